@@ -1,0 +1,7 @@
+"""``python -m fabopt``."""
+
+import sys
+
+from fabopt.cli import main
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+"""The Python face: from a case to an answer in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabopt.export.bill import bill_rows
+from fabopt.export.design import design_bytes
+from fabopt.files import write_whole
+from fabopt.read import inputs_from_objects
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.design import Check, Design, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Result:
+    """An answer: the design, or the proof that there is none (``status``, ``design.conflicts``)."""
+
+    design: Design
+
+    @property
+    def status(self) -> Status:
+        """``optimal``, ``feasible`` (stopped early), ``infeasible`` (proven) or ``unknown`` (stopped with nothing)."""
+        return self.design.status
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """Every rule, proven again without the solver; empty without a design."""
+        return self.design.checks
+
+    @cached_property
+    def bom(self) -> pd.DataFrame:
+        """The bill of materials, one row a line; prices in dollars, power in watts."""
+        import pandas as pd
+
+        rows = bill_rows(self.design)
+        return pd.DataFrame([row.values() for row in rows], columns=list(rows[0])) if rows else pd.DataFrame()
+
+    def save(self, path: Path | str) -> None:
+        """Write the design file (JSON), whole or not at all; ``OutputError`` if that is impossible."""
+        write_whole(Path(path), design_bytes(self.design))
+
+
+def solve(
+    case: Case | Mapping[str, Any] | Path | str,
+    catalog: Catalog | Mapping[str, Any] | None = None,
+    engine: str = "cp-sat",
+    time_limit_s: float | None = None,
+    catalogs: Sequence[str] | None = None,
+    price_changes: Sequence[str] = (),
+) -> Result:
+    """Return the cheapest design that meets a case: a path, a mapping like a case file's content, or a ``Case``.
+
+    ``catalog`` or ``catalogs`` (names or paths) replace the case's; ``price_changes`` are like ``"switch=+20%"``.
+    Raises ``InputError`` with all faults of wrong input; an infeasible case is a ``Result``, not an error.
+    """
+    from fabopt import optimize
+
+    inputs = inputs_from_objects(case, catalog, catalogs, price_changes)
+    return Result(checked(optimize.solve(inputs, engine=engine, time_limit_s=time_limit_s)))
+
+
+def checked(design: Design) -> Design:
+    """Return the design with its checks, made now if they were not made yet."""
+    from fabopt.verify import verify
+
+    if design.checks or not design.fabrics:
+        return design
+    return design.model_copy(update={"checks": tuple(verify(design))})

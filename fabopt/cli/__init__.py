@@ -1,0 +1,47 @@
+"""The command line. ``main`` maps every outcome to its exit code; the commands are in ``fabopt.cli.app``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from fabopt.cli.output import tell
+from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError
+
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; never a traceback unless ``FABOPT_DEBUG`` is set."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        from fabopt.cli.app import app
+
+        code = app(arguments, standalone_mode=False, prog_name="fabopt")
+    except FaboptError as error:
+        tell(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    except Exception as error:
+        return _unexpected(error)
+    if code == _INTERRUPTED:
+        tell("interrupted")
+        return EXIT_NO_ANSWER
+    return code if isinstance(code, int) else EXIT_DONE
+
+
+def _unexpected(error: Exception) -> int:
+    """Report a wrong command line (which shows itself), or a fault of fabopt's own."""
+    show = getattr(error, "show", None)
+    if show is not None and hasattr(error, "exit_code"):
+        show(sys.stderr)
+        return EXIT_INPUT
+    if os.environ.get("FABOPT_DEBUG"):
+        raise error
+    message = " ".join(str(error).split()) or "no message"
+    tell(f"internal error: {type(error).__name__}: {message}; please report it (FABOPT_DEBUG=1 shows where)")
+    return EXIT_NO_ANSWER

@@ -1,0 +1,202 @@
+"""The commands and their options. Bodies import what they need, so that ``--help`` is instant."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="fabopt",
+    help="Design the network of an AI GPU cluster: the cheapest fabric that can be bought, with proof.",
+    epilog="Exit codes: 0 done, 1 a check failed, 2 wrong input, 3 proven infeasible, 4 stopped with no answer. "
+    "A FILE of - is standard input or output.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+catalog_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(catalog_app, name="catalog", help="List, show and check the products that designs are made of.")
+
+
+class Engine(StrEnum):
+    """Solvers of the integer program; all find the same optimum."""
+
+    cp_sat = "cp-sat"
+    highs = "highs"
+    scip = "scip"
+    cbc = "cbc"
+
+
+CaseFile = Annotated[
+    str, typer.Argument(metavar="CASE", help="Case file, - for standard input, or the name of an example case.")
+]
+DesignFile = Annotated[str, typer.Argument(metavar="DESIGN.json", help="Design file, as `solve --json` writes it.")]
+EngineOption = Annotated[Engine, typer.Option("--engine", help="Solver to use.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the best design found."),
+]
+Catalogs = Annotated[
+    list[str] | None,
+    typer.Option("--catalog", metavar="NAME|PATH", help="Catalog to use instead of the case's; repeatable."),
+]
+PriceChanges = Annotated[
+    list[str] | None,
+    typer.Option("--price-change", metavar="KIND=+20%", help="Change prices of a kind or product id; repeatable."),
+]
+Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
+MaybeOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from fabopt import __version__
+
+        typer.echo(f"fabopt {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Options of every command."""
+
+
+@app.command()
+def solve(
+    case: CaseFile,
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the design file.")] = None,
+    bom: Annotated[
+        str | None,
+        typer.Option("--bom", metavar="FILE", help="Write the bill of materials: .csv, .xlsx or .json."),
+    ] = None,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: TimeLimit = None,
+    catalog: Catalogs = None,
+    price_change: PriceChanges = None,
+) -> None:
+    """Find the cheapest design that meets a case."""
+    from fabopt.cli.solving import Search, solve_case
+
+    raise typer.Exit(solve_case(Search(case, engine.value, time_limit, catalog, price_change), json, bom))
+
+
+@app.command()
+def check(design: DesignFile) -> None:
+    """Prove a saved design again, without any solver."""
+    from fabopt.cli.solving import check_design
+
+    raise typer.Exit(check_design(design))
+
+
+@app.command()
+def bom(
+    source: Annotated[str, typer.Argument(metavar="CASE|DESIGN.json", help="Case to solve, or saved design.")],
+    output: Output,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: TimeLimit = None,
+    catalog: Catalogs = None,
+    price_change: PriceChanges = None,
+) -> None:
+    """Write the bill of materials as .csv, .xlsx or .json."""
+    from fabopt.cli.solving import Search, write_bill
+
+    raise typer.Exit(write_bill(Search(source, engine.value, time_limit, catalog, price_change), output))
+
+
+@app.command()
+def formulation(case: CaseFile, output: Output, catalog: Catalogs = None, price_change: PriceChanges = None) -> None:
+    """Write the integer program of a case as .lp or .mps."""
+    from fabopt.cli.solving import Search, write_formulation
+
+    write_formulation(Search(case, catalogs=catalog, price_changes=price_change), output)
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the case: lower-case words joined by -.")],
+    gpus: Annotated[int, typer.Option("--gpus", metavar="N", help="GPUs, a multiple of the server's.")],
+    server: Annotated[
+        str, typer.Option("--server", metavar="ID", help="Server id; see `fabopt catalog list servers`.")
+    ],
+    workload: Annotated[
+        str, typer.Option("--workload", metavar="PROFILE", help="pretraining, mixed, fine-tuning or inference.")
+    ],
+    output: MaybeOutput = None,
+    catalog: Catalogs = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+) -> None:
+    """Write a commented starter case that solves as it is."""
+    from fabopt.cli.shelf import write_starter
+
+    write_starter(name, gpus, server, workload, output, catalog, force)
+
+
+@app.command()
+def cases() -> None:
+    """List the example cases."""
+    from fabopt.cli.shelf import list_folder
+
+    list_folder("cases")
+
+
+@app.command()
+def models() -> None:
+    """List the AI workload models."""
+    from fabopt.cli.shelf import list_folder
+
+    list_folder("models")
+
+
+@app.command()
+def schema(
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="case, catalog, design, price-book, or a product: switch, nic, ...")
+    ],
+    output: MaybeOutput = None,
+) -> None:
+    """Print the JSON Schema of a kind of file, for editors."""
+    from fabopt.cli.shelf import write_schema
+
+    write_schema(kind, output)
+
+
+@catalog_app.command("list")
+def catalog_list(
+    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="switches, nics, transceivers, ...")] = None,
+    catalog: Catalogs = None,
+) -> None:
+    """List catalogs, or the products of one kind."""
+    from fabopt.cli.shelf import list_catalog
+
+    list_catalog(kind, catalog)
+
+
+@catalog_app.command("show")
+def catalog_show(
+    product: Annotated[str, typer.Argument(metavar="ID", help="Product id.")],
+    catalog: Catalogs = None,
+) -> None:
+    """Show everything the catalog says about a product, with its sources."""
+    from fabopt.cli.shelf import show_product
+
+    show_product(product, catalog)
+
+
+@catalog_app.command("check")
+def catalog_check(
+    catalogs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME|PATH]...", help="Catalogs to check together; default: each in the library."),
+    ] = None,
+) -> None:
+    """Check catalogs, and say what can never be chosen."""
+    from fabopt.cli.shelf import check_catalogs
+
+    raise typer.Exit(check_catalogs(catalogs))

@@ -1,0 +1,151 @@
+"""Commands that solve a case or judge a design; each returns its exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from fabopt.api import checked
+from fabopt.cli.output import check_targets, deliver, say, tell
+from fabopt.errors import (
+    EXIT_CHECK_FAILED,
+    EXIT_DONE,
+    EXIT_INFEASIBLE,
+    EXIT_NO_ANSWER,
+    InputError,
+    fault,
+)
+from fabopt.export.bill import bill_bytes, bill_format
+from fabopt.export.design import design_bytes
+from fabopt.files import STANDARD_STREAM
+from fabopt.read import Inputs, read_design, read_inputs
+from fabopt.report.answer import headline, infeasible_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fabopt.schema.design import Design
+
+FORMULATION_ENDINGS = {".lp": "lp", ".mps": "mps"}
+_EXIT_OF_STATUS = {
+    "optimal": EXIT_DONE,
+    "feasible": EXIT_DONE,
+    "infeasible": EXIT_INFEASIBLE,
+    "unknown": EXIT_NO_ANSWER,
+}
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is to be solved, and how: the words of the command line."""
+
+    case: str
+    engine: str = "cp-sat"
+    time_limit_s: float | None = None
+    catalogs: Sequence[str] | None = None
+    price_changes: Sequence[str] | None = None
+
+    def inputs(self) -> Inputs:
+        """Read everything the case names; ``InputError`` lists all faults."""
+        limit = self.time_limit_s
+        if limit is not None and not (limit > 0 and math.isfinite(limit)):
+            raise InputError([fault("--time-limit", "", "not a time", limit, allowed="more than 0 seconds")])
+        return read_inputs(self.case, self.catalogs, self.price_changes or ())
+
+    def design(self) -> Design:
+        """Solve, and prove the answer again."""
+        inputs = self.inputs()
+        from fabopt import optimize
+
+        with _progress() as progress:
+            design = optimize.solve(inputs, engine=self.engine, time_limit_s=self.time_limit_s, progress=progress)
+        return checked(design)
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str], None] | None]:
+    """Show what the search is doing on standard error, if someone is watching."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("reading") as status:
+        yield lambda message: status.update(message)
+
+
+def solve_case(search: Search, json: str | None, bom: str | None) -> int:
+    """Solve a case, write what was asked for, print the summary where standard output is free."""
+    ending = bill_format(bom) if bom is not None else ""
+    check_targets([json, bom])
+    design = search.design()
+    if json is not None:
+        deliver(json, design_bytes(design))
+    if not design.fabrics:
+        _tell_no_design(design)
+        return _EXIT_OF_STATUS[design.status]
+    if bom is not None:
+        deliver(bom, bill_bytes(design, ending))
+    if STANDARD_STREAM in (json, bom):
+        tell(headline(design))
+    else:
+        from fabopt.report.summary import summary
+
+        say(summary(design))
+    return _exit_code(design)
+
+
+def _tell_no_design(design: Design) -> None:
+    lines = infeasible_lines(design) if design.status == "infeasible" else [headline(design)]
+    tell("\n".join([*lines, *design.notes]))
+
+
+def _exit_code(design: Design) -> int:
+    failed = [check for check in design.checks if not check.ok]
+    for check in failed:
+        tell(f"check {check.name} FAILED: {check.detail}")
+    return EXIT_CHECK_FAILED if failed else _EXIT_OF_STATUS[design.status]
+
+
+def check_design(path: str) -> int:
+    """Prove a saved design again and print each check."""
+    from fabopt.report.checks import check_report
+    from fabopt.verify import verify
+
+    design = read_design(path)
+    if not design.fabrics and design.status in ("infeasible", "unknown"):
+        allowed = "a design that was found (status optimal or feasible)"
+        raise InputError([fault(path, "status", "there is no design here to check", design.status, allowed=allowed)])
+    checks = tuple(verify(design))
+    say(check_report(design.case.name, checks))
+    return EXIT_DONE if checks and all(check.ok for check in checks) else EXIT_CHECK_FAILED
+
+
+def write_bill(search: Search, output: str) -> int:
+    """Write the bill of a saved design, or of a case that is solved for it."""
+    ending = bill_format(output)
+    check_targets([output])
+    design = read_design(search.case) if search.case.lower().endswith(".json") else search.design()
+    if not design.fabrics:
+        _tell_no_design(design)
+        return _EXIT_OF_STATUS[design.status]
+    deliver(output, bill_bytes(design, ending))
+    return _exit_code(design)
+
+
+def write_formulation(search: Search, output: str) -> None:
+    """Write the integer program; standard output gets it as .lp."""
+    ending = ".lp" if output == STANDARD_STREAM else PurePath(output).suffix.lower()
+    if ending not in FORMULATION_ENDINGS:
+        allowed = ", ".join(FORMULATION_ENDINGS)
+        raise InputError([fault(output, "", "a formulation is not written like this", allowed=allowed)])
+    check_targets([output])
+    inputs = search.inputs()
+    from fabopt import optimize
+
+    deliver(output, optimize.formulation_text(inputs, FORMULATION_ENDINGS[ending]).encode())

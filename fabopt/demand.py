@@ -1,0 +1,84 @@
+"""What each fabric must give: bandwidth per GPU and the oversubscription that is tolerated.
+
+A fabric's own keys go first, then the workload profile's, then the contract's defaults (1.0 and 400 Gb/s).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabopt.schema.base import ratio
+from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
+from fabopt.schema.catalog import Server
+from fabopt.schema.workload import DEFAULT_PROFILE, PROFILES, Profile
+from fabopt.units import mbps
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Injection each GPU needs (Mb/s) and the most oversubscription at the leaf and spine boundaries."""
+
+    gpu_mbps: int
+    max_oversubscription_leaf: Fraction
+    max_oversubscription_spine: Fraction
+
+
+def profile_of(case: Case) -> Profile:
+    """The workload profile of a case, or the default one."""
+    return PROFILES[case.workload.profile] if case.workload else DEFAULT_PROFILE
+
+
+def oversubscription_of(fabric: Fabric, profile: Profile) -> Oversubscription:
+    """Both boundaries' limits, with nothing left open."""
+    given = fabric.max_oversubscription
+    if isinstance(given, Oversubscription):
+        return Oversubscription(
+            leaf=given.leaf if given.leaf is not None else profile.max_oversubscription,
+            spine=given.spine if given.spine is not None else profile.max_oversubscription,
+        )
+    value = profile.max_oversubscription if given is None else given
+    return Oversubscription(leaf=value, spine=value)
+
+
+def demand_of(fabric: Fabric, case: Case) -> Demand:
+    """What a fabric must give."""
+    profile = profile_of(case)
+    most = oversubscription_of(fabric, profile)
+    assert most.leaf is not None and most.spine is not None
+    wanted = fabric.min_gbps_per_gpu if fabric.min_gbps_per_gpu is not None else profile.min_gbps_per_gpu
+    return Demand(mbps(wanted), ratio(most.leaf), ratio(most.spine))
+
+
+def stages_of(case: Case, server: Server) -> tuple[Stage, ...]:
+    """The growth stages with servers filled in; one stage named ``all`` for a case without stages."""
+    stages = case.stages
+    if stages is None:
+        stages = (Stage(name="all", servers=case.servers, gpus=case.gpus),)
+    return tuple(
+        Stage(
+            name=stage.name,
+            month=stage.month,
+            servers=stage.servers if stage.servers is not None else (stage.gpus or 0) // server.gpus,
+        )
+        for stage in stages
+    )
+
+
+def resolved(case: Case, server: Server) -> Case:
+    """The case with every demand and stage written out, as saved in a design file."""
+    profile = profile_of(case)
+    fabrics = tuple(
+        fabric.model_copy(
+            update={
+                "min_gbps_per_gpu": fabric.min_gbps_per_gpu
+                if fabric.min_gbps_per_gpu is not None
+                else profile.min_gbps_per_gpu,
+                "max_oversubscription": oversubscription_of(fabric, profile),
+            }
+        )
+        for fabric in case.fabrics
+    )
+    return case.model_copy(
+        update={"fabrics": fabrics, "stages": stages_of(case, server), "servers": None, "gpus": None}
+    )

@@ -1,0 +1,395 @@
+"""From the program's solution to a Design: rows, bill, totals. Every total is derived here, none taken from a solver."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from fabopt import __version__
+from fabopt.demand import resolved
+from fabopt.goods import Item
+from fabopt.metrics import figures
+from fabopt.problem import FabricProblem, Problem, purchase_cents
+from fabopt.schema.base import Strict
+from fabopt.schema.catalog import Product
+from fabopt.schema.design import (
+    BomRow,
+    CaseRecord,
+    FabricDesign,
+    LinkPart,
+    LinkRow,
+    Metrics,
+    NicUse,
+    PortUse,
+    StageDesign,
+    Structure,
+    TierUse,
+    Totals,
+)
+from fabopt.topology.candidate import Candidate, Option, RowShare
+from fabopt.topology.clos.candidates import Clos
+from fabopt.units import gbps, milliwatts, plain_fraction, rounded, usd, watts
+
+KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
+KIND_OF = {
+    "switches": "switch",
+    "nics": "nic",
+    "transceivers": "transceiver",
+    "cables": "cable",
+    "fibres": "fibre",
+    "servers": "server",
+}
+RATIO_DIGITS = 6
+NO_MEDIUM = "none"
+Picked = tuple[Candidate, Sequence[tuple[Option, int]]]
+Bom = Literal["switch", "nic", "transceiver", "cable", "fibre", "server", "other"]
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Exact totals of a set of picked candidates."""
+
+    cents: int
+    power_mw: int
+    rack_milliunits: int
+    switches: int
+    cables: int
+
+
+def items_in_use(picked: Picked) -> dict[Item, int]:
+    """Everything that one fabric uses."""
+    candidate, units = picked
+    counts = dict(candidate.fixed)
+    for option, number in units:
+        for item, each in option.items.items():
+            counts[item] = counts.get(item, 0) + each * number
+    return counts
+
+
+def sums_of(problem: Problem, picked: Iterable[Picked]) -> Sums:
+    """Exact totals over fabrics (servers included if the case counts them)."""
+    used: dict[Item, int] = {}
+    for one in picked:
+        for item, count in items_in_use(one).items():
+            used[item] = used.get(item, 0) + count
+    return Sums(
+        sum(purchase_cents(item, count)[1] for item, count in used.items()) + problem.fixed_cents,
+        sum(item.power_mw * count for item, count in used.items()),
+        sum(item.rack_milliunits * count for item, count in used.items()),
+        sum(count for item, count in used.items() if item.kind == "switch"),
+        sum(count for item, count in used.items() if item.kind in ("cable", "fibre")),
+    )
+
+
+# -- fabrics ----------------------------------------------------------------------------------------------------
+
+
+def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> FabricDesign:
+    """One fabric with its tiers, rows of links and figures."""
+    candidate, units = picked
+    clos: Clos = candidate.design
+    found = figures(clos, problem.gpus)
+    return FabricDesign(
+        name=fabric.name,
+        role=fabric.role,
+        topology=candidate.topology,
+        protocol=clos.parts.protocol,
+        planes=clos.parts.nic.planes,
+        rails=int(clos.shape.rails),
+        striping="even" if fabric.even else "any",
+        structure=_structure(clos),
+        nic=_nic_use(clos),
+        tiers=tuple(_tiers(clos)),
+        links=tuple(_link_rows(fabric, clos, units)),
+        oversubscription={
+            name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()
+        },
+        metrics=Metrics(
+            injection_gbps_per_gpu=plain_fraction(found.injection / 1000, RATIO_DIGITS),
+            bisection_gbps_per_gpu=plain_fraction(found.bisection / 1000, RATIO_DIGITS),
+            alltoall_gbps_per_gpu=plain_fraction(found.alltoall / 1000, RATIO_DIGITS),
+            max_switch_hops=found.max_switch_hops,
+        ),
+    )
+
+
+def _structure(clos: Clos) -> Structure:
+    shape, tiers = clos.shape, clos.tiers
+    return Structure(
+        tiers=tiers,
+        servers_per_group=int(shape.g),
+        groups=int(shape.groups),
+        ports_per_server=shape.ports,
+        ports_per_server_per_leaf=int(shape.k),
+        links_per_pair=int(shape.links_per_pair) if tiers > 1 else 0,
+        pods=int(shape.pods) if tiers > 2 else 1,
+        leaves_per_pod=int(shape.leaves_per_pod) if tiers > 1 else 1,
+        spines_per_pod=int(shape.spines),
+        pod_of="rail" if shape.rail_pods else "groups",
+        groups_per_pod=int(shape.groups_per_pod) if tiers > 1 else 1,
+        links_per_core_pair=int(shape.m2),
+        spines_per_core_group=int(shape.q),
+        cores_per_group=int(shape.cores_per_group) if tiers > 2 else 0,
+    )
+
+
+def _nic_use(clos: Clos) -> NicUse:
+    nic = clos.parts.nic
+    return NicUse(
+        id=nic.nic_id,
+        per_server=nic.cards,
+        ports_per_nic=nic.ports_per_card,
+        gbps=gbps(nic.port.lane.port_mbps),
+        split=nic.split,
+        cage_group=nic.group,
+        built_in=nic.item is None,
+    )
+
+
+def _tiers(clos: Clos) -> Iterable[TierUse]:
+    parts, shape = clos.parts, clos.shape
+    planes = parts.nic.planes
+    boxes = (
+        ("leaf", parts.leaf, planes * shape.leaves, clos.down_ports, shape.u, parts.leaf_down, parts.leaf_up),
+        ("spine", parts.spine, planes * shape.spines * (shape.pods if clos.tiers > 2 else 1),
+         shape.spine_down if clos.tiers > 1 else 0, shape.x, parts.spine_down, parts.spine_up),
+        ("core", parts.core, planes * shape.cores if clos.tiers > 2 else 0,
+         shape.core_down if clos.tiers > 2 else 0, 0, parts.core_down, None),
+    )  # fmt: skip
+    for role, switch, count, down_ports, up_ports, down, up in boxes:
+        if switch is None or down is None:
+            continue
+        yield TierUse(
+            role=role,
+            id=switch.id,
+            count=int(count),
+            down_ports=int(down_ports),
+            up_ports=int(up_ports) if up is not None else 0,
+            gbps_down=gbps(down.lane.port_mbps),
+            gbps_up=gbps(up.lane.port_mbps) if up is not None else 0,
+            reserved_ports=clos.reserved_ports if role == "leaf" else 0,
+            down=PortUse(cage_group=down.group, split=down.split),
+            up=PortUse(cage_group=up.group, split=up.split) if up is not None else None,
+        )
+
+
+LINK_KINDS = (("server", "leaf"), ("attachment", "leaf"), ("leaf", "spine"), ("spine", "core"))
+RUN_KEYS = {
+    ("server", "leaf"): "server-leaf",
+    ("attachment", "leaf"): "attachment-leaf",
+    ("leaf", "spine"): "leaf-spine",
+    ("spine", "core"): "spine-core",
+}
+
+
+def _link_rows(fabric: FabricProblem, clos: Clos, units: Sequence[tuple[Option, int]]) -> Iterable[LinkRow]:
+    shares: dict[tuple[Any, ...], list[tuple[RowShare, int]]] = {}
+    names = [one.name for one in fabric.attachments]
+    for option, number in units:
+        for row in option.rows:
+            place = LINK_KINDS.index((row.near, row.far))
+            attachment = names.index(row.attachment) if row.attachment is not None else -1
+            name = (row.assembly.name, row.assembly.length_m, row.assembly.mode.value) if row.assembly else ("", 0.0, "")
+            shares.setdefault((place, attachment, name), []).append((row, number))
+    speeds = {
+        0: clos.parts.leaf_down,
+        1: clos.parts.leaf_down,
+        2: clos.parts.leaf_up,
+        3: clos.parts.spine_up,
+    }
+    for key in sorted(shares):
+        use = speeds[key[0]]
+        assert use is not None
+        yield _link_row(shares[key], gbps(use.lane.port_mbps), fabric.runs_m[RUN_KEYS[LINK_KINDS[key[0]]]])
+
+
+def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float) -> LinkRow:
+    first = shares[0][0]
+    counts: dict[tuple[str, str | None, float | None], int] = {}
+    for row, number in shares:
+        for part in row.parts:
+            key = (part.item.id, part.end, part.item.length_m)
+            counts[key] = counts.get(key, 0) + part.quantity * number
+    return LinkRow(
+        from_=first.near,
+        to=first.far,
+        count=sum(row.links * number for row, number in shares),
+        gbps=speed,
+        length_m=_number(run_m),
+        medium=first.assembly.medium if first.assembly is not None else NO_MEDIUM,
+        attachment=first.attachment,
+        from_cages=sum(row.near_cages * number for row, number in shares),
+        to_cages=sum(row.far_cages * number for row, number in shares),
+        parts=tuple(
+            LinkPart(id=part_id, quantity=count, end=end, length_m=_number(length_m))  # type: ignore[arg-type]
+            for (part_id, end, length_m), count in counts.items()
+        ),
+    )
+
+
+def _number(value: float | None) -> float | None:
+    """Whole metres as integers, so that the file reads well."""
+    return int(value) if value is not None and value == int(value) else value
+
+
+# -- bill and totals --------------------------------------------------------------------------------------------
+
+
+def describe(product: Product) -> str:
+    """The product's description, or its maker and part number."""
+    if product.description:
+        return product.description
+    return " ".join(word for word in (product.vendor, product.part_number or product.id) if word)
+
+
+def part_number(product: Any, length_m: float | None) -> str:
+    """The part number of a length, else of the product, else nothing."""
+    for length in getattr(product, "lengths", ()):
+        if length.m == length_m and length.part_number:
+            return str(length.part_number)
+    return product.part_number or ""
+
+
+def products_by_id(problem: Problem) -> dict[str, tuple[str, Product]]:
+    """Kind and product of every id."""
+    return {
+        product.id: (kind, product)
+        for field, kind in KIND_OF.items()
+        for product in getattr(problem.catalog, field)
+    }
+
+
+def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
+    """What to order, by fabric and kind. Stock goes to the fabrics in order; what a break adds goes to the last one."""
+    products = products_by_id(problem)
+    uses = [(fabric.name, items_in_use(one)) for fabric, one in zip(problem.fabrics, picked, strict=True)]
+    if problem.server_item is not None:
+        uses.append(("", {problem.server_item: problem.servers}))
+    total: dict[Item, int] = {}
+    for _, used in uses:
+        for item, count in used.items():
+            total[item] = total.get(item, 0) + count
+    units = {item: purchase_cents(item, count)[0] for item, count in total.items()}
+    left_in_stock = {item: item.stock for item in total}
+    last = {item: name for name, used in uses for item in used}
+    bought: dict[Item, int] = dict.fromkeys(total, 0)
+    rows: list[BomRow] = []
+    for name, used in uses:
+        for item in sorted(used, key=lambda one: (KIND_ORDER.index(one.kind), one.id, one.length_m or 0)):
+            in_use = used[item]
+            from_stock = min(left_in_stock[item], in_use)
+            left_in_stock[item] -= from_stock
+            quantity = in_use - from_stock
+            if last[item] == name:
+                quantity = units[item] - bought[item]
+            bought[item] += quantity
+            rows.append(_bom_row(problem, products, name, item, quantity, in_use, units[item]))
+    return tuple(rows)
+
+
+def _bom_row(
+    problem: Problem,
+    products: Mapping[str, tuple[str, Product]],
+    fabric: str,
+    item: Item,
+    quantity: int,
+    in_use: int,
+    units: int,
+) -> BomRow:
+    kind, product = products[item.id]
+    price = next((cents for start, cents in reversed(item.breaks) if start <= max(1, units)), item.first_cents)
+    power_mw = 0 if kind == "server" else item.power_mw * in_use
+    return BomRow(
+        stage=problem.stages[-1].name,
+        fabric=fabric,
+        kind=kind,  # type: ignore[arg-type]
+        id=item.id,
+        part_number=part_number(product, item.length_m),
+        description=describe(product),
+        length_m=_number(item.length_m),
+        quantity=quantity,
+        in_use=in_use,
+        unit_price_usd=usd(price),
+        total_usd=usd(price * quantity),
+        power_w=watts(power_mw),
+    )
+
+
+def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]) -> Totals:
+    """Totals, exact to the cent and the milliwatt."""
+    sums = sums_of(problem, picked)
+    in_use = {kind: sum(row.in_use for row in rows if row.kind == kind) for kind in KIND_ORDER}
+    server_w = problem.server.power_w
+    cluster = None
+    if server_w is not None:
+        cluster = watts(sums.power_mw + problem.servers * milliwatts(server_w))
+    return Totals(
+        capex_usd=usd(sums.cents),
+        tco_usd=usd(sums.cents + rounded(problem.energy_cents_per_mw * sums.power_mw)),
+        power_w=watts(sums.power_mw),
+        cluster_power_w=cluster,
+        rack_units=watts(sums.rack_milliunits),
+        switches=in_use["switch"],
+        nics=in_use["nic"],
+        transceivers=in_use["transceiver"],
+        cables=in_use["cable"] + in_use["fibre"],
+        capex_usd_per_gpu=plain_fraction(Fraction(sums.cents, 100 * problem.gpus), 2) if problem.gpus else None,
+    )
+
+
+def stage_design(problem: Problem, fabrics: Sequence[FabricDesign], totals: Totals) -> StageDesign:
+    """The last stage, for which the case is designed."""
+    stage = problem.stages[-1]
+    return StageDesign(
+        name=stage.name,
+        month=stage.month,
+        servers=problem.servers,
+        gpus=problem.gpus,
+        capex_usd=totals.capex_usd,
+        power_w=totals.power_w,
+        fabrics={
+            fabric.name: {
+                role: next((tier.count for tier in fabric.tiers if tier.role == role), 0)
+                for role in ("leaf", "spine", "core")
+            }
+            for fabric in fabrics
+        },
+    )
+
+
+# -- what is embedded -------------------------------------------------------------------------------------------
+
+
+def dump(value: Strict) -> dict[str, Any]:
+    """A schema object as the file has it: aliases, defaults left out."""
+    return value.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> dict[str, dict[str, Any]]:
+    """Every catalog entry that the design uses, its prices as applied, and the PCIe table."""
+    ids = {row.id for row in rows} | {problem.server.id}
+    for fabric in fabrics:
+        ids.add(fabric.nic.id)
+        ids.update(tier.id for tier in fabric.tiers)
+        ids.update(part.id for row in fabric.links for part in row.parts)
+    products = products_by_id(problem)
+    parts: dict[str, dict[str, Any]] = {
+        "facts": {"kind": "facts", "pcie_x16_gbps": {str(k): v for k, v in sorted(problem.pcie_x16_gbps.items())}}
+    }
+    for part_id in sorted(ids):
+        kind, product = products[part_id]
+        parts[part_id] = {"kind": kind, **dump(product)}
+    return parts
+
+
+def case_record(problem: Problem) -> CaseRecord:
+    """The case as resolved and its hash."""
+    content = resolved(problem.case, problem.server).model_dump(mode="json", by_alias=True)
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return CaseRecord(
+        name=problem.case.name, sha256=hashlib.sha256(text.encode()).hexdigest(), content=content
+    )

@@ -1,0 +1,1 @@
+"""Files for other programs: the design, the bill of materials."""

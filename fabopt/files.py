@@ -1,0 +1,94 @@
+"""Reading and writing files whole: a bounded read, and a write that happens entirely or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from fabopt.errors import InputError, OutputError, fault
+
+STANDARD_STREAM = "-"
+MAX_INPUT_BYTES = 20_000_000
+
+
+def shown(path: Path) -> str:
+    """Return how a path is named in messages: relative where that is shorter and stays below the working directory."""
+    if not path.is_absolute():
+        return str(path)
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+def read_bytes(path: Path, file: str = "") -> bytes:
+    """Return the bytes of a file of at most ``MAX_INPUT_BYTES``; ``InputError`` otherwise."""
+    file = file or shown(path)
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_INPUT_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError([fault(file, "", "no such file")]) from None
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise InputError([fault(file, "", f"cannot be read: {reason}")]) from None
+    return _bounded(data, file)
+
+
+def read_standard_input() -> bytes:
+    """Return all of standard input, with the same bound as a file."""
+    return _bounded(sys.stdin.buffer.read(MAX_INPUT_BYTES + 1), "<standard input>")
+
+
+def _bounded(data: bytes, file: str) -> bytes:
+    if len(data) > MAX_INPUT_BYTES:
+        raise InputError([fault(file, "", "the file is too large", allowed=f"up to {MAX_INPUT_BYTES:,} bytes")])
+    return data
+
+
+def check_writable(path: Path) -> None:
+    """Raise ``OutputError`` if ``write_whole(path, ...)`` could not work, before any work is spent on its content."""
+    folder = path.parent
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder; name a file")
+    if not folder.is_dir():
+        raise OutputError(f"{path}: there is no folder {folder}")
+    try:
+        handle, probe = tempfile.mkstemp(prefix=".fabopt-", dir=folder)
+        os.close(handle)
+        os.unlink(probe)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that a reader, or a crash, sees the old file or the new one, never half; else ``OutputError``."""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".fabopt-", dir=path.parent)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, _mode(path))
+        os.replace(temporary, path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+        raise
+
+
+def _mode(path: Path) -> int:
+    """The permissions that an ordinary write would leave: those of the file replaced, else what the umask allows."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,362 @@
+"""What joins two cages: cables with their ends on, or transceivers and fibre.
+
+An ``Assembly`` is one way to realise the links between a near and a far kind of cage. Its mode says how many
+wires (cables or fibres) a number of links takes:
+
+``LINK``   one wire for each link
+``PAIR``   a wire carries ``ports_per_wire`` ports, all of one pair of boxes; unused heads are paid
+``NEAR``   a splitter or breakout with its single head at the near cage: one for every ``ports_per_wire`` ports of a cage
+``FAR``    the same with its single head at the far cage
+``WHOLE``  a splitter with its single head at a near cage, all of whose ports go to one box
+
+Sources: contract, section Fit; the lane-rate rule is the hardware's: passive copper cannot join 50G and 100G lanes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+from fabopt.schema.base import Lane, parse_split
+from fabopt.schema.catalog import Cable, CableEnd, Cage, Catalog, Fibre, Transceiver
+from fabopt.goods import Goods, Item
+from fabopt.units import exact
+
+OSFP = "OSFP"
+OSFP_TOPS = frozenset({"OSFP-IHS", "OSFP-RHS"})
+
+
+@dataclass(frozen=True)
+class PortType:
+    """A kind of cage in use: what fits, how it is split, and whose box it is."""
+
+    form_factor: str
+    accepts: frozenset[str]
+    lane: Lane
+    lane_gbps: float | None
+    vendor: str | None
+    works_with: frozenset[str]
+
+    @property
+    def ports(self) -> int:
+        """Ports of one cage."""
+        return self.lane.ports
+
+
+def vendors_matter(catalog: Catalog) -> bool:
+    """Whether any part works with some vendors' boxes only; if not, boxes of all vendors look the same to parts."""
+    return any(one.works_with for one in catalog.transceivers) or any(one.works_with for one in catalog.cables)
+
+
+def port_type(
+    cage: Cage, split: str, vendor: str | None = None, works_with: Iterable[str] = ()
+) -> PortType:
+    """The port type of a cage group used at a split. ``vendor``: None where it does not matter."""
+    return PortType(
+        cage.form_factor,
+        frozenset(cage.accepts),
+        parse_split(split),
+        cage.lane_gbps,
+        vendor,
+        frozenset(works_with),
+    )
+
+
+def form_factor_fits(part: str, cage: str, accepts: frozenset[str]) -> bool:
+    """A part fits a cage of its own form factor, or one that accepts it; plain OSFP meets both tops."""
+    if part == cage or part in accepts:
+        return True
+    return (part == OSFP and cage in OSFP_TOPS) or (cage == OSFP and part in OSFP_TOPS)
+
+
+def vendors_agree(
+    part_vendor: str | None, part_works_with: Sequence[str], port: PortType
+) -> bool:
+    """Where both sides say something about vendors, they agree."""
+    if part_works_with and port.vendor is not None and port.vendor not in part_works_with:
+        return False
+    return not (port.works_with and part_vendor is not None and part_vendor not in port.works_with)
+
+
+class Mode(Enum):
+    """How wires are counted; see the module."""
+
+    LINK = "link"
+    PAIR = "pair"
+    NEAR = "near"
+    FAR = "far"
+    WHOLE = "whole"
+
+
+class Assembly(NamedTuple):
+    """One way to join a near and a far cage. ``near``/``far`` are transceivers' items, or None for a cable."""
+
+    name: str
+    medium: str
+    mode: Mode
+    ports_per_wire: int
+    near: Item | None
+    wire: Item
+    far: Item | None
+    length_m: float
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Everything in it, once each."""
+        return tuple(item for item in (self.near, self.wire, self.far) if item is not None)
+
+
+@dataclass(frozen=True)
+class _Module:
+    """A transceiver at one split."""
+
+    item: Item
+    product: Transceiver
+    standard: str
+    ports_per_connector: int
+
+
+@dataclass(frozen=True)
+class _FibreKind:
+    """What makes two fibre assemblies interchangeable."""
+
+    fibre: str
+    near: str
+    near_count: int
+    far: str
+    far_count: int
+
+
+class LinkTable:
+    """All assemblies of a catalog, found on demand and remembered.
+
+    ``prune`` drops an assembly that another one of the same mode beats in every part's price and power; parts whose
+    price depends on the quantity, or that are in stock or short, are never dropped for that.
+    """
+
+    def __init__(self, catalog: Catalog, goods: Goods, prune: bool = True) -> None:
+        self._catalog = catalog
+        self._goods = goods
+        self._prune = prune
+        self._found: dict[tuple[PortType, PortType, float, str], tuple[Assembly, ...]] = {}
+        self._fitting: dict[tuple[PortType, str], tuple[_Module, ...]] = {}
+
+    def assemblies(
+        self, near: PortType, far: PortType, run_m: float, protocol: str
+    ) -> tuple[Assembly, ...]:
+        """Every way to join two cages over a run, sorted by name; empty if there is none."""
+        key = (near, far, run_m, protocol)
+        if key not in self._found:
+            found: list[Assembly] = []
+            if near.lane.port_mbps == far.lane.port_mbps:
+                found = [*self._cables(near, far, run_m, protocol), *self._optics(near, far, run_m, protocol)]
+            kept = undominated(found) if self._prune else found
+            self._found[key] = tuple(sorted(kept, key=lambda one: (one.name, one.length_m)))
+        return self._found[key]
+
+    @cached_property
+    def _cables_by_speed(self) -> dict[int, list[Cable]]:
+        by_speed: dict[int, list[Cable]] = defaultdict(list)
+        for cable in self._catalog.cables:
+            by_speed[parse_split(cable.ends[0].split).port_mbps].append(cable)
+        return by_speed
+
+    def _cables(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Iterable[Assembly]:
+        for cable in self._cables_by_speed[near.lane.port_mbps]:
+            if cable.protocols and protocol not in cable.protocols:
+                continue
+            wire = self._shortest(cable.id, run_m, cable.reach_m)
+            if wire is None:
+                continue
+            base = Assembly(cable.id, cable.medium, Mode.LINK, 1, None, wire, None, wire.length_m or 0.0)
+            modes = {
+                mode
+                for ends in (cable.ends, cable.ends[::-1])
+                if _cable_joins(cable, ends[0], ends[1], near, far)
+                for mode in _cable_modes(ends[0], ends[1], near, far)
+            }
+            for mode, ports in sorted(modes, key=lambda pair: pair[0].value):
+                yield base._replace(mode=mode, ports_per_wire=ports)
+
+    def modules(self, port: PortType, protocol: str) -> tuple[_Module, ...]:
+        """Transceivers that fit a cage at its split."""
+        key = (port, protocol)
+        if key not in self._fitting:
+            self._fitting[key] = tuple(
+                module
+                for module in self._modules_by_lane[port.lane]
+                if _module_fits(module.product, port, protocol)
+            )
+        return self._fitting[key]
+
+    @cached_property
+    def _modules_by_lane(self) -> dict[Lane, list[_Module]]:
+        by_lane: dict[Lane, list[_Module]] = defaultdict(list)
+        for product in self._catalog.transceivers:
+            item = self._goods.item(product.id)
+            if item is None:
+                continue
+            for split, standard in product.standard_by_split.items():
+                lane = parse_split(split)
+                by_lane[lane].append(_Module(item, product, standard, lane.ports // product.connectors))
+        return by_lane
+
+    @cached_property
+    def _fibres(self) -> dict[_FibreKind, list[Fibre]]:
+        kinds: dict[_FibreKind, list[Fibre]] = defaultdict(list)
+        for fibre in self._catalog.fibres:
+            for one, other in (fibre.both_ends, fibre.both_ends[::-1]):
+                kind = _FibreKind(fibre.fibre, one.connector, one.count, other.connector, other.count)
+                if fibre not in kinds[kind]:
+                    kinds[kind].append(fibre)
+        return kinds
+
+    def _optics(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Iterable[Assembly]:
+        far_modules = self.modules(far, protocol)
+        for one in self.modules(near, protocol):
+            for other in far_modules:
+                if one.standard == other.standard and one.product.fibre == other.product.fibre:
+                    yield from self._over_fibre(one, other, run_m)
+
+    def _over_fibre(self, near: _Module, far: _Module, run_m: float) -> Iterable[Assembly]:
+        counted = _fibre_mode(near.ports_per_connector, far.ports_per_connector)
+        if counted is None:
+            return
+        mode, ports, near_count, far_count = counted
+        kind = _FibreKind(near.product.fibre, near.product.connector, near_count, far.product.connector, far_count)
+        reach_m = min(near.product.reach_m, far.product.reach_m)
+        for fibre in self._fibres.get(kind, ()):
+            wire = self._shortest(fibre.id, run_m, reach_m)
+            if wire is not None:
+                name = f"{near.item.id}|{fibre.id}|{far.item.id}"
+                yield Assembly(
+                    name, near.product.fibre, mode, ports, near.item, wire, far.item, wire.length_m or 0.0
+                )
+
+    def near_only(self, port: PortType, run_m: float, protocol: str) -> tuple[Assembly, ...]:
+        """Transceiver at a near cage and straight fibre, for a far end that is somebody else's and not described."""
+        found = []
+        for module in self.modules(port, protocol):
+            if module.ports_per_connector != 1:
+                continue
+            connector = module.product.connector
+            for kind, fibres in self._fibres.items():
+                if (kind.fibre, kind.near, kind.near_count, kind.far_count) != (module.product.fibre, connector, 1, 1):
+                    continue
+                for fibre in fibres:
+                    wire = self._shortest(fibre.id, run_m, module.product.reach_m)
+                    if wire is not None:
+                        name = f"{module.item.id}|{fibre.id}|"
+                        found.append(
+                            Assembly(
+                                name, module.product.fibre, Mode.LINK, 1, module.item, wire, None, wire.length_m or 0.0
+                            )
+                        )
+        return tuple(sorted(set(found), key=lambda one: one.name))
+
+    def _shortest(self, product_id: str, run_m: float, reach_m: float | None) -> Item | None:
+        """The shortest priced length that covers the run; None if there is none, or it is past the reach."""
+        for item in self._goods.lengths(product_id):
+            length_m = item.length_m or 0.0
+            if exact(length_m) >= exact(run_m):
+                return item if reach_m is None or length_m <= reach_m else None
+        return None
+
+
+def _cable_joins(cable: Cable, near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType) -> bool:
+    for end, port in ((near_end, near), (far_end, far)):
+        if parse_split(end.split) != port.lane or not form_factor_fits(end.form_factor, port.form_factor, port.accepts):
+            return False
+        if not vendors_agree(cable.vendor, cable.works_with, port):
+            return False
+    near_rate, far_rate = (end.lane_gbps or cable.lane_gbps for end in (near_end, far_end))
+    if near_rate is None and far_rate is None:
+        return near.lane_gbps is None or far.lane_gbps is None or near.lane_gbps == far.lane_gbps
+    return all(
+        rate is None or port.lane_gbps is None or rate == port.lane_gbps
+        for rate, port in ((near_rate, near), (far_rate, far))
+    )
+
+
+def _cable_modes(
+    near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType
+) -> Iterable[tuple[Mode, int]]:
+    if near_end.count == far_end.count == 1:
+        yield (Mode.LINK, 1) if near.ports == 1 else (Mode.PAIR, near.ports)
+    elif near_end.count == 1 and far.ports == 1:
+        yield Mode.NEAR, near.ports
+    elif far_end.count == 1 and near.ports == 1:
+        yield Mode.FAR, far.ports
+
+
+def _module_fits(product: Transceiver, port: PortType, protocol: str) -> bool:
+    return (
+        (not product.protocols or protocol in product.protocols)
+        and form_factor_fits(product.form_factor, port.form_factor, port.accepts)
+        and (product.lane_gbps is None or port.lane_gbps is None or product.lane_gbps == port.lane_gbps)
+        and vendors_agree(product.vendor, product.works_with, port)
+    )
+
+
+def _fibre_mode(near_ports: int, far_ports: int) -> tuple[Mode, int, int, int] | None:
+    """Mode, ports per wire and connector counts, from the ports of one connector at each end."""
+    if near_ports == far_ports:
+        mode = Mode.LINK if near_ports == 1 else Mode.PAIR
+        return mode, near_ports, 1, 1
+    if far_ports == 1:
+        return Mode.NEAR, near_ports, 1, near_ports
+    if near_ports == 1:
+        return Mode.FAR, far_ports, far_ports, 1
+    return None
+
+
+def whole_only(assembly: Assembly) -> Assembly:
+    """At a server, a splitter's single head needs a cage all of whose ports go to one leaf."""
+    if assembly.mode is Mode.NEAR and assembly.near is None:
+        return assembly._replace(mode=Mode.WHOLE)
+    return assembly
+
+
+def _beats(one: Item | None, other: Item | None) -> bool:
+    """``one`` costs and draws no more than ``other`` whatever the quantity."""
+    if one is other:
+        return True
+    if one is None or other is None:
+        return one is None
+    return not one.varies and not other.varies and one.first_cents <= other.first_cents and (
+        one.power_mw <= other.power_mw
+    )
+
+
+def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
+    """Drop what another assembly of the same mode beats in every part; of equals the first by name stays."""
+    kept: list[Assembly] = []
+    order = sorted(assemblies, key=lambda one: (sum(i.first_cents for i in one.items), one.name))
+    for one in order:
+        if not any(
+            other.mode is one.mode
+            and other.ports_per_wire == one.ports_per_wire
+            and _beats(other.near, one.near)
+            and _beats(other.wire, one.wire)
+            and _beats(other.far, one.far)
+            for other in kept
+        ):
+            kept.append(one)
+    return kept
+
+
+__all__ = [
+    "Assembly",
+    "LinkTable",
+    "Mode",
+    "PortType",
+    "form_factor_fits",
+    "port_type",
+    "undominated",
+    "vendors_agree",
+    "whole_only",
+]

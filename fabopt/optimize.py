@@ -1,0 +1,281 @@
+"""From inputs to a Design: resolve, search, prove, look at what else there is, check."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from fabopt import __version__
+from fabopt.conflicts import conflicts_of
+from fabopt.design import (
+    Picked,
+    Sums,
+    bill,
+    case_record,
+    fabric_design,
+    parts_of,
+    stage_design,
+    sums_of,
+    totals_of,
+)
+from fabopt.errors import InputError, fault
+from fabopt.problem import FabricProblem, Problem, Weights, problem_of
+from fabopt.read import Inputs
+from fabopt.schema.design import Alternative, Design, Objective, Totals
+from fabopt.search import Clock, Optimum, Search, Settings
+from fabopt.solvers import ENGINES
+from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.clos.space import Restriction
+from fabopt.units import gbps, rounded, usd, watts
+from fabopt.verify import verify
+
+MOST_REFUSALS_NOTED = 6
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A solved problem: the exact optimum with the candidates that make it."""
+
+    problem: Problem
+    optimum: Optimum
+
+    @property
+    def picked(self) -> list[Picked]:
+        """One candidate with its parts for each fabric."""
+        return [(candidate, units) for candidate, units in self.optimum.picked]
+
+
+def solve(
+    inputs: Inputs,
+    *,
+    engine: str = "cp-sat",
+    time_limit_s: float | None = None,
+    progress: Callable[[str], None] | None = None,
+    prune: bool = True,
+    alternatives: bool = True,
+) -> Design:
+    """The cheapest design of a case, or the proof that there is none.
+
+    ``status`` is optimal, feasible (time limit), infeasible (``conflicts`` say why) or unknown.
+    ``prune=False`` gives every candidate to the program: for tests on small cases.
+    Raises ``InputError`` for an unknown engine.
+    """
+    if engine not in ENGINES:
+        raise InputError([fault("--engine", "", "unknown engine", engine, allowed=", ".join(ENGINES))])
+    started = time.perf_counter()
+    settings = Settings(engine, time_limit_s, prune, progress or (lambda text: None))
+    clock = Clock(time_limit_s)
+    problem = problem_of(inputs.case, inputs.catalog, prune)
+    settings.progress("sizing candidates")
+    optimum = Search(problem, settings, clock).run()
+    notes = tuple(notes_of(problem, inputs))
+    if optimum.value is None:
+        return _without_answer(inputs, problem, optimum, settings, clock, started, notes)
+    answer = Answer(problem, optimum)
+    others = tuple(_alternatives(answer, settings, clock)) if alternatives else ()
+    design = design_of(answer, engine, time.perf_counter() - started, notes, others)
+    return design.model_copy(update={"checks": verify(design)})
+
+
+def design_of(
+    answer: Answer, engine: str, seconds: float, notes: tuple[str, ...], others: tuple[Alternative, ...]
+) -> Design:
+    """The Design of an answer, without its checks."""
+    problem = answer.problem
+    fabrics = tuple(
+        fabric_design(problem, fabric, picked) for fabric, picked in zip(problem.fabrics, answer.picked, strict=True)
+    )
+    rows = bill(problem, answer.picked)
+    totals = totals_of(problem, answer.picked, rows)
+    return Design(
+        fabopt=__version__,
+        case=case_record(problem),
+        parts=parts_of(problem, fabrics, rows),
+        status="optimal" if answer.optimum.verdict == "optimal" else "feasible",
+        objective=_objective(answer, totals, engine, seconds),
+        totals=totals,
+        fabrics=fabrics,
+        stages=(stage_design(problem, fabrics, totals),),
+        bom=rows,
+        alternatives=others,
+        notes=notes,
+    )
+
+
+def in_metric(value: int, weights: Weights) -> int | float:
+    """An objective integer in dollars or watts."""
+    if weights.per_cent:
+        return usd(rounded_quotient(value, weights.scale))
+    return watts(rounded_quotient(value, weights.scale))
+
+
+def rounded_quotient(top: int, bottom: int) -> int:
+    """A quotient rounded half up."""
+    from fractions import Fraction
+
+    return rounded(Fraction(top, bottom))
+
+
+def _objective(answer: Answer, totals: Totals, engine: str, seconds: float) -> Objective:
+    problem, optimum = answer.problem, answer.optimum
+    metric = problem.case.objective
+    value = getattr(totals, metric)
+    assert optimum.value is not None
+    if in_metric(optimum.value, problem.weights) != value:
+        raise AssertionError(f"the program's objective {optimum.value} is not the design's {metric} {value}")
+    bound = None if optimum.bound is None else in_metric(optimum.bound, problem.weights)
+    gap = None if bound is None else (round((value - bound) / value, 6) if value else 0)
+    if optimum.verdict == "optimal":
+        bound, gap = value, 0
+    return Objective(
+        metric=metric,
+        value=value,
+        bound=bound,
+        gap=gap,
+        engine=engine,
+        solve_s=round(seconds, 3),
+        candidates=optimum.sized,
+        candidates_in_program=optimum.in_program,
+    )
+
+
+def notes_of(problem: Problem, inputs: Inputs) -> Iterator[str]:
+    """What a reader must know: stages that are not designed, cards that were refused, servers without power."""
+    yield from inputs.notes
+    if len(problem.stages) > 1:
+        earlier = ", ".join(f"{stage.name} ({stage.servers} servers)" for stage in problem.stages[:-1])
+        last = problem.stages[-1]
+        yield (
+            f"designed for the last stage, {last.name} ({last.servers} servers), bought at once; "
+            f"earlier stages are not planned yet: {earlier}"
+        )
+    for fabric in problem.fabrics:
+        for text in fabric.refused_nics[:MOST_REFUSALS_NOTED]:
+            yield f"{fabric.name}: not picked: {text}"
+        more = len(fabric.refused_nics) - MOST_REFUSALS_NOTED
+        if more > 0:
+            yield f"{fabric.name}: {more} more cards are held back by their PCIe slots"
+
+
+def _without_answer(
+    inputs: Inputs,
+    problem: Problem,
+    optimum: Optimum,
+    settings: Settings,
+    clock: Clock,
+    started: float,
+    notes: tuple[str, ...],
+) -> Design:
+    infeasible = optimum.verdict == "infeasible"
+    if infeasible:
+        settings.progress("no design meets the case: looking for what would help")
+    return Design(
+        fabopt=__version__,
+        case=case_record(problem),
+        status="infeasible" if infeasible else "unknown",
+        objective=Objective(
+            metric=problem.case.objective,
+            engine=settings.engine,
+            candidates=optimum.sized,
+            candidates_in_program=optimum.in_program,
+            solve_s=round(time.perf_counter() - started, 3),
+        ),
+        conflicts=conflicts_of(inputs.case, inputs.catalog, problem, settings, clock) if infeasible else (),
+        notes=notes,
+    )
+
+
+# -- what else --------------------------------------------------------------------------------------------------
+
+
+def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[Alternative]:
+    """The best design of each kind that lost: other protocol, tier count, port speed, leaf switch."""
+    problem = answer.problem
+    for index, fabric in enumerate(problem.fabrics):
+        winner: Clos = answer.picked[index][0].design
+        prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
+        for what, value, restriction in _kinds(fabric, winner):
+            if clock.is_over():
+                return
+            settings.progress(f"looking at the best design with {what} {value}")
+            quiet = replace(settings, progress=lambda text: None)
+            other = Search(problem, quiet, clock, {fabric.name: restriction}).run()
+            if other.value is not None:
+                yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
+
+
+def _kinds(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, str, Restriction]]:
+    for protocol in fabric.protocols:
+        if protocol != winner.parts.protocol:
+            yield "protocol", protocol, Restriction(protocol=protocol)
+    for tiers in fabric.tiers:
+        if tiers != winner.tiers:
+            yield "tiers", str(tiers), Restriction(tiers=tiers)
+    speeds = {option.port.lane.port_mbps for options in fabric.nics.values() for option in options}
+    for speed in sorted(speeds - {winner.parts.nic.port.lane.port_mbps}, reverse=True):
+        yield "port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed)
+    yield "leaf switch", "another", Restriction(not_leaf=winner.parts.leaf.id)
+
+
+def _alternative(answer: Answer, other: Answer, index: int, what: str, value: str) -> Alternative:
+    problem = answer.problem
+    mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
+    clos: Clos = other.picked[index][0].design
+    objectives = [in_metric(problem.weights.of(*_three(sums)), problem.weights) for sums in (mine, theirs)]
+    return Alternative(
+        what=what,
+        value=clos.parts.leaf.id if what.endswith("leaf switch") else value,
+        summary=summary_of(clos),
+        objective=objectives[1],
+        objective_delta=_difference(objectives[1], objectives[0]),
+        capex_usd=usd(theirs.cents),
+        capex_delta_usd=usd(theirs.cents - mine.cents),
+        power_w=watts(theirs.power_mw),
+        power_delta_w=watts(theirs.power_mw - mine.power_mw),
+    )
+
+
+def _three(sums: Sums) -> tuple[int, int, int]:
+    return sums.cents, sums.power_mw, sums.rack_milliunits
+
+
+def _difference(one: float, other: float) -> int | float:
+    rest = round(one - other, 3)
+    return int(rest) if rest == int(rest) else rest
+
+
+def summary_of(clos: Clos) -> str:
+    """A candidate in one line: counts and switches by tier, port speeds."""
+    parts, shape = clos.parts, clos.shape
+    planes = parts.nic.planes
+    words = [f"{planes * shape.leaves} x {parts.leaf.id}"]
+    if parts.spine is not None:
+        words.append(f"{planes * shape.spines * (shape.pods if clos.tiers > 2 else 1)} x {parts.spine.id}")
+    if parts.core is not None:
+        words.append(f"{planes * shape.cores} x {parts.core.id}")
+    speed = gbps(parts.nic.port.lane.port_mbps)
+    per_server = parts.nic.ports_per_server
+    return f"{' + '.join(words)}, {per_server} x {speed}G a server, {parts.protocol}"
+
+
+def formulation_text(inputs: Inputs, form: Literal["lp", "mps"]) -> str:
+    """The integer program of a case as LP or MPS text, over the candidates that could be optimal.
+
+    Variable ``fixed`` is 1 and carries the part of the objective that every candidate has.
+    """
+    problem = problem_of(inputs.case, inputs.catalog)
+    optimum = Search(problem, Settings(), Clock(None)).run(ties=False)
+    if optimum.program is None:
+        raise InputError([fault(inputs.case_file, "", "no candidate meets the case, so there is no program to write")])
+    program = optimum.program.standalone()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"program.{form}"
+        if form == "lp":
+            program.writeLP(str(path))
+        else:
+            program.writeMPS(str(path))
+        return path.read_text()

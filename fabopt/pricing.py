@@ -1,0 +1,152 @@
+"""Prices over the catalog's: price books by id, then percentage changes by kind or id.
+
+Prices stay in dollars; a changed price is rounded to the cent, half up. A product without a price stays without one
+under a percentage change; a price book can give it one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
+
+from fabopt.errors import Fault, fault, nearest
+from fabopt.schema.catalog import (
+    KINDS,
+    Cable,
+    CableLength,
+    Catalog,
+    Fibre,
+    Price,
+    PriceBook,
+    PriceBreak,
+    PriceByLength,
+    Product,
+)
+from fabopt.units import CENTS_PER_USD, exact, rounded, usd
+
+KIND_OF_WORD = dict(zip(("switch", "nic", "transceiver", "cable", "fibre", "server"), KINDS, strict=True))
+_CHANGE = re.compile(r"([^=\s]+)=([+-]?[0-9]{1,6}(?:\.[0-9]{1,6})?)%")
+_OPTION = "--price-change"
+
+
+class PriceChange(NamedTuple):
+    """Prices of a kind (``switch``) or of one product id, times ``factor``."""
+
+    target: str
+    factor: Fraction
+
+
+def parse_price_change(text: str, catalog: Catalog) -> PriceChange | Fault:
+    """Read ``KIND=+20%``: KIND is a word of ``KIND_OF_WORD`` or a product id; down to -100%."""
+    match = _CHANGE.fullmatch(text)
+    if match is None:
+        return fault(_OPTION, "", "not a price change", text, allowed="KIND=+20% or ID=-5%")
+    target, factor = match.group(1), 1 + exact(match.group(2)) / 100
+    if factor < 0:
+        return fault(_OPTION, "", "a price cannot fall by more than 100 %", text)
+    if target not in KIND_OF_WORD and all(product.id != target for product in products(catalog)):
+        words = [*KIND_OF_WORD, *(product.id for product in products(catalog))]
+        close = nearest(target, words)
+        hint = f"did you mean `{close}`?" if close else ""
+        allowed = ", ".join(KIND_OF_WORD) + ", or a product id of the catalog"
+        return fault(_OPTION, "", "neither a kind of product nor an id", target, allowed=allowed, hint=hint)
+    return PriceChange(target, factor)
+
+
+def products(catalog: Catalog) -> list[Product]:
+    """Return every product of a catalog, kind by kind."""
+    return [product for kind in KINDS for product in getattr(catalog, kind)]
+
+
+def changed(catalog: Catalog, changes: Iterable[PriceChange]) -> Catalog:
+    """Return the catalog with the changes applied one after the other, each rounded to the cent."""
+    for target, factor in changes:
+        kind = KIND_OF_WORD.get(target)
+        ids = {product.id for product in (getattr(catalog, kind) if kind else products(catalog))}
+        catalog = _mapped(catalog, ids if kind else {target}, partial(_scaled, factor=factor))
+    return catalog
+
+
+def _scaled(product: Product, factor: Fraction) -> Product:
+    return _repriced(product, lambda price, _: _times(price, factor))
+
+
+def check_price_book(book: PriceBook, file: str, at: str, catalog: Catalog) -> list[Fault]:
+    """Return what is wrong with a price book for this catalog: unknown ids, lengths that are not sold."""
+    known = {product.id: product for product in products(catalog)}
+    faults: list[Fault] = []
+    for id_, price in book.prices.items():
+        path = f"{at}{id_}"
+        product = known.get(id_)
+        if product is None:
+            close = nearest(id_, known)
+            hint = f"did you mean `{close}`?" if close else ""
+            faults.append(fault(file, path, "the catalog has no such product", id_, hint=hint))
+        elif isinstance(product, Cable | Fibre):
+            faults += _check_lengths(product, price, file, path)
+        elif isinstance(price, dict):
+            faults.append(fault(file, path, "this product is not sold by length", allowed="one price, or price breaks"))
+    return faults
+
+
+def _check_lengths(product: Cable | Fibre, price: Price | PriceByLength, file: str, path: str) -> list[Fault]:
+    sold = [length.m for length in product.lengths]
+    allowed = "a price for each length in metres: " + ", ".join(f"{m:g}" for m in sold)
+    if not isinstance(price, dict):
+        return [fault(file, path, "this product is sold by length", allowed=allowed)]
+    return [fault(file, path, "this length is not sold", m, allowed=allowed) for m in price if m not in sold]
+
+
+def with_price_books(catalog: Catalog, books: Sequence[PriceBook]) -> Catalog:
+    """Return the catalog with the books' prices in place of its own; of two books, the later one wins."""
+    for book in books:
+        catalog = _mapped(catalog, set(book.prices), partial(_booked, book=book))
+    return catalog
+
+
+def _booked(product: Product, book: PriceBook) -> Product:
+    given = book.prices[product.id]
+    if book.source is not None:
+        product = product.model_copy(update={"provenance": {**product.provenance, "price_usd": book.source}})
+    return _repriced(product, lambda old, m: _for_length(given, m, old))
+
+
+def _for_length(given: Price | PriceByLength, m: float | None, old: Price | None) -> Price | None:
+    if not isinstance(given, dict):
+        return given
+    return old if m is None else given.get(m, old)
+
+
+def _mapped(catalog: Catalog, ids: set[str], change: Callable[[Product], Product]) -> Catalog:
+    update: dict[str, Any] = {}
+    for kind in KINDS:
+        old: tuple[Product, ...] = getattr(catalog, kind)
+        if any(one.id in ids for one in old):
+            update[kind] = tuple(change(one) if one.id in ids else one for one in old)
+    return catalog.model_copy(update=update)
+
+
+def _repriced(product: Product, price: Callable[[Price | None, float | None], Price | None]) -> Product:
+    """Return the product with ``price(old, length in metres or None)`` in place of every price of it."""
+    if not isinstance(product, Cable | Fibre):
+        return product.model_copy(update={"price_usd": price(getattr(product, "price_usd", None), None)})
+
+    def one(length: CableLength) -> CableLength:
+        return length.model_copy(update={"price_usd": price(length.price_usd, length.m)})
+
+    return product.model_copy(update={"lengths": tuple(one(length) for length in product.lengths)})
+
+
+def _times(price: Price | None, factor: Fraction) -> Price | None:
+    if price is None:
+        return None
+    if isinstance(price, tuple):
+        return tuple(PriceBreak.model_construct(from_=step.from_, usd=_to_cent(step.usd, factor)) for step in price)
+    return _to_cent(price, factor)
+
+
+def _to_cent(price: float, factor: Fraction) -> float:
+    return float(usd(rounded(exact(price) * CENTS_PER_USD * factor)))

@@ -1,0 +1,522 @@
+"""What a case means: ids resolved, units uniform, demand computed, tables indexed.
+
+After ``problem_of`` there is no default, no "maybe missing" and no id to look up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from fabopt.demand import demand_of, stages_of
+from fabopt.goods import Goods, Item, goods_of
+from fabopt.links import LinkTable, PortType, port_type, vendors_matter
+from fabopt.schema.base import Lane, parse_split
+from fabopt.schema.case import Attachment, Case, Fabric, Stage
+from fabopt.schema.catalog import BuiltInNic, Cage, Catalog, Nic, Pcie, Server, Switch
+from fabopt.units import HOURS_PER_YEAR, cents, exact, gbps, mbps, milliwatts
+
+# Usable Gb/s of sixteen lanes, one direction, after encoding and protocol (contract, section PCIe).
+PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
+X16_LANES = 16
+TIER_ROLES = ("leaf", "spine", "core")
+Protocol = Literal["ethernet", "infiniband"]
+PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
+
+
+@dataclass(frozen=True)
+class CageUse:
+    """A group of equal cages of a switch, used at one split."""
+
+    group: int
+    split: str
+    cages: int
+    port: PortType
+
+    @property
+    def lane(self) -> Lane:
+        """Ports of one cage and their speed."""
+        return self.port.lane
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchType:
+    """A switch that can be chosen."""
+
+    item: Item
+    product: Switch
+    uses: tuple[CageUse, ...]
+    max_ports: int
+
+    @property
+    def id(self) -> str:
+        """The catalog id."""
+        return self.product.id
+
+
+@dataclass(frozen=True, eq=False)
+class NicOption:
+    """One way to equip a server for one fabric: card, how many, which ports, over how many planes.
+
+    ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server over all planes,
+    ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are the ports in
+    each of ``partial_cages`` others.
+    """
+
+    nic_id: str
+    item: Item | None
+    cards: int
+    group: int
+    split: str
+    ports_per_card: int
+    planes: int
+    port: PortType
+    own_cages: bool
+    cage_limit: int
+    injection: Fraction
+
+    @property
+    def ports_per_plane(self) -> int:
+        """R: ports of one server into each plane."""
+        return self.cards * self.ports_per_card // self.planes
+
+    @property
+    def ports_per_server(self) -> int:
+        """Ports of one server over all planes."""
+        return self.cards * self.ports_per_card
+
+    @property
+    def full_cages(self) -> int:
+        """Cages of a server with all ports in use."""
+        if self.own_cages:
+            return self.cards * (self.ports_per_card // self.port.ports)
+        return self.ports_per_server // self.port.ports
+
+    @property
+    def partial_ports(self) -> int:
+        """Ports in use in a partly used cage; 0 if there is none."""
+        return self.ports_per_card % self.port.ports if self.own_cages else 0
+
+    @property
+    def partial_cages(self) -> int:
+        """Partly used cages of a server."""
+        return self.cards if self.partial_ports else 0
+
+    @property
+    def cages(self) -> int:
+        """Occupied cages of a server."""
+        return self.full_cages + self.partial_cages
+
+    def bundles(self, ports: int) -> bool:
+        """Whether sets of ``ports`` ports of one cage stay within a plane, so that they can go to one leaf."""
+        return self.planes == 1 or (self.ports_per_card // self.planes) % ports == 0
+
+
+@dataclass(frozen=True, eq=False)
+class AttachmentDemand:
+    """Other endpoints: ``port`` is their cage in use, None where the case does not describe it."""
+
+    name: str
+    ports: int
+    port_mbps: int | None
+    port: PortType | None
+    buys: Literal["both", "near", "none"]
+
+
+@dataclass(frozen=True, eq=False)
+class FabricProblem:
+    """One fabric to design."""
+
+    name: str
+    role: str
+    protocols: tuple[Protocol, ...]
+    tiers: tuple[int, ...]
+    aligned: bool
+    even: bool
+    group_servers: int | None
+    gpu_mbps: int
+    oversubscription_leaf: Fraction
+    oversubscription_spine: Fraction
+    reserve: Fraction
+    attachments: tuple[AttachmentDemand, ...]
+    nics: Mapping[Protocol, tuple[NicOption, ...]]
+    switches: Mapping[Protocol, Mapping[str, tuple[SwitchType, ...]]]
+    runs_m: Mapping[str, float]
+    refused_nics: tuple[str, ...]
+
+    @property
+    def attachment_ports(self) -> int:
+        """Leaf ports that attachments take."""
+        return sum(one.ports for one in self.attachments)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be spent over all fabrics; None: any amount."""
+
+    capex_cents: int | None = None
+    power_mw: int | None = None
+    rack_milliunits: int | None = None
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The objective as an integer: ``per_cent`` x cents + ``per_mw`` x mW + ``per_unit`` x rack milliunits.
+
+    Divided by ``scale`` it is cents, milliwatts or rack milliunits.
+    """
+
+    per_cent: int
+    per_mw: int
+    per_unit: int
+    scale: int
+
+    def of(self, cents: int, power_mw: int, rack_milliunits: int) -> int:
+        """The objective of sums."""
+        return self.per_cent * cents + self.per_mw * power_mw + self.per_unit * rack_milliunits
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything that the search and the program need."""
+
+    case: Case
+    catalog: Catalog
+    server: Server
+    servers: int
+    stages: tuple[Stage, ...]
+    goods: Goods
+    links: LinkTable
+    fabrics: tuple[FabricProblem, ...]
+    nic_slots: int
+    limits: Limits
+    weights: Weights
+    energy_cents_per_mw: Fraction
+    server_item: Item | None
+    pcie_x16_gbps: Mapping[int, float]
+
+    @property
+    def gpus(self) -> int:
+        """GPUs at the last stage."""
+        return self.servers * self.server.gpus
+
+    @property
+    def fixed_cents(self) -> int:
+        """What every design costs: the servers, if they count."""
+        if self.server_item is None:
+            return 0
+        return purchase_cents(self.server_item, self.servers)[1]
+
+    @property
+    def prunes(self) -> bool:
+        """Whether no price depends on a quantity, so that sizes can be compared one by one."""
+        return not any(item.varies for item in self.goods.items if item.kind != "server")
+
+
+def purchase_cents(item: Item, used: int) -> tuple[int, int]:
+    """Units to buy so that ``used`` are there, and what they cost: more than needed where a break makes that cheaper."""
+    need = max(0, used - item.stock)
+    if need == 0:
+        return 0, 0
+    options = [(max(need, start) * price, max(need, start)) for start, price in item.breaks]
+    options = [(cost, units) for cost, units in options if item.supply is None or units <= item.supply]
+    if not options:
+        return need, need * item.first_cents
+    cost, units = min(options)
+    return units, cost
+
+
+def problem_of(case: Case, catalog: Catalog, prune: bool = True) -> Problem:
+    """Resolve a case whose references have been checked (``fabopt.read.check_references``)."""
+    server = next(one for one in catalog.servers if one.id == case.server)
+    named = _named_ids(case) | {one.id for one in server.nics}
+    offered = _on_sale(catalog, named)
+    goods = goods_of(offered)
+    stages = stages_of(case, server)
+    pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
+    servers = stages[-1].servers
+    assert servers is not None
+    finance = case.finance
+    energy = HOURS_PER_YEAR * exact(finance.years) * exact(finance.pue) * exact(finance.energy_usd_per_kwh)
+    energy_cents_per_mw = energy * 100 / 10**6
+    return Problem(
+        case=case,
+        catalog=catalog,
+        server=server,
+        servers=servers,
+        stages=stages,
+        goods=goods,
+        links=LinkTable(offered, goods, prune),
+        fabrics=tuple(_fabric(fabric, case, offered, goods, server, servers, pcie, named) for fabric in case.fabrics),
+        nic_slots=server.nic_slots,
+        limits=_limits(case),
+        weights=weights_of(case.objective, energy_cents_per_mw),
+        energy_cents_per_mw=energy_cents_per_mw,
+        server_item=goods.item(server.id) if case.include_servers else None,
+        pcie_x16_gbps=pcie,
+    )
+
+
+def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:
+    """The same problem with another objective and other limits."""
+    return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
+
+
+def weights_of(metric: str, energy_cents_per_mw: Fraction) -> Weights:
+    """Integer weights of a metric: capex in cents, power in mW, tco in cents times a scale."""
+    if metric == "capex_usd":
+        return Weights(1, 0, 0, 1)
+    if metric == "power_w":
+        return Weights(0, 1, 0, 1)
+    if metric == "rack_units":
+        return Weights(0, 0, 1, 1)
+    scale = energy_cents_per_mw.denominator
+    return Weights(scale, energy_cents_per_mw.numerator, 0, scale)
+
+
+def _limits(case: Case) -> Limits:
+    limits = case.limits
+    return Limits(
+        None if limits.budget_usd is None else cents(limits.budget_usd),
+        None if limits.power_w is None else milliwatts(limits.power_w),
+        None if limits.rack_units is None else milliwatts(limits.rack_units),
+    )
+
+
+def _named_ids(case: Case) -> frozenset[str]:
+    named = {case.server}
+    for fabric in case.fabrics:
+        for chosen in (fabric.nics, fabric.switches.leaf, fabric.switches.spine, fabric.switches.core):
+            if not isinstance(chosen, str):
+                named.update(chosen)
+    return frozenset(named)
+
+
+def _on_sale(catalog: Catalog, named: frozenset[str]) -> Catalog:
+    """The catalog without what is at the end of its life, unless the case names it."""
+    kinds = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
+    kept = {
+        kind: tuple(one for one in getattr(catalog, kind) if not one.end_of_life or one.id in named) for kind in kinds
+    }
+    return catalog.model_copy(update=kept)
+
+
+def _fabric(
+    fabric: Fabric,
+    case: Case,
+    catalog: Catalog,
+    goods: Goods,
+    server: Server,
+    servers: int,
+    pcie: Mapping[int, float],
+    named: frozenset[str],
+) -> FabricProblem:
+    demand = demand_of(fabric, case)
+    protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
+    refused: list[str] = []
+    nics = {
+        protocol: tuple(_nic_options(fabric, protocol, catalog, goods, server, pcie, demand.gpu_mbps, refused))
+        for protocol in protocols
+    }
+    switches = {protocol: _switches(fabric, protocol, catalog, goods) for protocol in protocols}
+    distances = case.site.distances_m
+    return FabricProblem(
+        name=fabric.name,
+        role=fabric.role,
+        protocols=protocols,
+        tiers=_tiers(fabric),
+        aligned=fabric.rails == "aligned",
+        even=fabric.striping == "even",
+        group_servers=_group_servers(fabric, case, servers),
+        gpu_mbps=demand.gpu_mbps,
+        oversubscription_leaf=demand.max_oversubscription_leaf,
+        oversubscription_spine=demand.max_oversubscription_spine,
+        reserve=exact(fabric.reserve_ports),
+        attachments=tuple(_attachment(one) for one in fabric.attachments),
+        nics=nics,
+        switches=switches,
+        runs_m={
+            "server-leaf": distances.server_leaf,
+            "attachment-leaf": distances.attachment_leaf or distances.server_leaf,
+            "leaf-spine": distances.leaf_spine,
+            "spine-core": distances.spine_core,
+        },
+        refused_nics=tuple(dict.fromkeys(refused)),
+    )
+
+
+def _tiers(fabric: Fabric) -> tuple[int, ...]:
+    if fabric.tiers == "any":
+        return (1, 2, 3)
+    return (fabric.tiers,) if isinstance(fabric.tiers, int) else tuple(sorted(set(fabric.tiers)))
+
+
+def _group_servers(fabric: Fabric, case: Case, servers: int) -> int | None:
+    if fabric.group_by == "any":
+        return None
+    assert case.site.servers_per_rack is not None
+    return min(case.site.servers_per_rack, servers)
+
+
+def _attachment(one: Attachment) -> AttachmentDemand:
+    port = None
+    if one.form_factor is not None and one.split is not None:
+        cage = Cage(count=1, form_factor=one.form_factor, splits=(one.split,), lane_gbps=one.lane_gbps)
+        port = port_type(cage, one.split)
+    speed = mbps(one.gbps) if one.gbps is not None else None
+    if speed is None and one.split is not None:
+        speed = parse_split(one.split).port_mbps
+    return AttachmentDemand(one.name, one.ports, speed, port, one.buys)
+
+
+def _switches(
+    fabric: Fabric, protocol: Protocol, catalog: Catalog, goods: Goods
+) -> dict[str, tuple[SwitchType, ...]]:
+    made: dict[str, SwitchType] = {}
+    for product in catalog.switches:
+        item = goods.item(product.id)
+        if item is not None and product.protocol == protocol:
+            made[product.id] = _switch_type(product, item, vendors_matter(catalog))
+    chosen = {role: getattr(fabric.switches, role) for role in TIER_ROLES}
+    return {
+        role: tuple(one for one in made.values() if ids == "any" or one.id in ids) for role, ids in chosen.items()
+    }
+
+
+def _switch_type(product: Switch, item: Item, vendors: bool) -> SwitchType:
+    vendor = product.vendor if vendors else None
+    uses = tuple(
+        CageUse(group, split, cage.count, port_type(cage, split, vendor, product.works_with))
+        for group, cage in enumerate(product.cages)
+        for split in dict.fromkeys(cage.splits)
+    )
+    all_ports = sum(cage.count * max(parse_split(split).ports for split in cage.splits) for cage in product.cages)
+    return SwitchType(item, product, uses, product.max_ports or all_ports)
+
+
+def _nic_options(
+    fabric: Fabric,
+    protocol: Protocol,
+    catalog: Catalog,
+    goods: Goods,
+    server: Server,
+    pcie: Mapping[int, float],
+    demand_mbps: int,
+    refused: list[str],
+) -> Iterable[NicOption]:
+    by_id = {nic.id: nic for nic in catalog.nics}
+    built_in = [one for one in server.nics if one.role == fabric.role]
+    if built_in:
+        options = _built_in_options(built_in, by_id, fabric, server, pcie, vendors_matter(catalog))
+    else:
+        options = _chosen_options(catalog.nics, goods, fabric, server, pcie, vendors_matter(catalog))
+    for nic, option in options:
+        if protocol not in nic.protocols or (fabric.nics != "any" and nic.id not in fabric.nics):
+            continue
+        if not _count_allowed(fabric, option.cards):
+            continue
+        if option.injection >= demand_mbps:
+            yield option
+        elif option.ports_per_server * option.port.lane.port_mbps >= demand_mbps * server.gpus:
+            refused.append(_refusal(nic, option, server, demand_mbps))
+
+
+def _refusal(nic: Nic, option: NicOption, server: Server, demand_mbps: int) -> str:
+    assert nic.pcie is not None and server.pcie is not None
+    generation = min(nic.pcie.generation, server.pcie.generation)
+    lanes = min(nic.pcie.lanes, server.pcie.lanes)
+    delivered = option.injection * server.gpus / option.cards
+    return (
+        f"{option.cards} x {nic.id} (PCIe Gen{nic.pcie.generation} x{nic.pcie.lanes}) in {server.id}'s "
+        f"Gen{server.pcie.generation} x{server.pcie.lanes} slots run at Gen{generation} x{lanes}: "
+        f"{float(delivered) / 1000:g} Gb/s a card, {float(option.injection) / 1000:g} Gb/s per GPU "
+        f"of {gbps(demand_mbps):g} needed"
+    )
+
+
+def _count_allowed(fabric: Fabric, cards: int) -> bool:
+    allowed = fabric.nics_per_server
+    if allowed == "any":
+        return True
+    return cards == allowed if isinstance(allowed, int) else cards in allowed
+
+
+def _planes(fabric: Fabric, ports_per_card: int) -> list[int]:
+    wanted = fabric.planes
+    if wanted == "any":
+        options: Iterable[int] = range(1, ports_per_card + 1)
+    else:
+        options = (wanted,) if isinstance(wanted, int) else sorted(set(wanted))
+    return [planes for planes in options if ports_per_card % planes == 0]
+
+
+def card_limit_mbps(card: Pcie | None, slot: Pcie | None, pcie_x16_gbps: Mapping[int, float]) -> Fraction | None:
+    """What a card can move over its bus (contract, section PCIe); None where either side is not given."""
+    if card is None or slot is None:
+        return None
+    generation = min(card.generation, slot.generation)
+    known = [one for one in pcie_x16_gbps if one <= generation]
+    usable = pcie_x16_gbps[max(known)] if known else 0.0
+    return exact(usable) * 1000 * min(card.lanes, slot.lanes) / X16_LANES
+
+
+def _injection(nic: Nic, server: Server, cards: int, ports: int, port_mbps: int, pcie: Mapping[int, float]) -> Fraction:
+    limit = card_limit_mbps(nic.pcie, server.pcie, pcie)
+    nominal = Fraction(ports * port_mbps)
+    return (nominal if limit is None else min(nominal, limit)) * cards / max(1, server.gpus)
+
+
+def _chosen_options(
+    nics: Iterable[Nic],
+    goods: Goods,
+    fabric: Fabric,
+    server: Server,
+    pcie: Mapping[int, float],
+    vendors: bool,
+) -> Iterable[tuple[Nic, NicOption]]:
+    for nic in nics:
+        item = goods.item(nic.id)
+        if item is None:
+            continue
+        for group, cage in enumerate(nic.cages):
+            for split in dict.fromkeys(cage.splits):
+                port = port_type(cage, split, nic.vendor if vendors else None, nic.works_with)
+                for cards in range(1, server.nic_slots + 1):
+                    for ports in range(1, cage.count * port.ports + 1):
+                        injection = _injection(nic, server, cards, ports, port.lane.port_mbps, pcie)
+                        for planes in _planes(fabric, ports):
+                            yield nic, NicOption(
+                                nic.id, item, cards, group, split, ports, planes, port, True,
+                                cards * cage.count, injection,
+                            )  # fmt: skip
+
+
+def _built_in_options(
+    built_in: list[BuiltInNic],
+    by_id: Mapping[str, Nic],
+    fabric: Fabric,
+    server: Server,
+    pcie: Mapping[int, float],
+    vendors: bool,
+) -> Iterable[tuple[Nic, NicOption]]:
+    if len({one.id for one in built_in}) != 1 or (len(built_in) > 1 and any(one.cages for one in built_in)):
+        return
+    nic = by_id[built_in[0].id]
+    cards = sum(one.count for one in built_in)
+    shared = built_in[0].cages
+    cages = shared if shared is not None else nic.cages
+    if len(cages) != 1:
+        return
+    for split in dict.fromkeys(cages[0].splits):
+        port = port_type(cages[0], split, nic.vendor if vendors else None, nic.works_with)
+        limit = cages[0].count * (1 if shared is not None else cards)
+        ports, odd = divmod(limit * port.ports, cards)
+        if odd:
+            continue
+        injection = _injection(nic, server, cards, ports, port.lane.port_mbps, pcie)
+        for planes in _planes(fabric, ports):
+            yield nic, NicOption(
+                nic.id, None, cards, 0, split, ports, planes, port, shared is None, limit, injection
+            )

@@ -1,0 +1,19 @@
+"""Files to checked objects: the only place that parses YAML and JSON, and where wrong input is refused."""
+
+from fabopt.read.catalog import read_catalog
+from fabopt.read.design import read_design
+from fabopt.read.inputs import Inputs, inputs_from_objects, read_case, read_inputs, read_price_books
+from fabopt.read.references import SUPPORTED_TOPOLOGIES, check_catalog, check_references
+
+__all__ = [
+    "SUPPORTED_TOPOLOGIES",
+    "Inputs",
+    "check_catalog",
+    "check_references",
+    "inputs_from_objects",
+    "read_case",
+    "read_catalog",
+    "read_design",
+    "read_inputs",
+    "read_price_books",
+]

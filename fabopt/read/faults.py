@@ -1,0 +1,236 @@
+"""Pydantic's errors in the user's words: one fault a place, unions merged, the nearest valid word named."""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.schema.base import ID_PATTERN
+from fabopt.schema.case import KEBAB
+
+Model = TypeVar("Model", bound=BaseModel)
+Steps = tuple[str | int, ...]
+MAX_FAULTS = 100
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_QUOTED_OR_NUMBER = re.compile(r"'([^']*)'|(-?[0-9]+)")
+_PATTERNS = {
+    KEBAB: "kebab-case: lower-case letters and digits, in words joined by - or .",
+    ID_PATTERN: "lower-case letters, digits and . + _ -",
+}
+_TYPES = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a smaller whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "keys with values",
+    "model_type": "keys with values",
+    "model_attributes_type": "keys with values",
+}
+_BOUNDS = {
+    "greater_than": ("gt", "more than {}"),
+    "greater_than_equal": ("ge", "at least {}"),
+    "less_than": ("lt", "less than {}"),
+    "less_than_equal": ("le", "at most {}"),
+    "string_too_short": ("min_length", "at least {} characters"),
+    "string_too_long": ("max_length", "at most {} characters"),
+    "too_short": ("min_length", "at least {} entries"),
+    "too_long": ("max_length", "at most {} entries"),
+}
+
+
+def refuse(faults: Sequence[Fault]) -> InputError:
+    """Return the error that carries all faults of a stage; beyond ``MAX_FAULTS`` they are counted, not listed."""
+    faults = list({str(one): one for one in faults}.values())
+    more = len(faults) - MAX_FAULTS
+    if more > 0:
+        faults = [*faults[:MAX_FAULTS], fault(faults[0].file, "", f"and {more} more faults")]
+    return InputError(faults)
+
+
+def key_path(steps: Sequence[str | int]) -> str:
+    """Return a key path as users write it: ``fabrics[0].max_oversubscription``, ``prices["qm9700.x"]``."""
+    text = ""
+    for step in steps:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif _PLAIN_KEY.fullmatch(step):
+            text += f".{step}" if text else step
+        else:
+            text += f"[{json.dumps(step, ensure_ascii=False)}]"
+    return text
+
+
+def validated(model: type[Model], content: object, file: str, faults: list[Fault], at: Steps = ()) -> Model | None:
+    """Return ``content`` as ``model``; on errors append a fault for each place (below key path ``at``) and return None.
+
+    The content goes through JSON text because the schemas are strict: JSON's list is a tuple, a Python list is not.
+    """
+    try:
+        return model.model_validate_json(json.dumps(content, allow_nan=False), by_alias=True, by_name=False)
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+    except (ValueError, TypeError, RecursionError) as error:
+        faults.append(fault(file, key_path(at), f"cannot be read as data: {error}"))
+        return None
+    located = [_located(one, content) for one in errors]
+    for steps, group in _by_place(located).items():
+        faults.append(_fault(model, steps, group, file, at))
+    return None
+
+
+class _Located(NamedTuple):
+    """One pydantic error; ``steps`` lead to it through the data, without the names of union branches."""
+
+    steps: Steps
+    error: Any
+
+
+def _located(error: Any, content: object) -> _Located:
+    steps: list[str | int] = []
+    here: Any = content
+    last = len(error["loc"]) - 1
+    for index, step in enumerate(error["loc"]):
+        if _holds(here, step):
+            here = here[step]
+        elif index != last or error["type"] != "missing":
+            continue
+        steps.append(step)
+    return _Located(tuple(steps), error)
+
+
+def _holds(content: Any, step: str | int) -> bool:
+    if isinstance(content, list):
+        return isinstance(step, int) and step < len(content)
+    return isinstance(content, dict) and step in content
+
+
+def _by_place(located: list[_Located]) -> dict[Steps, list[Any]]:
+    """Group errors by place. Where one branch of a union got further into the data, the others are dropped."""
+    groups: dict[Steps, list[Any]] = {}
+    for steps, error in located:
+        groups.setdefault(steps, []).append(error)
+    deeper = {steps[:end] for steps in groups for end in range(len(steps))}
+    return {
+        steps: group
+        for steps, group in groups.items()
+        if steps not in deeper or all(error["type"] == "value_error" for error in group)
+    }
+
+
+def _fault(model: type[BaseModel], steps: Steps, group: list[Any], file: str, at: Steps) -> Fault:
+    path = key_path((*at, *steps))
+    error = group[0]
+    kind = error["type"]
+    if kind == "missing":
+        return fault(file, path, "an entry is missing" if isinstance(steps[-1], int) else "this key is required")
+    if kind == "extra_forbidden":
+        keys = keys_at(model, steps[:-1])
+        return fault(file, path, "unknown key", allowed=", ".join(keys), hint=_did_you_mean(str(steps[-1]), keys))
+    if kind == "value_error" and len(group) == 1:
+        return _value_fault(error, file, path)
+    if error["loc"][-1:] == ("[key]",):
+        return fault(file, path, "the key itself is not valid", allowed=_allowed(group))
+    words = [word for one in group for word in _literals(one)]
+    hint = _did_you_mean(error["input"], words) or _advice(error["input"], group)
+    return fault(file, path, "this value is not allowed", error["input"], allowed=_allowed(group), hint=hint)
+
+
+def _value_fault(error: Any, file: str, path: str) -> Fault:
+    problem = str(error["ctx"]["error"])
+    if isinstance(error["input"], dict | list):
+        return fault(file, path, problem)
+    return fault(file, path, problem, error["input"])
+
+
+def _allowed(group: list[Any]) -> str:
+    phrases = dict.fromkeys(phrase for error in group for phrase in _phrases(error))
+    return ", or ".join(phrases) if len(phrases) < 3 else ", ".join([*list(phrases)[:-1], f"or {list(phrases)[-1]}"])
+
+
+def _phrases(error: Any) -> list[str]:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "literal_error":
+        return _literals(error)
+    if kind == "value_error":
+        return [str(context["error"])]
+    if kind == "string_pattern_mismatch":
+        return [_PATTERNS.get(context["pattern"], f"text like {context['pattern']}")]
+    if kind in _BOUNDS:
+        key, words = _BOUNDS[kind]
+        phrase = words.format(f"{context[key]:,}" if isinstance(context[key], int) else f"{context[key]:g}")
+        return [phrase.replace("at least 1 entries", "at least one entry")]
+    return [_TYPES.get(kind, error["msg"])]
+
+
+def _literals(error: Any) -> list[str]:
+    if error["type"] != "literal_error":
+        return []
+    return [word or number for word, number in _QUOTED_OR_NUMBER.findall(error["ctx"]["expected"])]
+
+
+def _did_you_mean(found: object, words: Sequence[str]) -> str:
+    close = nearest(found, words) if isinstance(found, str) else None
+    return f"did you mean `{close}`?" if close else ""
+
+
+def _advice(found: object, group: list[Any]) -> str:
+    if found is None:
+        return "leave the key out for its default"
+    kinds = {error["type"] for error in group}
+    if "string_type" in kinds and isinstance(found, int | float):
+        return "put it in quotes"
+    if "bool_type" in kinds and str(found).lower() in ("yes", "no", "on", "off", "true", "false"):
+        return "write true or false in small letters"
+    return ""
+
+
+def keys_at(model: type[BaseModel], steps: Steps) -> list[str]:
+    """Return the keys a model knows at a place in its data; of every branch, where a union stands there."""
+    kinds: list[Any] = [model]
+    for step in steps:
+        kinds = [inner for kind in kinds for inner in _inside(kind, step)]
+    keys = [key for kind in kinds for branch in _branches(kind) for key in _fields(branch)]
+    return list(dict.fromkeys(keys))
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+        return {}
+    return {field.alias or name: field.annotation for name, field in kind.model_fields.items()}
+
+
+def _branches(kind: Any) -> list[Any]:
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return _branches(get_args(kind)[0])
+    if origin in (Union, types.UnionType):
+        return [branch for inner in get_args(kind) for branch in _branches(inner)]
+    return [kind]
+
+
+def _inside(kind: Any, step: str | int) -> list[Any]:
+    found: list[Any] = []
+    for branch in _branches(kind):
+        arguments = get_args(branch)
+        if isinstance(step, int) and get_origin(branch) is tuple:
+            found.append(arguments[0])
+        elif isinstance(step, str) and get_origin(branch) is dict:
+            found.append(arguments[1])
+        elif isinstance(step, str):
+            fields = _fields(branch)
+            found += [fields[step]] if step in fields else []
+    return found

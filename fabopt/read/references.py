@@ -1,0 +1,117 @@
+"""Cross checks of a case against its catalog: every id names a product of the right kind, and sizes work out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from fabopt.errors import Fault, fault, nearest
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.catalog import KINDS, Catalog, Server
+
+SUPPORTED_TOPOLOGIES = ("clos", "any")
+_A_KIND = dict(
+    zip(KINDS, ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a server"), strict=True),
+)
+_TIERS = ("leaf", "spine", "core")
+
+
+def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
+    """Return everything in a case that does not work out with this catalog; empty if nothing."""
+    check = _Check(catalog, file)
+    check.id_of("servers", case.server, "server")
+    server = next((one for one in catalog.servers if one.id == case.server), None)
+    if server is not None:
+        check.built_in_nics(server)
+        check.sizes(case, server)
+    for index, fabric in enumerate(case.fabrics):
+        check.fabric(fabric, f"fabrics[{index}]", case)
+    return check.faults
+
+
+def check_catalog(catalog: Catalog, file: str) -> list[Fault]:
+    """Return the built-in NICs of all servers that the catalog does not have."""
+    check = _Check(catalog, file)
+    for server in catalog.servers:
+        check.built_in_nics(server)
+    return check.faults
+
+
+class _Check:
+    def __init__(self, catalog: Catalog, file: str) -> None:
+        self.file = file
+        self.faults: list[Fault] = []
+        self.kind_of = {product.id: kind for kind in KINDS for product in getattr(catalog, kind)}
+        self.ids = {kind: [product.id for product in getattr(catalog, kind)] for kind in KINDS}
+
+    def report(self, path: str, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
+        self.faults.append(fault(self.file, path, problem, *value, allowed=allowed, hint=hint))
+
+    def id_of(self, kind: str, id_: str, path: str) -> None:
+        """Report an id that is not a product of ``kind``."""
+        found = self.kind_of.get(id_)
+        if found == kind:
+            return
+        if found is not None:
+            self.report(path, f"this is {_A_KIND[found]}, not {_A_KIND[kind]}", id_, hint=self.near(id_, kind))
+        else:
+            self.report(path, f"the catalog has no such {_A_KIND[kind].split()[1]}", id_, hint=self.near(id_, kind))
+
+    def near(self, id_: str, kind: str) -> str:
+        close = nearest(id_, self.ids[kind])
+        if close:
+            return f"did you mean `{close}`?"
+        few = self.ids[kind]
+        if len(few) <= 6:
+            return f"it has {', '.join(few)}" if few else f"it has no {kind}"
+        return f"`fabopt catalog list {kind}` names its {len(few)}"
+
+    def built_in_nics(self, server: Server) -> None:
+        for index, nic in enumerate(server.nics):
+            self.id_of("nics", nic.id, f"servers.{server.id}.nics[{index}].id")
+
+    def sizes(self, case: Case, server: Server) -> None:
+        servers = 0
+        for path, count, gpus in _sizes(case):
+            if gpus is not None and (server.gpus == 0 or gpus % server.gpus):
+                self.report(f"{path}gpus", "not a whole number of servers", gpus, allowed=_multiples(gpus, server))
+                return
+            now = count if count is not None else (gpus or 0) // server.gpus
+            if now < servers:
+                key = "servers" if count is not None else "gpus"
+                self.report(f"{path}{key}", f"servers fall from {servers} to {now}; they may only grow")
+            servers = now
+
+    def fabric(self, fabric: Fabric, path: str, case: Case) -> None:
+        for index, topology in enumerate(fabric.topologies):
+            if topology not in SUPPORTED_TOPOLOGIES:
+                allowed = " or ".join(SUPPORTED_TOPOLOGIES)
+                where = f"{path}.topologies[{index}]"
+                self.report(where, "this version cannot design this topology", topology, allowed=allowed)
+        if fabric.nics != "any":
+            self.ids_of("nics", fabric.nics, f"{path}.nics")
+        for tier in _TIERS:
+            ids = getattr(fabric.switches, tier)
+            if ids != "any":
+                self.ids_of("switches", ids, f"{path}.switches.{tier}")
+        if fabric.group_by == "rack" and case.site.servers_per_rack is None:
+            self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack`", "rack")
+
+    def ids_of(self, kind: str, ids: Iterable[str], path: str) -> None:
+        for index, id_ in enumerate(ids):
+            self.id_of(kind, id_, f"{path}[{index}]")
+
+
+def _sizes(case: Case) -> Iterator[tuple[str, int | None, int | None]]:
+    """Yield (key path, servers, gpus) of each stage; one of the two is None."""
+    if case.stages is None:
+        yield "", case.servers, case.gpus
+    for index, stage in enumerate(case.stages or ()):
+        yield f"stages[{index}].", stage.servers, stage.gpus
+
+
+def _multiples(gpus: int, server: Server) -> str:
+    if server.gpus == 0:
+        return f"`servers` instead: {server.id} has no GPUs"
+    below = gpus - gpus % server.gpus
+    near = [str(one) for one in (below, below + server.gpus) if one > 0]
+    return f"a multiple of the {server.gpus} GPUs of {server.id}, such as {' or '.join(near)}"

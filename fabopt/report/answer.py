@@ -1,0 +1,151 @@
+"""The answer in sentences: what was found, and how sure it is."""
+
+from __future__ import annotations
+
+from fabopt.report.words import count, listed, money, percent, plain, power, some
+from fabopt.schema.design import Conflict, Design, FabricDesign
+
+_METRICS = {"capex_usd": "purchase price", "tco_usd": "total cost of ownership", "power_w": "power"}
+_TIERS = {1: "one switch tier", 2: "two switch tiers", 3: "three switch tiers"}
+
+
+def metric_name(metric: str) -> str:
+    """``capex_usd`` as people say it."""
+    return _METRICS.get(metric, metric)
+
+
+def metric_value(metric: str, value: int | float) -> str:
+    """A value of the objective with its unit."""
+    return money(value) if metric.endswith("_usd") else power(value)
+
+
+def headline(design: Design) -> str:
+    """Say in one sentence what the answer is."""
+    if design.status == "infeasible":
+        return f"{design.case.name}: no design meets this case (proven)."
+    if design.status == "unknown" or design.totals is None:
+        return f"{design.case.name}: stopped before any design was found."
+    totals, stage = design.totals, design.stages[-1]
+    served = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
+    cost = f"{money(totals.capex_usd)} and {power(totals.power_w)}"
+    return f"{design.case.name}: {some(totals.switches, 'switch', 'switches')} for {served}, {cost} - {_claim(design)}."
+
+
+def _claim(design: Design) -> str:
+    least = {"capex_usd": "the cheapest there is", "power_w": "the least power there is"}
+    if design.status == "optimal":
+        return least.get(design.objective.metric, f"the least {metric_name(design.objective.metric)} there is")
+    if design.objective.gap is None:
+        return "the best found before the search stopped"
+    return f"the best found; nothing can be more than {percent(float(design.objective.gap))} better"
+
+
+def proof_line(design: Design) -> str:
+    """Say what was proven, by what, over how much."""
+    objective = design.objective
+    metric = metric_name(objective.metric)
+    parts = ["proven optimal" if design.status == "optimal" else f"{design.status}, not proven optimal"]
+    if objective.value is not None:
+        parts.append(f"{metric} {metric_value(objective.metric, objective.value)}")
+    if objective.bound is not None:
+        parts.append(f"lower bound {metric_value(objective.metric, objective.bound)}")
+    if objective.gap is not None:
+        parts.append(f"gap {percent(float(objective.gap)) if objective.gap else '0'}")
+    if objective.candidates is not None:
+        parts.append(f"{some(objective.candidates, 'candidate')} weighed")
+    if objective.engine is not None:
+        took = f" in {objective.solve_s:.2f} s" if objective.solve_s is not None else ""
+        parts.append(f"{objective.engine}{took}")
+    return " · ".join(parts)
+
+
+def fabric_line(fabric: FabricDesign) -> str:
+    """Name a fabric's family: protocol, topology, tiers, planes."""
+    parts = [fabric.protocol, fabric.topology, _TIERS[fabric.structure.tiers]]
+    if fabric.planes > 1:
+        parts.append(f"{fabric.planes} planes")
+    return ", ".join(parts)
+
+
+def nic_line(fabric: FabricDesign) -> str:
+    """Say what sits in every server, and what each GPU gets from it."""
+    nic, metrics = fabric.nic, fabric.metrics
+    own = " (built in)" if nic.built_in else ""
+    ports = f"{some(nic.ports_per_nic, 'port')} of {plain(nic.gbps)} Gb/s"
+    per_gpu = f"{plain(metrics.injection_gbps_per_gpu)} Gb/s per GPU"
+    return f"{nic.per_server} x {nic.id}{own} per server, {ports} each: {per_gpu}"
+
+
+def bandwidth_line(fabric: FabricDesign) -> str:
+    """Say what the fabric carries."""
+    one = fabric.metrics
+    hops = some(one.max_switch_hops, "switch", "switches")
+    return (
+        f"per GPU: injection {plain(one.injection_gbps_per_gpu)}, bisection {plain(one.bisection_gbps_per_gpu)}, "
+        f"all-to-all {plain(one.alltoall_gbps_per_gpu)} Gb/s; at most {hops} on a path"
+    )
+
+
+def structure_line(fabric: FabricDesign) -> str:
+    """Say how servers, leaves, spines and cores are wired."""
+    one = fabric.structure
+    if one.tiers == 1:
+        return f"one switch per plane holds all {some(one.ports_per_server, 'port')} of every server"
+    leaves = one.ports_per_server // one.ports_per_server_per_leaf
+    parts = [
+        f"{some(one.groups, 'group')} of up to {some(one.servers_per_group, 'server')}",
+        f"each on {some(leaves, 'leaf', 'leaves')}, {some(one.ports_per_server_per_leaf, 'port')} of a server on one",
+    ]
+    if one.tiers == 3:
+        what = "of one rail" if one.pod_of == "rail" else f"({some(one.groups_per_pod, 'group')})"
+        parts.append(f"{some(one.pods, 'pod')} of {some(one.leaves_per_pod, 'leaf', 'leaves')} {what}")
+    parts.append(f"{some(one.links_per_pair, 'link')} from each leaf to each of {some(one.spines_per_pod, 'spine')}")
+    if one.tiers == 3:
+        parts.append(
+            f"{some(one.links_per_core_pair, 'link')} from each spine to each of {some(one.cores_per_group, 'core')}"
+        )
+    return "; ".join(parts)
+
+
+def totals_line(design: Design) -> str:
+    """Say what the whole costs and draws."""
+    totals = design.totals
+    assert totals is not None
+    parts = []
+    if totals.capex_usd_per_gpu is not None:
+        parts.append(f"{money(totals.capex_usd_per_gpu)} per GPU")
+    if totals.cluster_power_w:
+        share = percent(totals.power_w / totals.cluster_power_w)
+        parts.append(f"network {power(totals.power_w)}, {share} of the cluster's {power(totals.cluster_power_w)}")
+    parts.append(f"{plain(totals.rack_units)} rack units")
+    parts.append(f"total cost of ownership {money(totals.tco_usd)}")
+    return " · ".join(parts)
+
+
+def infeasible_lines(design: Design) -> list[str]:
+    """Say which limits clash, and what each alone would have to be."""
+    lines = [headline(design)]
+    clashing = [conflict.limit for conflict in design.conflicts]
+    if len(clashing) > 1:
+        lines.append(f"These limits clash: {listed(clashing)}. Changing any one of them as below would do.")
+    lines += [_conflict_line(conflict) for conflict in design.conflicts]
+    return lines
+
+
+def _conflict_line(conflict: Conflict) -> str:
+    is_, needs = _quantity(conflict.limit, conflict.value), _quantity(conflict.limit, conflict.needed)
+    needed = f"needs {needs}" if conflict.needed is not None else "no value of it alone would do"
+    detail = f" ({conflict.detail})" if conflict.detail else ""
+    return f"  {conflict.limit}: is {is_}; {needed}{detail}"
+
+
+def _quantity(limit: str, value: int | float | str | None) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, str):
+        return value
+    if limit.endswith("_usd"):
+        return money(value)
+    if limit.endswith("_w"):
+        return power(value)
+    return count(value) if isinstance(value, int) else plain(value)

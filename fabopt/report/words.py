@@ -1,0 +1,74 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Number = int | float
+_THOUSAND = 1000
+
+
+def count(number: int) -> str:
+    """``12,288``."""
+    return f"{number:,}"
+
+
+def some(number: int, one: str, many: str = "") -> str:
+    """``1 switch``, ``12 switches``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def money(usd: Number) -> str:
+    """``$1,250`` or ``$1,250.50``: cents only where there are any."""
+    whole = round(usd * 100) % 100 == 0
+    return f"${usd:,.0f}" if whole else f"${usd:,.2f}"
+
+
+def signed_money(usd: Number) -> str:
+    """``+$1,250``, ``-$10`` or ``same``."""
+    return "same" if usd == 0 else ("+" if usd > 0 else "-") + money(abs(usd))
+
+
+def power(watts: Number) -> str:
+    """``950 W``, ``81.6 kW``, ``1.41 MW``: three digits."""
+    for unit, size in (("MW", _THOUSAND**2), ("kW", _THOUSAND)):
+        if abs(watts) >= size:
+            return f"{_three_digits(watts / size)} {unit}"
+    return f"{_three_digits(watts)} W"
+
+
+def signed_power(watts: Number) -> str:
+    """``+1.2 kW``, ``-30 W`` or ``same``."""
+    return "same" if watts == 0 else ("+" if watts > 0 else "-") + power(abs(watts))
+
+
+def _three_digits(value: Number) -> str:
+    decimals = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def plain(number: Number) -> str:
+    """``400``, ``1.5``, ``66.67``: at most two decimals, none without need."""
+    text = f"{number:,.2f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def percent(share: float) -> str:
+    """``7.3 %`` of a share of one; ``<0.01 %`` for what would read as nothing."""
+    value = share * 100
+    if 0 < value < 0.01:
+        return "<0.01 %"
+    return f"{value:.2f} %" if value < 1 else f"{value:.1f} %"
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """``a, b and c``."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def printable(text: str) -> str:
+    """Return text without control characters, which could steer a terminal."""
+    return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)

@@ -1,0 +1,1 @@
+"""What users write and what fabopt writes, as strict, frozen types."""

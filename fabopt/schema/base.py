@@ -1,0 +1,72 @@
+"""The strict, frozen base of every schema object, and the small types they share."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from fabopt.units import exact, mbps
+
+SPLIT_PATTERN = re.compile(r"([1-9][0-9]{0,3})x([0-9]{1,6}(?:\.[0-9]{1,3})?)")
+ID_PATTERN = r"^[a-z0-9][a-z0-9.+_-]{0,99}$"
+
+
+class Strict(BaseModel):
+    """Frozen, no unknown keys, no coercion (``"3"`` is not 3), no infinities."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        populate_by_name=True,
+        ser_json_inf_nan="constants",
+    )
+
+
+class Lane(NamedTuple):
+    """How a cage is used: as ``ports`` ports of ``port_mbps`` each."""
+
+    ports: int
+    port_mbps: int
+
+
+def parse_split(text: str) -> Lane:
+    """Read ``NxG`` (a cage used as N ports of G Gb/s); raises ``ValueError`` otherwise."""
+    match = SPLIT_PATTERN.fullmatch(text)
+    if match is None or exact(match.group(2)) <= 0:
+        raise ValueError("a split is written NxG, as in 2x400: N ports of G Gb/s")
+    return Lane(int(match.group(1)), mbps(match.group(2)))
+
+
+def _check_split(text: str) -> str:
+    parse_split(text)
+    return text
+
+
+def _check_id(text: str) -> str:
+    if not re.match(ID_PATTERN, text):
+        raise ValueError("an id has lower-case letters, digits and . + _ - only")
+    return text
+
+
+Split = Annotated[str, AfterValidator(_check_split)]
+Identifier = Annotated[str, AfterValidator(_check_id)]
+Text = Annotated[str, Field(max_length=4000)]
+Word = Annotated[str, Field(min_length=1, max_length=200)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Money = Annotated[float, Field(ge=0, le=1e12)]
+Watts = Annotated[float, Field(ge=0, le=1e9)]
+Metres = Annotated[float, Field(gt=0, le=1e6)]
+Gbps = Annotated[float, Field(gt=0, le=1e6)]
+Ratio = Annotated[float, Field(gt=0, le=1e6)]
+
+JsonObject = dict[str, Any]
+
+
+def ratio(value: float) -> Fraction:
+    """A ratio written by a user, exactly."""
+    return exact(value)

@@ -1,0 +1,342 @@
+"""The catalog: products that exist, what they fit, what they cost and what they draw.
+
+One class a kind of product. A catalog object holds each kind as a tuple in file order. Prices stay
+as the user wrote them (dollars, breaks); ``fabopt.problem`` turns them into integers.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fabopt.schema.base import (
+    Count,
+    Gbps,
+    Identifier,
+    Metres,
+    Money,
+    Split,
+    Strict,
+    Text,
+    Watts,
+    Word,
+    parse_split,
+)
+
+Protocol = Literal["ethernet", "infiniband"]
+KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
+
+
+class Source(Strict):
+    """Where a number comes from. ``url`` is free text."""
+
+    url: Text | None = None
+    date: Word | None = None
+    kind: Literal["list", "street", "estimate", "paper", "derived", "datasheet"] | None = None
+    confidence: Word | None = None
+    note: Text | None = None
+
+
+class PriceBreak(Strict):
+    """From ``from`` units on, every unit costs ``usd`` (all-units discount)."""
+
+    from_: Annotated[int, Field(alias="from", ge=1, le=10**9)]
+    usd: Money
+
+
+Price = Money | Annotated[tuple[PriceBreak, ...], Field(min_length=1)]
+
+
+def check_breaks(price: float | tuple[PriceBreak, ...] | None) -> None:
+    """Breaks start at 1 unit, rise in quantity and never rise in price; else ``ValueError``."""
+    if not isinstance(price, tuple):
+        return
+    if price[0].from_ != 1:
+        raise ValueError("the first price break must start `from: 1`")
+    for lower, upper in zip(price, price[1:], strict=False):
+        if upper.from_ <= lower.from_:
+            raise ValueError("price breaks must rise in `from`")
+        if upper.usd > lower.usd:
+            raise ValueError("a price break must not cost more than the one before it")
+
+
+class Purchasable(Strict):
+    """What can be ordered: a price, and what limits the order."""
+
+    price_usd: Price | None = None
+    stock: Annotated[int, Field(ge=0)] | None = None
+    supply: Annotated[int, Field(ge=0)] | None = None
+    lead_time_weeks: Annotated[float, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _breaks_fall(self) -> Self:
+        check_breaks(self.price_usd)
+        return self
+
+
+class Product(Strict):
+    """What every product may say about itself."""
+
+    id: Identifier
+    vendor: Word | None = None
+    part_number: Word | None = None
+    description: Text | None = None
+    source: Source | None = None
+    provenance: dict[str, Source] = {}
+    confidence: Word | None = None
+    notes: Text | None = None
+    end_of_life: bool = False
+
+
+class Cage(Strict):
+    """``count`` equal cages: what fits, and into which ports each can be split."""
+
+    count: Count
+    form_factor: Word
+    accepts: tuple[Word, ...] = ()
+    splits: Annotated[tuple[Split, ...], Field(min_length=1)]
+    lane_gbps: Gbps | None = None
+
+
+Cages = Annotated[tuple[Cage, ...], Field(min_length=1)]
+
+
+class Pcie(Strict):
+    """A PCI Express slot or card edge."""
+
+    generation: Annotated[int, Field(ge=1, le=9)]
+    lanes: Literal[1, 2, 4, 8, 16, 32]
+
+
+class Switch(Product, Purchasable):
+    """A switch. ``max_ports``: logical ports the ASIC can drive (absent: what the cages split into)."""
+
+    asic: Word | None = None
+    protocol: Protocol
+    cages: Cages
+    max_ports: Count | None = None
+    rack_units: Annotated[float, Field(gt=0, le=1000)] = 1
+    power_w: Watts | None = None
+    power_max_w: Watts | None = None
+    latency_ns: Annotated[float, Field(gt=0)] | None = None
+    buffer_mb: Annotated[float, Field(gt=0)] | None = None
+    works_with: tuple[Word, ...] = ()
+    features: tuple[Word, ...] = ()
+
+
+class Nic(Product, Purchasable):
+    """A network card."""
+
+    protocols: Annotated[tuple[Protocol, ...], Field(min_length=1)]
+    cages: Cages
+    pcie: Pcie | None = None
+    power_w: Watts | None = None
+    works_with: tuple[Word, ...] = ()
+
+
+class Transceiver(Product, Purchasable):
+    """A pluggable module: for each split it can run, the optical standard of one port."""
+
+    form_factor: Word
+    split: Split | None = None
+    standard: Word | None = None
+    splits: tuple[Split, ...] = ()
+    standards: dict[Split, Word] = {}
+    fibre: Word
+    connector: Word
+    connectors: Count = 1
+    reach_m: Metres
+    lane_gbps: Gbps | None = None
+    protocols: tuple[Protocol, ...] = ()
+    works_with: tuple[Word, ...] = ()
+    power_w: Watts | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        short = self.split is not None or self.standard is not None
+        long = bool(self.splits or self.standards)
+        if short == long:
+            raise ValueError("give either `split` and `standard`, or `splits` and `standards`")
+        if short and (self.split is None or self.standard is None):
+            raise ValueError("`split` and `standard` go together")
+        if long and (set(self.splits) != set(self.standards)):
+            raise ValueError("`standards` needs one entry for each of `splits`, and no other")
+        for text in self.standard_by_split:
+            if parse_split(text).ports % self.connectors:
+                raise ValueError(f"{text} does not spread evenly over {self.connectors} connectors")
+        return self
+
+    @property
+    def standard_by_split(self) -> dict[str, str]:
+        """Optical standard of one port, for each split: both written forms as one."""
+        if self.split is not None and self.standard is not None:
+            return {self.split: self.standard}
+        return dict(self.standards)
+
+
+class CableLength(Purchasable):
+    """One length that is sold."""
+
+    m: Metres
+    part_number: Word | None = None
+
+
+Lengths = Annotated[tuple[CableLength, ...], Field(min_length=1)]
+
+
+def _check_lengths(lengths: tuple[CableLength, ...]) -> None:
+    if len({length.m for length in lengths}) != len(lengths):
+        raise ValueError("a length is listed twice")
+
+
+class CableEnd(Strict):
+    """``count`` heads of a cable; an end with more than one head makes it a splitter."""
+
+    form_factor: Word
+    split: Split
+    count: Count = 1
+    lane_gbps: Gbps | None = None
+
+
+class Cable(Product):
+    """A cable with its ends on: DAC, ACC, AEC, AOC. ``power_w`` is the whole assembly's."""
+
+    medium: Word
+    protocols: tuple[Protocol, ...] = ()
+    ends: tuple[CableEnd, CableEnd]
+    lengths: Lengths
+    lane_gbps: Gbps | None = None
+    reach_m: Metres | None = None
+    works_with: tuple[Word, ...] = ()
+    power_w: Watts | None = None
+
+    @model_validator(mode="after")
+    def _ends_agree(self) -> Self:
+        near, far = (parse_split(end.split) for end in self.ends)
+        if near.port_mbps != far.port_mbps:
+            raise ValueError("both ends of a cable must have ports of one speed")
+        if near.ports * self.ends[0].count != far.ports * self.ends[1].count:
+            raise ValueError("both ends of a cable must have the same number of ports in all")
+        if min(end.count for end in self.ends) != 1:
+            raise ValueError("one end of a cable must have a single head")
+        _check_lengths(self.lengths)
+        return self
+
+
+class FibreEnd(Strict):
+    """``count`` connectors at one end of a fibre assembly."""
+
+    connector: Word
+    count: Count = 1
+
+
+class Fibre(Product):
+    """A fibre assembly: straight (``connectors``) or a breakout (``ends`` with counts)."""
+
+    fibre: Word
+    connectors: tuple[Word, Word] | None = None
+    ends: tuple[FibreEnd, FibreEnd] | None = None
+    lengths: Lengths
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if (self.connectors is None) == (self.ends is None):
+            raise ValueError("give either `connectors: [A, B]` or `ends` with counts")
+        if min(end.count for end in self.both_ends) != 1:
+            raise ValueError("one end of a fibre must have a single connector")
+        _check_lengths(self.lengths)
+        return self
+
+    @property
+    def both_ends(self) -> tuple[FibreEnd, FibreEnd]:
+        """The two ends with their counts: both written forms as one."""
+        if self.ends is not None:
+            return self.ends
+        assert self.connectors is not None
+        near, far = self.connectors
+        return FibreEnd(connector=near), FibreEnd(connector=far)
+
+
+Role = Literal["compute", "storage", "in-band", "oob"]
+
+
+class BuiltInNic(Strict):
+    """NICs that come with the server: not chosen, not bought, all cabled."""
+
+    id: Identifier
+    count: Count
+    role: Role = "compute"
+    cages: Cages | None = None
+
+
+class ScaleUp(Strict):
+    """The NVLink-class domain: its size, and what each GPU can send into it, one direction."""
+
+    domain_gpus: Count
+    gbps_per_gpu: Gbps
+
+
+class Server(Product, Purchasable):
+    """The box with one set of rails (for a rack-scale system: the compute tray)."""
+
+    gpu: Word | None = None
+    gpus: Annotated[int, Field(ge=0, le=10_000)]
+    nic_slots: Annotated[int, Field(ge=0, le=1000)] = 0
+    pcie: Pcie | None = None
+    rack_units: Annotated[float, Field(gt=0, le=1000)] | None = None
+    power_w: Watts | None = None
+    scale_up: ScaleUp | None = None
+    nics: tuple[BuiltInNic, ...] = ()
+
+
+class Facts(Strict):
+    """Numbers that are not of one product."""
+
+    pcie_x16_gbps: dict[int, Gbps] = {}
+
+
+class Catalog(Strict):
+    """One catalog, or several merged."""
+
+    name: Text | None = None
+    description: Text | None = None
+    facts: Facts = Facts()
+    switches: tuple[Switch, ...] = ()
+    nics: tuple[Nic, ...] = ()
+    transceivers: tuple[Transceiver, ...] = ()
+    cables: tuple[Cable, ...] = ()
+    fibres: tuple[Fibre, ...] = ()
+    servers: tuple[Server, ...] = ()
+    prices: tuple[PriceBook, ...] = ()
+
+
+PriceByLength = dict[float, Price]
+
+
+class PriceBook(Strict):
+    """Prices that replace the catalog's, by id; for what is sold by length, by length in metres."""
+
+    name: Word | None = None
+    description: Text | None = None
+    source: Source | None = None
+    prices: Annotated[dict[Identifier, Price | PriceByLength], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _breaks_fall(self) -> Self:
+        for price in self.prices.values():
+            for one in price.values() if isinstance(price, dict) else [price]:
+                check_breaks(one)
+        return self
+
+
+Catalog.model_rebuild()
+
+KIND_MODELS: dict[str, type[Product]] = {
+    "switches": Switch,
+    "nics": Nic,
+    "transceivers": Transceiver,
+    "cables": Cable,
+    "fibres": Fibre,
+    "servers": Server,
+}

@@ -1,0 +1,258 @@
+"""The design file: one solved case, with everything that is needed to prove it again.
+
+Counts are of the last stage and totals over all planes, unless a name says otherwise. Money is in dollars with
+at most two decimals, power in watts, speed in Gb/s, length in metres.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from fabopt.schema.base import Strict
+
+Number = int | float
+Status = Literal["optimal", "feasible", "infeasible", "unknown"]
+Box = Literal["server", "attachment", "leaf", "spine", "core"]
+
+
+class CaseRecord(Strict):
+    """The case as resolved, defaults filled; ``sha256`` is of ``content`` as canonical JSON."""
+
+    name: str
+    sha256: str
+    content: dict[str, Any]
+
+
+class Objective(Strict):
+    """What was minimized, and the proof. ``value`` is in the metric's unit; ``bound`` and ``gap`` may be unknown."""
+
+    metric: str
+    value: Number | None = None
+    bound: Number | None = None
+    gap: Number | None = None
+    engine: str | None = None
+    solve_s: Number | None = None
+    candidates: int | None = None
+    candidates_in_program: int | None = None
+
+
+class Totals(Strict):
+    """Sums over fabrics. ``tco_usd`` adds energy to capex; ``cluster_power_w`` adds servers (None if unknown)."""
+
+    capex_usd: Number
+    tco_usd: Number
+    power_w: Number
+    cluster_power_w: Number | None
+    rack_units: Number
+    switches: int
+    nics: int
+    transceivers: int
+    cables: int
+    capex_usd_per_gpu: Number | None = None
+
+
+class Structure(Strict):
+    """The arithmetic of a Clos. Counts marked "per plane" are of one plane; "per pod" of a full pod.
+
+    tiers                      switch tiers: 1, 2 or 3
+    servers_per_group          g: servers whose ports share one set of leaves (the last group may have fewer)
+    groups                     ceil(N / g)
+    ports_per_server           R: ports of one server into one plane
+    ports_per_server_per_leaf  k
+    links_per_pair             m: links between a leaf and each spine of its pod (the fewest, with striping `any`); 0 for one tier
+    pods                       per plane; 1 for one or two tiers
+    leaves_per_pod             of a full pod; spines_per_pod: S
+    pod_of                     "groups" (whole server groups) or "rail" (the leaves of one rail)
+    groups_per_pod             T
+    links_per_core_pair        m2: links between a spine and each core of its group; 0 below three tiers
+    spines_per_core_group      q: spine indices of every pod that one core group serves
+    cores_per_group            C
+    """
+
+    tiers: Literal[1, 2, 3]
+    servers_per_group: int
+    groups: int
+    ports_per_server: int
+    ports_per_server_per_leaf: int
+    links_per_pair: int
+    pods: int
+    leaves_per_pod: int
+    spines_per_pod: int
+    pod_of: Literal["groups", "rail"]
+    groups_per_pod: int
+    links_per_core_pair: int
+    spines_per_core_group: int
+    cores_per_group: int
+
+
+class NicUse(Strict):
+    """The card in every server: how many, how many ports of each are cabled (over all planes), at which speed."""
+
+    id: str
+    per_server: int
+    ports_per_nic: int
+    gbps: Number
+    split: str
+    cage_group: int
+    built_in: bool
+
+
+class PortUse(Strict):
+    """Which cage group of a box (index into its ``cages``) is used, and how each cage is split."""
+
+    cage_group: int
+    split: str
+
+
+class TierUse(Strict):
+    """One tier of switches. ``down_ports``: most endpoints (attachments too, reserve not) on any switch of the
+    tier; ``up_ports``: uplinks of each switch (0 at the top); ``reserved_ports``: down ports kept free.
+    """
+
+    role: Literal["leaf", "spine", "core"]
+    id: str
+    count: int
+    down_ports: int
+    up_ports: int
+    gbps_down: Number
+    gbps_up: Number
+    reserved_ports: int = 0
+    down: PortUse
+    up: PortUse | None = None
+
+
+class LinkPart(Strict):
+    """Parts of a row of links: ``end`` says where a transceiver sits; ``length_m`` is the length bought."""
+
+    id: str
+    quantity: int
+    end: Literal["from", "to"] | None = None
+    length_m: Number | None = None
+
+
+class LinkRow(Strict):
+    """Links of one kind that are realised alike. ``count`` links between ``from`` and ``to``, run of ``length_m``.
+
+    ``from_cages``/``to_cages``: occupied cages that this row's links account for, summed over all boxes.
+    """
+
+    from_: Annotated[Box, Field(alias="from")]
+    to: Box
+    count: int
+    gbps: Number
+    length_m: Number
+    medium: str
+    attachment: str | None = None
+    from_cages: int
+    to_cages: int
+    parts: tuple[LinkPart, ...]
+
+
+class Metrics(Strict):
+    """Bandwidth figures; see ``fabopt.metrics``."""
+
+    injection_gbps_per_gpu: Number
+    bisection_gbps_per_gpu: Number
+    alltoall_gbps_per_gpu: Number
+    max_switch_hops: int
+
+
+class FabricDesign(Strict):
+    """One fabric of the design."""
+
+    name: str
+    role: str
+    topology: str
+    protocol: str
+    planes: int
+    rails: int
+    striping: Literal["even", "any"]
+    structure: Structure
+    nic: NicUse
+    tiers: tuple[TierUse, ...]
+    links: tuple[LinkRow, ...]
+    oversubscription: dict[str, Number]
+    metrics: Metrics
+
+
+class StageDesign(Strict):
+    """What stands at one stage."""
+
+    name: str
+    month: int
+    servers: int
+    gpus: int
+    capex_usd: Number
+    power_w: Number
+    fabrics: dict[str, dict[str, int]]
+
+
+class BomRow(Strict):
+    """One line to order. ``quantity`` is bought, ``in_use`` built in (fewer where a price break makes more cheaper).
+
+    ``power_w`` is that of the quantity in use.
+    """
+
+    stage: str
+    fabric: str
+    kind: Literal["switch", "nic", "transceiver", "cable", "fibre", "server", "other"]
+    id: str
+    part_number: str
+    description: str
+    length_m: Number | None = None
+    quantity: int
+    in_use: int
+    unit_price_usd: Number
+    total_usd: Number
+    power_w: Number
+
+
+class Alternative(Strict):
+    """The best design of a kind that lost: ``what`` names the kind, deltas are against the answer."""
+
+    what: str
+    value: str
+    summary: str
+    objective: Number
+    objective_delta: Number
+    capex_usd: Number
+    capex_delta_usd: Number
+    power_w: Number
+    power_delta_w: Number
+
+
+class Check(Strict):
+    """One rule that was proven again: ``name`` is the rule's, as in docs/formulation.md."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+class Conflict(Strict):
+    """A limit that clashes: its value, and what it alone would have to be for the case to have a design."""
+
+    limit: str
+    value: Number | str | None
+    needed: Number | str | None
+    detail: str = ""
+
+
+class Design(Strict):
+    """A whole design file."""
+
+    fabopt: str
+    case: CaseRecord
+    parts: dict[str, dict[str, Any]] = {}
+    status: Status
+    objective: Objective
+    totals: Totals | None = None
+    fabrics: tuple[FabricDesign, ...] = ()
+    stages: tuple[StageDesign, ...] = ()
+    bom: tuple[BomRow, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    checks: tuple[Check, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()

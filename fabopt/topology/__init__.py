@@ -1,0 +1,1 @@
+"""Network families: which candidates each has, and what every candidate needs."""

@@ -1,0 +1,202 @@
+"""A candidate as the integer program sees it: what it certainly needs, and what is still to be chosen for its links."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from fabopt.goods import Item
+from fabopt.links import Assembly, Mode
+from fabopt.topology.needs import Need, Quantities, ceil_of
+
+End = Literal["from", "to"]
+
+
+class PartUse(NamedTuple):
+    """So many of an item; ``end``: where a transceiver sits."""
+
+    item: Item
+    quantity: int
+    end: End | None
+
+
+class RowShare(NamedTuple):
+    """Links of one kind that one unit of an option realises. ``assembly``: None where nothing is bought."""
+
+    near: str
+    far: str
+    attachment: str | None
+    assembly: Assembly | None
+    links: int
+    near_cages: int
+    far_cages: int
+    parts: tuple[PartUse, ...]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way to realise a unit of links."""
+
+    rows: tuple[RowShare, ...]
+
+    @cached_property
+    def items(self) -> dict[Item, int]:
+        """Everything that one unit takes."""
+        sums: dict[Item, int] = {}
+        for row in self.rows:
+            for part in row.parts:
+                sums[part.item] = sums.get(part.item, 0) + part.quantity
+        return sums
+
+    @cached_property
+    def name(self) -> tuple[tuple[str, float], ...]:
+        """(assembly id, length) of each row, for ties."""
+        return tuple(
+            (row.assembly.name, row.assembly.length_m) for row in self.rows if row.assembly is not None
+        )
+
+    @cached_property
+    def numbers(self) -> tuple[int, int, int]:
+        """Cents (at the price of one), milliwatts, wires: what ties are broken by."""
+        return (
+            sum(item.first_cents * count for item, count in self.items.items()),
+            sum(item.power_mw * count for item, count in self.items.items()),
+            sum(count for item, count in self.items.items() if item.kind in ("cable", "fibre")),
+        )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """``count`` equal units of links, each realised by one of ``options``. Equal ``key``s have equal options."""
+
+    key: Hashable
+    count: int
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One sized design of a fabric. ``bound``: no way to buy it has a lower objective; ``order``: rank in ties."""
+
+    fabric: str
+    topology: str
+    design: Any
+    fixed: dict[Item, int]
+    choices: tuple[Choice, ...]
+    bound: float
+    order: tuple[Any, ...] = field(repr=False)
+    cards: int = 0
+
+
+def part_uses(one: Assembly, near: int, wires: int, far: int) -> tuple[PartUse, ...]:
+    counted: tuple[tuple[Item | None, int, End | None], ...] = (
+        (one.near, near, "from"),
+        (one.wire, wires, None),
+        (one.far, far, "to"),
+    )
+    return tuple(PartUse(item, int(number), end) for item, number, end in counted if item is not None and number)
+
+
+def row_share(
+    ends: tuple[str, str], one: Assembly, links: int, parts: Quantities, attachment: str | None = None
+) -> RowShare:
+    """A row of links realised by one assembly."""
+    return RowShare(
+        *ends, attachment, one, int(links), int(parts.near), int(parts.far),
+        part_uses(one, parts.near, parts.wires, parts.far),
+    )  # fmt: skip
+
+
+def choices_of(
+    need: Need, assemblies: Sequence[Assembly], ends: tuple[str, str], kind: Hashable, mixes: bool, prune: bool,
+    attachment: str | None = None,
+) -> tuple[Choice, ...] | None:
+    """What has to be chosen for all links of a need; None if they cannot be made.
+
+    Cage by cage where one end has single-port cages; else bundle by bundle where ``mixes`` says that whole cages
+    meet; else everything at once.
+    """
+    if need.links == 0:
+        return ()
+    if need.one_sided:
+        made = _cage_choices(need, assemblies, ends, kind, attachment)
+    elif mixes:
+        made = [_bundle_choice(need, assemblies, ends, kind, attachment)]
+    else:
+        made = [_whole_choice(need, assemblies, ends, kind, attachment)]
+    if prune:
+        made = [Choice(one.key, one.count, undominated(one.options)) for one in made]
+    return None if any(not one.options for one in made) else tuple(made)
+
+
+def _cage_choices(
+    need: Need, assemblies: Sequence[Assembly], ends: tuple[str, str], kind: Hashable, attachment: str | None
+) -> list[Choice]:
+    near_is_big = need.near.ports_per_cage > 1
+    cages_by_ports: dict[int, int] = {}
+    for cages, ports in need.big.cage_fill():
+        if cages and ports:
+            cages_by_ports[int(ports)] = cages_by_ports.get(int(ports), 0) + int(cages)
+    made = []
+    for ports, cages in sorted(cages_by_ports.items(), reverse=True):
+        near, far = (1, ports) if near_is_big else (ports, 1)
+        options = tuple(
+            Option((row_share(ends, one, ports, Quantities(near, _cage_wires(one, ports), far, True), attachment),))
+            for one in assemblies
+        )
+        made.append(Choice((kind, attachment, "cage", ports), cages, options))
+    return made
+
+
+def _cage_wires(one: Assembly, ports: int) -> int:
+    return ports if one.mode is Mode.LINK else int(ceil_of(ports, one.ports_per_wire))
+
+
+def _bundle_choice(
+    need: Need, assemblies: Sequence[Assembly], ends: tuple[str, str], kind: Hashable, attachment: str | None
+) -> Choice:
+    ports = need.near.ports_per_cage
+    options = tuple(
+        Option(
+            (row_share(ends, one, ports, Quantities(1, _bundle_wires(one, ports), 1, True), attachment),)
+        )
+        for one in assemblies
+    )
+    return Choice((kind, attachment, "bundle", ports), int(need.links) // ports, options)
+
+
+def _bundle_wires(one: Assembly, ports: int) -> int:
+    return ports if one.mode is Mode.LINK else ports // one.ports_per_wire
+
+
+def _whole_choice(
+    need: Need, assemblies: Sequence[Assembly], ends: tuple[str, str], kind: Hashable, attachment: str | None
+) -> Choice:
+    options = []
+    for one in assemblies:
+        parts = need.quantities(one)
+        if parts.fits:
+            options.append(Option((row_share(ends, one, need.links, parts, attachment),)))
+    sizes = tuple((row.assembly.name, row.parts) for option in options for row in option.rows if row.assembly)
+    return Choice((kind, attachment, "whole", need.links, _sizes_key(sizes)), 1, tuple(options))
+
+
+def _sizes_key(sizes: Iterable[tuple[str, tuple[PartUse, ...]]]) -> Hashable:
+    return tuple((name, tuple((part.item.index, part.quantity) for part in parts)) for name, parts in sizes)
+
+
+def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
+    """Drop an option where another one costs, draws and wires no more; of equals the first by name stays."""
+    kept: list[Option] = []
+    for one in sorted(options, key=lambda option: (option.numbers, option.name)):
+        if any(item.varies for item in one.items):
+            kept.append(one)
+        elif not any(
+            not any(item.varies for item in other.items)
+            and all(a <= b for a, b in zip(other.numbers, one.numbers, strict=True))
+            for other in kept
+        ):
+            kept.append(one)
+    return tuple(sorted(kept, key=lambda option: option.name))

@@ -1,0 +1,1 @@
+"""Folded Clos (leaf-spine, fat tree) of one to three switch tiers."""

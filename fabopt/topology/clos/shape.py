@@ -1,0 +1,172 @@
+"""The arithmetic of a Clos: boxes, links and cages from a handful of numbers.
+
+Every function takes integers or integer arrays. Symbols are those of docs/formulation.md: N servers, R ports of a
+server per plane, P planes, g servers and k ports of each on a leaf, u uplinks of a leaf, S spines, m links of a pair,
+T groups in a pod, x uplinks of a spine, q spine indices of a core group, m2 links of a spine-core pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fabopt.problem import CageUse, NicOption, SwitchType
+from fabopt.topology.needs import Need, Number, OwnCages, Profile, Side, ceil_of
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The hardware of a candidate: one choice of switches and of how their cages are used."""
+
+    protocol: str
+    nic: NicOption
+    leaf: SwitchType
+    leaf_down: CageUse
+    leaf_up: CageUse | None = None
+    spine: SwitchType | None = None
+    spine_down: CageUse | None = None
+    spine_up: CageUse | None = None
+    core: SwitchType | None = None
+    core_down: CageUse | None = None
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The numbers of a candidate (or of many, as arrays). Zero where a tier does not exist.
+
+    ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only.
+    """
+
+    servers: int
+    ports: int
+    planes: int
+    k: Number
+    g: Number
+    u: Number = 0
+    spines: Number = 0
+    groups_per_pod: Number = 0
+    rail_pods: Number = False
+    x: Number = 0
+    q: Number = 0
+    m2: Number = 0
+
+    @property
+    def groups(self) -> Number:
+        """G: server groups."""
+        return ceil_of(self.servers, self.g)
+
+    @property
+    def last_group(self) -> Number:
+        """Servers of the last group."""
+        return self.servers - (self.groups - 1) * self.g
+
+    @property
+    def rails(self) -> Number:
+        """r: leaves of a group in a plane."""
+        return self.ports // self.k
+
+    @property
+    def leaves(self) -> Number:
+        """Leaves of a plane."""
+        return self.groups * self.rails
+
+    @property
+    def pods(self) -> Number:
+        """n: pods of a plane."""
+        per_rail = ceil_of(self.groups, self.groups_per_pod)
+        return per_rail * (1 + self.rail_pods * (self.rails - 1))
+
+    @property
+    def last_pod_groups(self) -> Number:
+        """Groups in the last pod (of each rail)."""
+        return self.groups - (ceil_of(self.groups, self.groups_per_pod) - 1) * self.groups_per_pod
+
+    @property
+    def leaves_per_pod(self) -> Number:
+        """Leaves of a full pod."""
+        return self.groups_per_pod * self._leaves_of_a_group
+
+    @property
+    def _leaves_of_a_group(self) -> Number:
+        """Leaves that a group has in one pod."""
+        return 1 + (1 - self.rail_pods) * (self.rails - 1)
+
+    @property
+    def links_per_pair(self) -> Number:
+        """m: fewest links between a leaf and a spine of its pod."""
+        return self.u // self.spines
+
+    @property
+    def spine_down(self) -> Number:
+        """Most down links of any spine."""
+        return ceil_of(self.leaves_per_pod * self.u, self.spines)
+
+    @property
+    def cores_per_group(self) -> Number:
+        """C."""
+        return self.x // self.m2
+
+    @property
+    def cores(self) -> Number:
+        """Cores of a plane."""
+        return self.cores_per_group * (self.spines // self.q)
+
+    @property
+    def core_down(self) -> Number:
+        """Down links of a core."""
+        return self.pods * self.q * self.m2
+
+    def server_leaf(self, nic: NicOption, leaf_ports: int, leaf_limit: Number) -> Need:
+        """Links between servers and leaves, attachments left aside."""
+        own = OwnCages(nic.full_cages, nic.partial_cages, nic.partial_ports)
+        server = Profile(self.servers, self.k, self.planes * self.rails, 0)
+        leaves = self.planes * self.rails
+        full = Profile((self.groups - 1) * leaves, self.k, self.g, 0)
+        last = Profile(leaves, self.k, self.last_group, 0)
+        return Need(
+            Side((server,), nic.port.ports, nic.cage_limit, own),
+            Side((full, last), leaf_ports, leaf_limit),
+        )
+
+    def leaf_spine(self, leaf_ports: int, leaf_limit: Number, spine_ports: int, spine_limit: Number) -> Need:
+        """Links between leaves and spines."""
+        links = self.links_per_pair
+        more = self.u - links * self.spines
+        leaf = Profile(self.planes * self.leaves, links, self.spines - more, more)
+        pods_per_rail = ceil_of(self.groups, self.groups_per_pod)
+        kinds = self.planes * (1 + self.rail_pods * (self.rails - 1))
+        last_leaves = self.last_pod_groups * self._leaves_of_a_group
+        spines = [
+            profile
+            for pods, leaves in ((pods_per_rail - 1, self.leaves_per_pod), (1, last_leaves))
+            for profile in _spine_profiles(kinds * pods, leaves, self.spines, links, more)
+        ]
+        return Need(Side((leaf,), leaf_ports, leaf_limit), Side(spines, spine_ports, spine_limit))
+
+    def spine_core(self, spine_ports: int, spine_limit: Number, core_ports: int, core_limit: Number) -> Need:
+        """Links between spines and cores."""
+        spine = Profile(self.planes * self.pods * self.spines, self.m2, self.cores_per_group, 0)
+        core = Profile(self.planes * self.cores, self.m2, self.pods * self.q, 0)
+        return Need(Side((spine,), spine_ports, spine_limit), Side((core,), core_ports, core_limit))
+
+    def row(self, index: int) -> Shape:
+        """One candidate out of arrays."""
+
+        def at(value: Any) -> int:
+            return int(value[index]) if hasattr(value, "__len__") else int(value)
+
+        return Shape(
+            self.servers, self.ports, self.planes, at(self.k), at(self.g), at(self.u), at(self.spines),
+            at(self.groups_per_pod), bool(at(self.rail_pods)), at(self.x), at(self.q), at(self.m2),
+        )  # fmt: skip
+
+
+def _spine_profiles(pods: Number, leaves: Number, spines: Number, links: Number, more: Number) -> list[Profile]:
+    """Spines of equal pods: each leaf gives ``more`` of them one link more, in turn, so loads differ by one at most."""
+    extra = leaves * more
+    least = extra // spines
+    busier = extra - least * spines
+    return [
+        Profile(pods * (spines - busier), links, leaves - least, least),
+        Profile(pods * busier, links, leaves - least - 1, least + 1),
+    ]

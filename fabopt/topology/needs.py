@@ -1,0 +1,228 @@
+"""What a number of links needs: cages, transceivers, wires. Plain integers and NumPy arrays both work.
+
+A ``Profile`` is a set of equal boxes at one end of a kind of link: ``low`` peers with ``links`` links each and
+``high`` peers with one more. A ``Side`` is all boxes at one end, a ``Need`` both ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.goods import Item
+from fabopt.links import Assembly, Mode
+
+Number = Any  # an int, or an integer array: every formula here holds for both
+Floats = NDArray[np.float64]
+
+
+def ceil_of(numerator: Number, denominator: Number) -> Number:
+    """Ceiling of a quotient, of integers or arrays."""
+    return -(-numerator // denominator)
+
+
+class Profile(NamedTuple):
+    """``boxes`` equal boxes, each with ``low`` peers of ``links`` links and ``high`` peers of one link more."""
+
+    boxes: Number
+    links: Number
+    low: Number
+    high: Number
+
+    @property
+    def ports(self) -> Number:
+        """Links of one box."""
+        return self.low * self.links + self.high * (self.links + 1)
+
+    def heads(self, ports_per_wire: int) -> Number:
+        """Wires at one box when a wire carries several links of one pair."""
+        return self.low * ceil_of(self.links, ports_per_wire) + self.high * ceil_of(self.links + 1, ports_per_wire)
+
+
+class OwnCages(NamedTuple):
+    """Cages of one box where they are not simply filled in turn: a server's cards have each their own."""
+
+    full: int
+    partial: int
+    partial_ports: int
+
+
+@dataclass(frozen=True)
+class Side:
+    """One end of a kind of link. ``limit``: cages a box has for these links; ``own``: see ``OwnCages``."""
+
+    profiles: Sequence[Profile]
+    ports_per_cage: int
+    limit: Number
+    own: OwnCages | None = None
+
+    @property
+    def links(self) -> Number:
+        """All links."""
+        return sum(one.boxes * one.ports for one in self.profiles)
+
+    @property
+    def cages(self) -> Number:
+        """Occupied cages of all boxes."""
+        if self.own is not None:
+            return sum(one.boxes * (self.own.full + self.own.partial) for one in self.profiles)
+        return sum(one.boxes * ceil_of(one.ports, self.ports_per_cage) for one in self.profiles)
+
+    def wires(self, ports_per_wire: int) -> Number:
+        """Wires with a single head at this side, each for so many ports of one cage."""
+        if self.own is not None:
+            each = (
+                self.own.full * (self.ports_per_cage // ports_per_wire)
+                + self.own.partial * ceil_of(self.own.partial_ports, ports_per_wire)
+            )
+            return sum(one.boxes * each for one in self.profiles)
+        return sum(one.boxes * ceil_of(one.ports, ports_per_wire) for one in self.profiles)
+
+    def pair_wires(self, ports_per_wire: int) -> Number:
+        """Wires that carry several links of one pair of boxes."""
+        return sum(one.boxes * one.heads(ports_per_wire) for one in self.profiles)
+
+    def pair_cages(self, ports_per_wire: int) -> Number:
+        """Cages that such wires occupy."""
+        return sum(
+            one.boxes * ceil_of(one.heads(ports_per_wire) * ports_per_wire, self.ports_per_cage)
+            for one in self.profiles
+        )
+
+    def pairs_fit(self, ports_per_wire: int) -> Number:
+        """Whether every box has the cages for such wires."""
+        fits: Number = True
+        for one in self.profiles:
+            cages = ceil_of(one.heads(ports_per_wire) * ports_per_wire, self.ports_per_cage)
+            fits = fits & ((cages <= self.limit) | (one.boxes == 0))
+        return fits
+
+    def cage_fill(self) -> list[tuple[Number, Number]]:
+        """(cages, ports in use of each), full ones and partly used ones."""
+        fill: list[tuple[Number, Number]] = []
+        for one in self.profiles:
+            if self.own is not None:
+                fill.append((one.boxes * self.own.full, self.ports_per_cage))
+                fill.append((one.boxes * self.own.partial, self.own.partial_ports))
+            else:
+                fill.append((one.boxes * (one.ports // self.ports_per_cage), self.ports_per_cage))
+                fill.append((one.boxes * (one.ports % self.ports_per_cage > 0), one.ports % self.ports_per_cage))
+        return fill
+
+
+class Quantities(NamedTuple):
+    """Parts that an assembly takes for all links of a need; ``fits`` is False where cages are short."""
+
+    near: Number
+    wires: Number
+    far: Number
+    fits: Number
+
+
+@dataclass(frozen=True)
+class Need:
+    """All links of one kind: both ends."""
+
+    near: Side
+    far: Side
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether one end has single-port cages, so that links can be bought cage by cage."""
+        return min(self.near.ports_per_cage, self.far.ports_per_cage) == 1
+
+    @property
+    def big(self) -> Side:
+        """The end with more ports in a cage."""
+        return self.near if self.near.ports_per_cage > 1 else self.far
+
+    @cached_property
+    def links(self) -> Number:
+        """Number of links."""
+        return self.near.links
+
+    def quantities(self, one: Assembly) -> Quantities:
+        """Parts of one assembly if it realises every link."""
+        if one.mode is Mode.PAIR:
+            ports = one.ports_per_wire
+            return Quantities(
+                self.near.pair_cages(ports),
+                self.near.pair_wires(ports),
+                self.far.pair_cages(ports),
+                self.near.pairs_fit(ports) & self.far.pairs_fit(ports),
+            )
+        if one.mode is Mode.LINK:
+            wires = self.links
+        else:
+            wires = (self.far if one.mode is Mode.FAR else self.near).wires(one.ports_per_wire)
+        return Quantities(self.near.cages, wires, self.far.cages, True)
+
+
+class Costs:
+    """Sums of item weights. ``table``: shape (metrics, items); a result has shape (metrics, size)."""
+
+    def __init__(self, table: Floats) -> None:
+        self.table = table
+        self._none = np.zeros(table.shape[0])
+        self._units: dict[tuple[tuple[Assembly, ...], int, bool], Floats] = {}
+
+    def of(self, item: Item | None) -> Floats:
+        """Weights of one item, shape (metrics,)."""
+        return self._none if item is None else self.table[:, item.index]
+
+    def least_per_link(self, assemblies: Sequence[Assembly], near_ports: int, far_ports: int) -> Floats:
+        """No link of these assemblies costs less, whatever shares its cages; infinite without any."""
+        if not assemblies:
+            return np.full(self.table.shape[0], np.inf)
+        each = [
+            self.of(one.near) / near_ports + self.of(one.wire) / one.ports_per_wire + self.of(one.far) / far_ports
+            for one in assemblies
+        ]
+        return np.asarray(np.min(each, axis=0))
+
+    def _unit_table(self, assemblies: tuple[Assembly, ...], ports_per_cage: int, near_is_big: bool) -> Floats:
+        """Least weights of one cage by ports in use: shape (metrics, ports_per_cage + 1)."""
+        key = (assemblies, ports_per_cage, near_is_big)
+        if key not in self._units:
+            table = np.zeros((self.table.shape[0], ports_per_cage + 1))
+            for ports in range(1, ports_per_cage + 1):
+                sums = [self._cage(one, ports, near_is_big) for one in assemblies]
+                table[:, ports] = np.min(sums, axis=0)
+            self._units[key] = table
+        return self._units[key]
+
+    def _cage(self, one: Assembly, ports: int, near_is_big: bool) -> Floats:
+        """Weights of one cage of the multi-port side with ``ports`` links, the other side's cages being single-port."""
+        wires = ports if one.mode is Mode.LINK else ceil_of(ports, one.ports_per_wire)
+        near, far = (1, ports) if near_is_big else (ports, 1)
+        return np.asarray(self.of(one.near) * near + self.of(one.wire) * wires + self.of(one.far) * far)
+
+    def least(self, assemblies: tuple[Assembly, ...], need: Need) -> Floats:
+        """Least weights with which the assemblies can realise a need, each metric by itself."""
+        if not assemblies:
+            return np.full((self.table.shape[0], 1), np.inf)
+        if need.one_sided:
+            near_is_big = need.near.ports_per_cage > 1
+            table = self._unit_table(assemblies, need.big.ports_per_cage, near_is_big)
+            total = np.zeros((self.table.shape[0], 1))
+            for cages, ports in need.big.cage_fill():
+                size = max(np.size(cages), np.size(ports))
+                total = total + np.multiply(cages, table[:, np.broadcast_to(ports, (size,))])
+            return total
+        best: Floats | None = None
+        for one in assemblies:
+            parts = need.quantities(one)
+            cost = (
+                np.multiply.outer(self.of(one.near), np.atleast_1d(parts.near))
+                + np.multiply.outer(self.of(one.wire), np.atleast_1d(parts.wires))
+                + np.multiply.outer(self.of(one.far), np.atleast_1d(parts.far))
+            )
+            cost = np.where(parts.fits, cost, np.inf)
+            best = cost if best is None else np.minimum(best, cost)
+        assert best is not None
+        return best

@@ -1,0 +1,74 @@
+"""Exact units: money in integer cents, power in integer milliwatts, speed in integer Mb/s.
+
+Every physical or commercial number that is optimized is an integer from the moment it is read, so that
+sums, comparisons and proofs are exact. Conversion goes through the decimal text of the number.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+CENTS_PER_USD = 100
+MILLIWATTS_PER_WATT = 1000
+MBPS_PER_GBPS = 1000
+HOURS_PER_YEAR = 8760
+
+
+def exact(number: float | int | str) -> Fraction:
+    """Return the number that its shortest decimal text denotes: ``exact(0.1) == Fraction(1, 10)``."""
+    return Fraction(Decimal(str(number)))
+
+
+def rounded(number: Fraction) -> int:
+    """Round half up to an integer (0.5 -> 1), exactly."""
+    scaled = Decimal(number.numerator) / Decimal(number.denominator)
+    return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def cents(usd: float | int) -> int:
+    """Dollars to whole cents, rounding half up."""
+    return rounded(exact(usd) * CENTS_PER_USD)
+
+
+def milliwatts(watts: float | int) -> int:
+    """Watts to whole milliwatts, rounding half up."""
+    return rounded(exact(watts) * MILLIWATTS_PER_WATT)
+
+
+def mbps(gbps: float | int | str) -> int:
+    """Gb/s to whole Mb/s, rounding half up."""
+    return rounded(exact(gbps) * MBPS_PER_GBPS)
+
+
+def plain(numerator: int, denominator: int) -> int | float:
+    """Return ``numerator / denominator`` as an int where it is whole, else as the nearest float."""
+    whole, rest = divmod(numerator, denominator)
+    return whole if rest == 0 else numerator / denominator
+
+
+def usd(amount_cents: int) -> int | float:
+    """Whole cents to dollars, with at most two decimals."""
+    return plain(amount_cents, CENTS_PER_USD)
+
+
+def watts(amount_mw: int) -> int | float:
+    """Whole milliwatts to watts."""
+    return plain(amount_mw, MILLIWATTS_PER_WATT)
+
+
+def gbps(amount_mbps: int) -> int | float:
+    """Whole Mb/s to Gb/s."""
+    return plain(amount_mbps, MBPS_PER_GBPS)
+
+
+def plain_fraction(value: Fraction, digits: int = 6) -> int | float:
+    """A ratio as an int where it is whole, else as a float rounded to ``digits`` decimals."""
+    if value.denominator == 1:
+        return value.numerator
+    return round(value.numerator / value.denominator, digits)
+
+
+def ceil_div(numerator: int, denominator: int) -> int:
+    """Return the ceiling of an integer quotient."""
+    return -(-numerator // denominator)

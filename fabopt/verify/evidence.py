@@ -1,0 +1,269 @@
+"""What a design file says, read when a rule asks for it.
+
+Everything is a property that is evaluated on first use, so a file with one unreadable spot breaks the rules that
+need the spot and no other. Lookups raise ``LookupError``, relations that have no value ``ValueError``; the caller
+turns both into a check that fails.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeVar
+
+from fabopt.schema.base import Lane, parse_split
+from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
+from fabopt.schema.catalog import BuiltInNic, Cable, Cage, Fibre, Nic, Product, Server, Switch, Transceiver
+from fabopt.schema.design import Design, FabricDesign, PortUse, TierUse
+from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
+from fabopt.verify.clos import Clos, divide
+
+PART_MODELS: dict[str, type[Product]] = {
+    "switch": Switch,
+    "nic": Nic,
+    "transceiver": Transceiver,
+    "cable": Cable,
+    "fibre": Fibre,
+    "server": Server,
+}
+FACTS = "facts"
+ROLES = ("leaf", "spine", "core")
+
+Model = TypeVar("Model", bound=Product)
+Item = TypeVar("Item")
+
+
+def at(items: Sequence[Item], index: int, what: str) -> Item:
+    """The item at an index of the file; counting from the end is not meant there."""
+    if not 0 <= index < len(items):
+        raise LookupError(f"{what} {index} does not exist, there are {len(items)}")
+    return items[index]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A design file, its case and its embedded parts."""
+
+    design: Design
+    _read: dict[str, Product] = field(default_factory=dict)
+
+    @cached_property
+    def case(self) -> Case:
+        """The embedded case, through the same schema as a case file."""
+        return Case.model_validate_json(json.dumps(self.design.case.content))
+
+    def kind(self, part: str) -> str:
+        """The kind of an embedded part: a key of ``PART_MODELS``."""
+        if part not in self.design.parts:
+            raise LookupError(f"part {part!r} is not embedded")
+        return str(self.design.parts[part].get("kind"))
+
+    def product(self, part: str) -> Product:
+        """An embedded part, through the same schema as a catalog file."""
+        if part not in self._read:
+            kind = self.kind(part)
+            if kind not in PART_MODELS:
+                raise LookupError(f"part {part!r} is of no known kind: {kind}")
+            body = {key: value for key, value in self.design.parts[part].items() if key != "kind"}
+            read = PART_MODELS[kind].model_validate_json(json.dumps(body))
+            if read.id != part:
+                raise LookupError(f"part {part!r} says that it is {read.id!r}")
+            self._read[part] = read
+        return self._read[part]
+
+    def part(self, part: str, model: type[Model]) -> Model:
+        """An embedded part that must be of one kind."""
+        read = self.product(part)
+        if isinstance(read, model):
+            return read
+        raise LookupError(f"part {part!r} is a {self.kind(part)}, not a {model.__name__.lower()}")
+
+    @cached_property
+    def server(self) -> Server:
+        """The case's server."""
+        return self.part(self.case.server, Server)
+
+    @cached_property
+    def stage(self) -> Stage:
+        """The last stage: the size that is designed."""
+        return at(self.case.stages or (), len(self.case.stages or ()) - 1, "stage")
+
+    @cached_property
+    def servers(self) -> int:
+        """N: servers of the last stage."""
+        if self.stage.servers is not None:
+            return self.stage.servers
+        return divide(self.stage.gpus or 0, self.server.gpus, "GPUs fill whole servers")
+
+    @cached_property
+    def gpus(self) -> int:
+        """GPUs of the last stage."""
+        return self.servers * self.server.gpus
+
+    @property
+    def sharers(self) -> int:
+        """GPUs that share a server's bandwidth; a server without any counts as one."""
+        return max(1, self.server.gpus)
+
+    def usable_pcie(self, generation: int) -> Fraction:
+        """What a x16 slot of a generation delivers, in Mb/s; one that the embedded table lacks counts as the next older."""
+        table = {int(key): usable for key, usable in self.design.parts[FACTS]["pcie_x16_gbps"].items()}
+        known = [one for one in table if one <= generation]
+        if not known:
+            raise LookupError(f"the embedded PCIe table starts after generation {generation}")
+        return exact(table[max(known)]) * MBPS_PER_GBPS
+
+    @cached_property
+    def fabrics(self) -> tuple[FabricEvidence, ...]:
+        """The designed fabrics, in the file's order."""
+        return tuple(FabricEvidence(self, made) for made in self.design.fabrics)
+
+
+@dataclass(frozen=True, eq=False)
+class FabricEvidence:
+    """One fabric of the file, with what the case wants of it."""
+
+    evidence: Evidence
+    made: FabricDesign
+
+    @cached_property
+    def wanted(self) -> Fabric:
+        """The case's entry of the same name."""
+        for fabric in self.evidence.case.fabrics:
+            if fabric.name == self.made.name:
+                return fabric
+        raise LookupError(f"the case has no fabric {self.made.name!r}")
+
+    @cached_property
+    def nic(self) -> Nic:
+        """The card in every server."""
+        return self.evidence.part(self.made.nic.id, Nic)
+
+    @cached_property
+    def built_in(self) -> tuple[BuiltInNic, ...]:
+        """The server's own cards of this fabric's role; none: cards are chosen."""
+        return tuple(entry for entry in self.evidence.server.nics if entry.role == self.wanted.role)
+
+    @cached_property
+    def shared_cages(self) -> bool:
+        """True if the server's cards share cages of the server instead of having their own."""
+        given = {entry.cages is not None for entry in self.built_in}
+        if len(given) > 1:
+            raise ValueError("some built-in cards share cages and others have their own")
+        return given == {True}
+
+    @cached_property
+    def nic_cages(self) -> tuple[Cage, ...]:
+        """The cage groups in use: all of built-in cards, the named one of a chosen card."""
+        index = self.made.nic.cage_group
+        if not self.built_in:
+            return (at(self.nic.cages, index, "NIC cage group"),)
+        if not self.shared_cages:
+            at(self.nic.cages, index, "NIC cage group")
+            return self.nic.cages
+        cages = tuple(cage for entry in self.built_in for cage in entry.cages or ())
+        at(cages, index, "server cage group")
+        return cages
+
+    @cached_property
+    def nic_lane(self) -> Lane:
+        """How every used cage of the cards is split."""
+        return parse_split(self.made.nic.split)
+
+    @property
+    def nic_holders(self) -> tuple[int, int]:
+        """(How many, ports of each): what has cages of its own at the server end, a card or a whole server."""
+        cards, ports = self.made.nic.per_server, self.made.nic.ports_per_nic
+        servers = self.evidence.servers
+        return (servers, cards * ports) if self.shared_cages else (servers * cards, ports)
+
+    @property
+    def ports_by_card(self) -> tuple[int, int]:
+        """(Cards, ports of each) in one plane; cards that share cages count as one."""
+        cards, ports = self.made.nic.per_server, divide(self.made.nic.ports_per_nic, self.made.planes, "planes")
+        return (1, cards * ports) if self.shared_cages else (cards, ports)
+
+    @cached_property
+    def injection(self) -> Fraction:
+        """Mb/s that a GPU can send: used ports of a card, at most what its slot delivers, over all cards."""
+        ports = Fraction(self.made.nic.ports_per_nic * self.nic_lane.port_mbps)
+        per_card = min(ports, self.card_limit) if self.card_limit is not None else ports
+        return per_card * self.made.nic.per_server / self.evidence.sharers
+
+    @cached_property
+    def card_limit(self) -> Fraction | None:
+        """Mb/s that the slot delivers to one card; None where card or server states no PCIe."""
+        card, slot = self.nic.pcie, self.evidence.server.pcie
+        if card is None or slot is None:
+            return None
+        usable = self.evidence.usable_pcie(min(card.generation, slot.generation))
+        return usable * min(card.lanes, slot.lanes) / 16
+
+    @property
+    def num_tiers(self) -> int:
+        """Switch tiers of the file."""
+        return len(self.made.tiers)
+
+    def tier(self, role: str) -> TierUse:
+        """The tier of a role, which is at its place from the servers up."""
+        tier = at(self.made.tiers, ROLES.index(role), "tier")
+        if tier.role != role:
+            raise LookupError(f"tier {ROLES.index(role)} is {tier.role}, not {role}")
+        return tier
+
+    def switch(self, role: str) -> Switch:
+        """The switch type of a tier."""
+        return self.evidence.part(self.tier(role).id, Switch)
+
+    def down(self, role: str) -> Lane:
+        """How the cages towards the servers are split."""
+        return parse_split(self.tier(role).down.split)
+
+    def up_use(self, role: str) -> PortUse:
+        """The cages towards the tier above."""
+        use = self.tier(role).up
+        if use is None:
+            raise LookupError(f"the {role} tier names no cages for its uplinks")
+        return use
+
+    def up(self, role: str) -> Lane:
+        """How the cages towards the tier above are split."""
+        return parse_split(self.up_use(role).split)
+
+    def cage(self, role: str, use: PortUse) -> Cage:
+        """A cage group of a tier's switch."""
+        return at(self.switch(role).cages, use.cage_group, f"{role} cage group")
+
+    @cached_property
+    def oversubscription_limits(self) -> dict[str, Fraction]:
+        """The most that each boundary may have, as resolved in the case."""
+        limit = self.wanted.max_oversubscription
+        if not isinstance(limit, Oversubscription) or limit.leaf is None or limit.spine is None:
+            raise ValueError("the embedded case does not resolve max_oversubscription to leaf and spine")
+        return {"leaf": exact(limit.leaf), "spine": exact(limit.spine)}
+
+    @cached_property
+    def clos(self) -> Clos:
+        """The fabric recounted from its free choices."""
+        made, structure, tiers = self.made, self.made.structure, self.num_tiers
+        groups = ceil_div(self.evidence.servers, structure.servers_per_group)
+        three = tiers > 2
+        return Clos(
+            tiers=tiers,
+            servers=self.evidence.servers,
+            server_ports=made.nic.per_server * made.nic.ports_per_nic,
+            planes=made.planes,
+            per_group=structure.servers_per_group,
+            per_leaf=structure.ports_per_server_per_leaf,
+            attached=tuple(attachment.ports for attachment in self.wanted.attachments),
+            uplinks=self.tier("leaf").up_ports,
+            spines=structure.spines_per_pod,
+            rail_pods=three and structure.pod_of == "rail",
+            groups_per_pod=structure.groups_per_pod if three else groups,
+            spine_uplinks=self.tier("spine").up_ports if three else 0,
+            spines_per_core_group=structure.spines_per_core_group,
+            links_per_core_pair=structure.links_per_core_pair,
+        )

@@ -1,0 +1,251 @@
+"""Rules of what joins two cages: form factors, splits, standards, fibres, connectors, lengths."""
+
+from __future__ import annotations
+
+from fabopt.schema.catalog import Cable, CableEnd, Cage, Product, Transceiver
+from fabopt.schema.design import PortUse
+from fabopt.verify.choices import ports_fit_nics
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.kinds import all_kinds
+from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.rows import End, Kind, Row, ports_per_connector
+from fabopt.verify.structure import ports_fit_radix
+
+PLAIN_OSFP = "OSFP"
+FINNED_OR_FLAT = ("OSFP-IHS", "OSFP-RHS")
+OPTIMAL = "optimal"
+
+
+def assemblies_are_complete(proof: Proof, fabric: FabricEvidence) -> None:
+    """A row buys all that a link needs, and says of what medium it is.
+
+    Both: a cable, or modules at both ends and a fibre; near: a cable, or the leaf's module and a fibre; none: nothing.
+    Source: case file, ``attachments[].buys``; catalog, fit.
+    """
+    for kind in all_kinds(fabric):
+        for row in kind.rows:
+            shape = (row.near is not None, row.far is not None, row.cable is not None, row.fibre is not None)
+            proof.holds(shape in _shapes(kind.buys), f"{kind.name}: parts do not make a link (buys: {kind.buys})")
+            proof.equal(f"{kind.name} medium", row.made.medium, row.medium)
+            for part in row.made.parts:
+                proof.holds(part.quantity >= 1, f"{kind.name}: {part.quantity} x {part.id}")
+        proof.note(f"{kind.name} {', '.join(row.medium for row in kind.rows)}")
+
+
+def _shapes(buys: str) -> tuple[tuple[bool, bool, bool, bool], ...]:
+    """Allowed (near module, far module, cable, fibre)."""
+    cable = (False, False, True, False)
+    if buys == "none":
+        return ((False, False, False, False),)
+    return (cable, (True, True, False, True)) if buys == "both" else (cable, (False, True, False, True))
+
+
+def parts_fit_cages(proof: Proof, fabric: FabricEvidence) -> None:
+    """Every module and every cable head fits its cage.
+
+    Form factor equal, accepted, or plain OSFP with a finned or flat one; split as the cage is used; lane rate,
+    protocol and works_with agree where both sides give them. Source: catalog, fit.
+    """
+    for kind in all_kinds(fabric):
+        for row in kind.rows:
+            for part in (row.near, row.far, row.cable):
+                if part is not None:
+                    _protocol_agrees(proof, kind, part, fabric.made.protocol)
+            if row.cable is not None:
+                faults = cable_faults(row.cable, kind)
+                proof.holds(not faults, f"{kind.name}: {row.cable.id}: {faults[0] if faults else ''}")
+            for module, end in ((row.near, kind.near.end), (row.far, kind.far.end)):
+                if module is not None:
+                    _module_fits(proof, kind.name, module, end)
+        proof.note(f"{kind.name} {kind.near.end.split or 'open'} to {kind.far.end.split}")
+
+
+def _protocol_agrees(proof: Proof, kind: Kind, part: Transceiver | Cable, protocol: str) -> None:
+    agrees = not part.protocols or protocol in part.protocols
+    proof.holds(agrees, f"{kind.name}: {part.id} speaks {part.protocols}, not {protocol}")
+    for end in (kind.near.end, kind.far.end):
+        if isinstance(part, Cable) and end.box is not None:
+            proof.holds(works_together(part, end.box), f"{kind.name}: {part.id} does not work with {end.box.id}")
+
+
+def _module_fits(proof: Proof, where: str, module: Transceiver, end: End) -> None:
+    splits = list(module.standard_by_split)
+    proof.holds(end.split in splits, f"{where}: {module.id} runs {splits}, the cage {end.split}")
+    for cage in end.cages:
+        proof.holds(
+            form_fits(module.form_factor, cage),
+            f"{where}: {module.id} is {module.form_factor}, {cage.form_factor} needed",
+        )
+        proof.holds(
+            lanes_agree(module.lane_gbps, cage.lane_gbps),
+            f"{where}: {module.id} has lanes of {module.lane_gbps} Gb/s, the cage {cage.lane_gbps}",
+        )
+    if end.box is not None:
+        proof.holds(works_together(module, end.box), f"{where}: {module.id} does not work with {end.box.id}")
+
+
+def form_fits(form_factor: str, cage: Cage) -> bool:
+    """True if a part's form factor goes into a cage."""
+    if form_factor == cage.form_factor or form_factor in cage.accepts:
+        return True
+    pair = {form_factor, cage.form_factor}
+    return PLAIN_OSFP in pair and any(other in pair for other in FINNED_OR_FLAT)
+
+
+def lanes_agree(one: float | None, other: float | None) -> bool:
+    """True unless both give a lane rate and they differ."""
+    return one is None or other is None or one == other
+
+
+def works_together(part: Transceiver | Cable, box: Product) -> bool:
+    """True unless a list of vendors, of the part or of the box, leaves the other one's vendor out."""
+    theirs: tuple[str, ...] = getattr(box, "works_with", ())
+    part_accepts = not part.works_with or box.vendor is None or box.vendor in part.works_with
+    return part_accepts and (not theirs or part.vendor is None or part.vendor in theirs)
+
+
+def cable_faults(cable: Cable, kind: Kind) -> list[str]:
+    """Why a cable does not fit, by the better of its two orientations; empty if it fits."""
+    near, far = cable.ends
+    ways = [_oriented_faults(cable, near, far, kind), _oriented_faults(cable, far, near, kind)]
+    return min(ways, key=len)
+
+
+def _oriented_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: Kind) -> list[str]:
+    faults = _lane_faults(cable, near, far, kind)
+    for head, end in ((near, kind.near.end), (far, kind.far.end)):
+        if not end.cages:
+            faults.append("the attachment's cage is open")
+        if head.split != end.split:
+            faults.append(f"a head {head.split} in a cage {end.split}")
+        if head.count > 1 and end.lane.ports != 1:
+            faults.append(f"{head.count} heads of {end.lane.ports} ports")
+        forms = [cage.form_factor for cage in end.cages if not form_fits(head.form_factor, cage)]
+        faults += [f"{head.form_factor} does not go into {form}" for form in forms]
+    return faults
+
+
+def _lane_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: Kind) -> list[str]:
+    """Lane rates of heads and cages; where the cable states none at all, those of the two cages."""
+    stated = [head.lane_gbps if head.lane_gbps is not None else cable.lane_gbps for head in (near, far)]
+    sides = [[cage.lane_gbps for cage in end.cages] for end in (kind.near.end, kind.far.end)]
+    pairs = [(lane, cage) for lane, cages in zip(stated, sides, strict=True) for cage in cages]
+    if stated == [None, None]:
+        pairs = [(one, other) for one in sides[0] for other in sides[1]]
+    return [f"lanes of {one} and {other} Gb/s" for one, other in pairs if not lanes_agree(one, other)]
+
+
+def optics_speak_alike(proof: Proof, fabric: FabricEvidence) -> None:
+    """The two modules of a link and its fibre belong together.
+
+    The ports' standard is the same at both ends, the fibre word is the same three times, and the fibre has the modules'
+    connectors: one at each end, or n at the far end of a connector with n ports. Source: catalog, fit.
+    """
+    for kind in all_kinds(fabric):
+        for row in kind.rows:
+            if row.fibre is None:
+                continue
+            for module in (row.near, row.far):
+                if module is not None:
+                    proof.equal(f"{kind.name}: fibre of {module.id}", module.fibre, row.fibre.fibre)
+            if row.near is not None and row.far is not None:
+                near = row.near.standard_by_split.get(kind.near.end.split)
+                far = row.far.standard_by_split.get(kind.far.end.split)
+                proof.equal(f"{kind.name}: standard of {row.near.id}", near, far)
+            proof.holds(fibre_joins(kind, row), f"{kind.name}: {row.fibre.id} does not join the connectors")
+        proof.note(f"{kind.name} {', '.join(row.made.medium for row in kind.rows)}")
+
+
+def fibre_joins(kind: Kind, row: Row) -> bool:
+    """True if a row's fibre has the connectors of its modules, in one orientation or the other."""
+    assert row.fibre is not None
+    ends = row.fibre.both_ends
+    if row.far is None:
+        return False
+    far_size = ports_per_connector(row.far, kind.far.end.lane)
+    if row.near is None:  # what is at the attachment is not bought: only the leaf's end can be compared
+        allowed = (1,) if far_size > 1 else (1, max(end.count for end in ends))
+        return any(end.connector == row.far.connector and end.count in allowed for end in ends)
+    near_size = ports_per_connector(row.near, kind.near.end.lane)
+    if near_size != far_size and min(near_size, far_size) != 1:
+        return False
+    straight = near_size == far_size
+    near_count, far_count = (1, 1) if straight else (far_size, near_size)
+    wanted = [(row.near.connector, near_count), (row.far.connector, far_count)]
+    given = [(end.connector, end.count) for end in ends]
+    return wanted in (given, given[::-1])
+
+
+def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
+    """Every cable and fibre is long enough, the shortest that is, and within reach.
+
+    run <= length <= reach of every part; no shorter length on offer is >= run. Source: catalog, fit.
+    """
+    for kind in all_kinds(fabric):
+        for row in kind.rows:
+            if row.wire is None or row.wire_part is None:
+                continue
+            length = row.wire_part.length_m
+            offered = [one.m for one in row.wire.lengths if one.price_usd is not None and one.m >= kind.run_m]
+            shortest = min(offered, default=None)
+            proof.equal(f"{kind.name}: length_m of {row.wire.id} for a run of {kind.run_m:g} m", length, shortest)
+            for part in (row.near, row.far, row.cable):
+                reach = part.reach_m if part is not None else None
+                if part is not None and reach is not None and length is not None:
+                    proof.holds(length <= reach, f"{kind.name}: {length} m, {part.id} reaches {reach:g} m")
+            proof.note(f"{kind.name} {row.wire.id} {length} m for {kind.run_m:g} m")
+
+
+def parts_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
+    """Only parts that can be ordered are used in links.
+
+    Modules and cables have a price and a power figure, fibres a price; none is at the end of its life. Source: catalog,
+    "no price or no power figure: listed, never chosen".
+    """
+    for kind in all_kinds(fabric):
+        for row in kind.rows:
+            for part in (row.near, row.far, row.cable, row.fibre):
+                if part is not None:
+                    proof.holds(not part.end_of_life, f"{kind.name}: {part.id} is at the end of its life")
+            for powered in (row.near, row.far, row.cable):
+                if powered is not None:
+                    proof.holds(powered.power_w is not None, f"{kind.name}: {powered.id} has no power figure")
+            for module in (row.near, row.far):
+                if module is not None:
+                    proof.holds(module.price_usd is not None, f"{kind.name}: {module.id} has no price")
+        proof.note(f"{kind.name} {len(kind.rows)} rows")
+
+
+def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
+    """Of cage groups that would serve alike, the first is used; only an optimal design owes this.
+
+    For every cage group in use, no group of a lower index fits the same parts, splits and counts. Source:
+    docs/formulation.md, ties.
+    """
+    if fabric.evidence.design.status != OPTIMAL:
+        proof.note("the design is not claimed to be optimal")
+        return
+    for tier in fabric.made.tiers:
+        for side in ("down", "up"):
+            use: PortUse | None = getattr(tier, side)
+            for index in range(use.cage_group if use is not None else 0):
+                changed = tier.model_copy(update={side: PortUse(cage_group=index, split=use.split if use else "")})
+                tiers = tuple(changed if one is tier else one for one in fabric.made.tiers)
+                _serves_no_better(proof, fabric, {"tiers": tiers}, f"{tier.role} {side}: cage group {index}")
+    for index in range(fabric.made.nic.cage_group):
+        nic = fabric.made.nic.model_copy(update={"cage_group": index})
+        _serves_no_better(proof, fabric, {"nic": nic}, f"NIC: cage group {index}")
+    proof.note(f"{len(fabric.made.tiers)} tiers")
+
+
+def _serves_no_better(proof: Proof, fabric: FabricEvidence, change: dict[str, object], what: str) -> None:
+    other = FabricEvidence(fabric.evidence, fabric.made.model_copy(update=change))
+    for rule in (ports_fit_nics, ports_fit_radix, parts_fit_cages):
+        trial = Proof()
+        try:
+            rule(trial, other)
+        except UNPROVABLE:
+            return
+        if trial.broken:
+            return
+    proof.holds(False, f"{what} would serve as well")

@@ -1,0 +1,221 @@
+"""The kinds of links that a fabric must have, recounted from its structure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from fabopt.schema.base import Lane, parse_split
+from fabopt.schema.case import Attachment
+from fabopt.schema.catalog import Cage
+from fabopt.schema.design import PortUse
+from fabopt.units import ceil_div
+from fabopt.verify.clos import Boxes, Leaves
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.rows import Bundle, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
+
+SERVER_LEAF = "server-leaf"
+LEAF_SPINE = "leaf-spine"
+SPINE_CORE = "spine-core"
+
+
+def rows_between(fabric: FabricEvidence, near: str, far: str, attachment: str | None = None) -> tuple[Row, ...]:
+    """The file's rows of one kind."""
+    return tuple(
+        read_row(fabric.evidence, row)
+        for row in fabric.made.links
+        if (row.from_, row.to, row.attachment) == (near, far, attachment)
+    )
+
+
+def attachment_rows(fabric: FabricEvidence, name: str, servers: tuple[Row, ...]) -> tuple[Row, ...]:
+    """The file's rows of one attachment. A row that adds no leaf cage (or fibre) because the servers' links have room
+    leaves that part out: it is theirs.
+    """
+    rows = rows_between(fabric, "attachment", "leaf", name)
+    if len(servers) != 1:
+        return rows
+    return tuple(_completed(row, servers[0]) for row in rows)
+
+
+def _completed(row: Row, servers: Row) -> Row:
+    if row.cable is None and row.far is None and row.made.to_cages == 0 and row.made.parts:
+        row = replace(row, far=servers.far)
+        if row.fibre is None:
+            row = replace(row, fibre=servers.fibre)
+    return row
+
+
+def all_kinds(fabric: FabricEvidence) -> tuple[Kind, ...]:
+    """Every kind that the fabric's tiers and attachments call for."""
+    kinds = [server_leaf(fabric), *attachment_kinds(fabric)]
+    if fabric.num_tiers > 1:
+        kinds.append(leaf_spine(fabric))
+    if fabric.num_tiers > 2:
+        kinds.append(spine_core(fabric))
+    return tuple(kinds)
+
+
+def switch_end(fabric: FabricEvidence, role: str, use: PortUse) -> End:
+    """One cage group of a tier's switch, split as the file says."""
+    return End((fabric.cage(role, use),), use.split, parse_split(use.split), fabric.switch(role))
+
+
+def switch_side(end: End, boxes: tuple[Boxes, ...]) -> Side:
+    """A side of switches: the links of a box fill its cages one after another."""
+    return Side(end, fill_of(((box.count, box.links) for box in boxes), end.lane.ports), boxes)
+
+
+def server_leaf(fabric: FabricEvidence) -> Kind:
+    """Every used port of every card, to the leaves of the server's group."""
+    clos, site = fabric.clos, fabric.evidence.case.site.distances_m
+    nic = End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
+    servers = Boxes(clos.servers, ((clos.rails * clos.planes, clos.per_leaf),))
+    leaf = switch_end(fabric, "leaf", fabric.tier("leaf").down)
+    leaves = tuple(Boxes(leaf.count, ((leaf.servers, clos.per_leaf),)) for leaf in clos.leaf_classes)
+    return Kind(
+        SERVER_LEAF,
+        Side(nic, fill_of([fabric.nic_holders], nic.lane.ports), (servers,)),
+        switch_side(leaf, leaves),
+        clos.servers * clos.server_ports,
+        site.server_leaf,
+        rows_between(fabric, "server", "leaf"),
+    )
+
+
+def leaf_spine(fabric: FabricEvidence) -> Kind:
+    """Every uplink of every leaf, to the spines of its pod."""
+    clos = fabric.clos
+    leaf = switch_end(fabric, "leaf", fabric.up_use("leaf"))
+    spine = switch_end(fabric, "spine", fabric.tier("spine").down)
+    return Kind(
+        LEAF_SPINE,
+        switch_side(leaf, (clos.leaf_uplinks,)),
+        switch_side(spine, clos.spine_classes),
+        clos.planes * clos.leaves * clos.uplinks,
+        fabric.evidence.case.site.distances_m.leaf_spine,
+        rows_between(fabric, "leaf", "spine"),
+    )
+
+
+def spine_core(fabric: FabricEvidence) -> Kind:
+    """Every uplink of every spine, to the cores of its group."""
+    clos = fabric.clos
+    spine = switch_end(fabric, "spine", fabric.up_use("spine"))
+    core = switch_end(fabric, "core", fabric.tier("core").down)
+    return Kind(
+        SPINE_CORE,
+        switch_side(spine, (clos.spine_uplink_boxes,)),
+        switch_side(core, (clos.core_boxes,)),
+        clos.planes * clos.pods * clos.spines * clos.spine_uplinks,
+        fabric.evidence.case.site.distances_m.spine_core,
+        rows_between(fabric, "spine", "core"),
+    )
+
+
+def attachment_end(attachment: Attachment, port_mbps: int) -> End:
+    """The cage of an attachment; open where the case does not say what it is."""
+    split = attachment.split
+    lane = parse_split(split) if split is not None else Lane(1, port_mbps)
+    if split is None or attachment.form_factor is None:
+        return End((), split or "", lane, None)
+    cages = ceil_div(attachment.ports, lane.ports)
+    cage = Cage(count=cages, form_factor=attachment.form_factor, splits=(split,), lane_gbps=attachment.lane_gbps)
+    return End((cage,), split, lane, None)
+
+
+def attachment_kinds(fabric: FabricEvidence) -> Iterator[Kind]:
+    """One kind for each attachment, in the case's order."""
+    site, leaf = fabric.evidence.case.site.distances_m, switch_end(fabric, "leaf", fabric.tier("leaf").down)
+    fills, servers = leaf_cages(fabric).attached, server_leaf(fabric)
+    for index, attachment in enumerate(fabric.wanted.attachments):
+        end = attachment_end(attachment, leaf.lane.port_mbps)
+        joined = [(leaves.count, leaves.attached[index]) for leaves in fabric.clos.leaf_classes]
+        used = tuple(Boxes(count, ((1, ports),)) for count, ports in joined if ports)
+        peers = tuple((boxes.count, boxes.links) for boxes in used)
+        yield Kind(
+            f"attachment {attachment.name}",
+            Side(end, fill_of([(1, attachment.ports)], end.lane.ports), (Boxes(1, peers),)),
+            Side(leaf, fills[index], used),
+            attachment.ports,
+            site.attachment_leaf if site.attachment_leaf is not None else site.server_leaf,
+            attachment_rows(fabric, attachment.name, servers.rows),
+            attachment.buys,
+        )
+
+
+@dataclass(frozen=True)
+class LeafCages:
+    """Cages on the down side of the leaves: ``most`` on any leaf; ``attached[i]``: what attachment i adds to
+    those that are occupied before it, over all leaves.
+    """
+
+    most: int
+    attached: tuple[Fill, ...]
+
+
+Share = tuple[object, ...]
+
+
+def leaf_cages(fabric: FabricEvidence) -> LeafCages:
+    """Count the down cages of every class of leaves: the servers' first, then the attachments' in listed order (those
+    for which nothing is bought last). Links with the same head in the leaf cage fill up each other's cages.
+    """
+    kind = server_leaf(fabric)
+    ports, shares = kind.far.end.lane.ports, attachment_shares(fabric, kind)
+    order = sorted(range(len(shares)), key=lambda index: fabric.wanted.attachments[index].buys == "none")
+    added: tuple[Fill, ...] = tuple(Counter() for _ in shares)
+    most = 0
+    for leaves in fabric.clos.leaf_classes:
+        cages = server_cages(leaves, fabric.clos.per_leaf, ports, kind.bundle)
+        filled: Counter[Share] = Counter({head_of(kind): leaves.servers * fabric.clos.per_leaf})
+        for index in order:
+            before, more = filled[shares[index]], leaves.attached[index]
+            change = fill_of([(leaves.count, before + more)], ports)
+            change.subtract(fill_of([(leaves.count, before)], ports))
+            added[index].update(change)
+            cages += ceil_div(before + more, ports) - ceil_div(before, ports)
+            filled[shares[index]] += more
+        most = max(most, cages)
+    return LeafCages(most, added)
+
+
+def server_cages(leaves: Leaves, per_leaf: int, ports: int, bundle: Bundle | None) -> int:
+    """Cages that the servers' links occupy on one leaf of a class."""
+    if bundle is None:
+        return ceil_div(leaves.servers * per_leaf, ports)
+    return ceil_div(leaves.servers * ceil_div(per_leaf, bundle.size), bundle.per_far_cage)
+
+
+def attachment_shares(fabric: FabricEvidence, servers: Kind) -> list[Share]:
+    """For every attachment, what it has in common with those whose leaf cages it fills up."""
+    shares: list[Share] = []
+    for attachment in fabric.wanted.attachments:
+        if attachment.buys == "none":
+            shares.append(("nothing bought",) if servers.bundle is not None else head_of(servers))
+            continue
+        rows = attachment_rows(fabric, attachment.name, servers.rows)
+        end = attachment_end(attachment, servers.far.end.lane.port_mbps)
+        alone = Side(end, Counter(), ())
+        head = head_of(Kind(attachment.name, alone, servers.far, attachment.ports, 0, rows))
+        shares.append(head or (attachment.name,))
+    return shares
+
+
+def head_of(kind: Kind) -> Share:
+    """What sits in a leaf cage for the links of a kind: a module, with the fibre if one connector serves several
+    ports, or a splitter. Empty if the links must join the same two boxes, or are not of one assembly.
+    """
+    row = kind.single
+    if row is None or kind.bundle is not None:
+        return ()
+    if row.far is None:
+        return wire_bought(row)
+    alone = ports_per_connector(row.far, kind.far.end.lane) == 1
+    return (row.far.id,) if alone else (row.far.id, *wire_bought(row))
+
+
+def wire_bought(row: Row) -> Share:
+    """What is ordered as the cable or fibre of a row: product and length."""
+    return (row.wire_part.id, row.wire_part.length_m) if row.wire_part is not None else ()

@@ -1,0 +1,229 @@
+"""Rules of the rows of links: how many there are, which cages they occupy, how many parts they take."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from fabopt.schema.catalog import Transceiver
+from fabopt.schema.design import LinkPart
+from fabopt.units import ceil_div, gbps
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, server_leaf
+from fabopt.verify.proof import Proof
+from fabopt.verify.rows import Kind, Row, Side, bundle_of, heads, ports_per_connector
+
+MOST_PORTS_COUNTED = 100_000
+
+
+def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:
+    """Every attachment port has a leaf port, dealt one per leaf and round.
+
+    For every attachment: sum over classes of leaves of ports on them = its ports; at most ceil(A / leaves) of all on
+    any leaf. Source: case file, ``attachments``.
+    """
+    classes = fabric.clos.leaf_classes
+    proof.equal("leaves", sum(leaves.count for leaves in classes), fabric.clos.planes * fabric.clos.leaves)
+    for index, attachment in enumerate(fabric.wanted.attachments):
+        placed = sum(leaves.count * leaves.attached[index] for leaves in classes)
+        proof.equal(f"ports of {attachment.name} on leaves", placed, attachment.ports)
+    most = max(sum(leaves.attached) for leaves in classes)
+    fewest = min(sum(leaves.attached) for leaves in classes)
+    proof.holds(most - fewest <= 1, f"{fewest} to {most} attachment ports on a leaf")
+    proof.note(f"{sum(fabric.clos.attached)} attachment ports, at most {most} on a leaf")
+
+
+def links_close(proof: Proof, fabric: FabricEvidence) -> None:
+    """The rows list every link once, at the speed of its ports and the run of the site.
+
+    For every kind: sum of count over its rows = links counted from the structure, at both ends. Source: design file,
+    ``links``.
+    """
+    kinds = all_kinds(fabric)
+    for kind in kinds:
+        count = sum(row.made.count for row in kind.rows)
+        proof.equal(f"{kind.name} links", count, kind.count)
+        far = sum(boxes.count * boxes.links for boxes in kind.far.boxes)
+        proof.equal(f"{kind.name} links at the far end", far, kind.count)
+        for row in kind.rows:
+            proof.holds(row.made.count >= 1, f"{kind.name}: a row of {row.made.count} links")
+            proof.equal(f"{kind.name} gbps", row.made.gbps, gbps(kind.far.end.lane.port_mbps))
+            proof.equal(f"{kind.name} length_m", row.made.length_m, kind.run_m)
+        proof.note(f"{kind.name} {count}")
+    proof.equal("rows of links", len(fabric.made.links), sum(len(kind.rows) for kind in kinds))
+
+
+def cages_close(proof: Proof, fabric: FabricEvidence) -> None:
+    """Every occupied cage is counted once, by the row whose links are in it.
+
+    One row: cages counted box by box. Several: whole cages of the side with several ports a cage, summing to all that
+    are occupied; if both sides have such cages, whole cages of both. Source: docs/formulation.md, mixing.
+    """
+    for kind in all_kinds(fabric):
+        near, far = expected_cages(fabric, kind)
+        proof.equal(f"{kind.name} from_cages", sum(row.made.from_cages for row in kind.rows), near)
+        proof.equal(f"{kind.name} to_cages", sum(row.made.to_cages for row in kind.rows), far)
+        if len(kind.rows) > 1:
+            _rows_mix(proof, fabric, kind)
+        proof.note(f"{kind.name} {near}-{far}")
+
+
+def expected_cages(fabric: FabricEvidence, kind: Kind) -> tuple[int, int]:
+    """Occupied cages at both ends of a kind, over all boxes."""
+    bundle = kind.bundle
+    if bundle is None:
+        return kind.near.occupied, kind.far.occupied
+    far = kind.far.bundled_cages(bundle.size, bundle.per_far_cage)
+    if kind.name == SERVER_LEAF:
+        each = card_bundles(fabric, bundle.size)
+        return fabric.clos.servers * sum(ceil_div(bundles, bundle.per_near_cage) for bundles in each), far
+    return kind.near.bundled_cages(bundle.size, bundle.per_near_cage), far
+
+
+def card_bundles(fabric: FabricEvidence, size: int) -> list[int]:
+    """Bundles of at most ``size`` links on every card of a server, over all planes, none shared by two leaves.
+
+    In a plane the server's ports are numbered card after card, and leaf after leaf takes the next k of them.
+    """
+    (cards, ports), clos = fabric.ports_by_card, fabric.clos
+    if clos.ports_per_server > MOST_PORTS_COUNTED:
+        raise ValueError(f"{clos.ports_per_server} ports of a server in one plane are too many to be real")
+    cuts = sorted({*range(0, cards * ports + 1, ports), *range(0, cards * ports + 1, clos.per_leaf)})
+    bundles = [0] * cards
+    for first, end in pairwise(cuts):
+        bundles[first // ports] += clos.planes * ceil_div(end - first, size)
+    return bundles
+
+
+def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: Kind) -> None:
+    """Several rows of one kind are several assemblies, in whole cages."""
+    bought = {tuple((part.id, part.end, part.length_m) for part in row.made.parts) for row in kind.rows}
+    proof.equal(f"{kind.name} assemblies", len(bought), len(kind.rows))
+    near, far = kind.near.end.lane.ports, kind.far.end.lane.ports
+    if near > 1 and far > 1:
+        proof.equal(f"{kind.name} ports per cage at both ends", near, far)
+        proof.holds(kind.far.pairs_divide_by(near), f"{kind.name}: links per pair do not fill cages of {near}")
+    at_leaf = kind.name not in (LEAF_SPINE, SPINE_CORE)
+    proof.holds(
+        not (at_leaf and far > 1 and fabric.wanted.attachments),
+        f"{kind.name}: {len(kind.rows)} assemblies in leaf cages of {far} ports that attachments use too",
+    )
+    for row in kind.rows:
+        _cages_hold(proof, f"{kind.name} from_cages", row.made.from_cages, row.made.count, kind.near, far)
+        _cages_hold(proof, f"{kind.name} to_cages", row.made.to_cages, row.made.count, kind.far, near)
+
+
+def _cages_hold(proof: Proof, what: str, cages: int, links: int, side: Side, other_ports: int) -> None:
+    """A row's links fill its cages, up to ports that are unused in some cage of that side."""
+    ports = side.end.lane.ports
+    unused = ports * cages - links
+    missing = {ports - used: count for used, count in side.fill.items() if used < ports and count}
+    spare = 0 if other_ports > 1 else sum(gap * count for gap, count in missing.items())
+    proof.holds(cages >= 1 and 0 <= unused <= spare, f"{what}: {cages} cages of {ports} ports for {links} links")
+    if len(missing) == 1:
+        gap = next(iter(missing))
+        proof.holds(unused % gap == 0, f"{what}: {unused} unused ports in cages that leave {gap} each")
+
+
+def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:
+    """Links in one jacket end in the same box at both ends, and start in the same card.
+
+    Bundles of b links counted card by card = r x P x ceil(k / b) counted pair by pair, and every card has the cages. A
+    splitter's single head at a server: its N ports divide k. Source: catalog, fit.
+    """
+    kind, clos = server_leaf(fabric), fabric.clos
+    for row in kind.rows:
+        bundle = bundle_of(kind, row)
+        if bundle is not None:
+            cards, pairs = card_bundles(fabric, bundle.size), clos.rails * clos.planes
+            proof.equal("bundles of a server", sum(cards), pairs * ceil_div(clos.per_leaf, bundle.size))
+            cages = sum(cage.count for cage in fabric.nic_cages)
+            most = ceil_div(max(cards), bundle.per_near_cage)
+            proof.holds(most <= cages, f"{most} cages of {cages} needed for bundles of {bundle.size}")
+        elif row.cable is not None and kind.near.end.lane.ports > 1:
+            _head_meets_one_leaf(proof, fabric, kind.near.end.lane.ports)
+    proof.note(f"{len(kind.rows)} rows of {kind.name}")
+
+
+def _head_meets_one_leaf(proof: Proof, fabric: FabricEvidence, size: int) -> None:
+    """All used ports of a cage go to one leaf: whole cages fill leaves, and so do partly used ones."""
+    per_leaf, (_, ports) = fabric.clos.per_leaf, fabric.ports_by_card
+    rest = ports % size
+    whole = per_leaf % size == 0 and (rest == 0 or (size % rest == 0 and fabric.made.planes == 1))
+    proof.holds(whole, f"{size} ports of a server cage in one head, {per_leaf} on a leaf, {ports} of a card in a plane")
+
+
+def parts_cover_links(proof: Proof, fabric: FabricEvidence) -> None:
+    """Each row has the parts that its links and cages need, neither more nor fewer.
+
+    A module per occupied cage; a cable or straight fibre per link (per bundle, where it carries several); a splitter
+    per occupied cage and a breakout fibre per occupied connector of the side with several ports. Source:
+    docs/formulation.md, parts.
+    """
+    for kind in all_kinds(fabric):
+        for row in kind.rows:
+            _quantity(proof, f"{kind.name} modules at `from`", row.near, row.near_part, row.made.from_cages)
+            _quantity(proof, f"{kind.name} modules at `to`", row.far, row.far_part, row.made.to_cages)
+            if row.wire is not None:
+                low, high = wires(kind, row)
+                bought = row.wire_part.quantity if row.wire_part is not None else 0
+                needed = f"{low}" if low == high else f"{low} to {high}"
+                proof.holds(low <= bought <= high, f"{kind.name}: {bought} x {row.wire.id}, needed {needed}")
+        proof.note(f"{kind.name}: " + _counted(kind))
+
+
+def _counted(kind: Kind) -> str:
+    parts = [f"{part.quantity} x {part.id}" for row in kind.rows for part in row.made.parts]
+    return ", ".join(parts) or "nothing bought"
+
+
+def _quantity(proof: Proof, what: str, module: Transceiver | None, part: LinkPart | None, cages: int) -> None:
+    """A part of which none is needed may be left out."""
+    if module is not None:
+        proof.equal(f"{what} ({module.id})", part.quantity if part is not None else 0, cages)
+
+
+def wires(kind: Kind, row: Row) -> tuple[int, int]:
+    """Fewest and most cables or fibres of a row; the same number wherever the counts decide it."""
+    bundle = bundle_of(kind, row)
+    if bundle is not None:
+        each = kind.far.bundles(bundle.size) if kind.single is row else row.made.count // bundle.size
+        return each, each
+    if row.cable is not None:
+        count = _splitters(kind, row)
+        return count, count
+    return _fibres(kind, row)
+
+
+def _splitters(kind: Kind, row: Row) -> int:
+    """One per occupied cage of the side with several ports; one per link where neither side has."""
+    if row.is_straight:
+        return row.made.count
+    return row.made.from_cages if kind.near.end.lane.ports > 1 else row.made.to_cages
+
+
+def _fibres(kind: Kind, row: Row) -> tuple[int, int]:
+    """One per occupied connector of the side whose connectors carry several ports, else one per link."""
+    if row.near is None and row.fibre is not None and row.far is not None:
+        size = heads(row.fibre)
+        side = kind.near if ports_per_connector(row.far, kind.far.end.lane) == 1 else kind.far
+        return side.connectors(size), side.connectors(size)
+    ends = ((row.near, kind.near, row.made.from_cages), (row.far, kind.far, row.made.to_cages))
+    for module, side, cages in ends:
+        size = ports_per_connector(module, side.end.lane) if module is not None else 1
+        if module is None or size == 1:
+            continue
+        if kind.single is row:
+            return side.connectors(size), side.connectors(size)
+        return _mixed_connectors(side, module.connectors, size, cages, row.made.count)
+    return row.made.count, row.made.count
+
+
+def _mixed_connectors(side: Side, per_cage: int, size: int, cages: int, links: int) -> tuple[int, int]:
+    """Occupied connectors in some of a side's cages, from how many cages and links they are."""
+    ports = side.end.lane.ports
+    partial = [used for used, count in side.fill.items() if used < ports and count]
+    if len(partial) > 1:
+        return ceil_div(links, size), cages * per_cage
+    not_full = (ports * cages - links) // (ports - partial[0]) if partial else 0
+    connectors = (cages - not_full) * per_cage + (not_full * ceil_div(partial[0], size) if partial else 0)
+    return connectors, connectors

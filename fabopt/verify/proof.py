@@ -1,0 +1,64 @@
+"""How a rule reports: what it counted, and what did not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec
+
+from fabopt.schema.design import Check
+
+_MOST_SHOWN = 6
+_LONGEST_MESSAGE = 300
+
+# The file may hold anything: whatever a rule trips over, it has not been proven.
+UNPROVABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+Given = ParamSpec("Given")
+
+
+class Proof:
+    """The running record of one rule: it holds as long as nothing was found broken."""
+
+    def __init__(self) -> None:
+        self.noted: list[str] = []
+        self.broken: list[str] = []
+
+    def equal(self, what: str, written: object, recomputed: object) -> None:
+        """Demand that a number (or word) of the file is exactly the recomputed one."""
+        if written != recomputed:
+            self.broken.append(f"{what} is {written}, recomputed {recomputed}")
+
+    def holds(self, condition: bool, otherwise: str) -> None:
+        """Demand a relation; ``otherwise`` says with numbers how it fails."""
+        if not condition:
+            self.broken.append(otherwise)
+
+    def note(self, text: str) -> None:
+        """Name the numbers that were counted, for the reader of a check that holds."""
+        self.noted.append(text)
+
+    @property
+    def detail(self) -> str:
+        """The faults if there are any, else what was counted."""
+        lines = self.broken or self.noted
+        shown = lines[:_MOST_SHOWN]
+        if len(lines) > len(shown):
+            shown.append(f"and {len(lines) - len(shown)} more")
+        return "; ".join(shown)
+
+
+def prove(rule: Callable[Concatenate[Proof, Given], None], *given: Given.args, **named: Given.kwargs) -> Proof:
+    """Evaluate one rule; a relation that cannot be evaluated is broken, never an error."""
+    proof = Proof()
+    try:
+        rule(proof, *given, **named)
+    except UNPROVABLE as error:
+        first_line = " ".join(str(error).split())[:_LONGEST_MESSAGE]
+        proof.broken.append(f"cannot be evaluated: {first_line or type(error).__name__}")
+    return proof
+
+
+def as_check(name: str, proof: Proof, subject: str = "") -> Check:
+    """The check that is shown for a rule; ``subject`` (a fabric's name) goes before the detail."""
+    detail = f"{subject}: {proof.detail}" if subject and proof.detail else proof.detail or subject
+    return Check(name=name, ok=not proof.broken, detail=detail)

@@ -1,0 +1,234 @@
+"""Rules of the Clos itself: groups, leaves, pods, spines, cores, and the ports of every switch."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fabopt.schema.base import parse_split
+from fabopt.schema.design import TierUse
+from fabopt.units import ceil_div, exact, gbps
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.kinds import LEAF_SPINE, SPINE_CORE, all_kinds, leaf_cages
+from fabopt.verify.proof import Proof
+from fabopt.verify.rows import Kind
+
+
+def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
+    """Groups of g servers hold all N, each group on its own leaves.
+
+    G = ceil(N / g), 1 <= g <= N; r = R / k leaves per group and plane; one rack's servers if the case says so.
+    Source: docs/formulation.md, leaves.
+    """
+    clos, made = fabric.clos, fabric.made
+    proof.holds(1 <= clos.per_group <= clos.servers, f"groups of {clos.per_group} among {clos.servers} servers")
+    proof.equal("structure.groups", made.structure.groups, clos.groups)
+    proof.equal("rails", made.rails, clos.rails)
+    if fabric.wanted.group_by == "rack":
+        rack = fabric.evidence.case.site.servers_per_rack
+        if rack is None:
+            raise ValueError("group_by: rack needs site.servers_per_rack")
+        proof.equal("servers_per_group", clos.per_group, min(rack, clos.servers))
+    proof.note(
+        f"{clos.servers} servers in {clos.groups} groups of {clos.per_group} (last {clos.last_group}), "
+        f"{clos.per_leaf} ports of each on each of {clos.rails} leaves a plane"
+    )
+
+
+def rails_are_aligned(proof: Proof, fabric: FabricEvidence) -> None:
+    """The i-th port of every server of a group is on one leaf.
+
+    rails = aligned: k = 1 or G = 1. Source: case file, ``rails``.
+    """
+    clos = fabric.clos
+    aligned = clos.per_leaf == 1 or clos.groups == 1
+    proof.holds(aligned or fabric.wanted.rails != "aligned", f"{clos.per_leaf} ports per leaf in {clos.groups} groups")
+    proof.note(f"rails {fabric.wanted.rails}: {clos.per_leaf} ports per leaf, {clos.groups} groups")
+
+
+def reserve_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
+    """The busiest leaf has its endpoints and, beyond them, the share of ports that the case keeps free.
+
+    d = most server and attachment ports on any leaf; reserved = ceil(d / (1 - reserve)) - d. Source: case file,
+    ``reserve_ports`` and ``attachments``.
+    """
+    leaf, endpoints = fabric.tier("leaf"), fabric.clos.most_endpoints
+    share = exact(fabric.wanted.reserve_ports)
+    needed = Fraction(endpoints) / (1 - share)
+    proof.equal("leaf down_ports", leaf.down_ports, endpoints)
+    proof.equal("leaf reserved_ports", leaf.reserved_ports, ceil_div(needed.numerator, needed.denominator) - endpoints)
+    for tier in fabric.made.tiers[1:]:
+        proof.equal(f"{tier.role} reserved_ports", tier.reserved_ports, 0)
+    proof.note(f"{endpoints} endpoints on the busiest leaf, {leaf.reserved_ports} ports kept free")
+
+
+def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
+    """Pods of T groups (or of T groups' leaves of one rail) hold every leaf; fewer tiers have one pod.
+
+    n = ceil(G / T), times r if pods are of one rail; one tier: one leaf a plane; two: at least 2 leaves; three: at
+    least 2 pods. Source: docs/formulation.md, pods.
+    """
+    clos, structure = fabric.clos, fabric.made.structure
+    proof.equal("structure.pods", structure.pods, clos.pods)
+    proof.equal("structure.leaves_per_pod", structure.leaves_per_pod, clos.leaves_per_pod)
+    proof.equal("structure.groups_per_pod", structure.groups_per_pod, clos.groups_per_pod)
+    proof.holds(1 <= clos.groups_per_pod <= clos.groups, f"{clos.groups_per_pod} of {clos.groups} groups in a pod")
+    if clos.tiers < 3 or clos.rails == 1:
+        proof.equal("structure.pod_of", structure.pod_of, "groups")
+    if clos.tiers == 1:
+        proof.equal("leaves of one tier, per plane", clos.leaves, 1)
+    if clos.tiers == 2:
+        proof.holds(clos.leaves >= 2, f"{clos.leaves} leaf a plane under spines")
+    if clos.tiers == 3:
+        proof.holds(clos.pods >= 2, f"{clos.pods} pod under cores")
+    proof.note(f"{clos.pods} pods of {clos.leaves_per_pod} leaves a plane, {clos.leaves} leaves in all")
+
+
+def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
+    """Every leaf reaches every spine of its pod, with equally many links where the case says so.
+
+    S <= u; even: S x m = u; any: counts differ by at most one, m the fewest. Source: case file, ``striping``.
+    """
+    clos, structure = fabric.clos, fabric.made.structure
+    if clos.tiers == 1:
+        proof.equal("structure.links_per_pair", structure.links_per_pair, 0)
+        proof.equal("structure.spines_per_pod", structure.spines_per_pod, 0)
+        proof.note("one tier has no uplinks")
+        return
+    proof.holds(1 <= clos.spines <= clos.uplinks, f"{clos.uplinks} uplinks to {clos.spines} spines")
+    proof.equal("structure.links_per_pair", structure.links_per_pair, clos.links_per_pair)
+    if fabric.wanted.striping == "even":
+        proof.equal("uplinks of a leaf", clos.uplinks, clos.spines * clos.links_per_pair)
+    proof.note(f"{clos.uplinks} uplinks of a leaf to {clos.spines} spines, at least {clos.links_per_pair} to each")
+
+
+def spines_serve_pods(proof: Proof, fabric: FabricEvidence) -> None:
+    """A spine has a down port for every link of its pod's leaves.
+
+    down ports of the busiest spine = Lp x m (even), ceil(Lp x u / S) (any); leaf uplinks and spine down links are
+    the same links, counted from both ends. Source: docs/formulation.md, spines.
+    """
+    clos = fabric.clos
+    if clos.tiers == 1:
+        proof.note("one tier has no spines")
+        return
+    proof.equal("spine down_ports", fabric.tier("spine").down_ports, clos.most_spine_downlinks)
+    seen = sum(spines.count * spines.links for spines in clos.spine_classes)
+    proof.equal("down links of all spines", seen, clos.leaf_uplinks.count * clos.uplinks)
+    proof.note(f"{clos.most_spine_downlinks} down links on the busiest spine, {seen} on all")
+
+
+def cores_join_pods(proof: Proof, fabric: FabricEvidence) -> None:
+    """All pods of a plane meet in every core, in groups of cores that serve q spine indices each.
+
+    q divides S; x = C x m2; down ports of a core = n x q x m2; spine uplinks and core down links are the same
+    links, counted from both ends. Source: docs/formulation.md, cores.
+    """
+    clos, structure = fabric.clos, fabric.made.structure
+    if clos.tiers < 3:
+        for name in ("links_per_core_pair", "spines_per_core_group", "cores_per_group"):
+            proof.equal(f"structure.{name}", getattr(structure, name), 0)
+        proof.note(f"{clos.tiers} tiers have no cores")
+        return
+    proof.equal("structure.cores_per_group", structure.cores_per_group, clos.cores_per_group)
+    proof.equal("core down_ports", fabric.tier("core").down_ports, clos.core_boxes.links)
+    spines = clos.spine_uplink_boxes
+    links = clos.core_boxes.count * clos.core_boxes.links
+    proof.equal("down links of all cores", links, spines.count * clos.spine_uplinks)
+    proof.note(
+        f"{clos.core_groups} core groups of {clos.cores_per_group} a plane, {clos.core_boxes.links} links a core"
+    )
+
+
+def switch_counts_close(proof: Proof, fabric: FabricEvidence) -> None:
+    """Each tier has as many switches as its structure needs, over all planes.
+
+    leaves = P x G x r; spines = P x n x S; cores = P x C x S / q; no uplinks at the top. Source:
+    docs/formulation.md, counts.
+    """
+    tiers = fabric.made.tiers
+    for tier, count in zip(tiers, fabric.clos.switches(), strict=True):
+        proof.equal(f"{tier.role} count", tier.count, count)
+    proof.equal(f"{tiers[-1].role} up_ports", tiers[-1].up_ports, 0)
+    proof.equal(f"{tiers[-1].role} up", tiers[-1].up, None)
+    proof.equal(f"{tiers[-1].role} gbps_up", tiers[-1].gbps_up, 0)
+    proof.note(", ".join(f"{tier.count} x {tier.role} {tier.id}" for tier in tiers))
+
+
+def speeds_agree(proof: Proof, fabric: FabricEvidence) -> None:
+    """Both ends of a link run at one speed.
+
+    NIC port = leaf down port; leaf up = spine down; spine up = core down; an attachment's port = leaf down port.
+    Source: catalog, fit.
+    """
+    below = fabric.nic_lane.port_mbps
+    for tier in fabric.made.tiers:
+        proof.equal(f"{tier.role} gbps_down", tier.gbps_down, gbps(fabric.down(tier.role).port_mbps))
+        proof.equal(f"Mb/s of {tier.role} down ports", fabric.down(tier.role).port_mbps, below)
+        if tier.up is not None:
+            below = fabric.up(tier.role).port_mbps
+            proof.equal(f"{tier.role} gbps_up", tier.gbps_up, gbps(below))
+    for attachment in fabric.wanted.attachments:
+        if attachment.gbps is not None:
+            proof.equal(f"gbps of {attachment.name}", exact(attachment.gbps), exact(fabric.tier("leaf").gbps_down))
+        if attachment.split is not None:
+            ports = parse_split(attachment.split).port_mbps
+            proof.equal(f"Mb/s of {attachment.name}", ports, fabric.down("leaf").port_mbps)
+    proof.note(", ".join(f"{tier.role} {tier.gbps_down:g} down, {tier.gbps_up:g} up" for tier in fabric.made.tiers))
+
+
+def ports_fit_radix(proof: Proof, fabric: FabricEvidence) -> None:
+    """Every switch has the cages and the ports that its links occupy; a cage never mixes down and up.
+
+    ceil(D / Nd) + ceil(u / Nu) <= cages of a group that serves both sides, each <= its own group's otherwise;
+    D + u <= max_ports. D counts the reserve. Source: catalog, ``cages`` and ``max_ports``.
+    """
+    kinds = {kind.name: kind for kind in all_kinds(fabric)}
+    for tier in fabric.made.tiers:
+        switch_fits(proof, fabric, tier, down_cages(fabric, tier, kinds), up_cages(fabric, tier, kinds))
+
+
+def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, Kind]) -> int:
+    """Cages towards the servers on the busiest switch of a tier, those of kept ports included."""
+    kept = ceil_div(tier.down_ports + tier.reserved_ports, fabric.down(tier.role).ports)
+    if tier.role == "leaf":
+        return max(kept, leaf_cages(fabric).most)
+    kind = kinds[LEAF_SPINE if tier.role == "spine" else SPINE_CORE]
+    bundle = kind.bundle
+    if bundle is None:
+        return kept
+    return max(ceil_div(boxes.bundles(bundle.size), bundle.per_far_cage) for boxes in kind.far.boxes)
+
+
+def up_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, Kind]) -> int:
+    """Cages towards the tier above on any switch of a tier."""
+    if tier.up is None:
+        return 0
+    kind = kinds[LEAF_SPINE if tier.role == "leaf" else SPINE_CORE]
+    bundle = kind.bundle
+    if bundle is None:
+        return ceil_div(tier.up_ports, fabric.up(tier.role).ports)
+    return max(ceil_div(boxes.bundles(bundle.size), bundle.per_near_cage) for boxes in kind.near.boxes)
+
+
+def switch_fits(proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, up: int) -> None:
+    """Compare one tier's cages and ports with what its switch has."""
+    switch, down_cage = fabric.switch(tier.role), fabric.cage(tier.role, tier.down)
+    proof.holds(tier.down.split in down_cage.splits, f"{tier.id} has no split {tier.down.split} for down ports")
+    here = f"{tier.role} {tier.id}"
+    if tier.up is not None and tier.up.cage_group != tier.down.cage_group:
+        up_cage = fabric.cage(tier.role, tier.up)
+        proof.holds(up <= up_cage.count, f"{here}: {up} cages up of {up_cage.count}")
+        proof.holds(down <= down_cage.count, f"{here}: {down} cages down of {down_cage.count}")
+        used = f"{down} of {down_cage.count} cages down, {up} of {up_cage.count} up"
+    else:
+        proof.holds(down + up <= down_cage.count, f"{here}: {down}+{up} of {down_cage.count} cages")
+        used = f"{down}+{up} of {down_cage.count} cages"
+    if tier.up is not None:
+        splits = fabric.cage(tier.role, tier.up).splits
+        proof.holds(tier.up.split in splits, f"{tier.id} has no split {tier.up.split} for uplinks")
+    most = switch.max_ports or sum(
+        cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages
+    )
+    ports = tier.down_ports + tier.reserved_ports + tier.up_ports
+    proof.holds(ports <= most, f"{here}: {ports} of {most} ports")
+    proof.note(f"{here}: {used}, {ports} of {most} ports")

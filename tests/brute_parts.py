@@ -1,0 +1,444 @@
+"""What joins two cages, and what it takes: the parts half of the brute force.
+
+Written from the rules alone; nothing of fabopt is imported. Catalogs and cases are the plain Python of their YAML.
+Speeds are integers in Mb/s, money is integer cents, power is integer milliwatts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+Json = dict[str, Any]
+Item = tuple[str, Any]  # (id, length in metres or None)
+Loads = tuple[tuple[int, int], ...]  # (how many pairs, links of each)
+Box = tuple[int, int, Loads]  # (how many such boxes, ports used of each, its pairs with boxes on the other side)
+
+
+def exact(number: Any) -> Fraction:
+    return Fraction(Decimal(str(number)))
+
+
+def whole(number: Any, scale: int) -> int:
+    """``number * scale`` rounded half up."""
+    return int((Decimal(str(number)) * scale).quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def split_of(text: str) -> tuple[int, int]:
+    ports, speed = text.split("x")
+    return int(ports), whole(speed, 1000)
+
+
+class Cage(NamedTuple):
+    """A cage as it is used, and the box that it belongs to."""
+
+    form_factor: str
+    accepts: tuple[str, ...]
+    lane: int | None
+    ports: int
+    speed: int
+    vendor: str | None
+    works_with: tuple[str, ...]
+
+
+def cage_of(group: Json, split: str, box: Json) -> Cage:
+    ports, speed = split_of(split)
+    lane = group.get("lane_gbps")
+    return Cage(
+        group["form_factor"], tuple(group.get("accepts", ())), None if lane is None else whole(lane, 1000),
+        ports, speed, box.get("vendor"), tuple(box.get("works_with", ())),
+    )
+
+
+class Goods:
+    """What can be ordered: price steps, stock, supply and power by item."""
+
+    def __init__(self, catalog: Json) -> None:
+        self.steps: dict[Item, list[tuple[int, int]]] = {}
+        self.stock: dict[Item, int] = {}
+        self.supply: dict[Item, int] = {}
+        self.power: dict[Item, int] = {}
+        self.power_known: set[str] = set()
+        for kind in ("switches", "nics", "transceivers", "servers"):
+            for product in catalog.get(kind, []):
+                self._add((product["id"], None), product, product)
+        for kind in ("cables", "fibres"):
+            for product in catalog.get(kind, []):
+                for length in product["lengths"]:
+                    self._add((product["id"], length["m"]), product, length)
+
+    def _add(self, item: Item, product: Json, sold: Json) -> None:
+        if product.get("power_w") is not None:
+            self.power_known.add(product["id"])
+        self.power[item] = whole(product.get("power_w") or 0, 1000)
+        price = sold.get("price_usd")
+        if price is None:
+            return
+        if isinstance(price, list):
+            self.steps[item] = [(step["from"], whole(step["usd"], 100)) for step in price]
+        else:
+            self.steps[item] = [(1, whole(price, 100))]
+        if sold.get("stock"):
+            self.stock[item] = sold["stock"]
+        if sold.get("supply") is not None:
+            self.supply[item] = sold["supply"]
+
+    def least(self, item: Item) -> int:
+        """The lowest price of one piece, in cents."""
+        return min(usd for _, usd in self.steps[item])
+
+    def special(self, item: Item) -> bool:
+        """Whether the cost of the item is anything but quantity times price."""
+        return len(self.steps[item]) > 1 or item in self.stock or item in self.supply
+
+    def order(self, item: Item, used: int) -> tuple[int, int] | None:
+        """(pieces bought, cents) that cover ``used`` at the least cost; None if it cannot be supplied."""
+        need = max(0, used - self.stock.get(item, 0))
+        most = self.supply.get(item)
+        if most is not None and need > most:
+            return None
+        if need == 0:
+            return 0, 0
+        orders = [need] + [start for start, _ in self.steps[item] if start > need]
+        best = None
+        for pieces in orders:
+            if most is not None and pieces > most:
+                continue
+            usd = [usd for start, usd in self.steps[item] if start <= pieces][-1]
+            if best is None or pieces * usd < best[1]:
+                best = (pieces, pieces * usd)
+        return best
+
+
+class Joining(NamedTuple):
+    """One way to join two cages.
+
+    ``shape``: single (cable between one-port cages), bundle (cable between two multi-port cages), near or far (splitter
+    cable with its single end there), optics. ``near_ports``/``far_ports``: ports that one connector carries.
+    """
+
+    key: tuple[tuple[str, ...], Any]
+    shape: str
+    line: Item
+    near: Item | None
+    far: Item | None
+    near_ports: int
+    far_ports: int
+
+    @property
+    def per_fibre(self) -> int:
+        """Links that one straight fibre carries, or 1."""
+        return self.near_ports if self.near_ports == self.far_ports else 1
+
+
+def same_or_unknown(a: Any, b: Any) -> bool:
+    return a is None or b is None or a == b
+
+
+def vendors_agree(part: Json, cage: Cage) -> bool:
+    works_with, vendor = part.get("works_with") or (), part.get("vendor")
+    if works_with and cage.vendor is not None and cage.vendor not in works_with:
+        return False
+    return not (cage.works_with and vendor is not None and vendor not in cage.works_with)
+
+
+def form_fits(form_factor: str, cage: Cage) -> bool:
+    if form_factor == cage.form_factor or form_factor in cage.accepts:
+        return True
+    finned_or_flat = {"OSFP-IHS", "OSFP-RHS"}
+    return (form_factor == "OSFP" and cage.form_factor in finned_or_flat) or (
+        cage.form_factor == "OSFP" and form_factor in finned_or_flat
+    )
+
+
+def lane_of(*parts: Json) -> int | None:
+    for part in parts:
+        if part.get("lane_gbps") is not None:
+            return whole(part["lane_gbps"], 1000)
+    return None
+
+
+def protocol_fits(part: Json, protocol: str) -> bool:
+    return not part.get("protocols") or protocol in part["protocols"]
+
+
+class Joiner:
+    """Finds every joining of two cages at a run length."""
+
+    def __init__(self, catalog: Json, goods: Goods, protocol: str) -> None:
+        self.goods = goods
+        usable = [p for p in catalog.get("cables", []) if p["id"] in goods.power_known]
+        self.cables = [p for p in usable if protocol_fits(p, protocol) and not p.get("end_of_life")]
+        self.fibres = [p for p in catalog.get("fibres", []) if not p.get("end_of_life")]
+        self.optics: list[tuple[Json, str, str]] = []
+        for part in catalog.get("transceivers", []):
+            bought = (part["id"], None) in goods.steps and part["id"] in goods.power_known
+            if bought and protocol_fits(part, protocol) and not part.get("end_of_life"):
+                standards = {part["split"]: part["standard"]} if "split" in part else part["standards"]
+                self.optics += [(part, split, standard) for split, standard in standards.items()]
+        self.found: dict[tuple[Cage, Cage, Fraction], list[Joining]] = {}
+
+    def join(self, near: Cage, far: Cage, run: Fraction) -> list[Joining]:
+        key = (near, far, run)
+        if key not in self.found:
+            ways = self._cable_ways(near, far, run) + self._optics_ways(near, far, run)
+            self.found[key] = list(dict.fromkeys(ways)) if near.speed == far.speed else []
+        return self.found[key]
+
+    def _line(self, part: Json, run: Fraction, reaches: Iterable[Any]) -> Item | None:
+        """The shortest priced length that covers the run, if everything reaches that far."""
+        lengths = [x["m"] for x in part["lengths"] if (part["id"], x["m"]) in self.goods.steps and exact(x["m"]) >= run]
+        if not lengths:
+            return None
+        shortest = min(lengths, key=exact)
+        if any(reach is not None and exact(shortest) > exact(reach) for reach in reaches):
+            return None
+        return part["id"], shortest
+
+    def _cable_ways(self, near: Cage, far: Cage, run: Fraction) -> list[Joining]:
+        ways = []
+        for cable in self.cables:
+            line = self._line(cable, run, [cable.get("reach_m")])
+            if line is None or not (vendors_agree(cable, near) and vendors_agree(cable, far)):
+                continue
+            for a, b in (cable["ends"], cable["ends"][::-1]):
+                shape = self._cable_shape(cable, a, b, near, far)
+                if shape is not None:
+                    ways.append(Joining(((cable["id"],), line[1]), shape, line, None, None, 1, 1))
+        return ways
+
+    @staticmethod
+    def _cable_shape(cable: Json, a: Json, b: Json, near: Cage, far: Cage) -> str | None:
+        if not (form_fits(a["form_factor"], near) and form_fits(b["form_factor"], far)):
+            return None
+        if split_of(a["split"]) != (near.ports, near.speed) or split_of(b["split"]) != (far.ports, far.speed):
+            return None
+        lane_a, lane_b = lane_of(a, cable), lane_of(b, cable)
+        if not (same_or_unknown(lane_a, near.lane) and same_or_unknown(lane_b, far.lane)):
+            return None
+        if lane_a is None and lane_b is None and not same_or_unknown(near.lane, far.lane):
+            return None
+        heads_a, heads_b = a.get("count", 1), b.get("count", 1)
+        if heads_a == heads_b == 1:
+            return "single" if near.ports == 1 else "bundle"
+        if heads_a == 1:
+            return "near" if far.ports == 1 and near.ports == heads_b else None
+        return "far" if near.ports == 1 and far.ports == heads_a else None
+
+    def _optics_at(self, cage: Cage) -> list[tuple[Json, str, int]]:
+        """(transceiver, standard, ports per connector) that fit a cage."""
+        return [
+            (part, standard, cage.ports // part.get("connectors", 1))
+            for part, split, standard in self.optics
+            if split_of(split) == (cage.ports, cage.speed)
+            and form_fits(part["form_factor"], cage)
+            and same_or_unknown(lane_of(part), cage.lane)
+            and vendors_agree(part, cage)
+        ]
+
+    def _optics_ways(self, near: Cage, far: Cage, run: Fraction) -> list[Joining]:
+        ways = []
+        for a, standard_a, ports_a in self._optics_at(near):
+            for b, standard_b, ports_b in self._optics_at(far):
+                if standard_a != standard_b or a["fibre"] != b["fibre"]:
+                    continue
+                for fibre in self.fibres:
+                    line = self._line(fibre, run, [a["reach_m"], b["reach_m"]])
+                    if line and fibre["fibre"] == a["fibre"] and fibre_fits(fibre, a, ports_a, b, ports_b):
+                        key = ((a["id"], fibre["id"], b["id"]), line[1])
+                        ways.append(Joining(key, "optics", line, (a["id"], None), (b["id"], None), ports_a, ports_b))
+        return ways
+
+    def half_ways(self, near: Cage, run: Fraction) -> list[Joining]:
+        """Joinings to a far side that nothing is known about: a transceiver and any straight fibre that fits it."""
+        ways = []
+        for a, _, ports_a in self._optics_at(near):
+            for fibre in self.fibres:
+                line = self._line(fibre, run, [a["reach_m"]])
+                (first, heads), (second, tails) = fibre_ends(fibre)
+                straight = heads == tails == 1 and a["connector"] in (first, second)
+                if line and straight and fibre["fibre"] == a["fibre"] and ports_a == 1:
+                    ways.append(Joining(((a["id"], fibre["id"]), line[1]), "optics", line, (a["id"], None), None, 1, 1))
+        return ways
+
+
+def fibre_ends(fibre: Json) -> list[tuple[str, int]]:
+    if "connectors" in fibre:
+        return [(connector, 1) for connector in fibre["connectors"]]
+    return [(end["connector"], end.get("count", 1)) for end in fibre["ends"]]
+
+
+def fibre_fits(fibre: Json, a: Json, ports_a: int, b: Json, ports_b: int) -> bool:
+    """Straight where both connectors carry as many ports, a breakout where one carries n and the other one."""
+    if ports_a == ports_b:
+        heads = (1, 1)
+    elif ports_b == 1:
+        heads = (1, ports_a)
+    elif ports_a == 1:
+        heads = (ports_b, 1)
+    else:
+        return False
+    wanted = [(a["connector"], heads[0]), (b["connector"], heads[1])]
+    ends = fibre_ends(fibre)
+    return wanted in (ends, ends[::-1])
+
+
+class Unit(NamedTuple):
+    """One indivisible purchase: its items, at their lowest prices; ``cables`` counts cables and fibres."""
+
+    key: tuple[tuple[str, ...], Any]
+    items: tuple[tuple[Item, int], ...]
+    cables: int
+
+
+class Mode(NamedTuple):
+    """One way to realise all links of a kind: cages it takes in a box, and for each class of units what each may be."""
+
+    near_cages: int
+    far_cages: int
+    classes: tuple[tuple[int, tuple[Unit, ...]], ...]
+
+
+class Kind(NamedTuple):
+    """All links of one kind: cages at both ends, the boxes with their loads.
+
+    ``near_limit``: cages that a near box has (None: the caller checks).
+    ``at_server``: the near boxes are cards or servers.
+    """
+
+    near: Cage
+    far: Cage
+    run: Fraction
+    near_boxes: tuple[Box, ...]
+    far_boxes: tuple[Box, ...]
+    near_limit: int | None = None
+    at_server: bool = False
+
+    @property
+    def links(self) -> int:
+        return sum(count * ports for count, ports, _ in self.near_boxes)
+
+    def loads(self) -> set[int]:
+        """Links between two boxes: all values that occur."""
+        return {links for _, _, pairs in self.near_boxes for number, links in pairs if number}
+
+
+def bundles(pairs: Loads, size: int) -> int:
+    """Bundles of at most ``size`` links that one box ends, none shared by two pairs."""
+    return sum(number * ceil_div(links, size) for number, links in pairs)
+
+
+def most(boxes: Iterable[Box], cages: Any) -> int:
+    return max((cages(ports, pairs) for count, ports, pairs in boxes if count), default=0)
+
+
+def unit_with(joining: Joining, near: int, fibres: int, far: int, bought: str = "both") -> Unit:
+    """Count the items of one purchase; ``bought: near`` leaves out the far transceivers."""
+    items: Counter[Item] = Counter({joining.line: fibres})
+    if joining.near is not None:
+        items[joining.near] += near
+    if joining.far is not None and bought == "both":
+        items[joining.far] += far
+    return Unit(joining.key, tuple(sorted(items.items(), key=str)), fibres)
+
+
+def modes(kind: Kind, joiner: Joiner) -> list[Mode]:
+    """Every way to realise a kind of links: mixed in whole units where that is allowed, else with one joining."""
+    ways = joiner.join(kind.near, kind.far, kind.run)
+    near_n, far_n = kind.near.ports, kind.far.ports
+    if near_n == far_n == 1:
+        found = [mixed(kind, [(kind.links, 1)], ways, "")]
+    elif far_n == 1:
+        found = [mixed(kind, cage_classes(kind.near_boxes, near_n), ways, "near")]
+    elif near_n == 1:
+        found = [mixed(kind, cage_classes(kind.far_boxes, far_n), ways, "far")]
+    elif near_n == far_n and all(links % near_n == 0 for links in kind.loads()):
+        found = [mixed(kind, [(kind.links // near_n, near_n)], ways, "both")]
+    else:
+        found = [alone(kind, way) for way in ways]
+    return [mode for mode in found if mode is not None and mode_fits(kind, mode)]
+
+
+def mode_fits(kind: Kind, mode: Mode) -> bool:
+    return kind.near_limit is None or mode.near_cages <= kind.near_limit
+
+
+def cage_classes(boxes: Iterable[Box], size: int) -> list[tuple[int, int]]:
+    """(cages, ports used of each) of cages with ``size`` ports that are filled one after the other in each box."""
+    by_ports: Counter[int] = Counter()
+    for count, ports, _ in boxes:
+        by_ports[size] += count * (ports // size)
+        if ports % size:
+            by_ports[ports % size] += count
+    return [(cages, ports) for ports, cages in sorted(by_ports.items()) if cages]
+
+
+def mixed(
+    kind: Kind, classes: list[tuple[int, int]], ways: list[Joining], multi: str, bought: str = "both"
+) -> Mode | None:
+    """Each unit (a cage of the multi-port side, or a bundle, or a link) takes any joining."""
+    out = []
+    for number, links in classes:
+        units = [one for way in ways if (one := unit_of(kind, way, links, multi, bought))]
+        if not units:
+            return None
+        out.append((number, tuple(units)))
+    near_cages = most(kind.near_boxes, lambda ports, pairs: ceil_div(ports, kind.near.ports))
+    far_cages = most(kind.far_boxes, lambda ports, pairs: ceil_div(ports, kind.far.ports))
+    return Mode(near_cages, far_cages, tuple(out))
+
+
+def unit_of(kind: Kind, way: Joining, links: int, multi: str, bought: str) -> Unit | None:
+    """What one unit of ``links`` links takes, None if this joining cannot make it."""
+    if way.shape == "near" and kind.at_server and any(load % kind.near.ports for load in kind.loads()):
+        return None
+    if way.shape != "optics":
+        return unit_with(way, 0, 1, 0)
+    fibres = ceil_div(links, max(way.near_ports, way.far_ports))
+    near, far = {"": (1, 1), "near": (1, links), "far": (links, 1), "both": (1, 1)}[multi]
+    return unit_with(way, near, fibres, far, bought)
+
+
+def alone(kind: Kind, way: Joining) -> Mode:
+    """All links of a kind between multi-port cages with one joining."""
+    near_cages, far_cages = cages_by(way, kind.near.ports, True), cages_by(way, kind.far.ports, False)
+    near = sum(count * near_cages(ports, pairs) for count, ports, pairs in kind.near_boxes)
+    far = sum(count * far_cages(ports, pairs) for count, ports, pairs in kind.far_boxes)
+    return Mode(
+        most(kind.near_boxes, near_cages),
+        most(kind.far_boxes, far_cages),
+        ((1, (unit_with(way, near, lines(kind, way), far),)),),
+    )
+
+
+def cages_by(way: Joining, size: int, near: bool) -> Any:
+    """A function of (ports, pairs) of a box: the cages that it occupies under a joining."""
+    if way.shape == "bundle":
+        return lambda ports, pairs: bundles(pairs, size)
+    if way.per_fibre > 1:
+        connectors = size // (way.near_ports if near else way.far_ports)
+        return lambda ports, pairs: ceil_div(bundles(pairs, way.per_fibre), connectors)
+    return lambda ports, pairs: ceil_div(ports, size)
+
+
+def lines(kind: Kind, way: Joining) -> int:
+    """Cables or fibres that all links of a kind take under one joining."""
+    if way.shape == "bundle":
+        return sum(count * bundles(pairs, kind.near.ports) for count, _, pairs in kind.near_boxes)
+    if way.shape == "far":
+        return sum(count * ceil_div(ports, kind.far.ports) for count, ports, _ in kind.far_boxes)
+    if way.per_fibre > 1:
+        return sum(count * bundles(pairs, way.per_fibre) for count, _, pairs in kind.near_boxes)
+    if way.near_ports > 1:
+        return sum(count * ceil_div(ports, way.near_ports) for count, ports, _ in kind.near_boxes)
+    if way.far_ports > 1:
+        return sum(count * ceil_div(ports, way.far_ports) for count, ports, _ in kind.far_boxes)
+    return kind.links
+

@@ -24,7 +24,6 @@ from typing import NamedTuple
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cable, CableEnd, Cage, Catalog, Fibre, Transceiver
 from fabopt.goods import Goods, Item
-from fabopt.units import exact
 
 OSFP = "OSFP"
 OSFP_TOPS = frozenset({"OSFP-IHS", "OSFP-RHS"})
@@ -32,7 +31,7 @@ OSFP_TOPS = frozenset({"OSFP-IHS", "OSFP-RHS"})
 
 @dataclass(frozen=True)
 class PortType:
-    """A kind of cage in use: what fits, how it is split, and whose box it is."""
+    """A kind of cage in use: what fits, how it is split, and whose box it is. Made by ``port_type`` only."""
 
     form_factor: str
     accepts: frozenset[str]
@@ -46,6 +45,18 @@ class PortType:
         """Ports of one cage."""
         return self.lane.ports
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.form_factor, self.accepts, self.lane, self.lane_gbps, self.vendor, self.works_with))
+
+    def __hash__(self) -> int:
+        """Port types key every table of the search: hashed once."""
+        return self._hash
+
+
+# Equal port types are one object, so that look-ups end at the first comparison.
+_KNOWN: dict[PortType, PortType] = {}
+
 
 def vendors_matter(catalog: Catalog) -> bool:
     """Whether any part works with some vendors' boxes only; if not, boxes of all vendors look the same to parts."""
@@ -56,7 +67,7 @@ def port_type(
     cage: Cage, split: str, vendor: str | None = None, works_with: Iterable[str] = ()
 ) -> PortType:
     """The port type of a cage group used at a split. ``vendor``: None where it does not matter."""
-    return PortType(
+    port = PortType(
         cage.form_factor,
         frozenset(cage.accepts),
         parse_split(split),
@@ -64,6 +75,7 @@ def port_type(
         vendor,
         frozenset(works_with),
     )
+    return _KNOWN.setdefault(port, port)
 
 
 def form_factor_fits(part: str, cage: str, accepts: frozenset[str]) -> bool:
@@ -262,7 +274,7 @@ class LinkTable:
         """The shortest priced length that covers the run; None if there is none, or it is past the reach."""
         for item in self._goods.lengths(product_id):
             length_m = item.length_m or 0.0
-            if exact(length_m) >= exact(run_m):
+            if length_m >= run_m:
                 return item if reach_m is None or length_m <= reach_m else None
         return None
 

@@ -80,7 +80,7 @@ def _bandwidth(wanted: Starter, asked_gbps: float) -> str:
         return f"    # min_gbps_per_gpu: {asked_gbps:g}  # what each GPU must get; the profile's"
     less = next((speed for speed in _PORT_SPEEDS_GBPS if speed <= most), None)
     value = less if less is not None else float(most)
-    return f"    min_gbps_per_gpu: {value:g}  # the profile asks {asked_gbps:g}; this server's cards give a GPU no more"
+    return f"    min_gbps_per_gpu: {value:g}  # the profile asks {asked_gbps:g}, more than this server's cards can give"
 
 
 def _catalog(text: str, folder: Path) -> str:

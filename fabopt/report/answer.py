@@ -118,7 +118,7 @@ def totals_line(design: Design) -> str:
         share = percent(totals.power_w / totals.cluster_power_w)
         parts.append(f"network {power(totals.power_w)}, {share} of the cluster's {power(totals.cluster_power_w)}")
     parts.append(f"{plain(totals.rack_units)} rack units")
-    parts.append(f"total cost of ownership {money(totals.tco_usd)}")
+    parts.append(f"TCO {money(totals.tco_usd)}")
     return " · ".join(parts)
 
 

@@ -45,6 +45,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
         yield _switch_table(fabric)
         yield from (_line(line) for line in (nic_line(fabric), structure_line(fabric), bandwidth_line(fabric)))
+        yield Text()
         yield _link_table(fabric)
     yield _heading("Cost and power")
     yield _cost_table(design)
@@ -78,7 +79,7 @@ def _heading(title: str, about: str = "") -> RenderableType:
 
 
 def _line(text: str) -> RenderableType:
-    return Padding(Text(printable(text)), (0, 0, 0, 2))
+    return Padding(Text(printable(text)), (0, 0, 0, 2), expand=False)
 
 
 def table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], total: bool = False) -> Table:
@@ -179,7 +180,7 @@ def _stage_switches(fabric: str, tiers: dict[str, int], fabrics: int) -> str:
 
 def _alternative_table(design: Design) -> Table:
     metric = metric_name(design.objective.metric)
-    columns = [("instead", False), ("design", False), ("cost", True), ("difference", True), ("power", True)]
+    columns = [("instead", False), ("design", False), ("cost", True), ("more cost", True), ("more power", True)]
     rows = [
         [
             f"{one.what}: {one.value}" if one.value else one.what,
@@ -191,7 +192,7 @@ def _alternative_table(design: Design) -> Table:
         for one in design.alternatives
     ]
     if design.objective.metric == "tco_usd":
-        columns.append((metric, True))
+        columns.append((f"more {metric}", True))
         for row, one in zip(rows, design.alternatives, strict=True):
             row.append(signed_money(one.objective_delta))
     return table(columns, rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -34,6 +35,7 @@ class Lane(NamedTuple):
     port_mbps: int
 
 
+@lru_cache(maxsize=4096)
 def parse_split(text: str) -> Lane:
     """Read ``NxG`` (a cage used as N ports of G Gb/s); raises ``ValueError`` otherwise."""
     match = SPLIT_PATTERN.fullmatch(text)

@@ -8,6 +8,7 @@ so that the caller can prove that nothing cheaper was left out. See docs/formula
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.goods import Item
-from fabopt.links import Assembly, Mode, whole_only
+from fabopt.links import Assembly, Mode, PortType, whole_only
 from fabopt.problem import CageUse, FabricProblem, NicOption, Problem, SwitchType
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.needs import Costs, Floats, ceil_of
@@ -71,6 +72,15 @@ class Block(NamedTuple):
     up: CageUse | None
 
 
+class _Queued(NamedTuple):
+    """A block in wait: ``level`` is the number of tiers that its bound counts."""
+
+    bound: float
+    level: int
+    number: int
+    block: Block
+
+
 class _Upper(NamedTuple):
     """A spine switch as seen from a leaf: what it takes downwards, and (three tiers) upwards."""
 
@@ -112,8 +122,14 @@ class ClosSpace:
         self.restriction = restriction
         self.prune = prune
         self.should_stop = should_stop
-        self._pairs: dict[tuple[Any, ...], tuple[Assembly, ...]] = {}
         self._divisors: dict[int, list[int]] = {}
+        self._leaf_shares: dict[tuple[Any, ...], float] = {}
+        self._least_links: dict[tuple[PortType, PortType, str, str], Floats] = {}
+        self._core_links: dict[tuple[PortType, str], Floats] = {}
+        self._spine_shares: dict[tuple[str, int, str, int, str], Floats] = {}
+        self._aboves: dict[tuple[PortType, str, int], Floats] = {}
+        self._uppers_table: dict[tuple[int, str, int], list[_Upper]] = {}
+        self._cores_table: dict[tuple[int, str], list[tuple[SwitchType, CageUse]]] = {}
 
     # -- the search -------------------------------------------------------------------------------------------
 
@@ -153,16 +169,20 @@ class ClosSpace:
     def _search_tiers(
         self, found: Found, protocol: str, tiers: int, slack: float, first: bool
     ) -> None:
-        blocks = sorted(self._blocks(protocol, tiers), key=lambda block: block.bound)
-        for block in blocks:
-            limit = self._limit(found, slack)
-            if block.bound > limit:
-                break
+        queue = [_Queued(block.bound, 1, number, block) for number, block in enumerate(self._blocks(protocol, tiers))]
+        heapq.heapify(queue)
+        while queue:
+            bound, level, number, block = heapq.heappop(queue)
+            if bound > self._limit(found, slack) or (first and found.batches):
+                return
             if self.should_stop():
                 found.stopped = True
-                break
-            if first and found.batches:
-                break
+                return
+            if level < tiers:
+                tighter = self._bound(block, protocol, level + 1)
+                if np.isfinite(tighter):
+                    heapq.heappush(queue, _Queued(max(bound, tighter), level + 1, number, block))
+                continue
             sizes = self._one_tier(protocol, block) if tiers == 1 else self._groups(block)
             for shape in sizes:
                 limit = self._limit(found, slack)
@@ -202,21 +222,23 @@ class ClosSpace:
             for down in leaf.uses
             for up in (leaf.uses if tiers > 1 else (None,))
         ]
-        shares: dict[tuple[int, int, int], float] = {}
         for nic in self._nics(protocol):
-            for index, (leaf, down, up) in enumerate(leaves):
-                if down.lane.port_mbps != nic.port.lane.port_mbps:
-                    continue
-                link = float(self._least_link(nic.port, down, "server-leaf", protocol)[0])
-                if not np.isfinite(link):
-                    continue
-                key = (index, nic.port.lane.port_mbps, tiers)
-                if key not in shares:
-                    shares[key] = self._leaf_share(leaf, down, up, protocol, tiers)
-                card = float(self.costs.of(nic.item)[0]) * nic.cards
-                bound = self.problem.servers * (card + nic.ports_per_server * (link + shares[key]))
-                if np.isfinite(bound):
-                    yield Block(bound, nic, leaf, down, up)
+            for leaf, down, up in leaves:
+                if down.lane.port_mbps == nic.port.lane.port_mbps:
+                    block = Block(0.0, nic, leaf, down, up)
+                    bound = self._bound(block, protocol, 1)
+                    if np.isfinite(bound):
+                        yield block._replace(bound=bound)
+
+    def _bound(self, block: Block, protocol: str, tiers: int) -> float:
+        """Nothing made of a block costs less, even if only so many tiers of it counted."""
+        nic = block.nic
+        link = float(self._least_link(nic.port, block.down, "server-leaf", protocol)[0])
+        card = float(self.costs.of(nic.item)[0]) * nic.cards
+        key = (block.leaf.id, block.down.group, block.down.split, block.up and (block.up.group, block.up.split), tiers)
+        if key not in self._leaf_shares:
+            self._leaf_shares[key] = self._leaf_share(block.leaf, block.down, block.up, protocol, tiers)
+        return self.problem.servers * (card + nic.ports_per_server * (link + self._leaf_shares[key]))
 
     def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse | None, protocol: str, tiers: int) -> float:
         """The least share of a leaf, its uplinks and all above them that one endpoint can have."""
@@ -226,7 +248,7 @@ class ClosSpace:
         if up is not None:
             need = self._uplinks_needed(ports, down, up)
             room = self._uplinks_that_fit(leaf, down, up, ports)
-            upward = float(self._above(up, protocol, tiers)[0])
+            upward = float(self._above(up, protocol, tiers)[0]) if tiers > 1 else 0.0
             if not np.isfinite(upward):
                 return np.inf
             cost = np.where(need <= room, cost + need * upward, np.inf)
@@ -245,23 +267,25 @@ class ClosSpace:
         room = np.minimum(left * up.lane.ports, switch.max_ports - down_ports)
         return np.where(down_cages <= down.cages, room, -1)
 
-    @cached_property
-    def _above_table(self) -> dict[tuple[str, CageUse, int], Floats]:
-        return {}
-
     def _above(self, up: CageUse, protocol: str, tiers: int) -> Floats:
         """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
-        key = (protocol, up, tiers)
-        if key not in self._above_table:
+        key = (up.port, protocol, tiers)
+        if key not in self._aboves:
             best = np.full(self.costs.table.shape[0], np.inf)
             for spine in self._uppers(up.lane.port_mbps, protocol, tiers):
                 link = self._least_link(up.port, spine.down, "leaf-spine", protocol)
                 best = np.minimum(best, link + self._spine_share(spine, protocol))
-            self._above_table[key] = best
-        return self._above_table[key]
+            self._aboves[key] = best
+        return self._aboves[key]
 
     def _spine_share(self, spine: _Upper, protocol: str) -> Floats:
         """The least share of a spine, its uplinks and cores that one down link can have, metric by metric."""
+        key = (spine.switch.id, spine.down.group, spine.down.split, *((spine.up.group, spine.up.split) if spine.up else (-1, "")))
+        if key not in self._spine_shares:
+            self._spine_shares[key] = self._new_spine_share(spine, protocol)
+        return self._spine_shares[key]
+
+    def _new_spine_share(self, spine: _Upper, protocol: str) -> Floats:
         most = usable_ports(spine.down, spine.switch)
         ports = np.arange(1, most + 1)
         cost = np.multiply.outer(self.costs.of(spine.switch.item), np.ones(most))
@@ -280,15 +304,14 @@ class ClosSpace:
 
     def _core_link(self, up: CageUse, protocol: str) -> Floats:
         """The least that one spine uplink costs with its core share."""
-        best = np.full(self.costs.table.shape[0], np.inf)
-        for core, down in self._cores(up.lane.port_mbps, protocol):
-            link = self._least_link(up.port, down, "spine-core", protocol)
-            best = np.minimum(best, link + self.costs.of(core.item) / usable_ports(down, core))
-        return best
-
-    @cached_property
-    def _uppers_table(self) -> dict[tuple[int, str, int], list[_Upper]]:
-        return {}
+        key = (up.port, protocol)
+        if key not in self._core_links:
+            best = np.full(self.costs.table.shape[0], np.inf)
+            for core, down in self._cores(up.lane.port_mbps, protocol):
+                link = self._least_link(up.port, down, "spine-core", protocol)
+                best = np.minimum(best, link + self.costs.of(core.item) / usable_ports(down, core))
+            self._core_links[key] = best
+        return self._core_links[key]
 
     def _uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[_Upper]:
         key = (port_mbps, protocol, tiers)
@@ -301,10 +324,6 @@ class ClosSpace:
                 for up in (spine.uses if tiers == 3 else (None,))
             ]
         return self._uppers_table[key]
-
-    @cached_property
-    def _cores_table(self) -> dict[tuple[int, str], list[tuple[SwitchType, CageUse]]]:
-        return {}
 
     def _cores(self, port_mbps: int, protocol: str) -> list[tuple[SwitchType, CageUse]]:
         key = (port_mbps, protocol)
@@ -319,14 +338,16 @@ class ClosSpace:
 
     # -- links ------------------------------------------------------------------------------------------------
 
-    def joins(self, near: Any, far: Any, kind: str, protocol: str) -> tuple[Assembly, ...]:
+    def joins(self, near: PortType, far: PortType, kind: str, protocol: str) -> tuple[Assembly, ...]:
         """Assemblies of a kind of link, over its run."""
         return self.problem.links.assemblies(near, far, self.fabric.runs_m[kind], protocol)
 
-    def _least_link(self, near: Any, far: CageUse, kind: str, protocol: str) -> Floats:
-        return self.costs.least_per_link(
-            self.joins(near, far.port, kind, protocol), near.ports, far.port.ports
-        )
+    def _least_link(self, near: PortType, far: CageUse, kind: str, protocol: str) -> Floats:
+        key = (near, far.port, kind, protocol)
+        if key not in self._least_links:
+            joins = self.joins(near, far.port, kind, protocol)
+            self._least_links[key] = self.costs.least_per_link(joins, near.ports, far.port.ports)
+        return self._least_links[key]
 
     def server_joins(self, nic: NicOption, down: CageUse, k: int, protocol: str) -> tuple[Assembly, ...]:
         """Assemblies between servers and leaves that suit ``k`` ports on one leaf."""
@@ -467,9 +488,12 @@ class ClosSpace:
             if not joins:
                 continue
             limit = self._limit(found, slack)
-            switches = np.multiply.outer(self.costs.of(spine.switch.item), block.nic.planes * shape.spines)
             links = block.nic.planes * shape.leaves * shape.u
-            least = self.costs.least_per_link(joins, block.up.lane.ports, spine.down.lane.ports)
+            least = self._least_link(block.up.port, spine.down, "leaf-spine", protocol)
+            share = least + self._spine_share(spine, protocol)
+            if not self._within(base + np.multiply.outer(share, links), limit).any():
+                continue
+            switches = np.multiply.outer(self.costs.of(spine.switch.item), block.nic.planes * shape.spines)
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
             cost = base + switches
             kept = np.flatnonzero(fits & self._within(cost + np.multiply.outer(least, links), limit))
@@ -506,7 +530,13 @@ class ClosSpace:
             upward = self._core_link(spine.up, protocol)
             if not joins or not np.isfinite(upward[0]):
                 continue
-            pods = self._pods(shape, rows, spines, rail_pods, spine)
+            share = self._least_link(block.up.port, spine.down, "leaf-spine", protocol)
+            share = share + self._spine_share(spine, protocol)
+            uplinks = block.nic.planes * shape.leaves * shape.u
+            open_ = self._within(base + np.multiply.outer(share, uplinks), self._limit(found, slack))[rows]
+            if not open_.any():
+                continue
+            pods = self._pods(shape, rows[open_], spines[open_], rail_pods, spine)
             if pods is None:
                 continue
             pod_rows, wide = pods
@@ -567,7 +597,7 @@ class ClosSpace:
         boxes = planes * shape.pods * shape.spines
         widest = max((usable_ports(use, core) for core, use in self._cores(spine.up.lane.port_mbps, protocol)))
         switches = np.multiply.outer(self.costs.of(spine.switch.item), boxes)
-        least = self.costs.least_per_link(joins, block.up.lane.ports, spine.down.lane.ports)
+        least = self._least_link(block.up.port, spine.down, "leaf-spine", protocol)
         bound = (
             base
             + switches
@@ -637,7 +667,7 @@ class ClosSpace:
             return
         limit = self._limit(found, slack)
         ports = usable_ports(use, core)
-        least = self.costs.least_per_link(joins, spine.up.lane.ports, use.lane.ports)
+        least = self._least_link(spine.up.port, use, "spine-core", protocol)
         share = least + self.costs.of(core.item) / ports
         boxes = block.nic.planes * shape.pods * shape.spines
         open_ = np.flatnonzero(self._within(base + np.multiply.outer(share, boxes * shape.x), limit))

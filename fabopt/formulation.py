@@ -264,7 +264,7 @@ class Program:
         """The program for other solvers, its objective complete: ``fixed`` is 1 and carries the offset."""
         level = self.levels()[0]
         fixed = pulp.LpVariable("fixed", 1, 1, cat="Integer")
-        copy = self.lp.copy()
+        copy: pulp.LpProblem = self.lp.copy()
         copy.setObjective(level.expression + level.offset * fixed)
         return copy
 

@@ -5,6 +5,7 @@ The data folders ship inside the wheel as ``fabopt/_data``; in a checkout they s
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -55,16 +56,16 @@ def by_name(kind: str, name: str) -> Path | None:
     if _NAME.fullmatch(name) is None:
         return None
     folder = data_folder(kind) / name
-    if folder.is_dir():
+    if os.path.isdir(folder):
         return folder
     files = (folder.with_name(name + ending) for ending in YAML_ENDINGS)
-    return next((file for file in files if file.is_file()), None)
+    return next((file for file in files if os.path.isfile(file)), None)
 
 
 def find_case(text: str) -> Path:
     """Return the case file that ``text`` means: a path, or else the name of an example case."""
     path = Path(text)
-    if is_path(text) or path.exists():
+    if is_path(text) or os.path.exists(path):
         return path
     return by_name("cases", text) or path
 
@@ -73,7 +74,7 @@ def find_catalog(text: str, base: Path, file: str, where: str) -> Path | Fault:
     """Return the catalog that a case's ``text`` means: a name in the library, or a path relative to ``base``."""
     if is_path(text):
         path = base / text
-        if path.exists():
+        if os.path.exists(path):
             return path
         return fault(file, where, "there is no such catalog file or folder", text, hint=f"looked for {shown(path)}")
     found = by_name("catalogs", text)
@@ -82,6 +83,6 @@ def find_catalog(text: str, base: Path, file: str, where: str) -> Path | Fault:
     known = names("catalogs")
     close = nearest(text, known)
     hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"
-    if _NAME.fullmatch(text) and (base / text).is_dir():
+    if _NAME.fullmatch(text) and os.path.isdir(base / text):
         hint = f"for the folder beside the case write `./{text}`"
     return fault(file, where, "unknown catalog", text, allowed=", ".join(known) or "a path", hint=hint)

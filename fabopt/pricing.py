@@ -97,7 +97,7 @@ def _check_lengths(product: Cable | Fibre, price: Price | PriceByLength, file: s
     allowed = "a price for each length in metres: " + ", ".join(f"{m:g}" for m in sold)
     if not isinstance(price, dict):
         return [fault(file, path, "this product is sold by length", allowed=allowed)]
-    return [fault(file, path, "this length is not sold", m, allowed=allowed) for m in price if m not in sold]
+    return [fault(file, path, f"the length {m:g} m is not sold", allowed=allowed) for m in price if m not in sold]
 
 
 def with_price_books(catalog: Catalog, books: Sequence[PriceBook]) -> Catalog:

@@ -177,12 +177,12 @@ def a_case(dice: Dice, servers: int) -> Json:
     fabric: Json = {"name": "compute", "min_gbps_per_gpu": dice.one([10, 10, 25, 50])}
     fabric["max_oversubscription"] = dice.one([1, 1, 1.5, 2, 3, {"leaf": 1.2}, {"leaf": 2, "spine": 3}])
     if dice.chance(0.35):
-        fabric["planes"] = dice.one(["any", 2, 2, [2, 4]])
+        fabric["planes"] = dice.one(["any", "any", 2, [1, 2]])
     if dice.chance(0.3):
         fabric["rails"] = "any"
     if dice.chance(0.3):
         fabric["striping"] = "any"
-    if dice.chance(0.15):
+    if dice.chance(0.07):
         fabric["protocol"] = dice.one(["ethernet", "infiniband"])
     if dice.chance(0.15):
         fabric["nics_per_server"] = dice.one([1, 2, [1, 2]])
@@ -190,7 +190,7 @@ def a_case(dice: Dice, servers: int) -> Json:
     if dice.chance(0.1):
         del fabric["max_oversubscription"]
         case["workload"] = {"profile": dice.one(["mixed", "fine-tuning", "inference"])}
-    if dice.chance(0.15):
+    if dice.chance(0.08):
         fabric["group_by"] = "rack"
         case["site"] = {"servers_per_rack": dice.number(1, 4)}
     if dice.chance(0.3):
@@ -206,7 +206,7 @@ def a_case(dice: Dice, servers: int) -> Json:
 
 
 def a_catalog(dice: Dice, switches: int, cages: tuple[int, int], tiny: bool = False, rich: bool = False) -> Json:
-    protocols = dice.one([["ethernet"], ["ethernet"], ["infiniband"], ["ethernet", "infiniband"]])
+    protocols = dice.one([["ethernet"]] * 4 + [["infiniband"]] * 2 + [["ethernet", "infiniband"]])
     forms = dice.some(FORMS, 1, dice.one([1, 2]))
     speeds = dice.one([[100], [200], [100, 200]])
     catalog: Json = {"switches": [], "nics": [], "transceivers": [], "cables": [], "fibres": [], "servers": []}
@@ -303,6 +303,8 @@ def add_parts(dice: Dice, catalog: Json, rich: bool) -> None:
     for form, split in ends:
         for _ in range(dice.one([2, 2, 3] if rich else [1, 1, 1, 1, 2, 2]) if dice.chance(0.9) else 0):
             catalog["transceivers"].append(a_transceiver(dice, len(catalog["transceivers"]), form, split))
+    if dice.chance(0.6):
+        add_plain_parts(dice, catalog)
     connectors = [("LC", 1, "LC", 1), ("MPO", 1, "MPO", 1), ("MPO", 1, "LC", 2), ("MPO", 1, "LC", 4), ("LC", 1, "MPO", 1)]
     for a, heads_a, b, heads_b in connectors:
         if dice.chance(0.9):
@@ -312,6 +314,19 @@ def add_parts(dice: Dice, catalog: Json, rich: bool) -> None:
     pairs = [(a, b) for a in ends for b in ends if a <= b and split_of(a[1])[1] == split_of(b[1])[1]]
     for near, far in dice.some(pairs, 0, 5):
         add_cable(dice, catalog, near, far)
+
+
+def add_plain_parts(dice: Dice, catalog: Json) -> None:
+    """One-port-a-connector optics for every cage and one fibre for all, so that everything of a speed can be joined."""
+    for form, split in ends_in(catalog):
+        plain: Json = {"id": f"plain-{form.lower()}-{split}", "form_factor": form, "fibre": "smf", "connector": "LC"}
+        ports, speed = split_of(split)
+        plain |= {"splits": [split], "standards": {split: STANDARDS[speed // 1000]}, "connectors": ports}
+        plain |= {"reach_m": 100, "power_w": dice.number(10, 120) / 10, "price_usd": dice.price(40, 120)}
+        catalog["transceivers"].append(plain)
+    catalog["fibres"].append(
+        {"id": "plain-fibre", "fibre": "smf", "connectors": ["LC", "LC"], "lengths": [{"m": 50, "price_usd": 30.01}]}
+    )
 
 
 def a_transceiver(dice: Dice, at: int, form: str, split: str) -> Json:

@@ -14,9 +14,7 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; never a traceback unless ``FABOPT_DEBUG`` is set."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    _prepare_streams()
     try:
         from fabopt.cli.app import app
 
@@ -32,6 +30,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell("interrupted")
         return EXIT_NO_ANSWER
     return code if isinstance(code, int) else EXIT_DONE
+
+
+def _prepare_streams() -> None:
+    """Stand in for closed streams, and let no character that a terminal cannot show stop an answer."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - lives as long as the process
+        stream = getattr(sys, name)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def _unexpected(error: Exception) -> int:

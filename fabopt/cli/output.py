@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import InputError, OutputError, fault
 from fabopt.files import STANDARD_STREAM, check_writable, write_whole
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
 # Without a terminal there is no width to keep to; this one fits the tables.
 PLAIN_WIDTH = 120
+_STDOUT = 1
 
 
 def check_targets(targets: Sequence[str | None]) -> None:
@@ -37,19 +40,25 @@ def deliver(target: str, data: bytes) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        _silence()
+    except OSError as error:
+        _lost(error)
 
 
 def say(*blocks: RenderableType) -> None:
     """Print an answer to standard output: coloured on a terminal, plain elsewhere."""
+    from rich.console import Console
+
+    coloured = sys.stdout.isatty()
+    width = None if coloured or "COLUMNS" in os.environ else PLAIN_WIDTH
+    console = Console(width=width, markup=False, emoji=False, highlight=False)
     try:
-        console = _console(sys.stdout)
-        for block in blocks:
-            console.print(block, highlight=False)
+        with console.capture() as capture:
+            console.print(*blocks, sep="\n")
+        text = capture.get()
+        sys.stdout.write(text if coloured else "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
         sys.stdout.flush()
-    except BrokenPipeError:
-        _silence()
+    except OSError as error:
+        _lost(error)
 
 
 def tell(message: str) -> None:
@@ -58,17 +67,29 @@ def tell(message: str) -> None:
 
     try:
         print(printable(message), file=sys.stderr, flush=True)
-    except BrokenPipeError:
+    except OSError:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - lives as long as the process
 
 
-def _console(stream: TextIO) -> Console:
-    from rich.console import Console
+@contextlib.contextmanager
+def engines_silenced() -> Iterator[None]:
+    """Keep standard output for answers while an engine runs: some print a banner from C, below Python's streams."""
+    sys.stdout.flush()
+    kept = os.dup(_STDOUT)
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, _STDOUT)
+    os.close(nothing)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError, AttributeError, TypeError):
+            ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, _STDOUT)
+        os.close(kept)
 
-    fixed = None if stream.isatty() or "COLUMNS" in os.environ else PLAIN_WIDTH
-    return Console(file=stream, width=fixed, soft_wrap=False, markup=False, emoji=False)
 
-
-def _silence() -> None:
-    """Point standard output at nothing: its reader has gone, which is no error."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _lost(error: OSError) -> None:
+    """Point standard output at nothing. A reader that has gone is no error; anything else is."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+    if not isinstance(error, BrokenPipeError):
+        raise OutputError(f"standard output: cannot be written: {error.strerror or error}") from None

@@ -8,16 +8,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from fabopt.api import checked
-from fabopt.cli.output import check_targets, deliver, say, tell
+from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.errors import (
     EXIT_CHECK_FAILED,
     EXIT_DONE,
     EXIT_INFEASIBLE,
     EXIT_NO_ANSWER,
     InputError,
+    NoAnswerError,
     fault,
 )
 from fabopt.export.bill import bill_bytes, bill_format
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from fabopt.schema.design import Design
 
-FORMULATION_ENDINGS = {".lp": "lp", ".mps": "mps"}
+FORMULATION_ENDINGS: dict[str, Literal["lp", "mps"]] = {".lp": "lp", ".mps": "mps"}
 _EXIT_OF_STATUS = {
     "optimal": EXIT_DONE,
     "feasible": EXIT_DONE,
@@ -58,13 +59,32 @@ class Search:
         return read_inputs(self.case, self.catalogs, self.price_changes or ())
 
     def design(self) -> Design:
-        """Solve, and prove the answer again."""
+        """Solve, and prove the answer again. Stopped before there is any: a design of status ``unknown``."""
         inputs = self.inputs()
         from fabopt import optimize
 
-        with _progress() as progress:
-            design = optimize.solve(inputs, engine=self.engine, time_limit_s=self.time_limit_s, progress=progress)
-        return checked(design)
+        try:
+            with _progress() as progress, engines_silenced():
+                design = optimize.solve(inputs, engine=self.engine, time_limit_s=self.time_limit_s, progress=progress)
+            return checked(design)
+        except NoAnswerError as error:
+            return self._unknown(inputs, str(error))
+        except KeyboardInterrupt:
+            return self._unknown(inputs, "interrupted")
+
+    def _unknown(self, inputs: Inputs, reason: str) -> Design:
+        from fabopt import __version__
+        from fabopt.design import case_record
+        from fabopt.problem import problem_of
+        from fabopt.schema.design import Design, Objective
+
+        return Design(
+            fabopt=__version__,
+            case=case_record(problem_of(inputs.case, inputs.catalog)),
+            status="unknown",
+            objective=Objective(metric=inputs.case.objective, engine=self.engine),
+            notes=(*inputs.notes, reason),
+        )
 
 
 @contextlib.contextmanager
@@ -148,4 +168,6 @@ def write_formulation(search: Search, output: str) -> None:
     inputs = search.inputs()
     from fabopt import optimize
 
-    deliver(output, optimize.formulation_text(inputs, FORMULATION_ENDINGS[ending]).encode())
+    with engines_silenced():
+        text = optimize.formulation_text(inputs, FORMULATION_ENDINGS[ending])
+    deliver(output, text.encode())

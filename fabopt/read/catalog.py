@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -109,7 +110,7 @@ def gathered(read: Callable[[], Result], faults: list[Fault]) -> Result | None:
 
 def _read_one(path: Path) -> Origin:
     """Read one catalog, from the cache where its files are unchanged since they were last read and found right."""
-    is_folder = path.is_dir()
+    is_folder = os.path.isdir(path)
     files = _files(path) if is_folder else [("", path)]
     contents = [(name, read_bytes(file)) for name, file in files]
     key = content_key(contents)

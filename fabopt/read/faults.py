@@ -19,6 +19,7 @@ Steps = tuple[str | int, ...]
 MAX_FAULTS = 100
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_NUMBER_AS_TEXT = re.compile(r"[-+]?[0-9][0-9_,' ]*")
 _QUOTED_OR_NUMBER = re.compile(r"'([^']*)'|(-?[0-9]+)")
 _PATTERNS = {
     KEBAB: "kebab-case: lower-case letters and digits, in words joined by - or .",
@@ -34,12 +35,13 @@ _TYPES = {
     "float_parsing": "a number",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
-    "tuple_type": "a list",
-    "list_type": "a list",
+    "tuple_type": "a list [a, b]",
+    "list_type": "a list [a, b]",
     "dict_type": "keys with values",
     "model_type": "keys with values",
     "model_attributes_type": "keys with values",
 }
+_KEYED = ("model_type", "model_attributes_type")
 _BOUNDS = {
     "greater_than": ("gt", "more than {}"),
     "greater_than_equal": ("ge", "at least {}"),
@@ -143,10 +145,11 @@ def _fault(model: type[BaseModel], steps: Steps, group: list[Any], file: str, at
     if kind == "value_error" and len(group) == 1:
         return _value_fault(error, file, path)
     if error["loc"][-1:] == ("[key]",):
-        return fault(file, path, "the key itself is not valid", allowed=_allowed(group))
+        return fault(file, path, "the key itself is not valid", allowed=_allowed(group, ()))
+    allowed = _allowed(group, keys_at(model, steps))
     words = [word for one in group for word in _literals(one)]
     hint = _did_you_mean(error["input"], words) or _advice(error["input"], group)
-    return fault(file, path, "this value is not allowed", error["input"], allowed=_allowed(group), hint=hint)
+    return fault(file, path, "this value is not allowed", error["input"], allowed=allowed, hint=hint)
 
 
 def _value_fault(error: Any, file: str, path: str) -> Fault:
@@ -156,12 +159,12 @@ def _value_fault(error: Any, file: str, path: str) -> Fault:
     return fault(file, path, problem, error["input"])
 
 
-def _allowed(group: list[Any]) -> str:
-    phrases = dict.fromkeys(phrase for error in group for phrase in _phrases(error))
-    return ", or ".join(phrases) if len(phrases) < 3 else ", ".join([*list(phrases)[:-1], f"or {list(phrases)[-1]}"])
+def _allowed(group: list[Any], keys: Sequence[str]) -> str:
+    phrases = list(dict.fromkeys(phrase for error in group for phrase in _phrases(error, keys)))
+    return " or ".join([", ".join(phrases[:-1]), phrases[-1]]) if len(phrases) > 1 else phrases[0]
 
 
-def _phrases(error: Any) -> list[str]:
+def _phrases(error: Any, keys: Sequence[str]) -> list[str]:
     kind, context = error["type"], error.get("ctx", {})
     if kind == "literal_error":
         return _literals(error)
@@ -173,6 +176,8 @@ def _phrases(error: Any) -> list[str]:
         key, words = _BOUNDS[kind]
         phrase = words.format(f"{context[key]:,}" if isinstance(context[key], int) else f"{context[key]:g}")
         return [phrase.replace("at least 1 entries", "at least one entry")]
+    if kind in _KEYED and keys:
+        return [f"keys with values ({', '.join(keys)})"]
     return [_TYPES.get(kind, error["msg"])]
 
 
@@ -188,13 +193,16 @@ def _did_you_mean(found: object, words: Sequence[str]) -> str:
 
 
 def _advice(found: object, group: list[Any]) -> str:
+    """Say what to do about the usual slips: empty keys, quotes, YAML's old words for truth."""
+    kinds = {error["type"] for error in group}
     if found is None:
         return "leave the key out for its default"
-    kinds = {error["type"] for error in group}
     if "string_type" in kinds and isinstance(found, int | float):
         return "put it in quotes"
     if "bool_type" in kinds and str(found).lower() in ("yes", "no", "on", "off", "true", "false"):
         return "write true or false in small letters"
+    if kinds & {"int_type", "float_type"} and _NUMBER_AS_TEXT.fullmatch(str(found)):
+        return "write it without quotes, separators or leading zeros"
     return ""
 
 

@@ -76,6 +76,10 @@ def _syntax_fault(error: yaml.YAMLError, text: str, file: str) -> Fault:
     return fault(file, f"line {mark.line + 1}, column {mark.column + 1}", f"not YAML: {reason}", hint=hint)
 
 
+def _short(tag: str) -> str:
+    return tag.replace("tag:yaml.org,2002:", "!!")
+
+
 class _Builder:
     """Builds objects from parser events, so that depth and size are known before anything is built."""
 
@@ -110,7 +114,7 @@ class _Builder:
         start = self.nodes
         tag = getattr(event, "tag", None)
         if tag is not None:
-            self.report(path, "a YAML tag is not allowed", tag)
+            self.report(path, "a YAML tag is not allowed", _short(tag))
         value = self.content(event, path)
         if event.anchor is not None:
             self.anchors[event.anchor] = value, self.nodes - start + 1
@@ -161,7 +165,7 @@ class _Builder:
     def key(self, event: Event, path: Path) -> str:
         if isinstance(event, ScalarEvent):
             if event.tag is not None:
-                self.report((*path, event.value), "a YAML tag is not allowed", event.tag)
+                self.report((*path, event.value), "a YAML tag is not allowed", _short(event.tag))
             if event.value == "<<" and event.implicit[0]:
                 self.report((*path, "<<"), "merge keys are not supported", hint="repeat the keys")
             return str(event.value)

@@ -117,7 +117,7 @@ def totals_line(design: Design) -> str:
     if totals.cluster_power_w:
         share = percent(totals.power_w / totals.cluster_power_w)
         parts.append(f"network {power(totals.power_w)}, {share} of the cluster's {power(totals.cluster_power_w)}")
-    parts.append(f"{plain(totals.rack_units)} rack units")
+    parts.append(f"{plain(totals.rack_units)} rack unit{'' if totals.rack_units == 1 else 's'}")
     parts.append(f"TCO {money(totals.tco_usd)}")
     return " · ".join(parts)
 

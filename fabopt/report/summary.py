@@ -34,6 +34,10 @@ _KINDS = {
 }
 
 
+# Columns of ids and names, which must stay whole to be copied.
+_WHOLE = ("id", "name", "switch", "tier")
+
+
 def summary(design: Design) -> RenderableType:
     """Return everything worth knowing about a design that was found."""
     return Group(*_blocks(design))
@@ -86,7 +90,9 @@ def table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], to
     """Return a table of plain cells; a column is (title, numbers to the right). The last row may be a total."""
     result = Table(box=box.SIMPLE_HEAD, pad_edge=True, header_style="dim", show_edge=False)
     for title, right in columns:
-        result.add_column(title, justify="right" if right else "left", no_wrap=right, overflow="fold")
+        result.add_column(
+            title, justify="right" if right else "left", no_wrap=right or title in _WHOLE, overflow="fold"
+        )
     cells = [[Text(printable(cell)) for cell in row] for row in rows]
     for index, row in enumerate(cells):
         last = total and index == len(cells) - 1

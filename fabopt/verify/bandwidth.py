@@ -43,7 +43,8 @@ def all_to_all(fabric: FabricEvidence) -> Fraction:
     for inside, capacity in _parts_of_a_plane(fabric):
         if 0 < inside < ports:
             rate = min(rate, Fraction(capacity * (ports - 1), inside * (ports - inside)))
-    per_gpu = clos.planes * clos.ports_per_server * rate / fabric.evidence.sharers
+    gpus = fabric.evidence.server.gpus
+    per_gpu = clos.planes * clos.ports_per_server * rate / gpus if gpus else Fraction(0)
     return min(fabric.injection, per_gpu)
 
 

@@ -23,7 +23,6 @@ from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import item_of, product_of, unit_milliwatts
 
 MILLIWATTS_PER_KILOWATT = 1_000_000
-SERVER = "server"
 
 
 def totals_of(evidence: Evidence) -> Totals:
@@ -40,7 +39,7 @@ def capex_cents(evidence: Evidence) -> int:
 
 def network_milliwatts(evidence: Evidence) -> int:
     """Power of switches, modules, cables and bought cards in use."""
-    items = [(item_of(row), row.in_use) for row in evidence.design.bom if row.kind != SERVER]
+    items = [(item_of(row), row.in_use) for row in evidence.design.bom]
     return sum(units * unit_milliwatts(product_of(evidence, item)) for item, units in items)
 
 
@@ -53,9 +52,11 @@ def energy_cents(evidence: Evidence) -> int:
 
 
 def rack_units(evidence: Evidence) -> Fraction:
-    """Rack units of all switches."""
+    """Rack units of all switches, each to a thousandth."""
     tiers = [(fabric.switch(tier.role), tier.count) for fabric in evidence.fabrics for tier in fabric.made.tiers]
-    return sum((exact(switch.rack_units) * count for switch, count in tiers), Fraction(0))
+    return sum(
+        (Fraction(milliwatts(switch.rack_units), MILLIWATTS_PER_WATT) * count for switch, count in tiers), Fraction(0)
+    )
 
 
 def totals_add_up(proof: Proof, evidence: Evidence) -> None:
@@ -80,7 +81,7 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     proof.equal("nics", totals.nics, used["nic"])
     proof.equal("transceivers", totals.transceivers, used["transceiver"])
     proof.equal("cables", totals.cables, used["cable"] + used["fibre"])
-    per_gpu = plain_fraction(Fraction(spent, CENTS_PER_USD * evidence.gpus), 2)
+    per_gpu = plain_fraction(Fraction(spent, CENTS_PER_USD * evidence.gpus), 2) if evidence.gpus else None
     proof.equal("capex_usd_per_gpu", totals.capex_usd_per_gpu, per_gpu)
     proof.note(f"{usd(spent)} USD, {watts(power)} W, {used['switch']} switches")
 

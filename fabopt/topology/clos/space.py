@@ -183,7 +183,7 @@ class ClosSpace:
                 if np.isfinite(tighter):
                     heapq.heappush(queue, _Queued(max(bound, tighter), level + 1, number, block))
                 continue
-            sizes = self._one_tier(protocol, block) if tiers == 1 else self._groups(block)
+            sizes = self._one_tier(protocol, block) if tiers == 1 else self._groups(block, tiers)
             for shape in sizes:
                 limit = self._limit(found, slack)
                 if tiers == 1:
@@ -377,10 +377,26 @@ class ClosSpace:
         free = 1 - self.fabric.reserve
         return ceil_of(endpoints * free.denominator, free.numerator)
 
-    def _groups(self, block: Block) -> Iterator[Shape]:
+    def _widest(self, up: CageUse, protocol: str, tiers: int) -> int:
+        """Most leaves of a plane that these uplinks can reach each other from: every leaf has a link to every spine of
+        its pod, every pod one to every core group.
+        """
+        widest = 0
+        for spine in self._uppers(up.lane.port_mbps, protocol, tiers):
+            down = usable_ports(spine.down, spine.switch)
+            if spine.up is None:
+                widest = max(widest, down)
+            else:
+                cores = self._cores(spine.up.lane.port_mbps, protocol)
+                widest = max(widest, down * max((usable_ports(use, core) for core, use in cores), default=0))
+        return widest
+
+    def _groups(self, block: Block, tiers: int) -> Iterator[Shape]:
         """Group sizes, for each number of ports on a leaf that the rails allow."""
         problem, nic = self.problem, block.nic
         servers, ports = problem.servers, nic.ports_per_plane
+        assert block.up is not None
+        widest = self._widest(block.up, block.leaf.product.protocol, tiers)
         for k in divisors(ports):
             most = min(servers, usable_ports(block.down, block.leaf) // k)
             if most < 1 or self._lacks_join(block, k, block.leaf.product.protocol):
@@ -391,7 +407,7 @@ class ClosSpace:
             if self.fabric.aligned and k > 1:
                 g = g[g >= servers]
             shape = Shape(servers, ports, nic.planes, k, g)
-            kept = np.flatnonzero(shape.leaves >= 2) if g.size else g
+            kept = np.flatnonzero((shape.leaves >= 2) & (shape.leaves <= widest)) if g.size else g
             if kept.size:
                 yield replace(shape, g=g[kept])
 

@@ -14,6 +14,7 @@ from fabopt.metrics import oversubscription
 from fabopt.problem import Limits, Problem, problem_of, with_objective
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Distances, Fabric, Oversubscription
+from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
 from fabopt.search import Clock, Optimum, Search, Settings
@@ -40,26 +41,47 @@ class _Inquiry:
 
     def probe(self, case: Case) -> Optimum:
         """Any design of a changed case, under its limits."""
-        return self.run(problem_of(case, self.catalog))
-
-    def run(self, problem: Problem) -> Optimum:
-        """Search a changed problem."""
-        limited = any(
-            one is not None
-            for one in (problem.limits.capex_cents, problem.limits.power_mw, problem.limits.rack_milliunits)
-        )
+        problem = problem_of(case, self.catalog)
         search = Search(problem, self.settings, self.clock)
-        return search.run(ties=False) if limited else search.any_design()
+        if not problem.limits.are_set:
+            return search.any_design()
+        return Search(with_objective(problem, _metric(problem), problem.limits), self.settings, self.clock).run(
+            ties=False
+        )
+
+
+def _metric(problem: Problem) -> str:
+    """The limited metric to minimize when only feasibility matters: then one limit at least costs no effort."""
+    if problem.limits.capex_cents is not None:
+        return "capex_usd"
+    return "power_w" if problem.limits.power_mw is not None else "rack_units"
 
 
 def conflicts_of(
     case: Case, catalog: Catalog, problem: Problem, settings: Settings, clock: Clock
 ) -> tuple[Conflict, ...]:
-    """Every limit that alone stands in the way, with what it would have to be; all limits that are set if none does."""
+    """Every limit that alone stands in the way, with what it would have to be.
+
+    Where a design exists without the limits on spending, these clash with the demands; else the demands, the structure
+    that the case prescribes and the catalog clash, whatever may be spent.
+    """
     quiet = replace(settings, progress=lambda text: None)
+    free = case.model_copy(update={"limits": CaseLimits()})
     inquiry = _Inquiry(case, catalog, problem, quiet, clock)
-    found = [*_spending(inquiry), *_demands(inquiry), *_structure(inquiry), *_sizes(inquiry)]
+    if problem.limits.are_set and inquiry.probe(free).picked:
+        found = [*_spending(inquiry), *_demands(inquiry), *_servers(inquiry)]
+        return tuple(found) or tuple(_together(inquiry))
+    inquiry = replace(inquiry, case=free)
+    found = [*_demands(inquiry), *_structure(inquiry), *_servers(inquiry), *_runs(inquiry)]
     return tuple(found) or (_nothing_helps(inquiry),)
+
+
+def _together(inquiry: _Inquiry) -> Iterator[Conflict]:
+    limits = inquiry.case.limits
+    for key in ("budget_usd", "power_w", "rack_units"):
+        if getattr(limits, key) is not None:
+            detail = "no single limit can be changed alone: these limits stand in each other's way"
+            yield Conflict(limit=f"limits.{key}", value=getattr(limits, key), needed=None, detail=detail)
 
 
 def _nothing_helps(inquiry: _Inquiry) -> Conflict:
@@ -253,8 +275,7 @@ def _shown(value: object) -> int | float | str | None:
 # -- how large, how far -----------------------------------------------------------------------------------------
 
 
-def _sizes(inquiry: _Inquiry) -> Iterator[Conflict]:
-    yield from _servers(inquiry)
+def _runs(inquiry: _Inquiry) -> Iterator[Conflict]:
     for key in RUN_KEYS:
         yield from _run(inquiry, key)
 

@@ -160,6 +160,11 @@ class Limits:
     power_mw: int | None = None
     rack_milliunits: int | None = None
 
+    @property
+    def are_set(self) -> bool:
+        """Whether any is."""
+        return any(one is not None for one in (self.capex_cents, self.power_mw, self.rack_milliunits))
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -315,7 +320,7 @@ def _fabric(
 ) -> FabricProblem:
     demand = demand_of(fabric, case)
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
-    refused: list[str] = []
+    refused: dict[str, str] = {}
     nics = {
         protocol: tuple(_nic_options(fabric, protocol, catalog, goods, server, pcie, demand.gpu_mbps, refused))
         for protocol in protocols
@@ -343,7 +348,7 @@ def _fabric(
             "leaf-spine": distances.leaf_spine,
             "spine-core": distances.spine_core,
         },
-        refused_nics=tuple(dict.fromkeys(refused)),
+        refused_nics=tuple(refused.values()),
     )
 
 
@@ -404,7 +409,7 @@ def _nic_options(
     server: Server,
     pcie: Mapping[int, float],
     demand_mbps: int,
-    refused: list[str],
+    refused: dict[str, str],
 ) -> Iterable[NicOption]:
     by_id = {nic.id: nic for nic in catalog.nics}
     built_in = [one for one in server.nics if one.role == fabric.role]
@@ -420,7 +425,7 @@ def _nic_options(
         if option.injection >= demand_mbps:
             yield option
         elif option.ports_per_server * option.port.lane.port_mbps >= demand_mbps * server.gpus:
-            refused.append(_refusal(nic, option, server, demand_mbps))
+            refused[nic.id] = _refusal(nic, option, server, demand_mbps)
 
 
 def _refusal(nic: Nic, option: NicOption, server: Server, demand_mbps: int) -> str:

@@ -2,6 +2,7 @@
 
 The program's optimum V over the candidates below a threshold is the optimum of all if every candidate above it costs at
 least V by its bound. So: solve; if a cut candidate might still be cheaper, raise the threshold to V and solve again.
+Limits are priced into the bound (``fabopt.multipliers``), so that little has to be opened when they bind.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from fabopt.errors import NoAnswerError
 from fabopt.formulation import Level, Program, value_of
+from fabopt.multipliers import Master, Point
 from fabopt.problem import Problem
 from fabopt.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
@@ -25,7 +27,11 @@ from fabopt.topology.needs import Costs, Floats
 FIRST_RISE = 0.002
 RISE = 4.0
 MOST_RISES = 12
-MOST_SIZED_IN_PROGRAM = 50_000
+# Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
+MOST_ROUNDS = 16
+CLOSE_ENOUGH = 2e-4
+# Candidates of one search that are taken as columns for the program while prices are sought.
+MOST_SAMPLED = 8
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,7 @@ class Settings:
     engine: str = "cp-sat"
     time_limit_s: float | None = None
     prune: bool = True
-    progress: Callable[[str], None] = lambda text: None  # noqa: E731
+    progress: Callable[[str], None] = lambda text: None
 
 
 class Clock:
@@ -67,23 +73,22 @@ class Optimum:
 
 
 def weights_table(problem: Problem) -> tuple[Floats, Floats]:
-    """Item weights by metric, shape (metrics, items), and the most of each metric that fabrics may use.
+    """Item weights by metric, shape (metrics, items), and the most of each metric that all fabrics may use.
 
-    Row 0 is the objective at the least price that any break allows; the others are those that a limit caps.
+    Row 0 is the objective at the least price that any break allows; the others are those that a limit caps. Slots for
+    cards are a limit too where several fabrics share them.
     """
     items = problem.goods.items
     cents = np.array([item.least_cents for item in items], dtype=float)
     power = np.array([item.power_mw for item in items], dtype=float)
     units = np.array([item.rack_milliunits for item in items], dtype=float)
+    cards = np.array([item.kind == "nic" for item in items], dtype=float)
     weights, limits = problem.weights, problem.limits
     rows = [weights.per_cent * cents + weights.per_mw * power + weights.per_unit * units]
     caps = [np.inf]
-    fixed = problem.fixed_cents
-    for row, most in (
-        (cents, None if limits.capex_cents is None else limits.capex_cents - fixed + stock_value(problem)),
-        (power, limits.power_mw),
-        (units, limits.rack_milliunits),
-    ):
+    budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)
+    slots = problem.nic_slots * problem.servers if len(problem.fabrics) > 1 else None
+    for row, most in ((cents, budget), (power, limits.power_mw), (units, limits.rack_milliunits), (cards, slots)):
         if most is not None:
             rows.append(row)
             caps.append(float(most))
@@ -93,6 +98,18 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
 def stock_value(problem: Problem) -> int:
     """What the stock on hand can save at most, in cents."""
     return sum(item.stock * item.least_cents for item in problem.goods.items if item.kind != "server")
+
+
+@dataclass
+class _Opened:
+    """All fabrics searched at some prices of the limits. ``bound``: no design has a lower objective."""
+
+    found: list[Found]
+    bound: float
+
+    @property
+    def stopped(self) -> bool:
+        return any(one.stopped for one in self.found)
 
 
 class Search:
@@ -108,86 +125,170 @@ class Search:
         self.problem = problem
         self.settings = settings
         self.clock = clock
-        table, caps = weights_table(problem)
+        self.restrictions = restrictions or {}
+        self.table, self.caps = weights_table(problem)
+        self.saving = problem.weights.per_cent * stock_value(problem)
+        self.fixed = problem.weights.per_cent * problem.fixed_cents
+        self.sized = 0
+
+    # -- opening the space ------------------------------------------------------------------------------------
+
+    def _open(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> _Opened:
+        """Search every fabric at prices of the limits, shape (metrics - 1,)."""
+        table = self.table.copy()
+        table[0] = objective * self.table[0] + prices @ self.table[1:]
         costs = Costs(table)
-        self.spaces = [
+        spaces = [
             ClosSpace(
-                problem,
+                self.problem,
                 fabric,
                 costs,
-                caps,
-                (restrictions or {}).get(fabric.name, Restriction()),
-                settings.prune,
-                clock.is_over,
+                self.caps,
+                self.restrictions.get(fabric.name, Restriction()),
+                self.settings.prune,
+                self.clock.is_over,
             )
-            for fabric in problem.fabrics
+            for fabric in self.problem.fabrics
         ]
-        self.saving = problem.weights.per_cent * stock_value(problem)
-        self.sized = 0
+        found = [space.search(slack, first) for space in spaces]
+        self.sized = max(self.sized, sum(one.sized for one in found))
+        bound = sum(one.least for one in found) - objective * self.saving - float(prices @ self.caps[1:])
+        return _Opened(found, bound)
+
+    def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
+        made: list[Candidate] = []
+        for fabric, one in zip(self.problem.fabrics, opened.found, strict=True):
+            places = [(float(batch.cost[0, i]), b, i) for b, batch in enumerate(one.batches) for i in range(batch.cost.shape[1])]
+            if most is not None:
+                places = sorted(places)[:most]
+            for _, b, index in places:
+                candidate = candidate_of(self.problem, fabric, one.batches[b], index, self.settings.prune)
+                if candidate is not None:
+                    made.append(candidate)
+        return made
+
+    # -- the loop ---------------------------------------------------------------------------------------------
 
     def run(self, ties: bool = True) -> Optimum:
         """The optimum; ``ties``: broken in the documented order, else any."""
-        found = [space.search() for space in self.spaces]
-        least = [one.least for one in found]
-        self.sized = sum(one.sized for one in found)
-        if any(one.stopped for one in found) and not all(np.isfinite(least)):
-            return Optimum("unknown", sized=self.sized)
-        if not all(np.isfinite(least)):
-            return Optimum("infeasible", sized=self.sized)
-        bound = sum(least) - self.saving
-        slack, rises = 0.0, 0
-        while True:
-            candidates = self._candidates(found)
-            outcome = self._solve(candidates, ties)
-            outcome.sized = self.sized
-            complete = not any(one.stopped for one in found) and not self.clock.is_over()
+        prices = np.zeros(len(self.caps) - 1)
+        opened = self._open(prices)
+        if not np.isfinite(opened.bound):
+            return Optimum("unknown" if opened.stopped else "infeasible", sized=self.sized)
+        slack = 0.0
+        if len(prices) and self.settings.prune:
+            priced = self._price_limits(opened)
+            if priced is None:
+                return Optimum("infeasible", sized=self.sized)
+            prices, bound, best = priced
+            slack = 0.0 if best.value is None else self._above(best.value, bound)
+            opened = self._open(prices, slack) if slack or prices.any() else opened
+        for rise in range(MOST_RISES + 1):
+            outcome = self._solve(self._candidates(opened), ties)
+            complete = not opened.stopped and not self.clock.is_over()
             if outcome.value is not None:
-                needed = self._needed(outcome.value, bound)
-                if needed <= slack + _tolerance(bound) or not self.settings.prune:
-                    return self._finished(outcome, bound, complete)
+                needed = self._above(outcome.value, opened.bound)
+                if needed <= slack + _tolerance(opened.bound) or not self.settings.prune or not complete:
+                    return self._finished(outcome, opened.bound, complete)
                 slack = needed
-            elif slack == np.inf or not self.settings.prune:
+            elif slack == np.inf or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
-                return Optimum(verdict, sized=self.sized, in_program=len(candidates))
+                return Optimum(verdict, sized=self.sized, in_program=outcome.in_program)
             else:
-                rises += 1
-                slack = max(slack * RISE, abs(bound) * FIRST_RISE, 1.0) if rises < MOST_RISES else np.inf
-            if not complete:
-                return self._finished(outcome, bound, complete)
-            self.settings.progress(f"opening candidates up to {100 * slack / max(1.0, abs(bound)):.2g}% above the bound")
-            found = [space.search(slack=slack) for space in self.spaces]
-            self.sized = max(self.sized, sum(one.sized for one in found))
+                slack = max(slack * RISE, abs(opened.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
+            share = 100 * slack / max(1.0, abs(opened.bound))
+            self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
+            opened = self._open(prices, slack)
+        raise AssertionError("the threshold was infinite and the program undecided")
 
     def any_design(self) -> Optimum:
-        """Some design, without limits: enough to say that there is one."""
-        found = [space.search(first=True) for space in self.spaces]
-        candidates = self._candidates(found)
+        """Some design under no limits: enough to say that there is one."""
+        opened = self._open(np.zeros(len(self.caps) - 1), first=True)
+        candidates = self._candidates(opened)
         present = {candidate.fabric for candidate in candidates}
         if len(present) < len(self.problem.fabrics):
             return self.run(ties=False)
         return self._solve(candidates, ties=False)
 
-    def _needed(self, value: int, bound: float) -> float:
-        fixed = self.problem.weights.per_cent * self.problem.fixed_cents
-        return value - fixed - bound
+    def _above(self, value: int, bound: float) -> float:
+        return max(0.0, value - self.fixed - bound)
 
     def _finished(self, outcome: Optimum, bound: float, complete: bool) -> Optimum:
-        if outcome.value is None:
-            return Optimum("unknown", sized=self.sized)
-        fixed = self.problem.weights.per_cent * self.problem.fixed_cents
+        assert outcome.value is not None
         if complete and outcome.verdict == "optimal":
-            return replace(outcome, bound=outcome.value)
-        return replace(outcome, verdict="feasible", bound=min(outcome.value, int(np.floor(bound)) + fixed))
+            return replace(outcome, bound=outcome.value, sized=self.sized)
+        lower = min(outcome.value, int(np.floor(bound)) + self.fixed) if np.isfinite(bound) and complete else None
+        return replace(outcome, verdict="feasible", bound=lower, sized=self.sized)
 
-    def _candidates(self, found: Sequence[Found]) -> list[Candidate]:
-        made: list[Candidate] = []
-        for fabric, one in zip(self.problem.fabrics, found, strict=True):
-            for batch in one.batches:
-                for index in range(batch.cost.shape[1]):
-                    candidate = candidate_of(self.problem, fabric, batch, index, self.settings.prune)
-                    if candidate is not None:
-                        made.append(candidate)
-        return made
+    # -- limits -----------------------------------------------------------------------------------------------
+
+    def _price_limits(self, opened: _Opened) -> tuple[Floats, float, Optimum] | None:
+        """Prices of the limits, the bound that they give, and the best design met on the way; None: proven infeasible.
+
+        Any design within the limits costs at least min(objective + prices x use) - prices x limits. The best prices
+        come from a master program over the designs met so far (Kelley's cutting planes).
+        """
+        zero = np.zeros(len(self.caps) - 1)
+        pool = self._candidates(opened, MOST_SAMPLED)
+        outcome = self._solve(pool, ties=False)
+        if outcome.value is not None and self._above(outcome.value, opened.bound) <= _tolerance(opened.bound):
+            return zero, opened.bound, outcome
+        master = Master(self.caps[1:])
+        master.add(self._point(opened, zero, 1.0))
+        for metric in range(len(zero)):
+            alone = np.zeros(len(zero))
+            alone[metric] = 1.0
+            leanest = self._open(alone, objective=0.0)
+            if leanest.bound > _tolerance(self.caps[metric + 1]) or not np.isfinite(leanest.bound):
+                return None
+            pool += self._candidates(leanest, MOST_SAMPLED)
+            master.add(self._point(leanest, alone, 0.0))
+        best_prices, best_bound = zero, opened.bound
+        for _ in range(MOST_ROUNDS):
+            if self.clock.is_over():
+                break
+            prices, hoped = master.prices()
+            if hoped - best_bound <= CLOSE_ENOUGH * abs(best_bound):
+                break
+            tried = self._open(prices)
+            if not np.isfinite(tried.bound):
+                return None
+            if self._never_fits(prices, tried.bound, opened.bound):
+                return None
+            if tried.bound > best_bound:
+                best_prices, best_bound = prices, tried.bound
+            pool += self._candidates(tried, MOST_SAMPLED)
+            master.add(self._point(tried, prices, 1.0))
+        return best_prices, best_bound, self._solve(_distinct(pool), ties=False)
+
+    def _never_fits(self, prices: Floats, bound: float, free: float) -> bool:
+        """Whether the priced uses alone are past the priced limits in every design: then none fits."""
+        if bound <= 2 * abs(free) or not prices.any():
+            return False
+        scaled = prices / float(prices @ self.caps[1:])
+        return self._open(scaled, objective=0.0).bound > 1e-9
+
+    def _point(self, opened: _Opened, prices: Floats, objective: float) -> Point:
+        """Objective and uses of the design that is least at some prices."""
+        weights = objective * self.table[0] + prices @ self.table[1:]
+        total = np.zeros(len(self.caps))
+        for candidate in _first_of_each(self._candidates(opened, 1)):
+            for item, count in candidate.fixed.items():
+                total += self.table[:, item.index] * count
+            for choice in candidate.choices:
+                sums = [
+                    np.sum([self.table[:, item.index] * n for item, n in option.items.items()], axis=0)
+                    if option.items
+                    else np.zeros(len(self.caps))
+                    for option in choice.options
+                ]
+                costs = [
+                    sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options
+                ]
+                total += sums[int(np.argmin(costs))] * choice.count
+        return Point(float(total[0]) - self.saving, total[1:])
+
+    # -- the program ------------------------------------------------------------------------------------------
 
     def _solve(self, candidates: Sequence[Candidate], ties: bool) -> Optimum:
         present = {candidate.fabric for candidate in candidates}
@@ -195,9 +296,7 @@ class Search:
             return Optimum("infeasible")
         self.settings.progress(f"solving a program of {len(candidates)} candidates")
         program = Program(self.problem, candidates)
-        levels = program.levels()
-        if not ties:
-            levels = levels[:1]
+        levels = program.levels() if ties else program.levels()[:1]
         values, verdict, value = self._by_levels(program, levels)
         if values is None or value is None:
             return Optimum(verdict, in_program=len(candidates), program=program)
@@ -233,10 +332,19 @@ class Search:
     def _engine(self, program: Program, hint: Mapping[str, int] | None) -> Solution:
         solution = solve(program.lp, self.settings.engine, self.clock.left(), hint)
         if solution.verdict == "unknown" and not self.clock.is_over():
-            raise NoAnswerError(
-                f"engine {self.settings.engine} returned no usable answer; try another with --engine"
-            )
+            raise NoAnswerError(f"engine {self.settings.engine} returned no usable answer; try another with --engine")
         return solution
+
+
+def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    return list({(one.fabric, one.order): one for one in candidates}.values())
+
+
+def _first_of_each(candidates: Sequence[Candidate]) -> list[Candidate]:
+    first: dict[str, Candidate] = {}
+    for one in candidates:
+        first.setdefault(one.fabric, one)
+    return list(first.values())
 
 
 def _tolerance(bound: float) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from tests.brute_parts import Goods, Item, Json, Unit, exact
+from tests.brute_parts import Goods, Item, Json, Mode, Unit, exact
 
 Number = int | Fraction
 Classes = Sequence[tuple[int, tuple[Unit, ...]]]
@@ -91,6 +91,54 @@ def least_of(goods: Goods, terms: Terms, classes: Classes) -> tuple[Number, int,
         capex += number * min(cost[0] for cost in costs)
         power += number * min(cost[1] for cost in costs)
     return value, capex, power
+
+
+def useful_modes(goods: Goods, found: list[Mode]) -> list[Mode]:
+    """Leave out units and modes that another one beats or equals in everything that can count."""
+    kept: list[Mode] = []
+    for mode in found:
+        classes = tuple((number, useful_units(goods, units)) for number, units in mode.classes)
+        kept.append(mode._replace(classes=classes))
+    if any(len(units) > 1 for mode in kept for _, units in mode.classes):
+        return kept
+    ranks = [mode_rank(goods, mode) for mode in kept]
+    return [
+        mode
+        for at, mode in enumerate(kept)
+        if not any(beats(other, ranks[at]) for by, other in enumerate(ranks) if by != at)
+    ]
+
+
+def useful_units(goods: Goods, units: tuple[Unit, ...]) -> tuple[Unit, ...]:
+    ranks = [unit_rank(goods, unit, 1) for unit in units]
+    return tuple(
+        unit
+        for at, unit in enumerate(units)
+        if not any(beats(other, ranks[at]) for by, other in enumerate(ranks) if by != at)
+    )
+
+
+def mode_rank(goods: Goods, mode: Mode) -> Any:
+    """(numbers to keep low, keys, specially priced items) of a mode whose classes have one unit each."""
+    ranks = [unit_rank(goods, units[0], number) for number, units in mode.classes]
+    sums = [sum(column) for column in zip(*(rank[0] for rank in ranks), strict=True)]
+    special = tuple(one for rank in ranks for one in rank[2])
+    return (mode.near_cages, mode.far_cages, *sums), tuple(sorted(rank[1] for rank in ranks)), special
+
+
+def unit_rank(goods: Goods, unit: Unit, number: int) -> Any:
+    special = tuple((item, number * pieces) for item, pieces in unit.items if goods.special(item))
+    capex, power = linear(goods, unit)
+    return (number * capex, number * power, number * unit.cables), unit.key, special
+
+
+def beats(one: Any, other: Any) -> bool:
+    """Whether ``other`` can never be needed beside ``one``."""
+    if one[2] or any(a > b for a, b in zip(one[0], other[0], strict=True)):
+        return False
+    if other[2] and one[0] == other[0]:
+        return False
+    return not other[2] and (one[0] != other[0] or one[1] < other[1])
 
 
 def linear(goods: Goods, unit: Unit) -> tuple[int, int]:

@@ -22,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FaboptError as error:
         tell(str(error))
         return error.exit_code
+    except SystemExit:
+        # Typer ends itself like this only when the reader of its help has gone, which is no error.
+        return EXIT_DONE
     except KeyboardInterrupt:
         code = _INTERRUPTED
     except Exception as error:

@@ -46,7 +46,7 @@ def bill_rows(design: Design) -> list[dict[str, Any]]:
 
 def _csv(design: Design) -> bytes:
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(BomRow.model_fields), lineterminator="\n")
+    writer = csv.DictWriter(stream, list(BomRow.model_fields), lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({key: _safe(value) for key, value in row.items()} for row in bill_rows(design))
     return stream.getvalue().encode()

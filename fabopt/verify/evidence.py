@@ -109,7 +109,7 @@ class Evidence:
         return max(1, self.server.gpus)
 
     def usable_pcie(self, generation: int) -> Fraction:
-        """What a x16 slot of a generation delivers, in Mb/s; one that the embedded table lacks counts as the next older."""
+        """What a x16 slot delivers, in Mb/s; a generation that the embedded table lacks counts as the one before."""
         table = {int(key): usable for key, usable in self.design.parts[FACTS]["pcie_x16_gbps"].items()}
         known = [one for one in table if one <= generation]
         if not known:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Attachment
 from fabopt.schema.catalog import Cage
-from fabopt.schema.design import PortUse
+from fabopt.schema.design import LinkPart, PortUse
 from fabopt.units import ceil_div
 from fabopt.verify.clos import Boxes, Leaves
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.rows import Bundle, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
+from fabopt.verify.rows import NO_MEDIUM, Bundle, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
 
 SERVER_LEAF = "server-leaf"
 LEAF_SPINE = "leaf-spine"
@@ -30,21 +30,24 @@ def rows_between(fabric: FabricEvidence, near: str, far: str, attachment: str | 
 
 
 def attachment_rows(fabric: FabricEvidence, name: str, servers: tuple[Row, ...]) -> tuple[Row, ...]:
-    """The file's rows of one attachment. A row that adds no leaf cage (or fibre) because the servers' links have room
-    leaves that part out: it is theirs.
+    """The file's rows of one attachment. Where all its links find room in the leaf cages of the servers' links, the
+    row may leave out the module (or splitter, or breakout fibre) at the leaf: it is theirs.
     """
     rows = rows_between(fabric, "attachment", "leaf", name)
-    if len(servers) != 1:
-        return rows
-    return tuple(_completed(row, servers[0]) for row in rows)
+    return tuple(_completed(row, servers[0]) for row in rows) if len(servers) == 1 else rows
 
 
 def _completed(row: Row, servers: Row) -> Row:
-    if row.cable is None and row.far is None and row.made.to_cages == 0 and row.made.parts:
-        row = replace(row, far=servers.far)
-        if row.fibre is None:
-            row = replace(row, fibre=servers.fibre)
-    return row
+    if row.made.to_cages or row.far is not None or row.cable is not None or row.made.medium == NO_MEDIUM:
+        return row
+    if servers.cable is not None:
+        return replace(row, cable=servers.cable, wire_part=_none_of(servers.wire_part))
+    row = replace(row, far=servers.far, far_part=_none_of(servers.far_part))
+    return row if row.fibre is not None else replace(row, fibre=servers.fibre, wire_part=_none_of(servers.wire_part))
+
+
+def _none_of(part: LinkPart | None) -> LinkPart | None:
+    return part.model_copy(update={"quantity": 0}) if part is not None else None
 
 
 def all_kinds(fabric: FabricEvidence) -> tuple[Kind, ...]:

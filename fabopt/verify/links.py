@@ -177,7 +177,7 @@ def _counted(kind: Kind) -> str:
 
 
 def _quantity(proof: Proof, what: str, module: Transceiver | None, part: LinkPart | None, cages: int) -> None:
-    """A part of which none is needed may be left out."""
+    """A module that no cage needs may be left out."""
     if module is not None:
         proof.equal(f"{what} ({module.id})", part.quantity if part is not None else 0, cages)
 

@@ -195,7 +195,8 @@ def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
 def power_adds_up(proof: Proof, evidence: Evidence) -> None:
     """Every line draws what its units in use draw.
 
-    power_w = in_use x power of one unit; fibres draw nothing, servers count in cluster_power_w only. Source: catalog, ``power_w``.
+    power_w = in_use x power of one unit; fibres draw nothing, servers count in cluster_power_w only. Source: catalog,
+    ``power_w``.
     """
     for row in evidence.design.bom:
         power = row.in_use * unit_milliwatts(product_of(evidence, item_of(row)))

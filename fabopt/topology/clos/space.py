@@ -123,7 +123,7 @@ class ClosSpace:
         self.prune = prune
         self.should_stop = should_stop
         self._divisors: dict[int, list[int]] = {}
-        self._leaf_shares: dict[tuple[Any, ...], float] = {}
+        self._leaf_shares: dict[tuple[Any, ...], Floats] = {}
         self._least_links: dict[tuple[PortType, PortType, str, str], Floats] = {}
         self._core_links: dict[tuple[PortType, str], Floats] = {}
         self._spine_shares: dict[tuple[str, int, str, int, str], Floats] = {}
@@ -180,8 +180,8 @@ class ClosSpace:
                 return
             if level < tiers:
                 tighter = self._bound(block, protocol, level + 1)
-                if np.isfinite(tighter):
-                    heapq.heappush(queue, _Queued(max(bound, tighter), level + 1, number, block))
+                if self._within(tighter, np.inf):
+                    heapq.heappush(queue, _Queued(max(bound, float(tighter[0])), level + 1, number, block))
                 continue
             sizes = self._one_tier(protocol, block) if tiers == 1 else self._groups(block, tiers)
             for shape in sizes:
@@ -227,32 +227,30 @@ class ClosSpace:
                 if down.lane.port_mbps == nic.port.lane.port_mbps:
                     block = Block(0.0, nic, leaf, down, up)
                     bound = self._bound(block, protocol, 1)
-                    if np.isfinite(bound):
-                        yield block._replace(bound=bound)
+                    if self._within(bound, np.inf):
+                        yield block._replace(bound=float(bound[0]))
 
-    def _bound(self, block: Block, protocol: str, tiers: int) -> float:
-        """Nothing made of a block costs less, even if only so many tiers of it counted."""
+    def _bound(self, block: Block, protocol: str, tiers: int) -> Floats:
+        """Nothing made of a block costs less, even if only so many tiers of it counted; metric by metric."""
         nic = block.nic
-        link = float(self._least_link(nic.port, block.down, "server-leaf", protocol)[0])
-        card = float(self.costs.of(nic.item)[0]) * nic.cards
+        link = self._least_link(nic.port, block.down, "server-leaf", protocol)
+        card = self.costs.of(nic.item) * nic.cards
         key = (block.leaf.id, block.down.group, block.down.split, block.up and (block.up.group, block.up.split), tiers)
         if key not in self._leaf_shares:
             self._leaf_shares[key] = self._leaf_share(block.leaf, block.down, block.up, protocol, tiers)
         return self.problem.servers * (card + nic.ports_per_server * (link + self._leaf_shares[key]))
 
-    def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse | None, protocol: str, tiers: int) -> float:
-        """The least share of a leaf, its uplinks and all above them that one endpoint can have."""
+    def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse | None, protocol: str, tiers: int) -> Floats:
+        """The least share of a leaf, its uplinks and all above them that one endpoint can have; metric by metric."""
         most = usable_ports(down, leaf)
         ports = np.arange(1, most + 1)
-        cost = self.costs.of(leaf.item)[0] * np.ones(most)
+        cost = np.multiply.outer(self.costs.of(leaf.item), np.ones(most))
         if up is not None:
             need = self._uplinks_needed(ports, down, up)
             room = self._uplinks_that_fit(leaf, down, up, ports)
-            upward = float(self._above(up, protocol, tiers)[0]) if tiers > 1 else 0.0
-            if not np.isfinite(upward):
-                return np.inf
-            cost = np.where(need <= room, cost + need * upward, np.inf)
-        return float((cost / ports).min())
+            upward = self._above(up, protocol, tiers) if tiers > 1 else np.zeros(cost.shape[0])
+            cost = np.where(need <= room, cost + np.multiply.outer(upward, need), np.inf)
+        return np.asarray((cost / ports).min(axis=1))
 
     def _uplinks_needed(self, down_links: Ints, down: CageUse, up: CageUse) -> Ints:
         most = self.fabric.oversubscription_leaf

@@ -65,13 +65,4 @@ def solve(
     from fabopt import optimize
 
     inputs = inputs_from_objects(case, catalog, catalogs, price_changes)
-    return Result(checked(optimize.solve(inputs, engine=engine, time_limit_s=time_limit_s)))
-
-
-def checked(design: Design) -> Design:
-    """Return the design with its checks, made now if they were not made yet."""
-    from fabopt.verify import verify
-
-    if design.checks or not design.fabrics:
-        return design
-    return design.model_copy(update={"checks": tuple(verify(design))})
+    return Result(optimize.solve(inputs, engine=engine, time_limit_s=time_limit_s))

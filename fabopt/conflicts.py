@@ -41,7 +41,7 @@ class _Inquiry:
 
     def probe(self, case: Case) -> Optimum:
         """Any design of a changed case, under its limits."""
-        problem = problem_of(case, self.catalog)
+        problem = problem_of(case, self.catalog, shelf=self.problem.shelf)
         search = Search(problem, self.settings, self.clock)
         if not problem.limits.are_set:
             return search.any_design()
@@ -144,7 +144,7 @@ def _bandwidth(inquiry: _Inquiry, fabric: Fabric, wanted_mbps: int) -> Iterator[
     """The most injection below the demand that some design gives."""
     free = _changed(inquiry.case, fabric, min_gbps_per_gpu=0.001)
     index = [one.name for one in inquiry.case.fabrics].index(fabric.name)
-    options = problem_of(free, inquiry.catalog).fabrics[index].nics.values()
+    options = problem_of(free, inquiry.catalog, shelf=inquiry.problem.shelf).fabrics[index].nics.values()
     rates = sorted({one.injection for many in options for one in many if one.injection < wanted_mbps})
 
     def possible(position: int) -> bool:

@@ -25,29 +25,31 @@ def shown(path: Path) -> str:
         return str(path)
 
 
-def read_bytes(path: Path, file: str = "") -> bytes:
+def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file of at most ``MAX_INPUT_BYTES``; ``InputError`` otherwise."""
-    file = file or shown(path)
     try:
         with open(path, "rb") as stream:
             data = stream.read(MAX_INPUT_BYTES + 1)
     except FileNotFoundError:
-        raise InputError([fault(file, "", "no such file")]) from None
+        raise InputError([fault(shown(path), "", "no such file")]) from None
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise InputError([fault(file, "", f"cannot be read: {reason}")]) from None
-    return _bounded(data, file)
+        raise InputError([fault(shown(path), "", f"cannot be read: {reason}")]) from None
+    if len(data) > MAX_INPUT_BYTES:
+        raise _too_large(shown(path))
+    return data
 
 
 def read_standard_input() -> bytes:
     """Return all of standard input, with the same bound as a file."""
-    return _bounded(sys.stdin.buffer.read(MAX_INPUT_BYTES + 1), "<standard input>")
-
-
-def _bounded(data: bytes, file: str) -> bytes:
+    data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
     if len(data) > MAX_INPUT_BYTES:
-        raise InputError([fault(file, "", "the file is too large", allowed=f"up to {MAX_INPUT_BYTES:,} bytes")])
+        raise _too_large("<standard input>")
     return data
+
+
+def _too_large(file: str) -> InputError:
+    return InputError([fault(file, "", "the file is too large", allowed=f"up to {MAX_INPUT_BYTES:,} bytes")])
 
 
 def check_writable(path: Path) -> None:

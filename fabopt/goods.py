@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from fabopt.schema.catalog import CableLength, Catalog, Nic, PriceBreak, Purchasable, Server, Switch, Transceiver
 from fabopt.units import cents, milliwatts
@@ -27,7 +28,7 @@ class Item:
     stock: int = 0
     supply: int | None = None
 
-    @property
+    @cached_property
     def first_cents(self) -> int:
         """Price of a single one."""
         return self.breaks[0][1]
@@ -37,7 +38,7 @@ class Item:
         """The least price that any break allows."""
         return self.breaks[-1][1]
 
-    @property
+    @cached_property
     def varies(self) -> bool:
         """Whether what one more costs depends on how many are taken."""
         return len(self.breaks) > 1 or self.stock > 0 or self.supply is not None

@@ -131,6 +131,11 @@ class _Module:
     standard: str
     ports_per_connector: int
 
+    @property
+    def optics(self) -> tuple[str, str, str, int]:
+        """What the far end and the fibre see of it."""
+        return self.standard, self.product.fibre, self.product.connector, self.ports_per_connector
+
 
 @dataclass(frozen=True)
 class _FibreKind:
@@ -198,11 +203,8 @@ class LinkTable:
         """Transceivers that fit a cage at its split."""
         key = (port, protocol)
         if key not in self._fitting:
-            self._fitting[key] = tuple(
-                module
-                for module in self._modules_by_lane[port.lane]
-                if _module_fits(module.product, port, protocol)
-            )
+            fitting = [one for one in self._modules_by_lane[port.lane] if _module_fits(one.product, port, protocol)]
+            self._fitting[key] = tuple(_useful(fitting) if self._prune else fitting)
         return self._fitting[key]
 
     @cached_property
@@ -312,6 +314,20 @@ def _module_fits(product: Transceiver, port: PortType, protocol: str) -> bool:
         and (product.lane_gbps is None or port.lane_gbps is None or product.lane_gbps == port.lane_gbps)
         and vendors_agree(product.vendor, product.works_with, port)
     )
+
+
+def _useful(modules: Sequence[_Module]) -> list[_Module]:
+    """Drop a transceiver where another one with the same optics reaches as far and costs and draws no more."""
+    kept: list[_Module] = []
+    for one in sorted(modules, key=lambda module: (module.item.first_cents, module.item.power_mw, module.item.id)):
+        if not any(
+            other.optics == one.optics
+            and other.product.reach_m >= one.product.reach_m
+            and _beats(other.item, one.item)
+            for other in kept
+        ):
+            kept.append(one)
+    return kept
 
 
 def _fibre_mode(near_ports: int, far_ports: int) -> tuple[Mode, int, int, int] | None:

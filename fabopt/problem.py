@@ -184,6 +184,16 @@ class Weights:
 
 
 @dataclass(frozen=True, eq=False)
+class Shelf:
+    """What a catalog offers a case: shared by all problems that differ in other things only."""
+
+    named: frozenset[str]
+    offered: Catalog
+    goods: Goods
+    links: LinkTable
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Everything that the search and the program need."""
 
@@ -194,6 +204,7 @@ class Problem:
     stages: tuple[Stage, ...]
     goods: Goods
     links: LinkTable
+    shelf: Shelf
     fabrics: tuple[FabricProblem, ...]
     nic_slots: int
     limits: Limits
@@ -233,12 +244,29 @@ def purchase_cents(item: Item, used: int) -> tuple[int, int]:
     return units, cost
 
 
-def problem_of(case: Case, catalog: Catalog, prune: bool = True) -> Problem:
-    """Resolve a case whose references have been checked (``fabopt.read.check_references``)."""
+def shelf_names(case: Case, catalog: Catalog) -> frozenset[str]:
+    """Products that are offered even at the end of their life: the case names them, or they are built in."""
     server = next(one for one in catalog.servers if one.id == case.server)
-    named = _named_ids(case) | {one.id for one in server.nics}
+    return _named_ids(case) | {one.id for one in server.nics}
+
+
+def shelf_of(case: Case, catalog: Catalog, prune: bool = True) -> Shelf:
+    """Everything on sale, and what joins it."""
+    named = shelf_names(case, catalog)
     offered = _on_sale(catalog, named)
     goods = goods_of(offered)
+    return Shelf(named, offered, goods, LinkTable(offered, goods, prune))
+
+
+def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | None = None) -> Problem:
+    """Resolve a case whose references have been checked (``fabopt.read.check_references``).
+
+    ``shelf``: that of another case with the same catalog, taken if it names the same products.
+    """
+    if shelf is None or shelf.named != shelf_names(case, catalog):
+        shelf = shelf_of(case, catalog, prune)
+    server = next(one for one in catalog.servers if one.id == case.server)
+    offered, goods = shelf.offered, shelf.goods
     stages = stages_of(case, server)
     pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
     servers = stages[-1].servers
@@ -253,8 +281,9 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True) -> Problem:
         servers=servers,
         stages=stages,
         goods=goods,
-        links=LinkTable(offered, goods, prune),
-        fabrics=tuple(_fabric(fabric, case, offered, goods, server, servers, pcie, named) for fabric in case.fabrics),
+        links=shelf.links,
+        shelf=shelf,
+        fabrics=tuple(_fabric(fabric, case, offered, goods, server, servers, pcie) for fabric in case.fabrics),
         nic_slots=server.nic_slots,
         limits=_limits(case),
         weights=weights_of(case.objective, energy_cents_per_mw),
@@ -316,7 +345,6 @@ def _fabric(
     server: Server,
     servers: int,
     pcie: Mapping[int, float],
-    named: frozenset[str],
 ) -> FabricProblem:
     demand = demand_of(fabric, case)
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)

@@ -38,7 +38,7 @@ PROFILES = {"pretraining": (1, 400), "mixed": ("1.5", 200), "fine-tuning": (2, 2
 
 
 class Cards(NamedTuple):
-    """The cards of a server: ``ports`` used of each; ``shared``: server-level cages that all cards use, or 0."""
+    """The cards of a server: ``ports`` used of each; ``cages`` of each, or of the server where they are ``shared``."""
 
     id: str
     group: int
@@ -46,13 +46,10 @@ class Cards(NamedTuple):
     cage: Cage
     number: int
     ports: int
-    shared: int
+    cages: int
+    shared: bool
     built_in: bool
     protocols: tuple[str, ...]
-
-    @property
-    def cages(self) -> int:
-        return ceil_div(self.ports, self.cage.ports)
 
 
 class LeafLoad(NamedTuple):
@@ -116,7 +113,8 @@ def cards_of(catalog: Json, server: Json, fabric: Json, goods: Goods) -> Iterato
                 for number in range(1, server.get("nic_slots", 0) + 1):
                     for ports in range(1, cages["count"] * cage.ports + 1):
                         yield Cards(
-                            nic["id"], group, split, cage, number, ports, 0, False, tuple(nic["protocols"])
+                            nic["id"], group, split, cage, number, ports, cages["count"], False, False,
+                            tuple(nic["protocols"]),
                         )
 
 
@@ -128,14 +126,14 @@ def built_in_cards(entry: Json, nic: Json, fabric: Json) -> Iterator[Cards]:
         raise ValueError("brute force takes one cage group of built-in cards")
     for split in groups[0]["splits"]:
         cage = cage_of(groups[0], split, nic)
-        ports = groups[0]["count"] * cage.ports
-        shared = 0
-        if entry.get("cages"):
-            if ports % entry["count"]:
-                continue
+        ports, shared = groups[0]["count"] * cage.ports, bool(entry.get("cages"))
+        if shared and ports % entry["count"]:
+            continue
+        if shared:
             ports //= entry["count"]
-            shared = groups[0]["count"]
-        yield Cards(nic["id"], 0, split, cage, entry["count"], ports, shared, True, tuple(nic["protocols"]))
+        yield Cards(
+            nic["id"], 0, split, cage, entry["count"], ports, groups[0]["count"], shared, True, tuple(nic["protocols"])
+        )
 
 
 def injection_gbps(catalog: Json, server: Json, cards: Cards) -> Fraction:
@@ -182,15 +180,13 @@ def server_kind(
     if cards.shared:
         bundle, per_server = k, cards.number * cards.ports
         near: Box = (servers, per_server, ((per_server // k, k),))
-        limit = cards.shared
     else:
         bundle = gcd(in_plane, k)
         near = (servers * cards.number, cards.ports, ((cards.ports // bundle, bundle),))
-        limit = 0
     far = tuple(
         (load.count, load.servers * k, ((load.servers * k // bundle, bundle),)) for load in loads if load.servers
     )
-    return Kind(cards.cage, leaf_cage, run, (near,), far, limit or None, True)
+    return Kind(cards.cage, leaf_cage, run, (near,), far, cards.cages, True)
 
 
 def attachment_cage(attachment: Json) -> Cage | None:

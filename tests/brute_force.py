@@ -40,7 +40,7 @@ from tests.brute_parts import (
     modes,
     split_of,
 )
-from tests.brute_purchase import Number, Purchase, Terms, buy, least_of, terms_of
+from tests.brute_purchase import Number, Purchase, Terms, buy, least_of, terms_of, useful_modes
 
 
 class Side(NamedTuple):
@@ -192,7 +192,7 @@ class Space:
     def modes(self, kind: Kind) -> list[Mode]:
         key = (self.protocol, kind)
         if key not in self.modes_of:
-            self.modes_of[key] = modes(kind, self.joiner)
+            self.modes_of[key] = useful_modes(self.goods, modes(kind, self.joiner))
         return self.modes_of[key]
 
     def tiers(self) -> list[int]:
@@ -310,9 +310,8 @@ def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:
     kind = server_kind(space.servers, base.cards, base.planes, base.k, loads, cage, space.runs["server-leaf"])
     key = (space.protocol, kind, tuple(loads))
     if key not in space.modes_of:
-        space.modes_of[key] = endpoint_modes(
-            kind, loads, space.attachments, space.runs["attachment-leaf"], space.joiner
-        )
+        found = endpoint_modes(kind, loads, space.attachments, space.runs["attachment-leaf"], space.joiner)
+        space.modes_of[key] = useful_modes(space.goods, found)
     return Lower(space, base, loads, space.modes_of[key])
 
 

@@ -119,26 +119,27 @@ def useful_units(goods: Goods, units: tuple[Unit, ...]) -> tuple[Unit, ...]:
 
 
 def mode_rank(goods: Goods, mode: Mode) -> Any:
-    """(numbers to keep low, keys, specially priced items) of a mode whose classes have one unit each."""
+    """As ``unit_rank``, of a mode whose classes have one unit each."""
     ranks = [unit_rank(goods, units[0], number) for number, units in mode.classes]
-    sums = [sum(column) for column in zip(*(rank[0] for rank in ranks), strict=True)]
-    special = tuple(one for rank in ranks for one in rank[2])
-    return (mode.near_cages, mode.far_cages, *sums), tuple(sorted(rank[1] for rank in ranks)), special
+    costs = tuple(sum(column) for column in zip(*(rank[1] for rank in ranks), strict=True))
+    cages, keys = (mode.near_cages, mode.far_cages), tuple(sorted(rank[2] for rank in ranks))
+    return cages, costs, keys, any(rank[3] for rank in ranks)
 
 
 def unit_rank(goods: Goods, unit: Unit, number: int) -> Any:
-    special = tuple((item, number * pieces) for item, pieces in unit.items if goods.special(item))
+    """(cages, costs, key, whether anything in it is specially priced)."""
     capex, power = linear(goods, unit)
-    return (number * capex, number * power, number * unit.cables), unit.key, special
+    special = any(goods.special(item) for item, _ in unit.items)
+    return (), (number * capex, number * power, number * unit.cables), unit.key, special
 
 
 def beats(one: Any, other: Any) -> bool:
-    """Whether ``other`` can never be needed beside ``one``."""
-    if one[2] or any(a > b for a, b in zip(one[0], other[0], strict=True)):
+    """Whether ``other`` can never be needed beside ``one``: dearer, or equal and later in the last tie-break."""
+    if one[3] or other[3]:
         return False
-    if other[2] and one[0] == other[0]:
+    if any(a > b for a, b in zip(one[0] + one[1], other[0] + other[1], strict=True)):
         return False
-    return not other[2] and (one[0] != other[0] or one[1] < other[1])
+    return one[1] != other[1] or one[2] < other[2]
 
 
 def linear(goods: Goods, unit: Unit) -> tuple[int, int]:

@@ -72,8 +72,8 @@ def linear(dice: Dice) -> tuple[Json, Json]:
 
 def limited(dice: Dice) -> tuple[Json, Json]:
     """Limits near the optimum without them."""
-    catalog = a_catalog(dice, switches=dice.number(1, 3), cages=(3, 6), rich=True)
-    case = a_case(dice, servers=dice.number(1, 6))
+    catalog = a_catalog(dice, switches=dice.number(1, 2), cages=(3, 5), rich=True)
+    case = a_case(dice, servers=dice.number(1, 5))
     case["fabrics"][0]["tiers"] = dice.one([[1, 2], 2])
     case["objective"] = dice.one(["capex_usd", "capex_usd", "power_w", "tco_usd"])
     cheap, cool = solve(catalog, case | {"objective": "capex_usd"}), solve(catalog, case | {"objective": "power_w"})
@@ -94,8 +94,8 @@ def limited(dice: Dice) -> tuple[Json, Json]:
 
 def procurement(dice: Dice) -> tuple[Json, Json]:
     """Breaks, stock and supply on things that the plain optimum buys, near the quantities that it buys."""
-    catalog = a_catalog(dice, switches=dice.number(1, 3), cages=(3, 6), rich=True)
-    case = a_case(dice, servers=dice.number(1, 6))
+    catalog = a_catalog(dice, switches=dice.number(1, 2), cages=(3, 5), rich=True)
+    case = a_case(dice, servers=dice.number(1, 5))
     case["fabrics"][0]["tiers"] = dice.one([[1, 2], 2])
     best = solve(catalog, case)
     if best is None:

@@ -363,6 +363,12 @@ def test_a_new_case_solves_as_it_is(run: Run) -> None:
     assert schema.is_absolute() and json.loads(schema.read_text())["title"] == "fabopt case"
 
 
+@pytest.mark.parametrize("server", ["nvidia-dgx-h100", "generic-hgx-a100"])
+def test_a_new_case_of_the_reference_catalog_solves_as_it_is(run: Run, server: str) -> None:
+    assert run("new", "pod", "--gpus", "64", "--server", server, "--workload", "pretraining").code == 0
+    assert optimize.solve(read_inputs("pod.yaml"), alternatives=False).status == "optimal"
+
+
 def test_a_new_case_names_its_catalog_from_where_it_stands(run: Run, folder: Path) -> None:
     (folder / "deep").mkdir()
     assert run(*new("pod-8", "--catalog", "acme.yaml", "-o", "deep/pod.yaml")).code == 0

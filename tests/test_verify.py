@@ -20,11 +20,23 @@ from fabopt.schema.design import Check
 from fabopt.units import ceil_div
 from fabopt.verify import DESIGN_RULES, FABRIC_RULES, FILE_RULES, MONEY_RULES, verify
 from fabopt.verify.clos import Clos
-from tests.verify_fixtures import DESIGNS, PARTS, Json, digest, read, three_tiers, two_tiers
+from tests.verify_fixtures import (
+    DESIGNS,
+    PARTS,
+    SPLITTER,
+    TWIN_DAC,
+    Json,
+    digest,
+    joinings,
+    read,
+    three_tiers,
+    two_tiers,
+)
 
 SECTIONS = ("fabrics", "stages", "bom", "totals")
 Path_ = tuple[str | int, ...]
 Edit = Callable[[Json], None]
+JOININGS = joinings()
 
 
 def leaves(node: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
@@ -125,11 +137,10 @@ def test_rejects_a_design_with_a_part_missing_or_twice(name: str, section: str) 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_rejects_a_design_whose_parts_are_not_embedded(name: str) -> None:
     document = DESIGNS[name]()
-    assert "one_candidate_per_fabric" not in {check.name for check in broken(document | {"parts": {}})}
-    for part in document["parts"]:
+    needed = set(document["parts"]) - ({"facts"} if name != "three_tiers" else set())  # only there slots limit cards
+    for part in needed:
         kept = {key: value for key, value in document["parts"].items() if key != part}
-        if part != "facts" or name == "three_tiers":  # only there do slots limit the cards
-            assert is_caught(document | {"parts": kept}) or part == "facts"
+        assert is_caught(document | {"parts": kept}), part
 
 
 def test_the_name_of_the_broken_rule_says_what_is_wrong() -> None:
@@ -337,6 +348,84 @@ def test_accepts_what_the_rules_leave_open(what: str) -> None:
     edit(document)
     document["case"]["sha256"] = digest(document["case"]["content"])
     assert broken(document) == []
+
+
+LINK_RULES = {
+    "ports_fit_radix",
+    "links_close",
+    "cages_close",
+    "assemblies_are_complete",
+    "parts_are_offered",
+    "parts_fit_cages",
+    "optics_speak_alike",
+    "cables_fit_reach",
+    "bundles_join_boxes",
+    "parts_cover_links",
+    "cage_groups_come_first",
+}
+
+
+def broken_links(document: Json) -> set[str]:
+    """Rules about links that fail."""
+    return LINK_RULES & {check.name for check in broken(document)}
+
+
+@pytest.mark.parametrize("how", JOININGS)
+def test_accepts_every_way_to_join_cages_with_several_ports(how: str) -> None:
+    found = [check for check in broken(JOININGS[how]) if check.name in {rule.__name__ for rule in FABRIC_RULES}]
+    assert found == []
+
+
+@pytest.mark.parametrize("how", JOININGS)
+def test_rejects_any_count_of_such_links_that_is_changed(how: str) -> None:
+    for path, value in leaves(JOININGS[how]["fabrics"][0]["links"], ("fabrics", 0, "links")):
+        if isinstance(value, int):
+            for change in (value + 1, value - 1, value * 2):
+                assert broken_links(changed(JOININGS[how], path, lambda _, change=change: change)), path
+
+
+def move(document: Json, links: int, cages: int, wires: int = 0) -> Json:
+    """Move links, leaf cages and what they take from the first row of a kind to its last."""
+    document = copy.deepcopy(document)
+    rows = document["fabrics"][0]["links"]
+    for sign, made in ((-1, rows[-2]), (1, rows[-1])):
+        made["count"] += sign * links
+        made["to_cages"] += sign * cages
+        made["from_cages"] += sign * (cages if made["from"] == "leaf" else links)
+        for used in made["parts"]:
+            ends = {
+                "from": made["from_cages"],
+                "to": made["to_cages"],
+                None: used["quantity"] + sign * (wires or cages),
+            }
+            used["quantity"] = ends[used.get("end")]
+    return document
+
+
+def test_rows_mix_in_whole_cages_only() -> None:
+    mixed = JOININGS["bundles mixed"]
+    assert "cages_close" in broken_links(move(mixed, links=1, cages=1))
+    assert "cages_close" in broken_links(move(JOININGS["cages mixed"], links=1, cages=0))
+    assert "cages_close" in broken_links(move(JOININGS["connectors mixed"], links=2, cages=0))
+
+
+def test_a_head_of_two_ports_does_not_go_to_two_leaves() -> None:
+    """Aligned rails put the ports of a twin cage on different leaves: copper cannot follow."""
+    document = two_tiers()
+    document["parts"]["splitter"] = SPLITTER
+    document["fabrics"][0]["links"][0]["parts"] = [{"id": "splitter", "quantity": 14, "length_m": 3}]
+    assert "bundles_join_boxes" in broken_links(document)
+    document["parts"]["twin-dac"] = TWIN_DAC
+    document["fabrics"][0]["links"][0]["parts"] = [{"id": "twin-dac", "quantity": 28, "length_m": 3}]
+    assert "bundles_join_boxes" in broken_links(document)
+
+
+def test_ports_of_one_card_do_not_share_a_head_with_those_of_another() -> None:
+    """Two cards with one port each on one leaf: two cables, although a head has two ports."""
+    document = copy.deepcopy(JOININGS["twin copper"])
+    fabric_ = document["fabrics"][0]
+    fabric_["nic"].update(per_server=2, ports_per_nic=1)
+    assert "bundles_join_boxes" in broken_links(document)
 
 
 @pytest.mark.parametrize("status", ["infeasible", "unknown"])

@@ -493,8 +493,8 @@ def two_tiers() -> Json:
 def three_tiers() -> Json:
     """4 leaves of 2 servers (one of 1), one uplink each; 2 pods of 2 leaves with one spine; one core.
 
-    Injection: the Gen4 slot's 252 of 400 Gb/s. Bisection 252 / 2 / 2 = 63. All-to-all, E = 7: a pod with 4 of them sends
-    4 r x 3/6 <= 400, so r = 200; a leaf sends 2 r x 5/6 <= 400, so r <= 240.
+    Injection: the Gen4 slot's 252 of 400 Gb/s. Bisection 252 / 2 / 2 = 63. All-to-all, E = 7: a pod with 4 of them
+    sends 4 r x 3/6 <= 400, so r = 200; a leaf sends 2 r x 5/6 <= 400, so r <= 240.
     """
     case = {
         "name": "three-tiers",
@@ -669,3 +669,177 @@ DESIGNS: dict[str, Callable[[], Json]] = {
 def read(document: Json) -> Design:
     """A design file's content as a ``Design``."""
     return Design.model_validate_json(json.dumps(document))
+
+
+# -- ways to join cages with several ports -----------------------------------------------------------------------
+# Only the rules of links are meant for these: their bills are those of the designs that they vary.
+
+SPLITTER = {
+    "kind": "cable",
+    "id": "splitter",
+    "medium": "DAC",
+    "ends": [{"form_factor": "OSFP", "split": "2x400"}, {"form_factor": "OSFP", "split": "1x400", "count": 2}],
+    "lengths": [{"m": 3, "price_usd": 200}],
+    "power_w": 0.2,
+}
+TWIN_DAC = SPLITTER | {
+    "id": "twin-dac",
+    "ends": [{"form_factor": "OSFP", "split": "2x400"}] * 2,
+    "lengths": [{"m": 3, "price_usd": 150}, {"m": 30, "price_usd": 500}],
+}
+BREAKOUT = {
+    "kind": "fibre",
+    "id": "breakout",
+    "fibre": "smf",
+    "ends": [{"connector": "MPO-12", "count": 1}, {"connector": "LC", "count": 4}],
+    "lengths": [{"m": 3, "price_usd": 90}],
+}
+
+
+def module(name: str, split: str, connector: str, connectors: int = 1) -> Json:
+    """A transceiver with the usual rest."""
+    return {
+        "kind": "transceiver",
+        "id": name,
+        "form_factor": "OSFP",
+        "splits": [split],
+        "standards": {split: "DR"},
+        "fibre": "smf",
+        "connector": connector,
+        "connectors": connectors,
+        "reach_m": 500,
+        "power_w": 9,
+        "price_usd": 700,
+    }
+
+
+def fibre(name: str, near: str, far: str, far_count: int = 1) -> Json:
+    """A fibre assembly of 3 m and 30 m."""
+    lengths = [{"m": 3, "price_usd": 90}, {"m": 30, "price_usd": 190}]
+    ends = [{"connector": near, "count": 1}, {"connector": far, "count": far_count}]
+    return {"kind": "fibre", "id": name, "fibre": "smf", "ends": ends, "lengths": lengths}
+
+
+def row(count: int, cages: tuple[int, int], *bought: Json, medium: str = "smf", **more: Any) -> Json:
+    """A row of links between servers and leaves."""
+    kind = {"from": "server", "to": "leaf", "count": count, "gbps": 400, "length_m": 3, "medium": medium}
+    return kind | {"from_cages": cages[0], "to_cages": cages[1], "parts": list(bought)} | more
+
+
+def of(name: str, quantity: int, end: str | None = None, length_m: float | None = None) -> Json:
+    """A part of a row."""
+    return {"id": name, "quantity": quantity} | ({"end": end} if end else {"length_m": length_m or 3})
+
+
+def star(servers: int, nic: str, leaf: str, links: list[Json], *products: Json, nic_cages: int = 1) -> Json:
+    """One switch with cages split as ``leaf`` says, one card a server with all ports of cages split as ``nic`` says."""
+    document = one_tier()
+    ports, gbps = (int(word) for word in nic.split("x"))
+    ports *= nic_cages
+    endpoints, per_cage = servers * ports, int(leaf.split("x")[0])
+    content = document["case"]["content"]
+    content["stages"][0]["servers"] = servers
+    content["fabrics"][0].update(reserve_ports=0, min_gbps_per_gpu=50)
+    document["case"]["sha256"] = digest(content)
+    document["parts"] |= {product["id"]: product for product in products}
+    document["parts"]["card"].update(cages=[{"count": nic_cages, "form_factor": "OSFP", "splits": [nic]}])
+    cages = [{"count": 32, "form_factor": "OSFP", "splits": [leaf]}]
+    document["parts"]["t16"].update(cages=cages, max_ports=32 * per_cage)
+    made = document["fabrics"][0]
+    made["structure"].update(servers_per_group=servers, ports_per_server=ports, ports_per_server_per_leaf=ports)
+    made["nic"].update(per_server=1, ports_per_nic=ports, gbps=gbps, split=nic)
+    made["tiers"][0].update(down_ports=endpoints, reserved_ports=0, gbps_down=gbps)
+    made["tiers"][0]["down"].update(split=leaf)
+    figures = dict.fromkeys(("injection_gbps_per_gpu", "bisection_gbps_per_gpu", "alltoall_gbps_per_gpu"))
+    made["metrics"].update(dict.fromkeys(figures, ports * gbps // 2 if ports * gbps % 2 == 0 else ports * gbps / 2))
+    made["links"] = [link | {"gbps": gbps} for link in links]
+    return document
+
+
+def clos(links: list[Json], *products: Json, spines: int = 2, down_ports: int = 16, pair: int = 2) -> Json:
+    """``two_tiers`` with other leaf-spine links, over twin cages at both ends."""
+    document = two_tiers()
+    content = document["case"]["content"]
+    content["fabrics"][0].update(striping="even" if pair == 2 else "any")
+    document["case"]["sha256"] = digest(content)
+    document["parts"] |= {product["id"]: product for product in products}
+    made = document["fabrics"][0]
+    made.update(striping=content["fabrics"][0]["striping"])
+    made["structure"].update(spines_per_pod=spines, links_per_pair=pair)
+    made["tiers"][1].update(count=spines, down_ports=down_ports)
+    made["links"][2:] = [link | {"from": "leaf", "to": "spine", "length_m": 30} for link in links]
+    return document
+
+
+def joinings() -> dict[str, Json]:
+    """Designs by the way their cages with several ports are joined."""
+    single, twin = module("single", "1x400", "LC"), module("twin", "2x400", "LC", 2)
+    straight, trunk = fibre("lc", "LC", "LC"), fibre("trunk", "MPO-12", "MPO-12")
+    quad, pairs = module("quad", "4x100", "MPO-12"), module("pairs", "4x100", "MPO-8", 2)
+    lone, halves = module("lone", "1x100", "LC"), fibre("halves", "MPO-8", "LC", 2)
+    fan = module("fan", "4x100", "LC", 4)
+    duo = module("duo", "2x400", "MPO-12")
+
+    def copper(links: int, cables: int) -> Json:
+        return row(links, (cables, cables), of("twin-dac", cables, length_m=30), medium="DAC")
+
+    def optics(links: int, cages: int) -> Json:
+        ends = of("twin-fin", cages, "from"), of("twin-fin", cages, "to")
+        return row(links, (cages, cages), ends[0], of("mpo", links, length_m=30), ends[1])
+
+    return {
+        # 7 links in twin leaf cages: ceil(7 / 2) = 4 cages, a head unused
+        "splitter at the leaf": star(7, "1x400", "2x400", [row(7, (7, 4), of("splitter", 4), medium="DAC")], SPLITTER),
+        # the same, 2 cages by copper and 2 (one of them half used) by optics
+        "cages mixed": star(
+            7,
+            "1x400",
+            "2x400",
+            [
+                row(4, (4, 2), of("splitter", 2), medium="DAC"),
+                row(3, (3, 2), of("single", 3, "from"), of("lc", 3), of("twin", 2, "to")),
+            ],
+            *(SPLITTER, single, twin, straight),
+        ),
+        # every twin cage of a server goes to one leaf
+        "splitter at the server": star(
+            7, "2x400", "1x400", [row(14, (7, 14), of("splitter", 7), medium="DAC")], SPLITTER
+        ),
+        "twin copper": star(7, "2x400", "2x400", [row(14, (7, 7), of("twin-dac", 7), medium="DAC")], TWIN_DAC),
+        # a connector with both ports: one fibre for each pair of cages
+        "two ports in a trunk": star(
+            7, "2x400", "2x400", [row(14, (7, 7), of("duo", 7, "from"), of("trunk", 7), of("duo", 7, "to"))], duo, trunk
+        ),
+        # 7 links in 4x100 leaf cages: 2 cages, 2 connectors with 4 and 3 ports
+        "breakout": star(
+            7,
+            "1x100",
+            "4x100",
+            [row(7, (7, 2), of("lone", 7, "from"), of("breakout", 2), of("quad", 2, "to"))],
+            *(lone, quad, BREAKOUT),
+        ),
+        # and with two ports to a connector: 2 + 2 connectors
+        "two connectors": star(
+            7,
+            "1x100",
+            "4x100",
+            [row(7, (7, 2), of("lone", 7, "from"), of("halves", 4), of("pairs", 2, "to"))],
+            *(lone, pairs, halves),
+        ),
+        # the full cage by two connectors of two ports, the cage with 3 ports by a fibre a port
+        "connectors mixed": star(
+            7,
+            "1x100",
+            "4x100",
+            [
+                row(4, (4, 1), of("lone", 4, "from"), of("halves", 2), of("pairs", 1, "to")),
+                row(3, (3, 1), of("lone", 3, "from"), of("lc", 3), of("fan", 1, "to")),
+            ],
+            *(lone, pairs, halves, fan, straight),
+        ),
+        # 16 pairs of 2 links: one cable each
+        "copper to spines": clos([copper(32, 16)], TWIN_DAC),
+        "bundles mixed": clos([copper(10, 5), optics(22, 11)], TWIN_DAC),
+        # 4 uplinks to 3 spines: 2, 1, 1 links; a cable for each of 24 pairs; spines with 11, 11 and 10 links
+        "heads unused": clos([copper(32, 24)], TWIN_DAC, spines=3, down_ports=11, pair=1),
+    }

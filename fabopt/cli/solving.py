@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
-from fabopt.api import checked
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.errors import (
     EXIT_CHECK_FAILED,
@@ -65,8 +64,7 @@ class Search:
 
         try:
             with _progress() as progress, engines_silenced():
-                design = optimize.solve(inputs, engine=self.engine, time_limit_s=self.time_limit_s, progress=progress)
-            return checked(design)
+                return optimize.solve(inputs, engine=self.engine, time_limit_s=self.time_limit_s, progress=progress)
         except NoAnswerError as error:
             return self._unknown(inputs, str(error))
         except KeyboardInterrupt:

@@ -85,17 +85,17 @@ def _empty(origins: Sequence[Origin]) -> list[Fault]:
 def _twice(origins: Sequence[Origin]) -> list[Fault]:
     """Find ids that two products share (of any kinds: a bill names parts by id alone), and price books of one name."""
     faults: list[Fault] = []
-    seen: dict[tuple[str, str], str] = {}
+    seen: dict[tuple[str, str], tuple[Origin, str]] = {}
     for origin in origins:
         entries = [("product id", kind, one.id) for kind in KINDS for one in getattr(origin.catalog, kind)]
         entries += [("price book", _PRICES, book.name) for book in origin.catalog.prices if book.name]
         for what, kind, name in entries:
-            file = origin.file_of(kind, name)
             if (what, name) in seen:
-                also = seen[what, name]
+                earlier, earlier_kind = seen[what, name]
+                file, also = origin.file_of(kind, name), earlier.file_of(earlier_kind, name)
                 there = "in the same file" if also == file else f"also in {also}"
                 faults.append(fault(file, "", f"the {what} `{name}` is given twice", hint=there))
-            seen[what, name] = file
+            seen[what, name] = origin, kind
     return faults
 
 

@@ -841,23 +841,18 @@ def _serves_as(one: SwitchType, other: SwitchType) -> bool:
     )
 
 
-def _wins_tie(one: Any, other: Any) -> bool:
-    """Whether equal numbers are broken in favour of ``one``: it is better in some number, or first by id."""
-    a, b = one.item, other.item
-    sums = [(i.first_cents, i.power_mw, i.rack_milliunits) if i is not None else (0, 0, 0) for i in (a, b)]
-    return sums[0] != sums[1] or one.id < other.id
+def _switch_order(one: SwitchType) -> tuple[Any, ...]:
+    return one.item.first_cents, one.item.power_mw, one.item.rack_milliunits, one.id
 
 
 def undominated_switches(options: Sequence[SwitchType]) -> list[SwitchType]:
     """Drop a switch where another one serves as it does, costs, draws and stands for no more, and wins a tie."""
-    return [
-        one
-        for one in options
-        if not any(
-            other is not one and _no_dearer(other.item, one.item) and _serves_as(other, one) and _wins_tie(other, one)
-            for other in options
-        )
-    ]
+    kept: list[SwitchType] = []
+    # whoever beats a switch comes before it in this order, and what beats the beaten beats it too
+    for one in sorted(options, key=_switch_order):
+        if not any(_no_dearer(other.item, one.item) and _serves_as(other, one) for other in kept):
+            kept.append(one)
+    return kept
 
 
 def undominated_nics(options: Sequence[NicOption]) -> list[NicOption]:

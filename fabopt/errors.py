@@ -3,6 +3,7 @@
 ``FaboptError``
  ├─ ``InputError``       exit 2: a case, catalog, price book, design file or option is wrong
  ├─ ``OutputError``      exit 2: a file cannot be written
+ ├─ ``InfeasibleError``  exit 3: there is no design, so what was asked for cannot be made
  └─ ``NoAnswerError``    exit 4: the search stopped without any design
 
 An infeasible case is an answer, not an error: see ``fabopt.optimize.Outcome``.
@@ -81,6 +82,12 @@ class InputError(FaboptError):
 
 class OutputError(FaboptError):
     """A file could not be written."""
+
+
+class InfeasibleError(FaboptError):
+    """What was asked for needs a design, and it is proven that there is none."""
+
+    exit_code = EXIT_INFEASIBLE
 
 
 class NoAnswerError(FaboptError):

@@ -248,7 +248,7 @@ class Program:
             ("rack_units", limits.rack_milliunits, lambda: self._level("units", lambda item: item.rack_milliunits)),
         ):
             if most is not None:
-                spent = level()
+                spent = level()  # type: ignore[no-untyped-call]
                 self.lp += spent.expression <= most - spent.offset, f"limits_hold_{name}"
 
     @property

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +26,7 @@ from fabopt.design import (
     sums_of,
     totals_of,
 )
-from fabopt.errors import InputError, fault
+from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.problem import FabricProblem, Problem, Weights, problem_of
 from fabopt.read import Inputs
 from fabopt.schema.design import Alternative, Design, Objective, Totals
@@ -66,10 +70,35 @@ def solve(
     """
     if engine not in ENGINES:
         raise InputError([fault("--engine", "", "unknown engine", engine, allowed=", ".join(ENGINES))])
-    started = time.perf_counter()
-    settings = Settings(engine, time_limit_s, prune, progress or (lambda text: None))
     clock = Clock(time_limit_s)
-    problem = problem_of(inputs.case, inputs.catalog, prune)
+    settings = Settings(engine, time_limit_s, prune, progress or (lambda text: None))
+    with _interrupts(clock):
+        return _solve(inputs, settings, clock, alternatives)
+
+
+@contextmanager
+def _interrupts(clock: Clock) -> Iterator[None]:
+    """Make the first Ctrl-C stop the search with what it has; the next one raises ``KeyboardInterrupt``."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def on_interrupt(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        clock.stop()
+
+    signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _solve(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool) -> Design:
+    started = time.perf_counter()
+    engine = settings.engine
+    problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     settings.progress("sizing candidates")
     optimum = Search(problem, settings, clock).run()
     notes = tuple(notes_of(problem, inputs))
@@ -109,15 +138,8 @@ def design_of(
 def in_metric(value: int, weights: Weights) -> int | float:
     """An objective integer in dollars or watts."""
     if weights.per_cent:
-        return usd(rounded_quotient(value, weights.scale))
-    return watts(rounded_quotient(value, weights.scale))
-
-
-def rounded_quotient(top: int, bottom: int) -> int:
-    """A quotient rounded half up."""
-    from fractions import Fraction
-
-    return rounded(Fraction(top, bottom))
+        return usd(rounded(Fraction(value, weights.scale)))
+    return watts(rounded(Fraction(value, weights.scale)))
 
 
 def _objective(answer: Answer, totals: Totals, engine: str, seconds: float) -> Objective:
@@ -270,7 +292,7 @@ def formulation_text(inputs: Inputs, form: Literal["lp", "mps"]) -> str:
     problem = problem_of(inputs.case, inputs.catalog)
     optimum = Search(problem, Settings(), Clock(None)).run(ties=False)
     if optimum.program is None:
-        raise InputError([fault(inputs.case_file, "", "no candidate meets the case, so there is no program to write")])
+        raise InfeasibleError(f"{inputs.case_file}: no candidate meets the case, so there is no program to write")
     program = optimum.program.standalone()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"program.{form}"

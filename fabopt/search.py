@@ -30,6 +30,8 @@ MOST_RISES = 12
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16
 CLOSE_ENOUGH = 2e-4
+# What a program is given when time is over, so that candidates that were found become a design.
+LAST_SECONDS = 2.0
 # Candidates of one search that are taken as columns for the program while prices are sought.
 MOST_SAMPLED = 8
 
@@ -45,18 +47,25 @@ class Settings:
 
 
 class Clock:
-    """Seconds left of a time limit."""
+    """Seconds left of a time limit, and whether somebody wants to stop."""
 
     def __init__(self, time_limit_s: float | None) -> None:
         self._end = None if time_limit_s is None else time.monotonic() + time_limit_s
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End the search as if its time were over: what has been found is kept."""
+        self._stopped = True
 
     def left(self) -> float | None:
-        """Seconds left, at least 0; None without a limit."""
-        return None if self._end is None else max(0.0, self._end - time.monotonic())
+        """Seconds left for a program, None without a limit: enough to make a design of what has been found."""
+        if self._stopped:
+            return LAST_SECONDS
+        return None if self._end is None else max(LAST_SECONDS, self._end - time.monotonic())
 
     def is_over(self) -> bool:
         """Whether the limit has passed."""
-        return self._end is not None and time.monotonic() >= self._end
+        return self._stopped or (self._end is not None and time.monotonic() >= self._end)
 
 
 @dataclass
@@ -204,11 +213,10 @@ class Search:
     def any_design(self) -> Optimum:
         """Some design under no limits: enough to say that there is one."""
         opened = self._open(np.zeros(len(self.caps) - 1), first=True)
-        candidates = self._candidates(opened)
-        present = {candidate.fabric for candidate in candidates}
-        if len(present) < len(self.problem.fabrics):
-            return self.run(ties=False)
-        return self._solve(candidates, ties=False)
+        if not np.isfinite(opened.bound):
+            return Optimum("unknown" if opened.stopped else "infeasible", sized=self.sized)
+        outcome = self._solve(self._candidates(opened), ties=False)
+        return outcome if outcome.picked else self.run(ties=False)
 
     def _above(self, value: int, bound: float) -> float:
         return max(0.0, value - self.fixed - bound)

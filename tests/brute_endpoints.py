@@ -218,7 +218,7 @@ def endpoint_modes(
     for way in joiner.join(kind.near, kind.far, kind.run):
         for choice in product(*ways):
             mode = coupled_mode(kind, loads, attachments, way, choice)
-            if kind.near_limit is None or mode.near_cages <= kind.near_limit:
+            if mode is not None and (kind.near_limit is None or mode.near_cages <= kind.near_limit):
                 found.append(mode)
     return found
 
@@ -255,65 +255,93 @@ def uncoupled_modes(
     return [Mode(mode.near_cages, deepest, mode.classes + extra) for mode in modes(kind, joiner)]
 
 
+class LeafEnd(NamedTuple):
+    """What a joining puts into a leaf cage of several ports.
+
+    ``head``: links with the same one fill up each other's cages (None: links that must join the same two boxes).
+    ``per_wire``: ports that one cable or one connector takes there; ``bundle``: they are of one pair of boxes.
+    """
+
+    head: Any
+    per_wire: int
+    bundle: bool
+
+
+def leaf_end(way: Joining, leaf_ports: int, at_near: bool) -> LeafEnd:
+    part, ports = (way.near, way.near_ports) if at_near else (way.far, way.far_ports)
+    if way.shape == "bundle":
+        return LeafEnd(None, leaf_ports, True)
+    if way.shape != "optics":
+        return LeafEnd(way.line, leaf_ports, False)
+    if way.per_fibre > 1:
+        return LeafEnd(None, ports, True)
+    return LeafEnd((part, way.line) if ports > 1 else part, ports, False)
+
+
 def coupled_mode(
     kind: Kind, loads: list[LeafLoad], attachments: list[Json], way: Joining, choice: tuple[Joining | None, ...]
-) -> Mode:
-    """Leaf cages of several ports: servers take one joining, attachments with the same leaf-end part share cages."""
+) -> Mode | None:
+    """Leaf cages of several ports: servers take one joining, each attachment one; None if cages run out far away."""
     base, size = alone(kind, way), kind.far.ports
-    shared = [at for at, one in enumerate(choice) if one is not None and way.far is not None and one.near == way.far]
-    silent = [at for at, one in enumerate(choice) if one is None]
-    own = [at for at in range(len(choice)) if at not in shared and at not in silent]
-    deepest = parts = 0
-    own_parts: Counter[Any] = Counter()
+    ends = [None if one is None else leaf_end(one, size, True) for one in choice]
+    cages, wires, deepest = [0] * (len(choice) + 1), [0] * (len(choice) + 1), 0
     for load, box in zip(loads, kind.far_boxes, strict=True):
-        by_part = own_cages(load, own, choice, size)
-        in_all = shared_cages(way, size, box, sum(load.attached[at] for at in shared + silent))
-        deepest = max(deepest, in_all + sum(by_part.values()))
-        parts += load.count * shared_cages(way, size, box, sum(load.attached[at] for at in shared))
-        for part, cages in by_part.items():
-            own_parts[part] += load.count * cages
+        taken = cages_of_leaf(way, ends, size, load, box)
+        deepest = max(deepest, sum(one[0] for one in taken))
+        for at, (more_cages, more_wires) in enumerate(taken):
+            cages[at] += load.count * more_cages
+            wires[at] += load.count * more_wires
     near_cages = cages_by(way, kind.near.ports, True)
     near = sum(count * near_cages(ports, pairs) for count, ports, pairs in kind.near_boxes)
-    units = [unit_with(way, near, lines(kind, way), parts)]
+    at_leaf = way.far_ports > 1 or way.shape in ("far", "bundle")
+    units = [unit_with(way, near, wires[0] if at_leaf else lines(kind, way), cages[0])]
     for at, one in enumerate(choice):
         if one is not None:
-            leaf_end = own_parts.pop(one.near or at, 0) if at in own else 0
-            units.append(attachment_unit(one, at, attachments[at], loads, size, leaf_end))
+            attached = attachment_unit(one, attachments[at], cages[at + 1], wires[at + 1])
+            if attached is None:
+                return None
+            units.append(attached)
     return Mode(base.near_cages, deepest, tuple((1, (one,)) for one in units))
 
 
-def shared_cages(way: Joining, size: int, box: Box, attached: int) -> int:
-    """Cages of a leaf that its servers and ``attached`` more ports with the same part occupy."""
+def cages_of_leaf(
+    way: Joining, ends: list[LeafEnd | None], size: int, load: LeafLoad, box: Box
+) -> list[tuple[int, int]]:
+    """(cages, wires) that servers and then each attachment add on one leaf; what buys nothing comes last."""
     _, ports, pairs = box
-    if way.shape == "bundle":
-        return bundles(pairs, size) + ceil_div(attached, size)
-    if way.shape == "far":
-        return ceil_div(ports, size) + ceil_div(attached, size)
-    if way.per_fibre > 1:
-        return ceil_div(bundles(pairs, way.per_fibre) + ceil_div(attached, way.per_fibre), size // way.far_ports)
-    return ceil_div(ports + attached, size)
-
-
-def own_cages(load: LeafLoad, own: list[int], choice: tuple[Joining | None, ...], size: int) -> dict[Any, int]:
-    """Cages of a leaf for the attachments that do not share with servers, by leaf-end part (cables: each its own)."""
-    ports: Counter[Any] = Counter()
-    for at in own:
-        one = choice[at]
-        assert one is not None
-        ports[one.near or at] += load.attached[at]
-    return {part: ceil_div(number, size) for part, number in ports.items()}
-
-
-def attachment_unit(
-    way: Joining, at: int, attachment: Json, loads: list[LeafLoad], size: int, leaf_end: int
-) -> Unit:
-    """All parts of one attachment on multi-port leaf cages; ``leaf_end``: its leaf-end parts (cables: pieces)."""
-    if way.shape != "optics":
-        return unit_with(way, 0, leaf_end, 0)
-    far = attachment_cage(attachment)
-    far_cages = ceil_div(attachment["ports"], far.ports if far else 1)
-    if way.near_ports > 1:
-        fibres = sum(load.count * ceil_div(load.attached[at], way.near_ports) for load in loads)
+    server = leaf_end(way, size, False)
+    if server.bundle:
+        number = bundles(pairs, server.per_wire)
+        taken = {-1: (ceil_div(number * server.per_wire, size), number)}
     else:
-        fibres = ceil_div(attachment["ports"], way.far_ports)
-    return unit_with(way, leaf_end, fibres, far_cages, attachment.get("buys", "both"))
+        taken = {-1: (ceil_div(ports, size), ceil_div(ports, server.per_wire))}
+    filled: Counter[Any] = Counter({("head", server.head): 0 if server.bundle else ports})
+    for at in sorted(range(len(ends)), key=lambda at: ends[at] is None):
+        end, more = ends[at], load.attached[at]
+        if end is not None and end.bundle:
+            number = ceil_div(more, end.per_wire)
+            taken[at] = (ceil_div(number * end.per_wire, size), number)
+            continue
+        head = ("head", server.head if end is None else end.head)
+        before, per_wire = filled[head], 1 if end is None else end.per_wire
+        filled[head] += more
+        taken[at] = (
+            ceil_div(before + more, size) - ceil_div(before, size),
+            ceil_div(before + more, per_wire) - ceil_div(before, per_wire),
+        )
+    return [taken[at] for at in range(-1, len(ends))]
+
+
+def attachment_unit(way: Joining, attachment: Json, leaf_cages: int, leaf_wires: int) -> Unit | None:
+    """All parts of one attachment on multi-port leaf cages; its far end has just the cages that its ports need."""
+    far = attachment_cage(attachment)
+    far_ports = far.ports if far else 1
+    far_cages = ceil_div(attachment["ports"], far_ports)
+    if way.shape == "bundle" and leaf_wires > far_cages:
+        return None
+    if way.shape != "optics":
+        return unit_with(way, 0, leaf_wires, 0)
+    if way.per_fibre > 1 and leaf_wires > far_cages * (far_ports // way.far_ports):
+        return None
+    fibres = leaf_wires if way.near_ports > 1 else ceil_div(attachment["ports"], way.far_ports)
+    return unit_with(way, leaf_cages, fibres, far_cages, attachment.get("buys", "both"))

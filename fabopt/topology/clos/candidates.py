@@ -306,7 +306,10 @@ def _joint_option(
             leaf_wires[index] += wires * kind.leaves
     rows = [row_share(("server", "leaf"), server, need.links, parts._replace(far=leaf_cages[0]))]
     for index, one in enumerate(fabric.attachments, start=1):
-        rows.append(_attachment_row(one, chosen[index], leaf_cages[index], leaf_wires[index]))
+        join = chosen[index]
+        if join is not None and join.mode is Mode.PAIR and not _pairs_fit_attachment(one, join, leaf_wires[index]):
+            return None
+        rows.append(_attachment_row(one, join, leaf_cages[index], leaf_wires[index]))
     return Option(tuple(rows))
 
 
@@ -322,8 +325,8 @@ def _cages_of_leaf(
         one = chosen[index]
         ports = kind.servers_ports if index == 0 else kind.attached[index - 1]
         if one is not None and one.mode is Mode.PAIR:
-            each = ceil_of(k, one.ports_per_wire) if index == 0 else 1
-            wires = int(ports // (k if index == 0 else 1) * each)
+            pairs, each = (ports // k, k) if index == 0 else (1, ports)
+            wires = int(pairs * ceil_of(each, one.ports_per_wire))
             taken[index] = (int(ceil_of(wires * one.ports_per_wire, n)), wires)
             continue
         key = _shares(one if one is not None else server)
@@ -335,6 +338,12 @@ def _cages_of_leaf(
             int(ceil_of(before + ports, per_wire) - ceil_of(before, per_wire)),
         )
     return taken
+
+
+def _pairs_fit_attachment(one: AttachmentDemand, join: Assembly, wires: int) -> bool:
+    """Wires that carry several ports take whole cages; the attachment has just those that its ports need."""
+    assert one.port is not None
+    return bool(wires * join.ports_per_wire <= ceil_of(one.ports, one.port.ports) * one.port.ports)
 
 
 def _attachment_row(one: AttachmentDemand, join: Assembly | None, leaf_cages: int, leaf_wires: int) -> RowShare:

@@ -128,6 +128,7 @@ class ClosSpace:
         self._core_links: dict[tuple[PortType, str], Floats] = {}
         self._spine_shares: dict[tuple[str, int, str, int, str], Floats] = {}
         self._aboves: dict[tuple[PortType, str, int], Floats] = {}
+        self._widest_table: dict[tuple[int, str, int], int] = {}
         self._uppers_table: dict[tuple[int, str, int], list[_Upper]] = {}
         self._cores_table: dict[tuple[int, str], list[tuple[SwitchType, CageUse]]] = {}
 
@@ -223,8 +224,12 @@ class ClosSpace:
             for up in (leaf.uses if tiers > 1 else (None,))
         ]
         for nic in self._nics(protocol):
+            endpoints = self.problem.servers * nic.ports_per_plane
             for leaf, down, up in leaves:
-                if down.lane.port_mbps == nic.port.lane.port_mbps:
+                if down.lane.port_mbps != nic.port.lane.port_mbps:
+                    continue
+                widest = 1 if up is None else self._widest(up, protocol, tiers)
+                if endpoints <= usable_ports(down, leaf) * widest:
                     block = Block(0.0, nic, leaf, down, up)
                     bound = self._bound(block, protocol, 1)
                     if self._within(bound, np.inf):
@@ -379,15 +384,17 @@ class ClosSpace:
         """Most leaves of a plane that these uplinks can reach each other from: every leaf has a link to every spine of
         its pod, every pod one to every core group.
         """
-        widest = 0
-        for spine in self._uppers(up.lane.port_mbps, protocol, tiers):
-            down = usable_ports(spine.down, spine.switch)
-            if spine.up is None:
-                widest = max(widest, down)
-            else:
-                cores = self._cores(spine.up.lane.port_mbps, protocol)
-                widest = max(widest, down * max((usable_ports(use, core) for core, use in cores), default=0))
-        return widest
+        key = (up.lane.port_mbps, protocol, tiers)
+        if key not in self._widest_table:
+            widest = 0
+            for spine in self._uppers(up.lane.port_mbps, protocol, tiers):
+                above = 1
+                if spine.up is not None:
+                    cores = self._cores(spine.up.lane.port_mbps, protocol)
+                    above = max((usable_ports(use, core) for core, use in cores), default=0)
+                widest = max(widest, usable_ports(spine.down, spine.switch) * above)
+            self._widest_table[key] = widest
+        return self._widest_table[key]
 
     def _groups(self, block: Block, tiers: int) -> Iterator[Shape]:
         """Group sizes, for each number of ports on a leaf that the rails allow."""

@@ -1,0 +1,301 @@
+"""The documentation tells the truth: what it shows is what runs, and what it names is there."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib.util
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import yaml
+
+from fabopt import verify
+from fabopt.read import inputs_from_objects, read_catalog, read_price_books
+from fabopt.schema import case as case_schema
+from fabopt.schema import design as design_schema
+from fabopt.schema.base import Strict
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FORMULATION = ROOT / "docs" / "formulation.md"
+GLOSSARY = ROOT / "docs" / "glossary.md"
+DONE_OR_INFEASIBLE = (0, 3)
+FIELD_WORDS = (
+    *("leaf", "spine", "core", "pod", "plane", "rail", "radix", "port", "cage", "lane", "breakout", "uplink"),
+    *("downlink", "oversubscription", "bisection bandwidth", "reach", "link", "cable", "transceiver", "tier", "hop"),
+    *("candidate", "formulation", "objective", "bound", "gap", "incumbent", "epsilon-constraint", "dominated"),
+)
+DECISION_PARTS = ("Context.", "Choice.", "Rejected.", "Consequence.")
+
+
+class Block(NamedTuple):
+    language: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    return [Block(language, text) for language, text in found]
+
+
+def pages_with(language: str) -> list[Path]:
+    return [page for page in PAGES if any(block.language == language for block in blocks(page))]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def outside_code(page: Path) -> str:
+    return re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+# -- commands -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the repository's data, as a reader at its root would see it."""
+    for folder in ("cases", "catalogs", "docs"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def commands(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Each command of a console block, with the lines shown below it."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, *shown = part.splitlines()
+        yield command, shown
+
+
+def run(command: str, folder: Path) -> str:
+    words = shlex.split(command)
+    assert words[0] == "fabopt", f"only fabopt is run here: {command}"
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    done = subprocess.run(
+        [sys.executable, "-m", "fabopt", *words[1:]],
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    )
+    assert done.returncode in DONE_OR_INFEASIBLE, f"{command}: exit {done.returncode}\n{done.stdout}"
+    return done.stdout
+
+
+def normal(text: str) -> str:
+    """Output without what may differ: times, how much the search looked at, where lines were wrapped."""
+    text = " ".join(text.split())
+    text = re.sub(r"[\d,]+ candidates? weighed", "N candidates weighed", text)
+    return re.sub(r"in \d+\.\d\d s\b", "in T s", text)
+
+
+def assert_shown(command: str, shown: list[str], output: str) -> None:
+    """The lines shown are the output; a line of dots stands for any lines."""
+    pieces = [normal(piece) for piece in re.split(r"^\.\.\.$", "\n".join(shown), flags=re.MULTILINE)]
+    rest = normal(output)
+    for index, piece in enumerate(pieces):
+        at = rest.find(piece)
+        assert at >= 0, f"{command}: the documentation shows\n{piece}\nbut the rest of the output is\n{rest}"
+        assert at == 0 or index > 0, f"{command}: there is output before what is shown: {rest[:at]}"
+        rest = rest[at + len(piece) :]
+    assert not rest.strip() or not pieces[-1], f"{command}: there is output after what is shown: {rest}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages_with("console"), ids=name_of)
+def test_commands_print_what_is_shown(page: Path, desk: Path) -> None:
+    for block in blocks(page):
+        first = block.text.splitlines()[0] if block.text else ""
+        if block.language == "yaml" and re.fullmatch(r"# [\w-]+\.yaml", first):
+            (desk / first[2:]).write_text(block.text)
+        if block.language == "console":
+            for command, shown in commands(block.text):
+                assert_shown(command, shown, run(command, desk))
+    if page.name == "README.md":
+        picture_is_of_the_design(desk / "demo-design.json")
+
+
+def picture_is_of_the_design(design: Path) -> None:
+    source = ROOT / "docs" / "draw_topology.py"
+    spec = importlib.util.spec_from_file_location("draw_topology", source)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    drawn = module.drawing(json.loads(design.read_text()))
+    assert drawn == (ROOT / "docs/img/finetuning-1024-gpus.svg").read_text(), f"run {name_of(source)} again"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages_with("pycon"), ids=name_of)
+def test_python_sessions_print_what_is_shown(page: Path, desk: Path) -> None:
+    text = "\n".join(block.text for block in blocks(page) if block.language == "pycon")
+    session = doctest.DocTestParser().get_doctest(text, {}, name_of(page), str(page), 0)
+    report: list[str] = []
+    results = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(session, out=report.append)
+    assert results.attempted and not results.failed, "".join(report)
+
+
+def test_make_targets_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in PAGES:
+        named = re.findall(r"^make ([a-z]+)|`make ([a-z]+)`", page.read_text(), re.MULTILINE)
+        unknown = {one or other for one, other in named} - targets
+        assert not unknown, f"{name_of(page)} names make targets that are not there: {unknown}"
+
+
+@pytest.mark.parametrize("page", pages_with("yaml"), ids=name_of)
+def test_yaml_examples_are_valid(page: Path, tmp_path: Path) -> None:
+    """Whole cases and price books are read as files would be."""
+    for block in blocks(page):
+        if block.language != "yaml":
+            continue
+        content = yaml.safe_load(block.text)
+        if "server" in content:
+            inputs_from_objects(content)
+        elif set(content) <= {"name", "description", "source", "prices"}:
+            (tmp_path / "book.yaml").write_text(block.text)
+            read_price_books(["./book.yaml"], read_catalog(["reference"], ROOT), tmp_path)
+
+
+# -- names ----------------------------------------------------------------------------------------------------------
+
+
+def constraint_methods() -> list[str]:
+    """Methods of the program that add constraints."""
+    tree = ast.parse((ROOT / "fabopt" / "formulation.py").read_text())
+    program = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Program")
+    return [
+        method.name
+        for method in program.body
+        if isinstance(method, ast.FunctionDef)
+        and any(isinstance(node, ast.AugAssign) and ast.unparse(node.target) == "self.lp" for node in ast.walk(method))
+    ]
+
+
+def test_formulation_names_every_constraint() -> None:
+    text, methods = FORMULATION.read_text(), constraint_methods()
+    assert len(methods) > 4
+    assert [name for name in methods if f"| `{name}` |" not in text] == []
+
+
+def test_formulation_lists_exactly_the_checks() -> None:
+    rules = (*verify.FILE_RULES, *verify.DESIGN_RULES, *verify.FABRIC_RULES, *verify.MONEY_RULES)
+    listed = re.findall(r"^\| `(\w+)` \|", FORMULATION.read_text().partition("## 8.")[2], re.MULTILINE)
+    assert listed == [rule.__name__ for rule in rules]
+
+
+def test_formulation_names_files_that_are_there() -> None:
+    named = set(re.findall(r"`((?:fabopt|docs|tests)/[\w/.]+)`", "".join(page.read_text() for page in PAGES)))
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def keys_of(*models: type[Strict]) -> set[str]:
+    return {field.alias or name for model in models for name, field in model.model_fields.items()}
+
+
+def words_in_code(text: str) -> set[str]:
+    """Words of all inline code of a page; ``server-leaf`` is one word."""
+    return {word for span in re.findall(r"`([^`\n]+)`", text) for word in re.findall(r"[\w-]+", span)}
+
+
+def test_cases_page_has_every_key() -> None:
+    models = [
+        case_schema.Case,
+        case_schema.Fabric,
+        case_schema.Attachment,
+        case_schema.Site,
+        case_schema.Limits,
+        case_schema.Finance,
+        case_schema.Distances,
+        case_schema.Stage,
+    ]
+    text = (ROOT / "docs" / "cases.md").read_text()
+    assert keys_of(*models) - words_in_code(text) == set()
+
+
+def test_cases_page_has_the_defaults() -> None:
+    text = (ROOT / "docs" / "cases.md").read_text()
+    runs, finance = case_schema.Distances(), case_schema.Finance()
+    for key, value in (
+        ("distances_m.server-leaf", f"{runs.server_leaf:g}"),
+        ("distances_m.leaf-spine", f"{runs.leaf_spine:g}"),
+        ("distances_m.spine-core", f"{runs.spine_core:g}"),
+        ("finance.energy_usd_per_kwh", f"{finance.energy_usd_per_kwh:.2f}"),
+        ("finance.pue", f"{finance.pue:g}"),
+        ("finance.years", f"{finance.years:g}"),
+    ):
+        assert f"| `{key}` | {value} |" in text, f"{key} is {value} by default"
+
+
+def test_design_page_has_every_key() -> None:
+    models = [design_schema.Design, design_schema.Totals, design_schema.FabricDesign, design_schema.Objective]
+    models += [design_schema.BomRow, design_schema.LinkRow, design_schema.TierUse, design_schema.NicUse]
+    models += [design_schema.Metrics, design_schema.StageDesign, design_schema.Conflict, design_schema.Check]
+    text = (ROOT / "docs" / "design-file.md").read_text()
+    assert keys_of(*models) - words_in_code(text) == set()
+
+
+def test_symbols_name_keys_of_the_structure() -> None:
+    table = FORMULATION.read_text().partition("## Symbols")[2].partition("\n## ")[0]
+    keys = keys_of(design_schema.Structure)
+    named = {
+        word for line in table.splitlines() if "`structure." in line for word in re.findall(r"`[\w]*\.(\w+)`", line)
+    }
+    assert named and named <= keys
+
+
+# -- words and links ------------------------------------------------------------------------------------------------
+
+
+def glossary_terms() -> list[str]:
+    return re.findall(r"^\| \*\*(.+?)\*\*", GLOSSARY.read_text(), re.MULTILINE)
+
+
+def test_glossary_has_the_words_of_the_field() -> None:
+    terms = glossary_terms()
+    assert len(set(terms)) == len(terms)
+    assert [word for word in FIELD_WORDS if word not in terms] == []
+
+
+def test_glossary_terms_appear() -> None:
+    """Every term is in use in the other pages or in the code."""
+    sources = [page for page in PAGES if page != GLOSSARY] + sorted((ROOT / "fabopt").rglob("*.py"))
+    text = "\n".join(source.read_text() for source in sources).lower()
+    used_later = {"epsilon-constraint", "incumbent"}
+    assert [term for term in glossary_terms() if term.lower() not in text and term not in used_later] == []
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", outside_code(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_resolve(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", outside_code(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{name_of(page)}: {target} leads nowhere"
+        assert not anchor or anchor in anchors(file), f"{name_of(page)}: {target}: there is no such section"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "decisions").glob("*.md")), ids=name_of)
+def test_decisions_have_their_parts(page: Path) -> None:
+    text = page.read_text()
+    assert re.match(r"\d{4}-[a-z0-9-]+\.md", page.name)
+    assert text.startswith(f"# {int(page.name[:4])}. ")
+    assert [part for part in DECISION_PARTS if f"**{part}**" not in text] == []

@@ -128,6 +128,7 @@ class ClosSpace:
         self._core_links: dict[tuple[PortType, str], Floats] = {}
         self._spine_shares: dict[tuple[str, int, str, int, str], Floats] = {}
         self._aboves: dict[tuple[PortType, str, int], Floats] = {}
+        self._most_down_table: dict[tuple[Any, ...], int] = {}
         self._widest_table: dict[tuple[int, str, int], int] = {}
         self._uppers_table: dict[tuple[int, str, int], list[_Upper]] = {}
         self._cores_table: dict[tuple[int, str], list[tuple[SwitchType, CageUse]]] = {}
@@ -229,7 +230,7 @@ class ClosSpace:
                 if down.lane.port_mbps != nic.port.lane.port_mbps:
                     continue
                 widest = 1 if up is None else self._widest(up, protocol, tiers)
-                if endpoints <= usable_ports(down, leaf) * widest:
+                if endpoints <= self._most_down(leaf, down, up, self._uplinks_needed) * widest:
                     block = Block(0.0, nic, leaf, down, up)
                     bound = self._bound(block, protocol, 1)
                     if self._within(bound, np.inf):
@@ -293,17 +294,16 @@ class ClosSpace:
         ports = np.arange(1, most + 1)
         cost = np.multiply.outer(self.costs.of(spine.switch.item), np.ones(most))
         if spine.up is not None:
-            need = self._core_links_needed(ports, spine)
+            need = self._core_links_needed(ports, spine.down, spine.up)
             room = self._uplinks_that_fit(spine.switch, spine.down, spine.up, ports)
             upward = self._core_link(spine.up, protocol)
             cost = np.where(need <= room, cost + np.multiply.outer(upward, need), np.inf)
         return np.asarray((cost / ports).min(axis=1))
 
-    def _core_links_needed(self, down_links: Ints, spine: _Upper) -> Ints:
-        assert spine.up is not None
+    def _core_links_needed(self, down_links: Ints, down: CageUse, up: CageUse) -> Ints:
         most = self.fabric.oversubscription_spine
-        top = down_links * (spine.down.lane.port_mbps * most.denominator)
-        return np.asarray(np.maximum(1, ceil_of(top, most.numerator * spine.up.lane.port_mbps)))
+        top = down_links * (down.lane.port_mbps * most.denominator)
+        return np.asarray(np.maximum(1, ceil_of(top, most.numerator * up.lane.port_mbps)))
 
     def _core_link(self, up: CageUse, protocol: str) -> Floats:
         """The least that one spine uplink costs with its core share."""
@@ -380,6 +380,24 @@ class ClosSpace:
         free = 1 - self.fabric.reserve
         return ceil_of(endpoints * free.denominator, free.numerator)
 
+    def _most_down(
+        self, switch: SwitchType, down: CageUse, up: CageUse | None, needed: Callable[[Ints, CageUse, CageUse], Ints]
+    ) -> int:
+        """Most down ports beside which the uplinks that they need still fit."""
+        most = usable_ports(down, switch)
+        if up is None:
+            return most
+        key = (switch.id, down.group, down.split, up.group, up.split, needed.__name__)
+        if key not in self._most_down_table:
+            ports = np.arange(1, most + 1)
+            fits = np.flatnonzero(needed(ports, down, up) <= self._uplinks_that_fit(switch, down, up, ports))
+            self._most_down_table[key] = int(fits[-1]) + 1 if fits.size else 0
+        return self._most_down_table[key]
+
+    def _spine_ports(self, spine: _Upper) -> int:
+        """Most down ports of a spine."""
+        return self._most_down(spine.switch, spine.down, spine.up, self._core_links_needed)
+
     def _widest(self, up: CageUse, protocol: str, tiers: int) -> int:
         """Most leaves of a plane that these uplinks can reach each other from: every leaf has a link to every spine of
         its pod, every pod one to every core group.
@@ -392,7 +410,7 @@ class ClosSpace:
                 if spine.up is not None:
                     cores = self._cores(spine.up.lane.port_mbps, protocol)
                     above = max((usable_ports(use, core) for core, use in cores), default=0)
-                widest = max(widest, usable_ports(spine.down, spine.switch) * above)
+                widest = max(widest, self._spine_ports(spine) * above)
             self._widest_table[key] = widest
         return self._widest_table[key]
 
@@ -403,7 +421,7 @@ class ClosSpace:
         assert block.up is not None
         widest = self._widest(block.up, block.leaf.product.protocol, tiers)
         for k in divisors(ports):
-            most = min(servers, usable_ports(block.down, block.leaf) // k)
+            most = min(servers, self._most_down(block.leaf, block.down, block.up, self._uplinks_needed) // k)
             if most < 1 or self._lacks_join(block, k, block.leaf.product.protocol):
                 continue
             g = np.arange(1, most + 1, dtype=np.int64)
@@ -569,7 +587,13 @@ class ClosSpace:
         self, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool, spine: _Upper
     ) -> tuple[Ints, Shape] | None:
         """Every pod size whose leaves fit on the spines, as (row of ``shape``, wide shape)."""
-        down_ports = usable_ports(spine.down, spine.switch)
+        assert spine.up is not None
+        down_ports = self._spine_ports(spine)
+        cores = self._cores(spine.up.lane.port_mbps, spine.switch.product.protocol)
+        widest = max((usable_ports(use, core) for core, use in cores), default=0)
+        pods_of_a_rail = widest // int(shape.rails) if rail_pods else widest
+        if pods_of_a_rail < 1:
+            return None
         leaves = 1 if rail_pods else int(shape.rails)
         u = shape.u[rows]
         groups = shape.groups[rows]
@@ -578,13 +602,15 @@ class ClosSpace:
         # rails meet in the cores: one pod a rail is enough there, two pods are needed otherwise
         if not (rail_pods and shape.rails >= 2):
             most = np.minimum(most, groups - 1)
-        inside = np.flatnonzero(most >= 1)
+        # a core has a link to every pod, so T is at least this:
+        least = ceil_of(groups, pods_of_a_rail)
+        inside = np.flatnonzero(most >= least)
         if not inside.size:
             return None
-        counts = most[inside]
+        counts = (most - least + 1)[inside]
         repeat = np.repeat(inside, counts)
         starts = np.repeat(np.cumsum(counts) - counts, counts)
-        per_pod = np.arange(repeat.size) - starts + 1
+        per_pod = np.arange(repeat.size) - starts + least[repeat]
         from_rows = rows[repeat]
         wide = replace(
             shape,
@@ -613,7 +639,7 @@ class ClosSpace:
         planes = block.nic.planes
         limit = self._limit(found, slack)
         down = shape.spine_down
-        fewest = self._core_links_needed(down, spine)
+        fewest = self._core_links_needed(down, spine.down, spine.up)
         most = self._uplinks_that_fit(spine.switch, spine.down, spine.up, down)
         boxes = planes * shape.pods * shape.spines
         widest = max((usable_ports(use, core) for core, use in self._cores(spine.up.lane.port_mbps, protocol)))

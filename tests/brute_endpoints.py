@@ -151,9 +151,9 @@ def injection_gbps(catalog: Json, server: Json, cards: Cards) -> Fraction:
 
 def usable_cards(catalog: Json, case: Json, server: Json, fabric: Json, goods: Goods) -> Iterator[Cards]:
     for cards in cards_of(catalog, server, fabric, goods):
-        if among(fabric.get("nics_per_server"), cards.number):
-            if injection_gbps(catalog, server, cards) >= demand_gbps(case, fabric):
-                yield cards
+        enough = injection_gbps(catalog, server, cards) >= demand_gbps(case, fabric)
+        if enough and among(fabric.get("nics_per_server"), cards.number):
+            yield cards
 
 
 def leaf_loads(servers: int, g: int, per_group: int, k: int, planes: int, attachments: list[Json]) -> list[LeafLoad]:

@@ -165,7 +165,7 @@ def an_attachment(dice: Dice, catalog: Json, at: int) -> Json:
     """Speeds are those of a card of the catalog, so that one may fit."""
     nic = dice.one(catalog["nics"])
     cage = dice.one(nic["cages"])
-    split = dice.one([split for split in cage["splits"]])
+    split = dice.one(cage["splits"])
     attachment: Json = {"name": f"extra-{at}", "ports": dice.number(1, 5), "buys": dice.one(["both", "near", "none"])}
     if attachment["buys"] == "both" or dice.chance(0.5):
         attachment |= {"form_factor": cage["form_factor"], "split": split}

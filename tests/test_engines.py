@@ -1,0 +1,141 @@
+"""Four engines, one optimum, one design; and the written program means the same to another solver."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ortools.sat.python import cp_model  # before pulp  # noqa: F401
+
+import pulp  # isort: skip
+
+from fabopt.optimize import formulation_text
+from fabopt.solvers import ENGINES
+from tests.small import Json, assert_proven, case, catalog, comparable, inputs, product, solved
+
+OTHERS = [engine for engine in ENGINES if engine != "cp-sat"]
+
+
+def with_limit() -> tuple[Json, Json]:
+    """A power limit between the leanest design and the cheapest, so that it decides."""
+    cheapest, leanest = solved(case()), solved(case(objective="power_w"))
+    assert cheapest.totals is not None and leanest.totals is not None
+    limit = int((cheapest.totals.power_w + leanest.totals.power_w) / 2)
+    assert leanest.totals.power_w < limit < cheapest.totals.power_w
+    return case(limits={"power_w": limit}), catalog()
+
+
+def with_breaks() -> tuple[Json, Json]:
+    """Breaks near the quantities needed: more is bought than is used where that is cheaper."""
+    parts = catalog()
+    product(parts, "dr4-hot")["price_usd"] = [{"from": 1, "usd": 600}, {"from": 50, "usd": 500}]
+    product(parts, "dr4")["price_usd"] = [{"from": 1, "usd": 700}, {"from": 40, "usd": 480}]
+    product(parts, "nic-400")["price_usd"] = [{"from": 1, "usd": 1500}, {"from": 26, "usd": 1300}]
+    return case(), parts
+
+
+def with_stock() -> tuple[Json, Json]:
+    """Some of a dear switch lies in store, and of the cheap transceiver few can be had: kinds are mixed."""
+    parts = catalog()
+    product(parts, "lean")["stock"] = 3
+    product(parts, "dr4-hot")["supply"] = 21
+    return case(), parts
+
+
+def with_ties() -> tuple[Json, Json]:
+    """Twins under other names: every tie is broken by the order, not by the engine."""
+    parts = catalog()
+    for kind, names in (("switches", ["small", "large"]), ("transceivers", ["dr4-hot"]), ("nics", ["nic-400"])):
+        parts[kind] += [{**product(parts, name), "id": f"{name}-twin"} for name in names]
+    return case({"striping": "any", "rails": "any"}), parts
+
+
+def three_tiers() -> tuple[Json, Json]:
+    return case({"tiers": 3, "max_oversubscription": {"leaf": 2, "spine": 3}}, servers=20), catalog()
+
+
+def by_cost_of_ownership() -> tuple[Json, Json]:
+    return case(objective="tco_usd", finance={"energy_usd_per_kwh": 0.37}), catalog()
+
+
+def two_fabrics() -> tuple[Json, Json]:
+    """Two fabrics that share a budget and the slots of a server."""
+    content = case({"nics_per_server": 2}, servers=8, limits={"budget_usd": 400000})
+    content["fabrics"].append({"name": "storage", "role": "storage", "min_gbps_per_gpu": 50, "max_oversubscription": 2})
+    return content, catalog()
+
+
+MAKERS = [with_limit, with_breaks, with_stock, with_ties, three_tiers, by_cost_of_ownership, two_fabrics]
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_engines_agree(make) -> None:  # type: ignore[no-untyped-def]
+    content, parts = make()
+    first = solved(content, parts)
+    assert_proven(first)
+    for engine in OTHERS:
+        other = solved(content, parts, engine=engine)
+        assert_proven(other)
+        assert comparable(other) == comparable(first), engine
+
+
+def test_breaks_buy_more_than_is_used() -> None:
+    """The twin of ``with_breaks``: the scenario is worth its name only if a break is reached by buying more."""
+    design = solved(*with_breaks())
+    assert any(row.quantity > row.in_use for row in design.bom)
+
+
+def test_short_supply_mixes_parts() -> None:
+    design = solved(*with_stock())
+    bought = {row.id: row.quantity for row in design.bom}
+    assert bought["dr4-hot"] <= 21
+    assert sum(1 for row in design.fabrics[0].links if row.from_ == "leaf") > 1
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_written_program_has_the_same_optimum(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """Another reader of the MPS and LP text finds the design's objective, offset included (variable ``fixed``)."""
+    content, parts = make()
+    design = solved(content, parts)
+    assert design.objective.value is not None
+    mps, lp = tmp_path / "program.mps", tmp_path / "program.lp"
+    mps.write_text(formulation_text(inputs(content, parts), "mps"))
+    lp.write_text(formulation_text(inputs(content, parts), "lp"))
+    found = optimum_of_mps(mps)
+    assert found == pytest.approx(optimum_of_text(lp), rel=1e-9)
+    if content.get("objective", "capex_usd") == "capex_usd":
+        assert found / 100 == pytest.approx(design.objective.value, abs=0.004)
+
+
+def optimum_of_mps(path: Path) -> float:
+    """The optimum by PuLP's reader and CBC."""
+    _, program = pulp.LpProblem.fromMPS(str(path))
+    assert program.solve(pulp.PULP_CBC_CMD(msg=False, gapRel=0, gapAbs=0)) == pulp.LpStatusOptimal
+    return float(pulp.value(program.objective))
+
+
+def optimum_of_text(path: Path) -> float:
+    """The optimum by CBC's own reader."""
+    command = [pulp.PULP_CBC_CMD().path, str(path), "ratio", "0", "allow", "0", "solve", "solu", str(path.with_suffix(".sol"))]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    first = path.with_suffix(".sol").read_text().splitlines()[0]
+    assert first.startswith("Optimal"), first
+    return float(first.rsplit(maxsplit=1)[-1])
+
+
+def test_ortools_is_imported_before_pulp() -> None:
+    """Decision record: OR-Tools first. HiGHS comes with OR-Tools; the package highspy cannot share its process."""
+    code = "import sys, fabopt.optimize; print([name for name in sys.modules if name in ('ortools', 'pulp', 'highspy')])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "['ortools', 'pulp']"
+
+
+def test_highspy_is_not_needed() -> None:
+    assert importlib.util.find_spec("highspy") is None
+    for package in ("ortools", "pulp"):
+        plain = [one for one in importlib.metadata.requires(package) or () if "extra ==" not in one]
+        assert not any(one.lower().startswith("highspy") for one in plain)

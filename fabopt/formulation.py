@@ -17,7 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import pulp
+import ortools.sat.python.cp_model  # noqa: F401 - before pulp: docs/decisions
+
+import pulp  # isort: skip
 
 from fabopt.goods import Item
 from fabopt.problem import Problem

@@ -109,9 +109,17 @@ class NicOption:
         """Occupied cages of a server."""
         return self.full_cages + self.partial_cages
 
-    def bundles(self, ports: int) -> bool:
-        """Whether sets of ``ports`` ports of one cage stay within a plane, so that they can go to one leaf."""
-        return self.planes == 1 or (self.ports_per_card // self.planes) % ports == 0
+    def bundle(self, k: int) -> int:
+        """Ports that a wire may carry together when ``k`` ports of a server go to one leaf.
+
+        They are ports of one card (of any cards that share the server's cages) in one plane; 1 if sets do not come out even.
+        """
+        if not self.own_cages:
+            return k if self.planes == 1 else 1
+        together = self.ports_per_card // self.planes
+        if k % together == 0:
+            return together
+        return k if together % k == 0 else 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,9 +421,12 @@ def _switches(
         if item is not None and product.protocol == protocol:
             made[product.id] = _switch_type(product, item, vendors_matter(catalog))
     chosen = {role: getattr(fabric.switches, role) for role in TIER_ROLES}
-    return {
-        role: tuple(one for one in made.values() if ids == "any" or one.id in ids) for role, ids in chosen.items()
-    }
+    return {role: tuple(one for one in made.values() if _offered(one.product, ids)) for role, ids in chosen.items()}
+
+
+def _offered(product: Switch | Nic, ids: str | tuple[str, ...]) -> bool:
+    """Whether a choice of the case allows a product; one at the end of its life only by name."""
+    return not product.end_of_life if isinstance(ids, str) else product.id in ids
 
 
 def _switch_type(product: Switch, item: Item, vendors: bool) -> SwitchType:
@@ -446,7 +457,11 @@ def _nic_options(
     else:
         options = _chosen_options(catalog.nics, goods, fabric, server, pcie, vendors_matter(catalog))
     for nic, option in options:
-        if protocol not in nic.protocols or (fabric.nics != "any" and nic.id not in fabric.nics):
+        if protocol not in nic.protocols:
+            continue
+        if not built_in and not _offered(nic, fabric.nics):
+            continue
+        if built_in and fabric.nics != "any" and nic.id not in fabric.nics:
             continue
         if not _count_allowed(fabric, option.cards):
             continue

@@ -159,7 +159,7 @@ class Search:
             )
             for fabric in self.problem.fabrics
         ]
-        found = [space.search(slack, first) for space in spaces]
+        found = [space.any_candidate() if first else space.search(slack) for space in spaces]
         self.sized = max(self.sized, sum(one.sized for one in found))
         bound = sum(one.least for one in found) - objective * self.saving - float(prices @ self.caps[1:])
         return _Opened(found, bound)

@@ -184,12 +184,14 @@ class Joiner:
                 standards = {part["split"]: part["standard"]} if "split" in part else part["standards"]
                 self.optics += [(part, split, standard) for split, standard in standards.items()]
         self.found: dict[tuple[Cage, Cage, Fraction], list[Joining]] = {}
+        self.fitting: dict[Cage, list[tuple[Json, str, int]]] = {}
 
     def join(self, near: Cage, far: Cage, run: Fraction) -> list[Joining]:
         key = (near, far, run)
         if key not in self.found:
-            ways = self._cable_ways(near, far, run) + self._optics_ways(near, far, run)
-            self.found[key] = list(dict.fromkeys(ways)) if near.speed == far.speed else []
+            same_speed = near.speed == far.speed
+            ways = self._cable_ways(near, far, run) + self._optics_ways(near, far, run) if same_speed else []
+            self.found[key] = list(dict.fromkeys(ways))
         return self.found[key]
 
     def _line(self, part: Json, run: Fraction, reaches: Iterable[Any]) -> Item | None:
@@ -205,6 +207,8 @@ class Joiner:
     def _cable_ways(self, near: Cage, far: Cage, run: Fraction) -> list[Joining]:
         ways = []
         for cable in self.cables:
+            if split_of(cable["ends"][0]["split"])[1] != near.speed:
+                continue
             line = self._line(cable, run, [cable.get("reach_m")])
             if line is None or not (vendors_agree(cable, near) and vendors_agree(cable, far)):
                 continue
@@ -234,6 +238,11 @@ class Joiner:
 
     def _optics_at(self, cage: Cage) -> list[tuple[Json, str, int]]:
         """(transceiver, standard, ports per connector) that fit a cage."""
+        if cage not in self.fitting:
+            self.fitting[cage] = self._fitting_optics(cage)
+        return self.fitting[cage]
+
+    def _fitting_optics(self, cage: Cage) -> list[tuple[Json, str, int]]:
         return [
             (part, standard, cage.ports // part.get("connectors", 1))
             for part, split, standard in self.optics
@@ -250,8 +259,10 @@ class Joiner:
                 if standard_a != standard_b or a["fibre"] != b["fibre"]:
                     continue
                 for fibre in self.fibres:
+                    if fibre["fibre"] != a["fibre"] or not fibre_fits(fibre, a, ports_a, b, ports_b):
+                        continue
                     line = self._line(fibre, run, [a["reach_m"], b["reach_m"]])
-                    if line and fibre["fibre"] == a["fibre"] and fibre_fits(fibre, a, ports_a, b, ports_b):
+                    if line:
                         key = ((a["id"], fibre["id"], b["id"]), line[1])
                         ways.append(Joining(key, "optics", line, (a["id"], None), (b["id"], None), ports_a, ports_b))
         return ways

@@ -1,8 +1,8 @@
 """A second formulation of one- and two-tier fabrics that states the structure itself in CP-SAT.
 
-Counts (g, G, k, r, u, m, S, cards, ports, planes) are integer variables, their products multiplication constraints, what
-is chosen (card, switch, split, way to join) booleans, and cost is the objective. No candidate is listed anywhere, so it
-shares no search with fabopt; only the rules of what joins two cages are those of the brute force.
+Counts (g, G, k, r, u, m, S, cards, ports, planes) are integer variables, their products multiplication constraints,
+what is chosen (card, switch, split, way to join) booleans, and cost is the objective. No candidate is listed anywhere,
+so it shares no search with fabopt; only the rules of what joins two cages are those of the brute force.
 
 Scope: one fabric, capex, tiers 1 and 2, aligned rails, even striping, no attachments, no breaks, stock, supply or
 limits. Outside of it ``ValueError``.
@@ -35,14 +35,19 @@ class Use(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One way to realise all links between two cages: mixed in whole units (``joining`` is None) or with one joining."""
+    """One way to realise all links between two cages.
+
+    Mixed (``joining`` is None): ``units[j]`` is the least cost of a cage with j links, or ``bundle_cents`` that of a
+    bundle of a cage's links. Else all links take one joining. ``whole_cages``: only where a cage's links keep together.
+    """
 
     near: Cage
     far: Cage
     pick: Var
     units: dict[int, int]
-    bundle_cents: int
-    joining: Joining | None
+    bundle_cents: int = 0
+    joining: Joining | None = None
+    whole_cages: bool = False
 
 
 class Boxes:
@@ -101,11 +106,16 @@ class Direct:
         self.counts: dict[str, Var] = {}
         self.cost: list[Var] = []
         self._choices()
+        if not (self.cards and self.leaf_down):
+            self.cp.add_bool_or([])
+            return
+        self.most_boxes = self._most_boxes()
         self._sizes()
         self._switches()
         self._speeds()
         self._server_links()
         self._spine_links()
+        self._redundant()
         self.cp.minimize(sum(self.cost))
 
     # -- small words ----------------------------------------------------------------------------------------------
@@ -134,6 +144,16 @@ class Direct:
         self.cp.add_bool_and([a, b]).only_enforce_if(found)
         self.cp.add_bool_or([~a, ~b, found])
         return found
+
+    def _most_boxes(self) -> int:
+        """More leaves than there are ports of servers are never used, nor more spines than uplinks of all leaves."""
+        per_card = max(use.count * use.cage.ports for use in self.cards)
+        if self.built_in and self.built_in.shared:
+            per_card = ceil_div(per_card, self.built_in.number)
+        cards = self.built_in.number if self.built_in else max(1, self.server.get("nic_slots", 0))
+        self.most_card_ports, self.most_server_ports = per_card, per_card * cards
+        self.most_switch_ports = max(most_ports(use.product) for use in self.leaf_down + self.leaf_up + self.spine_down)
+        return max(1, self.servers * self.most_server_ports)
 
     # -- choices --------------------------------------------------------------------------------------------------
 
@@ -194,7 +214,7 @@ class Direct:
         cp.add(before_last <= most - 1)
         if self.fabric.get("group_by", "any") == "rack":
             cp.add(self.g == min(self.case["site"]["servers_per_rack"], most))
-        self.k, self.per_group = self.count("k", 1, MOST_PORTS), self.count("r", 1, MOST_PORTS)
+        self.k, self.per_group = self.count("k", 1, self.most_server_ports), self.count("r", 1, self.most_server_ports)
         cp.add_multiplication_equality(self.per_server, [self.k, self.per_group])
         one_group = cp.new_bool_var("one_group")
         cp.add(self.groups == 1).only_enforce_if(one_group)
@@ -204,7 +224,7 @@ class Direct:
         cp.add(self.leaves >= 2).only_enforce_if(self.two_tiers)
         cp.add(self.leaves == 1).only_enforce_if(~self.two_tiers)
         self.last_leaves = self.product("last_leaves", self.planes, self.per_group)
-        self.all_leaves = self.count("leaves", 1, MOST_PORTS**2)
+        self.all_leaves = self.count("leaves", 1, self.most_boxes)
         cp.add_multiplication_equality(self.all_leaves, [self.planes, self.leaves])
         self.down = self.product("d", self.g, self.k)
         last = cp.new_int_var(1, most, "last")
@@ -218,10 +238,11 @@ class Direct:
         built_in = self.built_in
         number = built_in.number if built_in else slots
         self.number = self.count("cards", built_in.number if built_in else 1, number)
-        self.card_ports, self.planes = self.count("p", 1, MOST_PORTS), self.count("planes", 1, MOST_PORTS)
-        in_plane = self.count("ports_in_plane", 1, MOST_PORTS)
+        self.card_ports, self.planes, in_plane = (
+            self.count(name, 1, self.most_card_ports) for name in ("p", "planes", "ports_in_plane")
+        )
         cp.add_multiplication_equality(self.card_ports, [self.planes, in_plane])
-        self.per_server = self.count("R", 1, MOST_PORTS)
+        self.per_server = self.count("R", 1, self.most_server_ports)
         cp.add_multiplication_equality(self.per_server, [self.number, in_plane])
         self.in_plane = in_plane
         self.server_ports = self.product("server_ports", self.number, self.card_ports)
@@ -269,27 +290,25 @@ class Direct:
     def _reserve(self) -> None:
         """D is the least integer with D (1 - reserve) >= d."""
         share = 1 - exact(self.fabric.get("reserve_ports", 0))
-        self.with_reserve = self.count("D", 1, MOST_PORTS)
+        self.with_reserve = self.count("D", 1, self.most_switch_ports)
         self.cp.add(share.numerator * self.with_reserve >= share.denominator * self.down)
 
     def _uplinks(self) -> None:
         cp = self.cp
-        self.u, self.m, self.spines = self.count("u", 0, MOST_PORTS), self.count("m", 0, MOST_PORTS), self.count(
-            "S", 0, MOST_PORTS
-        )
+        self.u, self.m, self.spines = (self.count(name, 0, self.most_switch_ports) for name in ("u", "m", "S"))
         cp.add_multiplication_equality(self.u, [self.m, self.spines])
         cp.add(self.u >= 1).only_enforce_if(self.two_tiers)
         for variable in (self.u, self.m, self.spines):
             cp.add(variable == 0).only_enforce_if(~self.two_tiers)
         self.spine_ports = self.product("spine_ports", self.leaves, self.m)
-        self.all_spines = self.count("spines", 0, MOST_PORTS**2)
+        self.all_spines = self.count("spines", 0, self.most_boxes)
         cp.add_multiplication_equality(self.all_spines, [self.planes, self.spines])
 
     def _switches(self) -> None:
         """Prices, ASIC ports and cages. The cages of a side are at least what ports and joinings ask for."""
         cp = self.cp
         self.down_cages, self.up_cages, self.spine_cages = (
-            cp.new_int_var(0, MOST_PORTS, name) for name in ("down_cages", "up_cages", "spine_cages")
+            cp.new_int_var(0, self.most_switch_ports, name) for name in ("down_cages", "up_cages", "spine_cages")
         )
         self.leaf_box = {name: self._box(name, self.leaf_down, self.all_leaves) for name in ids(self.leaf_down)}
         for name in ids(self.spine_down):
@@ -319,7 +338,8 @@ class Direct:
         leaf_ratio, _ = ratios(self.case, self.fabric)
         down = self._by_speed("down", self.leaf_down)
         up = self._by_speed("up", self.leaf_up)
-        for first, second in ((self._by_speed("card", self.cards), down), (up, self._by_speed("spine", self.spine_down))):
+        card, spine = self._by_speed("card", self.cards), self._by_speed("spine", self.spine_down)
+        for first, second in ((card, down), (up, spine)):
             for speed in set(first) | set(second):
                 self.cp.add(first.get(speed, 0) == second.get(speed, 0))
         for v, down_pick in down.items():
@@ -360,15 +380,16 @@ class Direct:
         joinings = self.joiner.join(a, b, run)
         if not joinings:
             return []
-        multi = {(True, True): "", (False, True): "near", (True, False): "far"}.get((a.ports == 1, b.ports == 1), "both")
+        sides = {(True, True): "", (False, True): "near", (True, False): "far", (False, False): "both"}
+        multi = sides[a.ports == 1, b.ports == 1]
         pick = self.cp.new_bool_var
         if multi != "both":
             return self._mixed_ways(name, a, b, joinings, multi)
-        found = [Way(a, b, pick(f"{name}.alone"), {}, 0, one) for one in joinings]
+        found = [Way(a, b, pick(f"{name}.alone"), {}, joining=one) for one in joinings]
         if a.ports == b.ports:
             cents = self._cheapest(Kind(a, b, run, (), ()), joinings, a.ports, "both")
             if cents is not None:
-                found.append(Way(a, b, pick(f"{name}.bundles"), {}, cents, None))
+                found.append(Way(a, b, pick(f"{name}.bundles"), {}, cents, whole_cages=True))
         return found
 
     def _mixed_ways(self, name: str, a: Cage, b: Cage, joinings: list[Joining], multi: str) -> list[Way]:
@@ -380,8 +401,8 @@ class Direct:
             units = {j: self._cheapest(kind, some, j, multi) for j in range(1, size + 1)}
             known = {j: cents for j, cents in units.items() if cents is not None}
             if size in known:
-                splitter = size if len(some) > len(plain) else 0
-                found.append(Way(a, b, self.cp.new_bool_var(f"{name}.mixed"), known, splitter, None))
+                pick = self.cp.new_bool_var(f"{name}.mixed")
+                found.append(Way(a, b, pick, known, whole_cages=len(some) > len(plain)))
         return found
 
     def _cheapest(self, kind: Kind, joinings: list[Joining], links: int, multi: str) -> int | None:
@@ -393,7 +414,7 @@ class Direct:
     def _server_links(self) -> None:
         cp = self.cp
         ways = self.ways("server", self.cards, self.leaf_down, self.runs["server-leaf"], 1)
-        most = max((cage.ports for use in (self.cards, self.leaf_down) for cage in [one.cage for one in use]), default=1)
+        most = max(use.cage.ports for use in self.cards + self.leaf_down)
         near_number, near_ports = self.servers * self.number, self.card_ports
         if self.built_in and self.built_in.shared:
             near_number, near_ports = cp.new_constant(self.servers), self.server_ports
@@ -413,24 +434,22 @@ class Direct:
                 one.fill(self, use.cage.ports, use.pick)
         links = self.servers * self.server_ports
         pair = self._links_of_a_card_on_a_leaf()
-        limit = {cage: max(use.count for use in self.cards if use.cage == cage) for cage in {u.cage for u in self.cards}}
 
         def near_room(way: Way, cages: Var) -> None:
             for use in self.cards:
                 if use.cage == way.near:
                     cp.add(cages <= use.count).only_enforce_if([way.pick, use.pick])
 
-        assert limit
         self._cost_of("server", ways, near, far, links, pair, near_room, self.down_cages)
 
     def _links_of_a_card_on_a_leaf(self) -> Var:
         """x: a common divisor of k and a card's ports of a plane (a larger one never costs more)."""
         cp = self.cp
-        pair = self.count("x", 1, MOST_PORTS)
-        times = self.count("leaves_of_a_pair", 1, MOST_PORTS)
+        pair = self.count("x", 1, self.most_server_ports)
+        times = self.count("leaves_of_a_pair", 1, self.most_server_ports)
         cp.add_multiplication_equality(self.k, [pair, times])
         if not (self.built_in and self.built_in.shared):
-            cp.add_multiplication_equality(self.in_plane, [pair, self.count("x_rest", 1, MOST_PORTS)])
+            cp.add_multiplication_equality(self.in_plane, [pair, self.count("x_rest", 1, self.most_server_ports)])
         return pair
 
     def _spine_links(self) -> None:
@@ -442,12 +461,32 @@ class Direct:
             near[0].fill(self, use.cage.ports, use.pick)
         for use in self.spine_down:
             far[0].fill(self, use.cage.ports, use.pick)
-        links = self.product("spine_links", self.all_leaves, self.u)
+        links = self.spine_links = self.product("spine_links", self.all_leaves, self.u)
 
         def near_room(way: Way, cages: Var) -> None:
             self.cp.add(cages <= self.up_cages).only_enforce_if(way.pick)
 
         self._cost_of("spine", ways, near, far, links, self.m, near_room, self.spine_cages)
+
+    def _redundant(self) -> None:
+        """Sums over all switches, implied by the rest, that let the bound see how many switches the ports need."""
+        cp, server_links = self.cp, self.servers * self.server_ports
+        for use in self.leaf_down:
+            most = min(use.count * use.cage.ports, most_ports(use.product))
+            cp.add(most * self.all_leaves >= server_links).only_enforce_if(use.pick)
+        for use in self.spine_down:
+            most = min(use.count * use.cage.ports, most_ports(use.product))
+            cp.add(most * self.all_spines >= self.spine_links).only_enforce_if(use.pick)
+        ratio, _ = ratios(self.case, self.fabric)
+        for down in self.leaf_down:
+            for up in self.leaf_up:
+                if down.product["id"] != up.product["id"]:
+                    continue
+                v, w, picks = down.cage.speed, up.cage.speed, [down.pick, up.pick]
+                carried, needed = ratio.numerator * w * self.spine_links, ratio.denominator * v * server_links
+                cp.add(needed <= carried).only_enforce_if(picks)
+                most = most_ports(down.product)
+                cp.add(server_links + self.spine_links <= most * self.all_leaves).only_enforce_if(picks)
 
     def _cost_of(
         self, name: str, ways: list[Way], near: list[Boxes], far: list[Boxes], links: Var, pair: Var,
@@ -460,15 +499,14 @@ class Direct:
         wires = {}
         for way in ways:
             size = max(way.near.ports, way.far.ports)
+            if way.whole_cages:
+                self._divides(size, pair, way.pick)
             if way.joining is None and way.units:
                 side = near if way.near.ports > 1 else far
                 total = links * way.units[1] if size == 1 else sum(one.units(way.units, size) for one in side)
                 cp.add(cents >= total).only_enforce_if(way.pick)
-                if way.bundle_cents:
-                    self._divides(size, pair, way.pick)
             elif way.joining is None:
                 cp.add(size * cents >= links * way.bundle_cents).only_enforce_if(way.pick)
-                self._divides(size, pair, way.pick)
             elif bundle_size(way) > 1:
                 if bundle_size(way) not in wires:
                     wires[bundle_size(way)] = Wires(self, name, bundle_size(way), pair, near, far)
@@ -580,7 +618,7 @@ def check_scope(catalog: Json, case: Json) -> None:
         "breaks, stock or supply": any(goods.special(item) for item in goods.steps),
     }
     if any(outside.values()):
-        raise ValueError("outside the direct formulation: " + ", ".join(name for name, is_so in outside.items() if is_so))
+        raise ValueError(f"outside the direct formulation: {[name for name, is_so in outside.items() if is_so]}")
 
 
 def solve_direct(
@@ -609,8 +647,6 @@ def solve_protocol(
     catalog: Json, case: Json, protocol: str, time_limit_s: float, workers: int
 ) -> tuple[str, int | None, dict[str, int]]:
     model = Direct(catalog, case, protocol)
-    if not (model.cards and model.leaf_down):
-        return "infeasible", None, {}
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = time_limit_s
     solver.parameters.num_workers = workers

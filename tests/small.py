@@ -18,12 +18,12 @@ RUN_KEYS = ("engine", "solve_s", "candidates", "candidates_in_program", "bound",
 
 CATALOG: Json = {
     "switches": [
-        {"id": "large", "protocol": "ethernet", "rack_units": 2, "power_w": 900, "price_usd": 30000,
-         "cages": [{"count": 32, "form_factor": "QSFP-DD", "splits": ["1x400", "2x200"]}]},
+        {"id": "large", "protocol": "ethernet", "rack_units": 2, "power_w": 700, "price_usd": 24000,
+         "cages": [{"count": 12, "form_factor": "QSFP-DD", "splits": ["1x400", "2x200"]}]},
         {"id": "lean", "protocol": "ethernet", "rack_units": 1, "power_w": 300, "price_usd": 19000,
-         "cages": [{"count": 16, "form_factor": "QSFP-DD", "splits": ["1x400", "2x200"]}]},
+         "cages": [{"count": 8, "form_factor": "QSFP-DD", "splits": ["1x400", "2x200"]}]},
         {"id": "small", "protocol": "ethernet", "rack_units": 1, "power_w": 500, "price_usd": 16000,
-         "cages": [{"count": 16, "form_factor": "QSFP-DD", "splits": ["1x400", "2x200"]}]},
+         "cages": [{"count": 8, "form_factor": "QSFP-DD", "splits": ["1x400", "2x200"]}]},
     ],
     "nics": [
         {"id": "nic-200", "protocols": ["ethernet"], "pcie": {"generation": 4, "lanes": 16}, "power_w": 12,
@@ -71,9 +71,9 @@ def product(content: Json, product_id: str) -> Json:
 
 
 def case(fabric: Json | None = None, **changes: Any) -> Json:
-    """A case for the catalog: 12 servers at half bandwidth, unless it says otherwise."""
-    fabric = {"name": "compute", "min_gbps_per_gpu": 200, "max_oversubscription": 1, **(fabric or {})}
-    content = {"name": "small", "server": "gpu-4", "servers": 12, "fabrics": [fabric], **changes}
+    """A case for the catalog: six servers at half bandwidth on two tiers, unless it says otherwise."""
+    fabric = {"name": "compute", "min_gbps_per_gpu": 200, "max_oversubscription": 1, "tiers": 2, **(fabric or {})}
+    content = {"name": "small", "server": "gpu-4", "servers": 6, "fabrics": [fabric], **changes}
     if "gpus" in changes or "stages" in changes:
         del content["servers"]
     return content

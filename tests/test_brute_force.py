@@ -199,6 +199,20 @@ def test_a_twin_cable_needs_both_links_on_one_leaf(rails: str, feasible: bool) -
         assert found.capex_cents == (5000 + 500 + 50 + 6 * 20) * 100
 
 
+def test_a_twin_cable_never_joins_two_cards() -> None:
+    # Two cards of one used port each, both on one leaf: the ports are in two cages, so a server takes two twin cables,
+    # four leaf cages in all, and splitters from the leaf (one for two ports) are cheaper than the 4 x 10.
+    parts = catalog(
+        switches=[switch("switch", cage(4, "2x100"))],
+        nics=[card("card", cage(1, "2x100", "1x100"))],
+        cables=[cable("twin", "2x100", "2x100"), cable("fan", "2x100", "1x100", usd=(15,), heads=2)],
+    )
+    wanted = case(2, {"min_gbps_per_gpu": 200, "nics_per_server": 2, "tiers": 1})
+    assert usd(parts, wanted) == 1000 + 400 + 2 * 15
+    parts["cables"].pop()
+    assert usd(parts, wanted) == 1000 + 400 + 4 * 10
+
+
 def test_unused_heads_of_a_twin_cable_are_paid() -> None:
     # 3 servers on 2 leaves at 2:1: one uplink each to one spine through a twin cable of which one head is idle.
     parts = catalog(
@@ -299,6 +313,30 @@ def test_a_breakout_serves_servers_and_attachments() -> None:
         cables=[],
     )
     assert usd(parts, case(3, {"attachments": [attachment(1)]})) == 1000 + 300 + 2 * 80 + 4 * 50 + 2 * 5
+
+
+def test_a_breakout_at_the_server_leaves_leaf_cages_to_share() -> None:
+    # The fan is at the card; at the leaf every port has a connector of its own, so all share its modules:
+    # 2 + 1 ports are 2 modules, 2 + 4 are 3. Three servers that use one port of their card each: 3 + 1 are 2.
+    parts = catalog(
+        switches=[switch("switch", cage(3, "2x100"))],
+        nics=[card("card", cage(1, "2x100"))],
+        transceivers=[
+            optic("one", "1x100", 50),
+            optic("two", "2x100", 80, connectors=2, form_factor="QSFP-DD"),
+            optic("fanned", "2x100", 20, connector="MPO", form_factor="OSFP"),
+        ],
+        fibres=[fibre("fan", "MPO", "LC", 5, heads=2), fibre("line", "LC", "LC", 5)],
+        cables=[],
+    )
+    parts["switches"][0]["cages"][0]["form_factor"] = "QSFP-DD"
+    parts["nics"][0]["cages"][0]["form_factor"] = "OSFP"
+    wanted = case(1, {"min_gbps_per_gpu": 200, "nics_per_server": 1, "tiers": 1, "attachments": [attachment(1)]})
+    assert usd(parts, wanted) == 1000 + 100 + 20 + 5 + 2 * 80 + 50 + 5
+    wanted["fabrics"][0]["attachments"] = [attachment(1), attachment(3) | {"name": "other"}]
+    assert usd(parts, wanted) == 1000 + 100 + 20 + 5 + 3 * 80 + 4 * (50 + 5)
+    wanted = case(3, {"nics_per_server": 1, "tiers": 1, "attachments": [attachment(1)]})
+    assert usd(parts, wanted) == 1000 + 300 + 3 * (20 + 5) + 2 * 80 + 50 + 5
 
 
 def test_two_ports_of_an_attachment_share_a_twin_cable() -> None:

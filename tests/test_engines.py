@@ -6,17 +6,16 @@ import importlib.metadata
 import importlib.util
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ortools.sat.python import cp_model  # before pulp  # noqa: F401
-
-import pulp  # isort: skip
 
 from fabopt.optimize import formulation_text
-from fabopt.solvers import ENGINES
+from fabopt.solvers import ENGINES, pulp
 from tests.small import Json, assert_proven, case, catalog, comparable, inputs, product, solved
 
+Maker = Callable[[], tuple[Json, Json]]
 OTHERS = [engine for engine in ENGINES if engine != "cp-sat"]
 
 
@@ -32,17 +31,17 @@ def with_limit() -> tuple[Json, Json]:
 def with_breaks() -> tuple[Json, Json]:
     """Breaks near the quantities needed: more is bought than is used where that is cheaper."""
     parts = catalog()
-    product(parts, "dr4-hot")["price_usd"] = [{"from": 1, "usd": 600}, {"from": 50, "usd": 500}]
-    product(parts, "dr4")["price_usd"] = [{"from": 1, "usd": 700}, {"from": 40, "usd": 480}]
-    product(parts, "nic-400")["price_usd"] = [{"from": 1, "usd": 1500}, {"from": 26, "usd": 1300}]
+    product(parts, "dr4-hot")["price_usd"] = [{"from": 1, "usd": 600}, {"from": 30, "usd": 450}]
+    product(parts, "dr4")["price_usd"] = [{"from": 1, "usd": 700}, {"from": 28, "usd": 490}]
+    product(parts, "nic-400")["price_usd"] = [{"from": 1, "usd": 1500}, {"from": 14, "usd": 1250}]
     return case(), parts
 
 
 def with_stock() -> tuple[Json, Json]:
-    """Some of a dear switch lies in store, and of the cheap transceiver few can be had: kinds are mixed."""
+    """One switch lies in store, and of the cheap transceiver few can be had: kinds are mixed."""
     parts = catalog()
-    product(parts, "lean")["stock"] = 3
-    product(parts, "dr4-hot")["supply"] = 21
+    product(parts, "large")["stock"] = 1
+    product(parts, "dr4-hot")["supply"] = 13
     return case(), parts
 
 
@@ -55,7 +54,7 @@ def with_ties() -> tuple[Json, Json]:
 
 
 def three_tiers() -> tuple[Json, Json]:
-    return case({"tiers": 3, "max_oversubscription": {"leaf": 2, "spine": 3}}, servers=20), catalog()
+    return case({"tiers": 3, "max_oversubscription": {"leaf": 2, "spine": 3}}, servers=16), catalog()
 
 
 def by_cost_of_ownership() -> tuple[Json, Json]:
@@ -64,8 +63,8 @@ def by_cost_of_ownership() -> tuple[Json, Json]:
 
 def two_fabrics() -> tuple[Json, Json]:
     """Two fabrics that share a budget and the slots of a server."""
-    content = case({"nics_per_server": 2}, servers=8, limits={"budget_usd": 400000})
-    content["fabrics"].append({"name": "storage", "role": "storage", "min_gbps_per_gpu": 50, "max_oversubscription": 2})
+    content = case({"nics_per_server": 2}, limits={"budget_usd": 200000})
+    content["fabrics"].append({"name": "storage", "role": "storage", "min_gbps_per_gpu": 100, "max_oversubscription": 2})
     return content, catalog()
 
 
@@ -73,7 +72,7 @@ MAKERS = [with_limit, with_breaks, with_stock, with_ties, three_tiers, by_cost_o
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-def test_engines_agree(make) -> None:  # type: ignore[no-untyped-def]
+def test_engines_agree(make: Maker) -> None:
     content, parts = make()
     first = solved(content, parts)
     assert_proven(first)
@@ -92,12 +91,12 @@ def test_breaks_buy_more_than_is_used() -> None:
 def test_short_supply_mixes_parts() -> None:
     design = solved(*with_stock())
     bought = {row.id: row.quantity for row in design.bom}
-    assert bought["dr4-hot"] <= 21
+    assert 0 < bought["dr4-hot"] <= 13
     assert sum(1 for row in design.fabrics[0].links if row.from_ == "leaf") > 1
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-def test_written_program_has_the_same_optimum(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_written_program_has_the_same_optimum(make: Maker, tmp_path: Path) -> None:
     """Another reader of the MPS and LP text finds the design's objective, offset included (variable ``fixed``)."""
     content, parts = make()
     design = solved(content, parts)

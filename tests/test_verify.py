@@ -470,7 +470,7 @@ def test_ports_of_one_card_do_not_share_a_head_with_those_of_another() -> None:
     document = copy.deepcopy(JOININGS["twin copper"])
     fabric_ = document["fabrics"][0]
     fabric_["nic"].update(per_server=2, ports_per_nic=1)
-    assert "bundles_join_boxes" in broken_links(document)
+    assert "parts_cover_links" in broken_links(document)
 
 
 @pytest.mark.parametrize("status", ["infeasible", "unknown"])

@@ -180,11 +180,20 @@ class FabricEvidence:
         servers = self.evidence.servers
         return (servers, cards * ports) if self.shared_cages else (servers * cards, ports)
 
-    @property
-    def ports_by_card(self) -> tuple[int, int]:
-        """(Cards, ports of each) in one plane; cards that share cages count as one."""
-        cards, ports = self.made.nic.per_server, divide(self.made.nic.ports_per_nic, self.made.planes, "planes")
-        return (1, cards * ports) if self.shared_cages else (cards, ports)
+    @cached_property
+    def together(self) -> int:
+        """Ports of a server that go from one card to one leaf, and so may lie in one jacket.
+
+        All of a card's ports in a plane where leaves take whole cards, k where cards serve whole leaves, else 1. Cards
+        that share cages count as one card, in one plane.
+        """
+        per_leaf, planes = self.made.structure.ports_per_server_per_leaf, self.made.planes
+        if self.shared_cages:
+            return per_leaf if planes == 1 else 1
+        of_card = divide(self.made.nic.ports_per_nic, planes, "planes share a card's ports evenly")
+        if per_leaf % of_card == 0:
+            return of_card
+        return per_leaf if of_card % per_leaf == 0 else 1
 
     @cached_property
     def injection(self) -> Fraction:

@@ -11,9 +11,9 @@ from fabopt.schema.case import Attachment
 from fabopt.schema.catalog import Cage
 from fabopt.schema.design import LinkPart, PortUse
 from fabopt.units import ceil_div
-from fabopt.verify.clos import Boxes, Leaves
+from fabopt.verify.clos import Boxes, divide
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.rows import NO_MEDIUM, Bundle, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
+from fabopt.verify.rows import NO_MEDIUM, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
 
 SERVER_LEAF = "server-leaf"
 LEAF_SPINE = "leaf-spine"
@@ -29,21 +29,39 @@ def rows_between(fabric: FabricEvidence, near: str, far: str, attachment: str | 
     )
 
 
-def attachment_rows(fabric: FabricEvidence, name: str, servers: tuple[Row, ...]) -> tuple[Row, ...]:
-    """The file's rows of one attachment. Where all its links find room in the leaf cages of the servers' links, the
-    row may leave out the module (or splitter, or breakout fibre) at the leaf: it is theirs.
+def attachment_run_m(fabric: FabricEvidence) -> float:
+    """Metres from attachments to leaves; as for servers where the case does not say."""
+    distances = fabric.evidence.case.site.distances_m
+    return distances.server_leaf if distances.attachment_leaf is None else distances.attachment_leaf
+
+
+def attachment_rows(fabric: FabricEvidence, servers: tuple[Row, ...]) -> dict[str, tuple[Row, ...]]:
+    """The file's rows of every attachment, by name. Where all its links find room in leaf cages of others, a row may
+    leave out the module (or splitter, or breakout fibre) at the leaf: it is that of the servers' links, or of an
+    attachment before it.
     """
-    rows = rows_between(fabric, "attachment", "leaf", name)
-    return tuple(_completed(row, servers[0]) for row in rows) if len(servers) == 1 else rows
+    run_m, others = attachment_run_m(fabric), list(servers[:1])
+    rows: dict[str, tuple[Row, ...]] = {}
+    for attachment in fabric.wanted.attachments:
+        found = rows_between(fabric, "attachment", "leaf", attachment.name)
+        rows[attachment.name] = tuple(_completed(row, others, run_m) for row in found)
+        others += rows[attachment.name]
+    return rows
 
 
-def _completed(row: Row, servers: Row) -> Row:
+def _completed(row: Row, others: list[Row], run_m: float) -> Row:
     if row.made.to_cages or row.far is not None or row.cable is not None or row.made.medium == NO_MEDIUM:
         return row
-    if servers.cable is not None:
-        return replace(row, cable=servers.cable, wire_part=_none_of(servers.wire_part))
-    row = replace(row, far=servers.far, far_part=_none_of(servers.far_part))
-    return row if row.fibre is not None else replace(row, fibre=servers.fibre, wire_part=_none_of(servers.wire_part))
+    long_enough = [one for one in others if row.fibre is not None or _covers(one, run_m)]
+    host = next(iter(long_enough or others), row)
+    if host.cable is not None:
+        return replace(row, cable=host.cable, wire_part=_none_of(host.wire_part))
+    row = replace(row, far=host.far, far_part=_none_of(host.far_part))
+    return row if row.fibre is not None else replace(row, fibre=host.fibre, wire_part=_none_of(host.wire_part))
+
+
+def _covers(row: Row, run_m: float) -> bool:
+    return row.wire_part is not None and (row.wire_part.length_m or 0) >= run_m
 
 
 def _none_of(part: LinkPart | None) -> LinkPart | None:
@@ -71,12 +89,15 @@ def switch_side(end: End, boxes: tuple[Boxes, ...]) -> Side:
 
 
 def server_leaf(fabric: FabricEvidence) -> Kind:
-    """Every used port of every card, to the leaves of the server's group."""
+    """Every used port of every card, to the leaves of the server's group. For what lies in one jacket, the peers of a
+    leaf are the sets of ports that go together: cards, not servers.
+    """
     clos, site = fabric.clos, fabric.evidence.case.site.distances_m
     nic = End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
-    servers = Boxes(clos.servers, ((clos.rails * clos.planes, clos.per_leaf),))
+    sets = divide(clos.per_leaf, fabric.together, "sets of ports that go together fill a leaf's share")
+    servers = Boxes(clos.servers, ((clos.rails * clos.planes * sets, fabric.together),))
     leaf = switch_end(fabric, "leaf", fabric.tier("leaf").down)
-    leaves = tuple(Boxes(leaf.count, ((leaf.servers, clos.per_leaf),)) for leaf in clos.leaf_classes)
+    leaves = tuple(Boxes(one.count, ((one.servers * sets, fabric.together),)) for one in clos.leaf_classes)
     return Kind(
         SERVER_LEAF,
         Side(nic, fill_of([fabric.nic_holders], nic.lane.ports), (servers,)),
@@ -130,8 +151,8 @@ def attachment_end(attachment: Attachment, port_mbps: int) -> End:
 
 def attachment_kinds(fabric: FabricEvidence) -> Iterator[Kind]:
     """One kind for each attachment, in the case's order."""
-    site, leaf = fabric.evidence.case.site.distances_m, switch_end(fabric, "leaf", fabric.tier("leaf").down)
-    fills, servers = leaf_cages(fabric).attached, server_leaf(fabric)
+    leaf, fills = switch_end(fabric, "leaf", fabric.tier("leaf").down), leaf_cages(fabric).attached
+    rows = attachment_rows(fabric, server_leaf(fabric).rows)
     for index, attachment in enumerate(fabric.wanted.attachments):
         end = attachment_end(attachment, leaf.lane.port_mbps)
         joined = [(leaves.count, leaves.attached[index]) for leaves in fabric.clos.leaf_classes]
@@ -142,8 +163,8 @@ def attachment_kinds(fabric: FabricEvidence) -> Iterator[Kind]:
             Side(end, fill_of([(1, attachment.ports)], end.lane.ports), (Boxes(1, peers),)),
             Side(leaf, fills[index], used),
             attachment.ports,
-            site.attachment_leaf if site.attachment_leaf is not None else site.server_leaf,
-            attachment_rows(fabric, attachment.name, servers.rows),
+            attachment_run_m(fabric),
+            rows[attachment.name],
             attachment.buys,
         )
 
@@ -170,8 +191,8 @@ def leaf_cages(fabric: FabricEvidence) -> LeafCages:
     order = sorted(range(len(shares)), key=lambda index: fabric.wanted.attachments[index].buys == "none")
     added: tuple[Fill, ...] = tuple(Counter() for _ in shares)
     most = 0
-    for leaves in fabric.clos.leaf_classes:
-        cages = server_cages(leaves, fabric.clos.per_leaf, ports, kind.bundle)
+    for leaves, boxes in zip(fabric.clos.leaf_classes, kind.far.boxes, strict=True):
+        cages = kind.far.cages_of(boxes, kind.bundle)
         filled: Counter[Share] = Counter({head_of(kind): leaves.servers * fabric.clos.per_leaf})
         for index in order:
             before, more = filled[shares[index]], leaves.attached[index]
@@ -184,24 +205,17 @@ def leaf_cages(fabric: FabricEvidence) -> LeafCages:
     return LeafCages(most, added)
 
 
-def server_cages(leaves: Leaves, per_leaf: int, ports: int, bundle: Bundle | None) -> int:
-    """Cages that the servers' links occupy on one leaf of a class."""
-    if bundle is None:
-        return ceil_div(leaves.servers * per_leaf, ports)
-    return ceil_div(leaves.servers * ceil_div(per_leaf, bundle.size), bundle.per_far_cage)
-
-
 def attachment_shares(fabric: FabricEvidence, servers: Kind) -> list[Share]:
     """For every attachment, what it has in common with those whose leaf cages it fills up."""
     shares: list[Share] = []
+    rows = attachment_rows(fabric, servers.rows)
     for attachment in fabric.wanted.attachments:
         if attachment.buys == "none":
             shares.append(("nothing bought",) if servers.bundle is not None else head_of(servers))
             continue
-        rows = attachment_rows(fabric, attachment.name, servers.rows)
         end = attachment_end(attachment, servers.far.end.lane.port_mbps)
         alone = Side(end, Counter(), ())
-        head = head_of(Kind(attachment.name, alone, servers.far, attachment.ports, 0, rows))
+        head = head_of(Kind(attachment.name, alone, servers.far, attachment.ports, 0, rows[attachment.name]))
         shares.append(head or (attachment.name,))
     return shares
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import LinkPart
 from fabopt.units import ceil_div, gbps
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, server_leaf
 from fabopt.verify.proof import Proof
-from fabopt.verify.rows import Kind, Row, Side, bundle_of, heads, ports_per_connector
-
-MOST_PORTS_COUNTED = 100_000
+from fabopt.verify.rows import Bundle, Kind, Row, Side, bundle_of, heads, ports_per_connector
 
 
 def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:
@@ -74,24 +70,14 @@ def expected_cages(fabric: FabricEvidence, kind: Kind) -> tuple[int, int]:
         return kind.near.occupied, kind.far.occupied
     far = kind.far.bundled_cages(bundle.size, bundle.per_far_cage)
     if kind.name == SERVER_LEAF:
-        each = card_bundles(fabric, bundle.size)
-        return fabric.clos.servers * sum(ceil_div(bundles, bundle.per_near_cage) for bundles in each), far
+        return fabric.nic_holders[0] * card_cages(fabric, bundle), far
     return kind.near.bundled_cages(bundle.size, bundle.per_near_cage), far
 
 
-def card_bundles(fabric: FabricEvidence, size: int) -> list[int]:
-    """Bundles of at most ``size`` links on every card of a server, over all planes, none shared by two leaves.
-
-    In a plane the server's ports are numbered card after card, and leaf after leaf takes the next k of them.
-    """
-    (cards, ports), clos = fabric.ports_by_card, fabric.clos
-    if clos.ports_per_server > MOST_PORTS_COUNTED:
-        raise ValueError(f"{clos.ports_per_server} ports of a server in one plane are too many to be real")
-    cuts = sorted({*range(0, cards * ports + 1, ports), *range(0, cards * ports + 1, clos.per_leaf)})
-    bundles = [0] * cards
-    for first, end in pairwise(cuts):
-        bundles[first // ports] += clos.planes * ceil_div(end - first, size)
-    return bundles
+def card_cages(fabric: FabricEvidence, bundle: Bundle) -> int:
+    """Cages that bundles occupy on one card (in one server, where its cards share cages), over all planes."""
+    ports, together = fabric.nic_holders[1], fabric.together
+    return ceil_div(ports // together * ceil_div(together, bundle.size), bundle.per_near_cage)
 
 
 def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: Kind) -> None:
@@ -127,29 +113,20 @@ def _cages_hold(proof: Proof, what: str, cages: int, links: int, side: Side, oth
 def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:
     """Links in one jacket end in the same box at both ends, and start in the same card.
 
-    Bundles of b links counted card by card = r x P x ceil(k / b) counted pair by pair, and every card has the cages. A
-    splitter's single head at a server: its N ports divide k. Source: catalog, fit.
+    Every card has the cages that bundles of at most b of its t ports for one leaf need. A splitter's single head at a
+    server: its N ports divide t. Pairs of switches are counted in cages_close. Source: catalog, fit.
     """
-    kind, clos = server_leaf(fabric), fabric.clos
+    kind, together = server_leaf(fabric), fabric.together
+    cages = sum(cage.count for cage in fabric.nic_cages)
     for row in kind.rows:
-        bundle = bundle_of(kind, row)
+        bundle, ports = bundle_of(kind, row), kind.near.end.lane.ports
         if bundle is not None:
-            cards, pairs = card_bundles(fabric, bundle.size), clos.rails * clos.planes
-            proof.equal("bundles of a server", sum(cards), pairs * ceil_div(clos.per_leaf, bundle.size))
-            cages = sum(cage.count for cage in fabric.nic_cages)
-            most = ceil_div(max(cards), bundle.per_near_cage)
-            proof.holds(most <= cages, f"{most} cages of {cages} needed for bundles of {bundle.size}")
-        elif row.cable is not None and kind.near.end.lane.ports > 1:
-            _head_meets_one_leaf(proof, fabric, kind.near.end.lane.ports)
-    proof.note(f"{len(kind.rows)} rows of {kind.name}")
-
-
-def _head_meets_one_leaf(proof: Proof, fabric: FabricEvidence, size: int) -> None:
-    """All used ports of a cage go to one leaf: whole cages fill leaves, and so do partly used ones."""
-    per_leaf, (_, ports) = fabric.clos.per_leaf, fabric.ports_by_card
-    rest = ports % size
-    whole = per_leaf % size == 0 and (rest == 0 or (size % rest == 0 and fabric.made.planes == 1))
-    proof.holds(whole, f"{size} ports of a server cage in one head, {per_leaf} on a leaf, {ports} of a card in a plane")
+            needed = card_cages(fabric, bundle)
+            proof.holds(needed <= cages, f"{needed} cages of {cages} needed for bundles of {bundle.size}")
+        elif row.cable is not None and ports > 1:
+            whole = together % ports == 0
+            proof.holds(whole, f"{ports} ports of a server cage in one head, {together} of a card to one leaf")
+    proof.note(f"{together} ports of a card go to one leaf")
 
 
 def parts_cover_links(proof: Proof, fabric: FabricEvidence) -> None:

@@ -66,6 +66,12 @@ class Side:
         """Occupied cages when each takes ``per_cage`` such bundles."""
         return sum(boxes.count * ceil_div(boxes.bundles(size), per_cage) for boxes in self.boxes)
 
+    def cages_of(self, boxes: Boxes, bundle: Bundle | None) -> int:
+        """Occupied cages of one box at the far end."""
+        if bundle is None:
+            return ceil_div(boxes.links, self.end.lane.ports)
+        return ceil_div(boxes.bundles(bundle.size), bundle.per_far_cage)
+
     def pairs_divide_by(self, size: int) -> bool:
         """True if every pair of boxes has a multiple of ``size`` links."""
         return all(links % size == 0 for boxes in self.boxes for peers, links in boxes.peers if peers)

@@ -152,8 +152,9 @@ def _server_leaf(
     nic, down, shape = clos.parts.nic, clos.parts.leaf_down, clos.shape
     need = shape.server_leaf(nic, down.lane.ports, limit)
     n = down.lane.ports
-    mixes = nic.port.ports == n and shape.k % n == 0 and nic.bundles(n)
-    kind = ("server-leaf", nic.port, down.port, clos.parts.protocol, mixes, nic.bundles(n), int(shape.k) % n)
+    together = nic.bundle(int(shape.k))
+    mixes = nic.port.ports == n and together % n == 0
+    kind = ("server-leaf", nic.port, down.port, clos.parts.protocol, mixes, together)
     return choices_of(need, _server_joins(problem, fabric, clos), ("server", "leaf"), kind, mixes, prune)
 
 
@@ -294,11 +295,12 @@ def _joint_option(
     parts = need.quantities(server)
     if not parts.fits:
         return None
+    together = clos.parts.nic.bundle(int(clos.shape.k))
     leaf_cages = [0] * len(chosen)
     leaf_wires = [0] * len(chosen)
     order = [i for i, one in enumerate(chosen) if one is not None] + [i for i, one in enumerate(chosen) if one is None]
     for kind in classes:
-        taken = _cages_of_leaf(kind, order, chosen, n, int(clos.shape.k))
+        taken = _cages_of_leaf(kind, order, chosen, n, together)
         if sum(cages for cages, _ in taken.values()) > limit:
             return None
         for index, (cages, wires) in taken.items():
@@ -314,7 +316,7 @@ def _joint_option(
 
 
 def _cages_of_leaf(
-    kind: LeafClass, order: Sequence[int], chosen: Sequence[Assembly | None], n: int, k: int
+    kind: LeafClass, order: Sequence[int], chosen: Sequence[Assembly | None], n: int, together: int
 ) -> dict[int, tuple[int, int]]:
     """(cages, wires) that each kind of link adds on one leaf; 0 is the servers', the rest attachments in order."""
     filled: dict[Any, int] = {}
@@ -325,7 +327,7 @@ def _cages_of_leaf(
         one = chosen[index]
         ports = kind.servers_ports if index == 0 else kind.attached[index - 1]
         if one is not None and one.mode is Mode.PAIR:
-            pairs, each = (ports // k, k) if index == 0 else (1, ports)
+            pairs, each = (ports // together, together) if index == 0 else (1, ports)
             wires = int(pairs * ceil_of(each, one.ports_per_wire))
             taken[index] = (int(ceil_of(wires * one.ports_per_wire, n)), wires)
             continue

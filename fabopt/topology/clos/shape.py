@@ -119,10 +119,12 @@ class Shape:
     def server_leaf(self, nic: NicOption, leaf_ports: int, leaf_limit: Number) -> Need:
         """Links between servers and leaves, attachments left aside."""
         own = OwnCages(nic.full_cages, nic.partial_cages, nic.partial_ports)
-        server = Profile(self.servers, self.k, self.planes * self.rails, 0)
+        together = nic.bundle(int(self.k))
+        sets = self.k // together
         leaves = self.planes * self.rails
-        full = Profile((self.groups - 1) * leaves, self.k, self.g, 0)
-        last = Profile(leaves, self.k, self.last_group, 0)
+        server = Profile(self.servers, together, leaves * sets, 0)
+        full = Profile((self.groups - 1) * leaves, together, self.g * sets, 0)
+        last = Profile(leaves, together, self.last_group * sets, 0)
         return Need(
             Side((server,), nic.port.ports, nic.cage_limit, own),
             Side((full, last), leaf_ports, leaf_limit),

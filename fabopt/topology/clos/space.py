@@ -122,6 +122,7 @@ class ClosSpace:
         self.restriction = restriction
         self.prune = prune
         self.should_stop = should_stop
+        self.plain, self.sizes_met = False, False
         self._divisors: dict[int, list[int]] = {}
         self._leaf_shares: dict[tuple[Any, ...], Floats] = {}
         self._least_links: dict[tuple[PortType, PortType, str, str], Floats] = {}
@@ -129,11 +130,19 @@ class ClosSpace:
         self._spine_shares: dict[tuple[str, int, str, int, str], Floats] = {}
         self._aboves: dict[tuple[PortType, str, int], Floats] = {}
         self._most_down_table: dict[tuple[Any, ...], int] = {}
-        self._widest_table: dict[tuple[int, str, int], int] = {}
+        self._most_groups_table: dict[tuple[PortType, str, int, int], int] = {}
+        self._most_pods_table: dict[tuple[PortType, str], int] = {}
         self._uppers_table: dict[tuple[int, str, int], list[_Upper]] = {}
         self._cores_table: dict[tuple[int, str], list[tuple[SwitchType, CageUse]]] = {}
 
     # -- the search -------------------------------------------------------------------------------------------
+
+    def any_candidate(self) -> Found:
+        """Some candidate: first among those with one link wherever one is enough, then among all."""
+        self.plain, self.sizes_met = True, False
+        found = self.search(first=True)
+        self.plain = False
+        return found if found.batches or found.stopped or not self.sizes_met else self.search(first=True)
 
     def search(self, slack: float = 0.0, first: bool = False) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; with ``first``, any one will do."""
@@ -180,13 +189,14 @@ class ClosSpace:
             if self.should_stop():
                 found.stopped = True
                 return
-            if level < tiers:
+            if level < tiers and not self.plain:
                 tighter = self._bound(block, protocol, level + 1)
                 if self._within(tighter, np.inf):
                     heapq.heappush(queue, _Queued(max(bound, float(tighter[0])), level + 1, number, block))
                 continue
             sizes = self._one_tier(protocol, block) if tiers == 1 else self._groups(block, tiers)
             for shape in sizes:
+                self.sizes_met = True
                 limit = self._limit(found, slack)
                 if tiers == 1:
                     self._offer(found, Batch(Parts(protocol, block.nic, block.leaf, block.down), 1, shape,
@@ -225,13 +235,14 @@ class ClosSpace:
             for up in (leaf.uses if tiers > 1 else (None,))
         ]
         for nic in self._nics(protocol):
-            endpoints = self.problem.servers * nic.ports_per_plane
             for leaf, down, up in leaves:
                 if down.lane.port_mbps != nic.port.lane.port_mbps:
                     continue
-                widest = 1 if up is None else self._widest(up, protocol, tiers)
-                if endpoints <= self._most_down(leaf, down, up, self._uplinks_needed) * widest:
+                if self.joins(nic.port, down.port, "server-leaf", protocol):
                     block = Block(0.0, nic, leaf, down, up)
+                    if self.plain:
+                        yield block
+                        continue
                     bound = self._bound(block, protocol, 1)
                     if self._within(bound, np.inf):
                         yield block._replace(bound=float(bound[0]))
@@ -398,31 +409,48 @@ class ClosSpace:
         """Most down ports of a spine."""
         return self._most_down(spine.switch, spine.down, spine.up, self._core_links_needed)
 
-    def _widest(self, up: CageUse, protocol: str, tiers: int) -> int:
-        """Most leaves of a plane that these uplinks can reach each other from: every leaf has a link to every spine of
-        its pod, every pod one to every core group.
+    def _most_groups(self, up: CageUse, protocol: str, tiers: int, rails: int) -> int:
+        """Most server groups that these uplinks can join: one link from every leaf to every spine of its pod, one from
+        every pod to every core of a group.
         """
-        key = (up.lane.port_mbps, protocol, tiers)
-        if key not in self._widest_table:
-            widest = 0
+        key = (up.port, protocol, tiers, rails)
+        if key not in self._most_groups_table:
+            most = 0
             for spine in self._uppers(up.lane.port_mbps, protocol, tiers):
-                above = 1
-                if spine.up is not None:
-                    cores = self._cores(spine.up.lane.port_mbps, protocol)
-                    above = max((usable_ports(use, core) for core, use in cores), default=0)
-                widest = max(widest, self._spine_ports(spine) * above)
-            self._widest_table[key] = widest
-        return self._widest_table[key]
+                if not self.joins(up.port, spine.down.port, "leaf-spine", protocol):
+                    continue
+                ports = self._spine_ports(spine)
+                pods = self._most_pods(spine, protocol)
+                most = max(most, ports // rails * pods, ports * (pods // rails) if tiers == 3 else 0)
+            self._most_groups_table[key] = most
+        return self._most_groups_table[key]
+
+    def _most_pods(self, spine: _Upper, protocol: str) -> int:
+        """Most pods of a plane above whose spines some core still reaches them all; 1 below three tiers."""
+        if spine.up is None:
+            return 1
+        key = (spine.up.port, protocol)
+        if key not in self._most_pods_table:
+            self._most_pods_table[key] = max(
+                (
+                    usable_ports(use, core)
+                    for core, use in self._cores(spine.up.lane.port_mbps, protocol)
+                    if self.joins(spine.up.port, use.port, "spine-core", protocol)
+                ),
+                default=0,
+            )
+        return self._most_pods_table[key]
 
     def _groups(self, block: Block, tiers: int) -> Iterator[Shape]:
         """Group sizes, for each number of ports on a leaf that the rails allow."""
         problem, nic = self.problem, block.nic
         servers, ports = problem.servers, nic.ports_per_plane
         assert block.up is not None
-        widest = self._widest(block.up, block.leaf.product.protocol, tiers)
+        protocol = block.leaf.product.protocol
         for k in divisors(ports):
             most = min(servers, self._most_down(block.leaf, block.down, block.up, self._uplinks_needed) // k)
-            if most < 1 or self._lacks_join(block, k, block.leaf.product.protocol):
+            most_groups = self._most_groups(block.up, protocol, tiers, ports // k)
+            if most < 1 or ceil_of(servers, most) > most_groups or self._lacks_join(block, k, protocol):
                 continue
             g = np.arange(1, most + 1, dtype=np.int64)
             if self.fabric.group_servers is not None:
@@ -430,7 +458,9 @@ class ClosSpace:
             if self.fabric.aligned and k > 1:
                 g = g[g >= servers]
             shape = Shape(servers, ports, nic.planes, k, g)
-            kept = np.flatnonzero((shape.leaves >= 2) & (shape.leaves <= widest)) if g.size else g
+            if not g.size:
+                continue
+            kept = np.flatnonzero((shape.leaves >= 2) & (shape.groups <= most_groups))
             if kept.size:
                 yield replace(shape, g=g[kept])
 
@@ -464,7 +494,7 @@ class ClosSpace:
         rows: list[Ints] = []
         uplinks: list[Ints] = []
         for row in open_:
-            count = np.arange(fewest[row], most[row] + 1)
+            count = np.arange(fewest[row], (fewest[row] if self.plain else most[row]) + 1)
             cost = base[:, [row]] + np.multiply.outer(per_uplink[:, row], count)
             count = count[self._within(cost, limit)]
             rows.append(np.full(count.size, row))
@@ -489,6 +519,8 @@ class ClosSpace:
         """Row and number of spines, for every number over which the uplinks can be spread."""
         rows: list[int] = []
         spines: list[int] = []
+        if self.plain:
+            return np.arange(shape.u.size), shape.u
         for row, u in enumerate(shape.u.tolist()):
             if u not in self._divisors:
                 self._divisors[u] = divisors(u) if self.fabric.even else list(range(1, u + 1))
@@ -589,8 +621,7 @@ class ClosSpace:
         """Every pod size whose leaves fit on the spines, as (row of ``shape``, wide shape)."""
         assert spine.up is not None
         down_ports = self._spine_ports(spine)
-        cores = self._cores(spine.up.lane.port_mbps, spine.switch.product.protocol)
-        widest = max((usable_ports(use, core) for core, use in cores), default=0)
+        widest = self._most_pods(spine, spine.switch.product.protocol)
         pods_of_a_rail = widest // int(shape.rails) if rail_pods else widest
         if pods_of_a_rail < 1:
             return None
@@ -604,6 +635,8 @@ class ClosSpace:
             most = np.minimum(most, groups - 1)
         # a core has a link to every pod, so T is at least this:
         least = ceil_of(groups, pods_of_a_rail)
+        if self.plain:
+            least = np.maximum(least, most)
         inside = np.flatnonzero(most >= least)
         if not inside.size:
             return None
@@ -642,7 +675,7 @@ class ClosSpace:
         fewest = self._core_links_needed(down, spine.down, spine.up)
         most = self._uplinks_that_fit(spine.switch, spine.down, spine.up, down)
         boxes = planes * shape.pods * shape.spines
-        widest = max((usable_ports(use, core) for core, use in self._cores(spine.up.lane.port_mbps, protocol)))
+        widest = self._most_pods(spine, protocol)
         switches = np.multiply.outer(self.costs.of(spine.switch.item), boxes)
         least = self._least_link(block.up.port, spine.down, "leaf-spine", protocol)
         bound = (
@@ -694,6 +727,8 @@ class ClosSpace:
             sized = replace(_rows(shape, rows), x=x)
             for core, use in self._cores(spine.up.lane.port_mbps, protocol):
                 self._join_cores(found, protocol, block, spine, core, use, sized, base[:, rows], slack)
+            if self.plain:
+                return
             x = x + 1
 
     def _join_cores(
@@ -747,7 +782,7 @@ class ClosSpace:
                 if m2 > room:
                     break
                 for q in self._divisors_of(int(spines[row])):
-                    if q * m2 > room:
+                    if q * m2 > room or (self.plain and q * m2 > 1):
                         break
                     rows.append(row)
                     qs.append(q)
@@ -830,15 +865,10 @@ def down_cage_limit(down: CageUse, up: CageUse, up_ports: Any) -> Any:
 
 
 def server_assemblies(joins: Iterable[Assembly], nic: NicOption, k: int) -> tuple[Assembly, ...]:
-    """Those that suit ``k`` ports on one leaf: a splitter's single head, or a wire for a pair, needs ports that meet."""
-    kept = []
-    for one in map(whole_only, joins):
-        if one.mode is Mode.WHOLE and (k % one.ports_per_wire or not nic.bundles(one.ports_per_wire)):
-            continue
-        if one.mode is Mode.PAIR and not nic.bundles(one.ports_per_wire):
-            continue
-        kept.append(one)
-    return tuple(kept)
+    """Those that suit ``k`` ports on one leaf: a splitter's single head needs ports that all go there."""
+    together = nic.bundle(k)
+    found = (whole_only(one) for one in joins)
+    return tuple(one for one in found if one.mode is not Mode.WHOLE or together % one.ports_per_wire == 0)
 
 
 def _no_dearer(one: Item | None, other: Item | None) -> bool:
@@ -893,7 +923,7 @@ def undominated_nics(options: Sequence[NicOption]) -> list[NicOption]:
     best: dict[tuple[Any, ...], list[NicOption]] = {}
     for one in options:
         key = (one.port, one.ports_per_plane, one.planes, one.full_cages, one.partial_cages, one.partial_ports,
-               one.cage_limit, one.bundles(one.port.ports))  # fmt: skip
+               one.cage_limit, one.own_cages, one.ports_per_card // one.planes)  # fmt: skip
         best.setdefault(key, []).append(one)
     kept = []
     for same in best.values():

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from fabopt import __version__
 from fabopt.demand import resolved
 from fabopt.goods import Item
 from fabopt.metrics import figures

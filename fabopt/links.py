@@ -21,9 +21,9 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
+from fabopt.goods import Goods, Item
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cable, CableEnd, Cage, Catalog, Fibre, Transceiver
-from fabopt.goods import Goods, Item
 
 OSFP = "OSFP"
 OSFP_TOPS = frozenset({"OSFP-IHS", "OSFP-RHS"})

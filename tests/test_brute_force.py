@@ -23,7 +23,7 @@ from tests.random_cases import generate
 
 Json = dict[str, Any]
 Q = "QSFP56"
-SEEDS = {"linear": 25, "limited": 10, "procurement": 10, "attached": 20, "three_tier": 20}
+SEEDS = {"linear": 12, "limited": 5, "procurement": 5, "attached": 12, "three_tier": 8}
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 
 

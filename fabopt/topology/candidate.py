@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -179,21 +179,14 @@ def _whole_choice(
         parts = need.quantities(one)
         if parts.fits:
             options.append(Option((row_share(ends, one, need.links, parts, attachment),)))
-    sizes = tuple((row.assembly.name, row.parts) for option in options for row in option.rows if row.assembly)
-    return Choice((kind, attachment, "whole", need.links, _sizes_key(sizes)), 1, tuple(options))
-
-
-def _sizes_key(sizes: Iterable[tuple[str, tuple[PartUse, ...]]]) -> Hashable:
-    return tuple((name, tuple((part.item.index, part.quantity) for part in parts)) for name, parts in sizes)
+    return Choice((kind, attachment, "whole", tuple(option.rows for option in options)), 1, tuple(options))
 
 
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
     """Drop an option where another one costs, draws and wires no more; of equals the first by name stays."""
     kept: list[Option] = []
     for one in sorted(options, key=lambda option: (option.numbers, option.name)):
-        if any(item.varies for item in one.items):
-            kept.append(one)
-        elif not any(
+        if any(item.varies for item in one.items) or not any(
             not any(item.varies for item in other.items)
             and all(a <= b for a, b in zip(other.numbers, one.numbers, strict=True))
             for other in kept

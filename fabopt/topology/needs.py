@@ -45,11 +45,16 @@ class Profile(NamedTuple):
 
 
 class OwnCages(NamedTuple):
-    """Cages of one box where they are not simply filled in turn: a server's cards have each their own."""
+    """Cages of one box where they are not simply filled in turn: a server's cards have each their own.
+
+    ``cards`` that share their cages count as one.
+    """
 
     full: int
     partial: int
     partial_ports: int
+    cards: int
+    ports_per_card: int
 
 
 @dataclass(frozen=True)
@@ -89,16 +94,20 @@ class Side:
 
     def pair_cages(self, ports_per_wire: int) -> Number:
         """Cages that such wires occupy."""
-        return sum(
-            one.boxes * ceil_of(one.heads(ports_per_wire) * ports_per_wire, self.ports_per_cage)
-            for one in self.profiles
-        )
+        return sum(one.boxes * self._cages_of_pairs(one, ports_per_wire) for one in self.profiles)
+
+    def _cages_of_pairs(self, one: Profile, ports_per_wire: int) -> Number:
+        """Cages that such wires occupy in one box."""
+        if self.own is None:
+            return ceil_of(one.heads(ports_per_wire) * ports_per_wire, self.ports_per_cage)
+        wires = self.own.ports_per_card // one.links * ceil_of(one.links, ports_per_wire)
+        return self.own.cards * ceil_of(wires * ports_per_wire, self.ports_per_cage)
 
     def pairs_fit(self, ports_per_wire: int) -> Number:
         """Whether every box has the cages for such wires."""
         fits: Number = True
         for one in self.profiles:
-            cages = ceil_of(one.heads(ports_per_wire) * ports_per_wire, self.ports_per_cage)
+            cages = self._cages_of_pairs(one, ports_per_wire)
             fits = fits & ((cages <= self.limit) | (one.boxes == 0))
         return fits
 

@@ -270,15 +270,14 @@ def _with_attachments(
     if not options:
         return None
     kept = undominated(options)
-    sizes = tuple((option.name, tuple(sorted((i.index, n) for i, n in option.items.items()))) for option in kept)
-    return (Choice(("joint", clos.parts.protocol, clos.parts.nic.port, leaf.port, sizes), 1, kept),)
+    return (Choice(("joint", tuple(option.rows for option in kept)), 1, kept),)
 
 
 def _shares(one: Assembly) -> tuple[Any, ...] | None:
     """Links with equal keys may share a leaf cage; None: they never do."""
     if one.mode is Mode.PAIR:
         return None
-    return (one.far, one.wire if one.mode is Mode.FAR else None, one.ports_per_wire)
+    return one.far, one.wire if one.mode is Mode.FAR else None
 
 
 def _joint_option(

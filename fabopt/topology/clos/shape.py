@@ -118,7 +118,8 @@ class Shape:
 
     def server_leaf(self, nic: NicOption, leaf_ports: int, leaf_limit: Number) -> Need:
         """Links between servers and leaves, attachments left aside."""
-        own = OwnCages(nic.full_cages, nic.partial_cages, nic.partial_ports)
+        cards = nic.cards if nic.own_cages else 1
+        own = OwnCages(nic.full_cages, nic.partial_cages, nic.partial_ports, cards, nic.ports_per_server // cards)
         together = nic.bundle(int(self.k))
         sets = self.k // together
         leaves = self.planes * self.rails

@@ -111,7 +111,7 @@ class ClosSpace:
         fabric: FabricProblem,
         costs: Costs,
         caps: Floats,
-        restriction: Restriction = Restriction(),  # noqa: B008
+        restriction: Restriction = Restriction(),
         prune: bool = True,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -130,7 +130,7 @@ class ClosSpace:
         self._spine_shares: dict[tuple[str, int, str, int, str], Floats] = {}
         self._aboves: dict[tuple[PortType, str, int], Floats] = {}
         self._most_down_table: dict[tuple[Any, ...], int] = {}
-        self._most_groups_table: dict[tuple[PortType, str, int, int], int] = {}
+        self._uppers_reach: dict[tuple[PortType, str, int], set[tuple[int, int]]] = {}
         self._most_pods_table: dict[tuple[PortType, str], int] = {}
         self._uppers_table: dict[tuple[int, str, int], list[_Upper]] = {}
         self._cores_table: dict[tuple[int, str], list[tuple[SwitchType, CageUse]]] = {}
@@ -413,17 +413,18 @@ class ClosSpace:
         """Most server groups that these uplinks can join: one link from every leaf to every spine of its pod, one from
         every pod to every core of a group.
         """
-        key = (up.port, protocol, tiers, rails)
-        if key not in self._most_groups_table:
-            most = 0
-            for spine in self._uppers(up.lane.port_mbps, protocol, tiers):
-                if not self.joins(up.port, spine.down.port, "leaf-spine", protocol):
-                    continue
-                ports = self._spine_ports(spine)
-                pods = self._most_pods(spine, protocol)
-                most = max(most, ports // rails * pods, ports * (pods // rails) if tiers == 3 else 0)
-            self._most_groups_table[key] = most
-        return self._most_groups_table[key]
+        key = (up.port, protocol, tiers)
+        if key not in self._uppers_reach:
+            self._uppers_reach[key] = {
+                (self._spine_ports(spine), self._most_pods(spine, protocol))
+                for spine in self._uppers(up.lane.port_mbps, protocol, tiers)
+                if self.joins(up.port, spine.down.port, "leaf-spine", protocol)
+            }
+        return max(
+            (max(ports // rails * pods, ports * (pods // rails) if tiers == 3 else 0)
+             for ports, pods in self._uppers_reach[key]),
+            default=0,
+        )  # fmt: skip
 
     def _most_pods(self, spine: _Upper, protocol: str) -> int:
         """Most pods of a plane above whose spines some core still reaches them all; 1 below three tiers."""

@@ -1,0 +1,177 @@
+"""The shape of the code: who may import whom, how long files are, and what must not stand in any file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "fabopt"
+
+# Each room imports only from those before it; within a package the modules have no cycle.
+ROOMS = (
+    "errors",
+    "units",
+    "schema",
+    "files",
+    "library",
+    "pricing",
+    "read",
+    "demand",
+    "goods",
+    "links",
+    "problem",
+    "topology",
+    "metrics",
+    "design",
+    "verify",
+    "formulation",
+    "multipliers",
+    "solvers",
+    "search",
+    "conflicts",
+    "optimize",
+    "report",
+    "export",
+    "api",
+    "starter",
+    "cli",
+    "__main__",
+)
+MOST_LINES = 450
+LONGER_WITH_REASON = {
+    "topology/clos/space.py": "one search over one space: its bounds, sizes and joins share every array",
+    "problem.py": "the one place where a case gets its meaning; a split would share most of its types",
+}
+# In pieces, so that this file does not hold what it looks for.
+INDEX_HOSTS = ("pypi" + ".org/simple", "files.python" + "hosted", "registry.npm" + "js", "--index" + "-url", "extra-index" + "-url")
+TEXT_ENDINGS = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".json", ".cfg", ".ini", ".lock", ".sh", ""}
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def module_name(path: Path) -> str:
+    """``fabopt.read.text``; a package is its ``__init__``."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+NAMES = {module_name(path): path for path in MODULES}
+
+
+def room(name: str) -> str:
+    return name.split(".")[1]
+
+
+def is_for_types_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those that only type checkers see; functions' bodies count."""
+    for child in ast.iter_child_nodes(tree):
+        if not is_for_types_only(child):
+            yield child
+            yield from nodes(child)
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Modules of the package that a file imports, when it is read or later."""
+    for node in nodes(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in NAMES)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                if inner in NAMES:
+                    yield inner
+                elif node.module in NAMES and node.module != "fabopt":  # `from fabopt import __version__` needs no room
+                    yield node.module
+
+
+GRAPH = {name: sorted(set(imports(path)) - {name}) for name, path in NAMES.items() if name != "fabopt"}
+
+
+def test_every_module_has_a_room() -> None:
+    assert {room(name) for name in GRAPH} == set(ROOMS)
+
+
+@pytest.mark.parametrize("name", GRAPH)
+def test_imports_only_from_rooms_before(name: str) -> None:
+    place = ROOMS.index(room(name))
+    wrong = [other for other in GRAPH[name] if ROOMS.index(room(other)) > place]
+    assert wrong == [], f"{name} may not import these"
+
+
+def test_no_import_cycles() -> None:
+    """Raises CycleError, which names the cycle. A package's ``__init__`` gathers its modules; they do not need it."""
+    graph = {name: [one for one in others if not name.startswith(f"{one}.")] for name, others in GRAPH.items()}
+    tuple(TopologicalSorter(graph).static_order())
+
+
+def test_solver_free_proof() -> None:
+    """What re-proves a design reaches no solver and no search, whatever it imports."""
+    reached, open_ = set(), ["fabopt.verify"]
+    while open_:
+        name = open_.pop()
+        if name not in reached:
+            reached.add(name)
+            open_ += GRAPH[name]
+    assert not {"fabopt.formulation", "fabopt.solvers", "fabopt.search", "fabopt.optimize"} & reached
+    for name in reached:
+        assert not re.search(r"\b(pulp|ortools)\b", NAMES[name].read_text()), name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_no_relative_import(path: Path) -> None:
+    relative = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom) and node.level]
+    assert relative == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_no_file_is_too_long(path: Path) -> None:
+    length = len(path.read_text().splitlines())
+    name = path.relative_to(PACKAGE).as_posix()
+    assert length <= MOST_LINES or name in LONGER_WITH_REASON, f"{length} lines"
+
+
+def test_reasons_are_still_needed() -> None:
+    for name in LONGER_WITH_REASON:
+        assert len((PACKAGE / name).read_text().splitlines()) > MOST_LINES, f"{name} is short enough now"
+
+
+def tracked_files() -> list[Path]:
+    """Files under version control; outside a checkout, all beside the package that a release would hold."""
+    if (ROOT / ".git").exists():
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
+        found = [ROOT / name for name in listed.stdout.split("\0") if name]
+    else:
+        folders = ("fabopt", "tests", "docs", "catalogs", "cases", "models")
+        found = [*ROOT.glob("*"), *(path for folder in folders for path in (ROOT / folder).rglob("*"))]
+    return [path for path in found if path.is_file() and path.suffix in TEXT_ENDINGS and "__pycache__" not in path.parts]
+
+
+def test_no_package_index_host() -> None:
+    """Nothing here says where packages come from: that is the user's business."""
+    files = tracked_files()
+    assert len(files) > 100
+    found = [
+        f"{path.relative_to(ROOT)}: {host}"
+        for path in files
+        for host in INDEX_HOSTS
+        if host in path.read_text(errors="replace")
+    ]
+    assert found == []
+
+
+def test_constraints_are_names_and_versions() -> None:
+    line = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.+!]*")
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert lines
+    assert [one for one in lines if not line.fullmatch(one)] == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from fabopt.design import Sums, sums_of
 from fabopt.metrics import oversubscription
@@ -20,6 +21,8 @@ from fabopt.schema.design import Conflict
 from fabopt.search import Clock, Optimum, Search, Settings
 from fabopt.units import gbps, plain_fraction, usd, watts
 
+# Every probe is a search; when these seconds are over, what has been found by then is told.
+MOST_SECONDS = 40.0
 MOST_RATIO = 1024
 RATIO_STEPS = 40
 RATIO_PRECISION = Fraction(1, 1000)
@@ -66,13 +69,15 @@ def conflicts_of(
     that the case prescribes and the catalog clash, whatever may be spent.
     """
     quiet = replace(settings, progress=lambda text: None)
+    left = clock.left()
+    clock = Clock(MOST_SECONDS if left is None else min(left, MOST_SECONDS))
     free = case.model_copy(update={"limits": CaseLimits()})
     inquiry = _Inquiry(case, catalog, problem, quiet, clock)
     if problem.limits.are_set and inquiry.probe(free).picked:
         found = [*_spending(inquiry), *_demands(inquiry), *_servers(inquiry)]
         return tuple(found) or tuple(_together(inquiry))
     inquiry = replace(inquiry, case=free)
-    found = [*_demands(inquiry), *_structure(inquiry), *_servers(inquiry), *_runs(inquiry)]
+    found = [*_servers(inquiry), *_supply(inquiry), *_demands(inquiry), *_structure(inquiry), *_runs(inquiry)]
     return tuple(found) or (_nothing_helps(inquiry),)
 
 
@@ -98,23 +103,21 @@ def _spending(inquiry: _Inquiry) -> Iterator[Conflict]:
     if limits.capex_cents is not None:
         sums = _least(inquiry, "capex_usd", replace(limits, capex_cents=None))
         if sums is not None:
-            yield _spent("limits.budget_usd", usd(limits.capex_cents), usd(sums.cents), "the cheapest design costs", "$")
+            yield _spent("limits.budget_usd", usd(limits.capex_cents), usd(sums.cents), "the cheapest costs", "$")
     if limits.power_mw is not None:
         sums = _least(inquiry, "power_w", replace(limits, power_mw=None))
         if sums is not None:
-            yield _spent("limits.power_w", watts(limits.power_mw), watts(sums.power_mw), "the leanest design draws", "W")
+            yield _spent("limits.power_w", watts(limits.power_mw), watts(sums.power_mw), "the leanest draws", "W")
     if limits.rack_milliunits is not None:
         sums = _least(inquiry, "rack_units", replace(limits, rack_milliunits=None))
         if sums is not None:
             units = watts(sums.rack_milliunits)
-            yield _spent("limits.rack_units", watts(limits.rack_milliunits), units, "the smallest design takes", "U")
+            yield _spent("limits.rack_units", watts(limits.rack_milliunits), units, "the smallest takes", "U")
 
 
 def _spent(limit: str, value: float, needed: float, text: str, unit: str) -> Conflict:
     amounts = [f"${one:,}" if unit == "$" else f"{one:,} {unit}" for one in (needed, value)]
-    return Conflict(
-        limit=limit, value=value, needed=needed, detail=f"{text} {amounts[0]}; the limit is {amounts[1]}"
-    )
+    return Conflict(limit=limit, value=value, needed=needed, detail=f"{text} {amounts[0]}; the limit is {amounts[1]}")
 
 
 def _least(inquiry: _Inquiry, metric: str, limits: Limits) -> Sums | None:
@@ -303,6 +306,37 @@ def _servers(inquiry: _Inquiry) -> Iterator[Conflict]:
             needed=best + 1,
             detail=f"the largest number of servers reachable with this catalog and these limits is {best + 1:,}",
         )
+
+
+def _supply(inquiry: _Inquiry) -> Iterator[Conflict]:
+    """Whether it is only the supply of parts that is short."""
+    kinds = ("switches", "nics", "transceivers", "cables", "fibres")
+    free = inquiry.catalog.model_copy(update={kind: _unlimited(getattr(inquiry.catalog, kind)) for kind in kinds})
+    if free == inquiry.catalog:
+        return
+    if (
+        _Inquiry(inquiry.case, free, problem_of(inquiry.case, free), inquiry.settings, inquiry.clock)
+        .probe(inquiry.case)
+        .picked
+    ):
+        yield Conflict(
+            limit="catalog.supply",
+            value=None,
+            needed=None,
+            detail="with an unlimited supply of every part there is a design",
+        )
+
+
+def _unlimited(products: tuple[Any, ...]) -> tuple[Any, ...]:
+    freed = []
+    for one in products:
+        if getattr(one, "supply", None) is not None:
+            one = one.model_copy(update={"supply": None})
+        if hasattr(one, "lengths"):
+            lengths = tuple(length.model_copy(update={"supply": None}) for length in one.lengths)
+            one = one.model_copy(update={"lengths": lengths})
+        freed.append(one)
+    return tuple(freed)
 
 
 def _run(inquiry: _Inquiry, key: str) -> Iterator[Conflict]:

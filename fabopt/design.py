@@ -1,4 +1,4 @@
-"""From the program's solution to a Design: rows, bill, totals. Every total is derived here, none taken from a solver."""
+"""From the program's solution to a Design: rows, bill, totals; every total is derived here, none taken from a solver."""
 
 from __future__ import annotations
 
@@ -104,9 +104,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         nic=_nic_use(clos),
         tiers=tuple(_tiers(clos)),
         links=tuple(_link_rows(fabric, clos, units)),
-        oversubscription={
-            name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()
-        },
+        oversubscription={name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()},
         metrics=Metrics(
             injection_gbps_per_gpu=plain_fraction(found.injection / 1000, RATIO_DIGITS),
             bisection_gbps_per_gpu=plain_fraction(found.bisection / 1000, RATIO_DIGITS),
@@ -192,7 +190,8 @@ def _link_rows(fabric: FabricProblem, clos: Clos, units: Sequence[tuple[Option, 
         for row in option.rows:
             place = LINK_KINDS.index((row.near, row.far))
             attachment = names.index(row.attachment) if row.attachment is not None else -1
-            name = (row.assembly.name, row.assembly.length_m, row.assembly.mode.value) if row.assembly else ("", 0.0, "")
+            one = row.assembly
+            name = (one.name, one.length_m, one.mode.value) if one is not None else ("", 0.0, "")
             shares.setdefault((place, attachment, name), []).append((row, number))
     speeds = {
         0: clos.parts.leaf_down,
@@ -256,9 +255,7 @@ def part_number(product: Any, length_m: float | None) -> str:
 def products_by_id(problem: Problem) -> dict[str, tuple[str, Product]]:
     """Kind and product of every id."""
     return {
-        product.id: (kind, product)
-        for field, kind in KIND_OF.items()
-        for product in getattr(problem.catalog, field)
+        product.id: (kind, product) for field, kind in KIND_OF.items() for product in getattr(problem.catalog, field)
     }
 
 
@@ -389,6 +386,4 @@ def case_record(problem: Problem) -> CaseRecord:
     """The case as resolved and its hash."""
     content = resolved(problem.case, problem.server).model_dump(mode="json", by_alias=True)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return CaseRecord(
-        name=problem.case.name, sha256=hashlib.sha256(text.encode()).hexdigest(), content=content
-    )
+    return CaseRecord(name=problem.case.name, sha256=hashlib.sha256(text.encode()).hexdigest(), content=content)

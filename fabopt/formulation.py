@@ -91,7 +91,7 @@ class Program:
                 self.tier[item, t] = pulp.LpVariable(f"tier_{item.index}_{t}", cat="Binary")
 
     def _break_ends(self, item: Item) -> list[int]:
-        """The most that is ever bought at each break: up to the next one, or what is used (or where the break starts)."""
+        """The most that is ever bought at each break: up to the next one; at the last, what is used or where it starts."""
         ends = [start - 1 for start, _ in item.breaks[1:]]
         last = max(self.most_used[item], item.breaks[-1][0])
         ends.append(last)
@@ -128,9 +128,7 @@ class Program:
         }
         return on_pick, on_links
 
-    def _level(
-        self, name: str, weight: Callable[[Item], int], purchases: int = 0, constant: int = 0
-    ) -> Level:
+    def _level(self, name: str, weight: Callable[[Item], int], purchases: int = 0, constant: int = 0) -> Level:
         """A quantity with its coefficients reduced; ``purchases`` weighs the cents that are paid at breaks."""
         on_pick, on_links = self._sum(weight)
         for key, options in self.options.items():
@@ -275,9 +273,7 @@ class Program:
     def picked(self, values: Mapping[str, int]) -> list[Candidate]:
         """The candidates that a solution builds, in the order of the case's fabrics."""
         chosen = {
-            one.fabric: one
-            for one, var in zip(self.candidates, self.pick, strict=True)
-            if values.get(var.name, 0) == 1
+            one.fabric: one for one, var in zip(self.candidates, self.pick, strict=True) if values.get(var.name, 0) == 1
         }
         return [chosen[fabric.name] for fabric in self.problem.fabrics]
 
@@ -294,9 +290,7 @@ class Program:
 
 def value_of(expression: pulp.LpAffineExpression, values: Mapping[str, int]) -> int:
     """The exact value of an integer expression."""
-    return int(expression.constant) + sum(
-        int(weight) * values.get(var.name, 0) for var, weight in expression.items()
-    )
+    return int(expression.constant) + sum(int(weight) * values.get(var.name, 0) for var, weight in expression.items())
 
 
 def broken(lp: pulp.LpProblem, values: Mapping[str, int]) -> list[str]:

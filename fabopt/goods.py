@@ -1,4 +1,4 @@
-"""What can be bought: every product (and every length of one) that has a price and a power figure, as exact integers."""
+"""What can be bought: every product (and length of one) that has a price and a power figure, as exact integers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,13 @@ class Goods:
         return self._lengths.get(product_id, [])
 
     def _new(
-        self, kind: str, product_id: str, sold: Purchasable, power_mw: int, units: int = 0, length_m: float | None = None
+        self,
+        kind: str,
+        product_id: str,
+        sold: Purchasable,
+        power_mw: int,
+        units: int = 0,
+        length_m: float | None = None,
     ) -> Item:
         assert sold.price_usd is not None
         item = Item(
@@ -96,7 +102,6 @@ class Goods:
                 continue
             units = milliwatts(product.rack_units) if isinstance(product, Switch) else 0
             self._single[product.id] = self._new(kind, product.id, product, milliwatts(product.power_w), units)
-
 
     def add_length(self, kind: str, product_id: str, length: CableLength, power_mw: int) -> None:
         """Add one length of a cable or fibre; call in rising length."""

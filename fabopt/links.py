@@ -5,7 +5,7 @@ wires (cables or fibres) a number of links takes:
 
 ``LINK``   one wire for each link
 ``PAIR``   a wire carries ``ports_per_wire`` ports, all of one pair of boxes; unused heads are paid
-``NEAR``   a splitter or breakout with its single head at the near cage: one for every ``ports_per_wire`` ports of a cage
+``NEAR``   a splitter or breakout with its single head at the near cage: one for each ``ports_per_wire`` of its ports
 ``FAR``    the same with its single head at the far cage
 ``WHOLE``  a splitter with its single head at a near cage, all of whose ports go to one box
 
@@ -63,9 +63,7 @@ def vendors_matter(catalog: Catalog) -> bool:
     return any(one.works_with for one in catalog.transceivers) or any(one.works_with for one in catalog.cables)
 
 
-def port_type(
-    cage: Cage, split: str, vendor: str | None = None, works_with: Iterable[str] = ()
-) -> PortType:
+def port_type(cage: Cage, split: str, vendor: str | None = None, works_with: Iterable[str] = ()) -> PortType:
     """The port type of a cage group used at a split. ``vendor``: None where it does not matter."""
     port = PortType(
         cage.form_factor,
@@ -85,9 +83,7 @@ def form_factor_fits(part: str, cage: str, accepts: frozenset[str]) -> bool:
     return (part == OSFP and cage in OSFP_TOPS) or (cage == OSFP and part in OSFP_TOPS)
 
 
-def vendors_agree(
-    part_vendor: str | None, part_works_with: Sequence[str], port: PortType
-) -> bool:
+def vendors_agree(part_vendor: str | None, part_works_with: Sequence[str], port: PortType) -> bool:
     """Where both sides say something about vendors, they agree."""
     if part_works_with and port.vendor is not None and port.vendor not in part_works_with:
         return False
@@ -159,19 +155,22 @@ class LinkTable:
         self._catalog = catalog
         self._goods = goods
         self._prune = prune
-        self._found: dict[tuple[PortType, PortType, float, str], tuple[Assembly, ...]] = {}
-        self._fitting: dict[tuple[PortType, str], tuple[_Module, ...]] = {}
+        self._found: dict[tuple[PortType, PortType, float, str, bool], tuple[Assembly, ...]] = {}
+        self._fitting: dict[tuple[PortType, str, bool], tuple[_Module, ...]] = {}
 
     def assemblies(
-        self, near: PortType, far: PortType, run_m: float, protocol: str
+        self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool = False
     ) -> tuple[Assembly, ...]:
-        """Every way to join two cages over a run, sorted by name; empty if there is none."""
-        key = (near, far, run_m, protocol)
+        """Every useful way to join two cages over a run, sorted by name; empty if there is none.
+
+        ``all_``: with those that others beat, which may still win by sharing a cage with other links.
+        """
+        key = (near, far, run_m, protocol, all_)
         if key not in self._found:
             found: list[Assembly] = []
             if near.lane.port_mbps == far.lane.port_mbps:
-                found = [*self._cables(near, far, run_m, protocol), *self._optics(near, far, run_m, protocol)]
-            kept = undominated(found) if self._prune else found
+                found = [*self._cables(near, far, run_m, protocol), *self._optics(near, far, run_m, protocol, all_)]
+            kept = undominated(found) if self._prune and not all_ else found
             self._found[key] = tuple(sorted(kept, key=lambda one: (one.name, one.length_m)))
         return self._found[key]
 
@@ -199,12 +198,12 @@ class LinkTable:
             for mode, ports in sorted(modes, key=lambda pair: pair[0].value):
                 yield base._replace(mode=mode, ports_per_wire=ports)
 
-    def modules(self, port: PortType, protocol: str) -> tuple[_Module, ...]:
-        """Transceivers that fit a cage at its split."""
-        key = (port, protocol)
+    def modules(self, port: PortType, protocol: str, all_: bool = False) -> tuple[_Module, ...]:
+        """Transceivers that fit a cage at its split; ``all_``: with those that others beat."""
+        key = (port, protocol, all_)
         if key not in self._fitting:
             fitting = [one for one in self._modules_by_lane[port.lane] if _module_fits(one.product, port, protocol)]
-            self._fitting[key] = tuple(_useful(fitting) if self._prune else fitting)
+            self._fitting[key] = tuple(_useful(fitting) if self._prune and not all_ else fitting)
         return self._fitting[key]
 
     @cached_property
@@ -229,9 +228,9 @@ class LinkTable:
                     kinds[kind].append(fibre)
         return kinds
 
-    def _optics(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Iterable[Assembly]:
-        far_modules = self.modules(far, protocol)
-        for one in self.modules(near, protocol):
+    def _optics(self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool) -> Iterable[Assembly]:
+        far_modules = self.modules(far, protocol, all_)
+        for one in self.modules(near, protocol, all_):
             for other in far_modules:
                 if one.standard == other.standard and one.product.fibre == other.product.fibre:
                     yield from self._over_fibre(one, other, run_m)
@@ -247,14 +246,12 @@ class LinkTable:
             wire = self._shortest(fibre.id, run_m, reach_m)
             if wire is not None:
                 name = f"{near.item.id}|{fibre.id}|{far.item.id}"
-                yield Assembly(
-                    name, near.product.fibre, mode, ports, near.item, wire, far.item, wire.length_m or 0.0
-                )
+                yield Assembly(name, near.product.fibre, mode, ports, near.item, wire, far.item, wire.length_m or 0.0)
 
     def near_only(self, port: PortType, run_m: float, protocol: str) -> tuple[Assembly, ...]:
         """Transceiver at a near cage and straight fibre, for a far end that is somebody else's and not described."""
         found = []
-        for module in self.modules(port, protocol):
+        for module in self.modules(port, protocol, True):
             if module.ports_per_connector != 1:
                 continue
             connector = module.product.connector
@@ -296,9 +293,7 @@ def _cable_joins(cable: Cable, near_end: CableEnd, far_end: CableEnd, near: Port
     )
 
 
-def _cable_modes(
-    near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType
-) -> Iterable[tuple[Mode, int]]:
+def _cable_modes(near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType) -> Iterable[tuple[Mode, int]]:
     if near_end.count == far_end.count == 1:
         yield (Mode.LINK, 1) if near.ports == 1 else (Mode.PAIR, near.ports)
     elif near_end.count == 1 and far.ports == 1:
@@ -321,9 +316,7 @@ def _useful(modules: Sequence[_Module]) -> list[_Module]:
     kept: list[_Module] = []
     for one in sorted(modules, key=lambda module: (module.item.first_cents, module.item.power_mw, module.item.id)):
         if not any(
-            other.optics == one.optics
-            and other.product.reach_m >= one.product.reach_m
-            and _beats(other.item, one.item)
+            other.optics == one.optics and other.product.reach_m >= one.product.reach_m and _beats(other.item, one.item)
             for other in kept
         ):
             kept.append(one)
@@ -355,19 +348,26 @@ def _beats(one: Item | None, other: Item | None) -> bool:
         return True
     if one is None or other is None:
         return one is None
-    return not one.varies and not other.varies and one.first_cents <= other.first_cents and (
-        one.power_mw <= other.power_mw
+    return (
+        not one.varies
+        and not other.varies
+        and one.first_cents <= other.first_cents
+        and (one.power_mw <= other.power_mw)
     )
 
 
 def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
-    """Drop what another assembly of the same mode beats in every part; of equals the first by name stays."""
+    """Drop what another assembly of the same mode beats in every part; of equals the first by name stays.
+
+    A splitter does not stand for a breakout fibre: at a server it needs ports that all go to one leaf.
+    """
     kept: list[Assembly] = []
     order = sorted(assemblies, key=lambda one: (sum(i.first_cents for i in one.items), one.name))
     for one in order:
         if not any(
             other.mode is one.mode
             and other.ports_per_wire == one.ports_per_wire
+            and (one.mode is not Mode.NEAR or (other.near is None) == (one.near is None))
             and _beats(other.near, one.near)
             and _beats(other.wire, one.wire)
             and _beats(other.far, one.far)

@@ -1,6 +1,7 @@
 """Prices on limits: the master program of Kelley's cutting planes.
 
-For prices y >= 0 every design within the limits costs at least q(y) = min over designs of (objective + y x (use - limit)).
+For prices y >= 0 every design within the limits costs at least
+q(y) = min over designs of (objective + y x (use - limit)).
 q is concave and the minimum of one line per design, so the designs met so far give a model of q that is never below it;
 the next prices are those where the model is highest.
 Source: Kelley, The cutting-plane method for solving convex programs, J. SIAM 8 (1960).

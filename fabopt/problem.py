@@ -112,7 +112,7 @@ class NicOption:
     def bundle(self, k: int) -> int:
         """Ports that a wire may carry together when ``k`` ports of a server go to one leaf.
 
-        They are ports of one card (of any cards that share the server's cages) in one plane; 1 if sets do not come out even.
+        They are ports of one card (of any cards that share the server's cages) in one plane; 1 if sets do not come out.
         """
         if not self.own_cages:
             return k if self.planes == 1 else 1
@@ -240,7 +240,7 @@ class Problem:
 
 
 def purchase_cents(item: Item, used: int) -> tuple[int, int]:
-    """Units to buy so that ``used`` are there, and what they cost: more than needed where a break makes that cheaper."""
+    """Units to buy so that ``used`` are there, and their cost; more than needed where a break makes that cheaper."""
     need = max(0, used - item.stock)
     if need == 0:
         return 0, 0
@@ -412,9 +412,7 @@ def _attachment(one: Attachment) -> AttachmentDemand:
     return AttachmentDemand(one.name, one.ports, speed, port, one.buys)
 
 
-def _switches(
-    fabric: Fabric, protocol: Protocol, catalog: Catalog, goods: Goods
-) -> dict[str, tuple[SwitchType, ...]]:
+def _switches(fabric: Fabric, protocol: Protocol, catalog: Catalog, goods: Goods) -> dict[str, tuple[SwitchType, ...]]:
     made: dict[str, SwitchType] = {}
     for product in catalog.switches:
         item = goods.item(product.id)
@@ -565,6 +563,4 @@ def _built_in_options(
             continue
         injection = _injection(nic, server, cards, ports, port.lane.port_mbps, pcie)
         for planes in _planes(fabric, ports):
-            yield nic, NicOption(
-                nic.id, None, cards, 0, split, ports, planes, port, shared is None, limit, injection
-            )
+            yield nic, NicOption(nic.id, None, cards, 0, split, ports, planes, port, shared is None, limit, injection)

@@ -23,7 +23,7 @@ from fabopt.topology.clos.candidates import candidate_of
 from fabopt.topology.clos.space import ClosSpace, Found, Restriction
 from fabopt.topology.needs import Costs, Floats
 
-# The threshold rises by this share of the bound, then fourfold, while the program over the candidates below is infeasible.
+# The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
 FIRST_RISE = 0.002
 RISE = 4.0
 MOST_RISES = 12
@@ -70,7 +70,7 @@ class Clock:
 
 @dataclass
 class Optimum:
-    """A search's result. ``value`` and ``bound`` are objective integers (see ``Weights``); ``picked`` with its parts."""
+    """A search's result. ``value``, ``bound``: objective integers (see ``Weights``); ``picked`` with its parts."""
 
     verdict: str
     picked: list[tuple[Candidate, list[tuple[Option, int]]]] = field(default_factory=list)
@@ -167,7 +167,11 @@ class Search:
     def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
         made: list[Candidate] = []
         for fabric, one in zip(self.problem.fabrics, opened.found, strict=True):
-            places = [(float(batch.cost[0, i]), b, i) for b, batch in enumerate(one.batches) for i in range(batch.cost.shape[1])]
+            places = [
+                (float(batch.cost[0, i]), b, i)
+                for b, batch in enumerate(one.batches)
+                for i in range(batch.cost.shape[1])
+            ]
             if most is not None:
                 places = sorted(places)[:most]
             for _, b, index in places:
@@ -290,9 +294,7 @@ class Search:
                     else np.zeros(len(self.caps))
                     for option in choice.options
                 ]
-                costs = [
-                    sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options
-                ]
+                costs = [sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options]
                 total += sums[int(np.argmin(costs))] * choice.count
         return Point(float(total[0]) - self.saving, total[1:])
 
@@ -311,9 +313,7 @@ class Search:
         picked = [(one, program.units(values, one)) for one in program.picked(values)]
         return Optimum(verdict, picked, value, None, self.sized, len(candidates), program)
 
-    def _by_levels(
-        self, program: Program, levels: Sequence[Level]
-    ) -> tuple[Mapping[str, int] | None, str, int | None]:
+    def _by_levels(self, program: Program, levels: Sequence[Level]) -> tuple[Mapping[str, int] | None, str, int | None]:
         """Minimize each level in turn, holding those before it at their least."""
         values: Mapping[str, int] | None = None
         verdict, value = "unknown", None

@@ -129,7 +129,7 @@ _CBC_BOUND = re.compile(r"^(?:Lower bound|Best possible):?\s+(-?[0-9.e+]+)", re.
 
 
 def _cbc(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, int] | None) -> Solution:
-    """CBC. It calls a time-limited run optimal, so its verdict is read from ``sol_status`` and its bound from its log."""
+    """CBC. It calls a time-limited run optimal: the verdict is ``sol_status``, the bound is read from its log."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "cbc.log"
         command = pulp.PULP_CBC_CMD(

@@ -113,7 +113,15 @@ def cards_of(catalog: Json, server: Json, fabric: Json, goods: Goods) -> Iterato
                 for number in range(1, server.get("nic_slots", 0) + 1):
                     for ports in range(1, cages["count"] * cage.ports + 1):
                         yield Cards(
-                            nic["id"], group, split, cage, number, ports, cages["count"], False, False,
+                            nic["id"],
+                            group,
+                            split,
+                            cage,
+                            number,
+                            ports,
+                            cages["count"],
+                            False,
+                            False,
                             tuple(nic["protocols"]),
                         )
 

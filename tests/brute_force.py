@@ -134,8 +134,21 @@ class Structure:
         splits = tuple("" if side is None else side.split for side in self.sides())
         groups = tuple(0 if side is None else side.group for side in self.sides())
         return (
-            self.pods, self.m, not self.aligned, -self.g, self.k, self.u, self.x, self.q, self.m2, self.ids(),
-            (self.cards.split, *splits), (self.cards.group, *groups), self.cards.number, self.cards.ports, self.planes,
+            self.pods,
+            self.m,
+            not self.aligned,
+            -self.g,
+            self.k,
+            self.u,
+            self.x,
+            self.q,
+            self.m2,
+            self.ids(),
+            (self.cards.split, *splits),
+            (self.cards.group, *groups),
+            self.cards.number,
+            self.cards.ports,
+            self.planes,
             self.pod_of,
         )
 
@@ -432,9 +445,7 @@ def three_tiers(lower: Lower, above: Structure) -> Found:
                 yield from with_cores(lower, changed(middle, spine=spine), busiest, ways)
 
 
-def with_cores(
-    lower: Lower, middle: Structure, busiest: int, ways: list[Choice]
-) -> Found:
+def with_cores(lower: Lower, middle: Structure, busiest: int, ways: list[Choice]) -> Found:
     space, spine = lower.space, middle.spine
     assert spine is not None and spine.up is not None
     for x in range(1, spine.room(busiest) + 1):
@@ -445,9 +456,7 @@ def with_cores(
                 yield from core_choices(space, changed(middle, x=x, q=q, m2=m2), busiest, ways)
 
 
-def core_choices(
-    space: Space, top: Structure, busiest: int, ways: list[Choice]
-) -> Found:
+def core_choices(space: Space, top: Structure, busiest: int, ways: list[Choice]) -> Found:
     assert top.spine is not None and top.spine.up is not None
     per_group = top.x // top.m2
     ports = top.pods * top.q * top.m2
@@ -560,14 +569,29 @@ def solve(catalog: Json, case: Json) -> Best | None:
 
 def full_rank(structure: Structure, purchase: Purchase) -> tuple[Any, ...]:
     return (
-        purchase.value, purchase.capex, purchase.power, rack_units(structure), structure.switches, purchase.cables,
-        structure.rank(), purchase.keys,
+        purchase.value,
+        purchase.capex,
+        purchase.power,
+        rack_units(structure),
+        structure.switches,
+        purchase.cables,
+        structure.rank(),
+        purchase.keys,
     )
 
 
 def answer(structure: Structure, purchase: Purchase, designs: int, ties: int) -> Best:
     return Best(
-        purchase.value, purchase.capex, purchase.power, rack_units(structure), structure.switches, purchase.cables,
-        structure, purchase.keys, {item: number for item, number in purchase.bought.items() if number}, purchase.used,
-        designs, ties,
+        purchase.value,
+        purchase.capex,
+        purchase.power,
+        rack_units(structure),
+        structure.switches,
+        purchase.cables,
+        structure,
+        purchase.keys,
+        {item: number for item, number in purchase.bought.items() if number},
+        purchase.used,
+        designs,
+        ties,
     )

@@ -52,8 +52,13 @@ def cage_of(group: Json, split: str, box: Json) -> Cage:
     ports, speed = split_of(split)
     lane = group.get("lane_gbps")
     return Cage(
-        group["form_factor"], tuple(group.get("accepts", ())), None if lane is None else whole(lane, 1000),
-        ports, speed, box.get("vendor"), tuple(box.get("works_with", ())),
+        group["form_factor"],
+        tuple(group.get("accepts", ())),
+        None if lane is None else whole(lane, 1000),
+        ports,
+        speed,
+        box.get("vendor"),
+        tuple(box.get("works_with", ())),
     )
 
 
@@ -452,4 +457,3 @@ def lines(kind: Kind, way: Joining) -> int:
     if way.far_ports > 1:
         return sum(count * ceil_div(ports, way.far_ports) for count, ports, _ in kind.far_boxes)
     return kind.links
-

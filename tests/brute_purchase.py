@@ -191,9 +191,7 @@ def buy_linear(goods: Goods, terms: Terms, fixed: Counter[Item], fixed_power: in
         cables += number * best.cables
     capex = sum(goods.least(item) * pieces for item, pieces in used.items())
     power = fixed_power + sum(goods.power[item] * (pieces - fixed[item]) for item, pieces in used.items())
-    return Purchase(
-        terms.value(capex, power), capex, power, cables, tuple(sorted(keys)), dict(used), dict(used)
-    )
+    return Purchase(terms.value(capex, power), capex, power, cables, tuple(sorted(keys)), dict(used), dict(used))
 
 
 def buy_any(

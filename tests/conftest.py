@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("fabopt", deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+settings.register_profile(
+    "fabopt", deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 settings.load_profile("fabopt")
 
 

@@ -246,8 +246,10 @@ class Direct:
         cp.add_multiplication_equality(self.per_server, [self.number, in_plane])
         self.in_plane = in_plane
         self.server_ports = self.product("server_ports", self.number, self.card_ports)
-        for values, variable in ((self.fabric.get("planes", 1), self.planes),
-                                 (self.fabric.get("nics_per_server", "any"), self.number)):
+        for values, variable in (
+            (self.fabric.get("planes", 1), self.planes),
+            (self.fabric.get("nics_per_server", "any"), self.number),
+        ):
             if values != "any":
                 domain = list(values) if isinstance(values, list) else [values]
                 cp.add_allowed_assignments([variable], [[value] for value in domain])
@@ -489,8 +491,15 @@ class Direct:
                 cp.add(server_links + self.spine_links <= most * self.all_leaves).only_enforce_if(picks)
 
     def _cost_of(
-        self, name: str, ways: list[Way], near: list[Boxes], far: list[Boxes], links: Var, pair: Var,
-        near_room: Callable[[Way, Var], None], far_cages: Var,
+        self,
+        name: str,
+        ways: list[Way],
+        near: list[Boxes],
+        far: list[Boxes],
+        links: Var,
+        pair: Var,
+        near_room: Callable[[Way, Var], None],
+        far_cages: Var,
     ) -> None:
         """Cents of all links of a kind: at least what the picked way takes."""
         cp = self.cp
@@ -524,7 +533,8 @@ class Direct:
         assert one is not None and one.near is not None and one.far is not None
         ends = []
         for side, cage, part, per_wire in (
-            (near, way.near, one.near, one.near_ports), (far, way.far, one.far, one.far_ports)
+            (near, way.near, one.near, one.near_ports),
+            (far, way.far, one.far, one.far_ports),
         ):
             cents = self.goods.least(part)
             wire = self.goods.least(one.line) if per_wire > 1 else 0

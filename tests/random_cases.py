@@ -131,8 +131,9 @@ def all_items(catalog: Json) -> list[Any]:
 
 def make_special(dice: Dice, catalog: Json, item: Any, quantity: int) -> None:
     """Give one item a break, a stock or a supply near a quantity."""
-    sold = next(product for kind in catalog.values() if isinstance(kind, list)
-                for product in kind if product["id"] == item[0])
+    sold = next(
+        product for kind in catalog.values() if isinstance(kind, list) for product in kind if product["id"] == item[0]
+    )
     if item[1] is not None:
         sold = next(one for one in sold["lengths"] if one["m"] == item[1])
     if dice.chance(0.5):
@@ -204,7 +205,9 @@ def a_case(dice: Dice, servers: int) -> Json:
         case["site"] = {"servers_per_rack": dice.number(1, 4)}
     if dice.chance(0.3):
         case.setdefault("site", {})["distances_m"] = {
-            "server-leaf": dice.one([2, 3, 5]), "leaf-spine": dice.one([4, 30]), "spine-core": dice.one([25, 50])
+            "server-leaf": dice.one([2, 3, 5]),
+            "leaf-spine": dice.one([4, 30]),
+            "spine-core": dice.one([25, 50]),
         }
     case["objective"] = dice.one(["capex_usd"] * 4 + ["power_w", "tco_usd"])
     if case["objective"] == "tco_usd" and dice.chance(0.5):
@@ -286,7 +289,11 @@ def a_nic(dice: Dice, at: int, protocols: list[str], forms: list[str], speeds: l
 
 def a_server(dice: Dice, catalog: Json, forms: list[str], tiny: bool) -> Json:
     server: Json = {
-        "id": "box", "gpus": dice.one([1, 2, 2, 4]), "nic_slots": dice.one([1, 2, 2]), "price_usd": 1000, "power_w": 700
+        "id": "box",
+        "gpus": dice.one([1, 2, 2, 4]),
+        "nic_slots": dice.one([1, 2, 2]),
+        "price_usd": 1000,
+        "power_w": 700,
     }
     if dice.chance(0.4):
         server["pcie"] = {"generation": dice.one([4, 5]), "lanes": 16}

@@ -64,7 +64,9 @@ def by_cost_of_ownership() -> tuple[Json, Json]:
 def two_fabrics() -> tuple[Json, Json]:
     """Two fabrics that share a budget and the slots of a server."""
     content = case({"nics_per_server": 2}, limits={"budget_usd": 200000})
-    content["fabrics"].append({"name": "storage", "role": "storage", "min_gbps_per_gpu": 100, "max_oversubscription": 2})
+    content["fabrics"].append(
+        {"name": "storage", "role": "storage", "min_gbps_per_gpu": 100, "max_oversubscription": 2}
+    )
     return content, catalog()
 
 
@@ -119,7 +121,17 @@ def optimum_of_mps(path: Path) -> float:
 
 def optimum_of_text(path: Path) -> float:
     """The optimum by CBC's own reader."""
-    command = [pulp.PULP_CBC_CMD().path, str(path), "ratio", "0", "allow", "0", "solve", "solu", str(path.with_suffix(".sol"))]
+    command = [
+        pulp.PULP_CBC_CMD().path,
+        str(path),
+        "ratio",
+        "0",
+        "allow",
+        "0",
+        "solve",
+        "solu",
+        str(path.with_suffix(".sol")),
+    ]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     first = path.with_suffix(".sol").read_text().splitlines()[0]
     assert first.startswith("Optimal"), first
@@ -128,7 +140,9 @@ def optimum_of_text(path: Path) -> float:
 
 def test_ortools_is_imported_before_pulp() -> None:
     """Decision record: OR-Tools first. HiGHS comes with OR-Tools; the package highspy cannot share its process."""
-    code = "import sys, fabopt.optimize; print([name for name in sys.modules if name in ('ortools', 'pulp', 'highspy')])"
+    code = (
+        "import sys, fabopt.optimize; print([name for name in sys.modules if name in ('ortools', 'pulp', 'highspy')])"
+    )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "['ortools', 'pulp']"
 

@@ -50,7 +50,13 @@ LONGER_WITH_REASON = {
     "problem.py": "the one place where a case gets its meaning; a split would share most of its types",
 }
 # In pieces, so that this file does not hold what it looks for.
-INDEX_HOSTS = ("pypi" + ".org/simple", "files.python" + "hosted", "registry.npm" + "js", "--index" + "-url", "extra-index" + "-url")
+INDEX_HOSTS = (
+    "pypi" + ".org/simple",
+    "files.python" + "hosted",
+    "registry.npm" + "js",
+    "--index" + "-url",
+    "extra-index" + "-url",
+)
 TEXT_ENDINGS = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".json", ".cfg", ".ini", ".lock", ".sh", ""}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -130,7 +136,9 @@ def test_solver_free_proof() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_no_relative_import(path: Path) -> None:
-    relative = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom) and node.level]
+    relative = [
+        node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom) and node.level
+    ]
     assert relative == []
 
 
@@ -154,7 +162,9 @@ def tracked_files() -> list[Path]:
     else:
         folders = ("fabopt", "tests", "docs", "catalogs", "cases", "models")
         found = [*ROOT.glob("*"), *(path for folder in folders for path in (ROOT / folder).rglob("*"))]
-    return [path for path in found if path.is_file() and path.suffix in TEXT_ENDINGS and "__pycache__" not in path.parts]
+    return [
+        path for path in found if path.is_file() and path.suffix in TEXT_ENDINGS and "__pycache__" not in path.parts
+    ]
 
 
 def test_no_package_index_host() -> None:

@@ -22,6 +22,7 @@ from fabopt.schema.base import (
 )
 from fabopt.schema.catalog import Role
 from fabopt.schema.workload import Workload
+from fabopt.units import mbps
 
 Servers = Annotated[int, Field(ge=1, le=10**12)]
 Any_ = Literal["any"]
@@ -61,9 +62,9 @@ class Attachment(Strict):
     def _enough_to_buy(self) -> Self:
         if self.buys == "both" and (self.form_factor is None or self.split is None):
             raise ValueError("`buys: both` needs `form_factor` and `split` of the attachment's cage")
-        if self.split is not None and self.gbps is not None:
-            if parse_split(self.split).port_mbps != parse_split(f"1x{self.gbps:g}").port_mbps:
-                raise ValueError("`split` and `gbps` name different port speeds")
+        speeds = (None if self.split is None else parse_split(self.split).port_mbps, self.gbps and mbps(self.gbps))
+        if None not in speeds and speeds[0] != speeds[1]:
+            raise ValueError("`split` and `gbps` name different port speeds")
         return self
 
 

@@ -6,6 +6,7 @@ as the user wrote them (dollars, breaks); ``fabopt.problem`` turns them into int
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -54,7 +55,7 @@ def check_breaks(price: float | tuple[PriceBreak, ...] | None) -> None:
         return
     if price[0].from_ != 1:
         raise ValueError("the first price break must start `from: 1`")
-    for lower, upper in zip(price, price[1:], strict=False):
+    for lower, upper in pairwise(price):
         if upper.from_ <= lower.from_:
             raise ValueError("price breaks must rise in `from`")
         if upper.usd > lower.usd:

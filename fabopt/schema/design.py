@@ -61,7 +61,7 @@ class Structure(Strict):
     groups                     ceil(N / g)
     ports_per_server           R: ports of one server into one plane
     ports_per_server_per_leaf  k
-    links_per_pair             m: links between a leaf and each spine of its pod (the fewest, with striping `any`); 0 for one tier
+    links_per_pair             m: links of a leaf to each spine of its pod (the fewest, striping `any`); 0 for one tier
     pods                       per plane; 1 for one or two tiers
     leaves_per_pod             of a full pod; spines_per_pod: S
     pod_of                     "groups" (whole server groups) or "rail" (the leaves of one rail)

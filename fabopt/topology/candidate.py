@@ -53,9 +53,7 @@ class Option:
     @cached_property
     def name(self) -> tuple[tuple[str, float], ...]:
         """(assembly id, length) of each row, for ties."""
-        return tuple(
-            (row.assembly.name, row.assembly.length_m) for row in self.rows if row.assembly is not None
-        )
+        return tuple((row.assembly.name, row.assembly.length_m) for row in self.rows if row.assembly is not None)
 
     @cached_property
     def numbers(self) -> tuple[int, int, int]:
@@ -91,6 +89,7 @@ class Candidate:
 
 
 def part_uses(one: Assembly, near: int, wires: int, far: int) -> tuple[PartUse, ...]:
+    """Parts of an assembly in the given numbers, those that it has."""
     counted: tuple[tuple[Item | None, int, End | None], ...] = (
         (one.near, near, "from"),
         (one.wire, wires, None),
@@ -110,7 +109,12 @@ def row_share(
 
 
 def choices_of(
-    need: Need, assemblies: Sequence[Assembly], ends: tuple[str, str], kind: Hashable, mixes: bool, prune: bool,
+    need: Need,
+    assemblies: Sequence[Assembly],
+    ends: tuple[str, str],
+    kind: Hashable,
+    mixes: bool,
+    prune: bool,
     attachment: str | None = None,
 ) -> tuple[Choice, ...] | None:
     """What has to be chosen for all links of a need; None if they cannot be made.
@@ -159,9 +163,7 @@ def _bundle_choice(
 ) -> Choice:
     ports = need.near.ports_per_cage
     options = tuple(
-        Option(
-            (row_share(ends, one, ports, Quantities(1, _bundle_wires(one, ports), 1, True), attachment),)
-        )
+        Option((row_share(ends, one, ports, Quantities(1, _bundle_wires(one, ports), 1, True), attachment),))
         for one in assemblies
     )
     return Choice((kind, attachment, "bundle", ports), int(need.links) // ports, options)

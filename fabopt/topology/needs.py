@@ -81,9 +81,8 @@ class Side:
     def wires(self, ports_per_wire: int) -> Number:
         """Wires with a single head at this side, each for so many ports of one cage."""
         if self.own is not None:
-            each = (
-                self.own.full * (self.ports_per_cage // ports_per_wire)
-                + self.own.partial * ceil_of(self.own.partial_ports, ports_per_wire)
+            each = self.own.full * (self.ports_per_cage // ports_per_wire) + self.own.partial * ceil_of(
+                self.own.partial_ports, ports_per_wire
             )
             return sum(one.boxes * each for one in self.profiles)
         return sum(one.boxes * ceil_of(one.ports, ports_per_wire) for one in self.profiles)

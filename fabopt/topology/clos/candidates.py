@@ -57,9 +57,7 @@ def clos_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -
     return Clos(batch.parts, batch.tiers, shape, down, with_reserve - down)
 
 
-def candidate_of(
-    problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
-) -> Candidate | None:
+def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool) -> Candidate | None:
     """The candidate with its exact needs; None if its links cannot be made after all."""
     clos = clos_of(problem, fabric, batch, index)
     choices: list[Choice] = []
@@ -119,9 +117,7 @@ def _boxes(problem: Problem, clos: Clos) -> dict[Item, int]:
     return counts
 
 
-def _links(
-    problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool
-) -> Iterator[Sequence[Choice] | None]:
+def _links(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool) -> Iterator[Sequence[Choice] | None]:
     parts, shape = clos.parts, clos.shape
     down_limit = parts.leaf_down.cages
     if parts.leaf_up is not None:
@@ -138,10 +134,10 @@ def _links(
         yield _spine_core(problem, fabric, clos, prune)
 
 
-def _server_joins(problem: Problem, fabric: FabricProblem, clos: Clos) -> tuple[Assembly, ...]:
+def _server_joins(problem: Problem, fabric: FabricProblem, clos: Clos, all_: bool = False) -> tuple[Assembly, ...]:
     parts = clos.parts
     joins = problem.links.assemblies(
-        parts.nic.port, parts.leaf_down.port, fabric.runs_m["server-leaf"], parts.protocol
+        parts.nic.port, parts.leaf_down.port, fabric.runs_m["server-leaf"], parts.protocol, all_
     )
     return server_assemblies(joins, parts.nic, int(clos.shape.k))
 
@@ -162,9 +158,7 @@ def _leaf_spine(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool
     parts, shape = clos.parts, clos.shape
     up, down = parts.leaf_up, parts.spine_down
     assert up is not None and down is not None
-    spine_limit = (
-        down.cages if parts.spine_up is None else int(down_cage_limit(down, parts.spine_up, shape.x))
-    )
+    spine_limit = down.cages if parts.spine_up is None else int(down_cage_limit(down, parts.spine_up, shape.x))
     leaf_limit = int(up_cage_limit(parts.leaf_down, up, clos.down_ports + clos.reserved_ports))
     need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit)
     joins = problem.links.assemblies(up.port, down.port, fabric.runs_m["leaf-spine"], parts.protocol)
@@ -222,7 +216,7 @@ def _attachment_joins(
     if one.port is None:
         alone = problem.links.near_only(leaf, run_m, protocol)
         return tuple(join._replace(near=None, far=join.near) for join in alone)
-    joins = problem.links.assemblies(one.port, leaf, run_m, protocol)
+    joins = problem.links.assemblies(one.port, leaf, run_m, protocol, True)
     if one.buys == "both":
         return joins
     return tuple(join._replace(near=None) for join in joins)
@@ -241,9 +235,7 @@ def _attachment_leaf(
         Side((Profile(1, 1, one.ports, 0),), ports, one.ports),
         Side((Profile(one.ports, 1, 1, 0),), 1, 1),
     )
-    return choices_of(
-        need, joins, ("attachment", "leaf"), ("attachment", one.name, leaf.port), False, prune, one.name
-    )
+    return choices_of(need, joins, ("attachment", "leaf"), ("attachment", one.name, leaf.port), False, prune, one.name)
 
 
 def _nothing_bought(one: AttachmentDemand, leaf_cages: int) -> Choice:
@@ -252,13 +244,11 @@ def _nothing_bought(one: AttachmentDemand, leaf_cages: int) -> Choice:
     return Choice(("attachment", one.name, "none", leaf_cages), 1, (Option((row,)),))
 
 
-def _with_attachments(
-    problem: Problem, fabric: FabricProblem, clos: Clos, limit: int
-) -> Sequence[Choice] | None:
+def _with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, limit: int) -> Sequence[Choice] | None:
     """Server and attachment links together: they share a leaf cage where its transceiver is the same product."""
     leaf = clos.parts.leaf_down
     classes = leaf_classes(fabric, clos.shape)
-    lists: list[Sequence[Assembly | None]] = [_server_joins(problem, fabric, clos)]
+    lists: list[Sequence[Assembly | None]] = [_server_joins(problem, fabric, clos, True)]
     for one in fabric.attachments:
         joins = _attachment_joins(problem, fabric, leaf.port, one, clos.parts.protocol)
         lists.append((None,) if one.buys == "none" else joins)

@@ -2,8 +2,8 @@
 
 The cost of a Clos separates by tier, so a block (card, leaf switch, how its cages are used) is bounded from below
 before any of its sizes is looked at, a size before any spine, a spine before any core. Blocks are opened in the
-order of their bound; the threshold falls to the least cost met. Whatever is cut costs more than the threshold by its bound,
-so that the caller can prove that nothing cheaper was left out. See docs/formulation.md, "The search".
+order of their bound; the threshold falls to the least cost met. Whatever is cut costs more than the threshold by its
+bound, so that the caller can prove that nothing cheaper was left out. See docs/formulation.md, "The search".
 """
 
 from __future__ import annotations
@@ -177,9 +177,7 @@ class ClosSpace:
         kept = np.flatnonzero(inside)
         return _take(batch, kept) if kept.size else None
 
-    def _search_tiers(
-        self, found: Found, protocol: str, tiers: int, slack: float, first: bool
-    ) -> None:
+    def _search_tiers(self, found: Found, protocol: str, tiers: int, slack: float, first: bool) -> None:
         queue = [_Queued(block.bound, 1, number, block) for number, block in enumerate(self._blocks(protocol, tiers))]
         heapq.heapify(queue)
         while queue:
@@ -295,7 +293,8 @@ class ClosSpace:
 
     def _spine_share(self, spine: _Upper, protocol: str) -> Floats:
         """The least share of a spine, its uplinks and cores that one down link can have, metric by metric."""
-        key = (spine.switch.id, spine.down.group, spine.down.split, *((spine.up.group, spine.up.split) if spine.up else (-1, "")))
+        above = (spine.up.group, spine.up.split) if spine.up else (-1, "")
+        key = (spine.switch.id, spine.down.group, spine.down.split, *above)
         if key not in self._spine_shares:
             self._spine_shares[key] = self._new_spine_share(spine, protocol)
         return self._spine_shares[key]
@@ -477,9 +476,7 @@ class ClosSpace:
 
     # -- uplinks, spines, cores -------------------------------------------------------------------------------
 
-    def _with_uplinks(
-        self, found: Found, protocol: str, tiers: int, block: Block, shape: Shape, slack: float
-    ) -> None:
+    def _with_uplinks(self, found: Found, protocol: str, tiers: int, block: Block, shape: Shape, slack: float) -> None:
         """Add uplinks to group sizes, then spines (and cores) to what is left below the threshold."""
         up = block.up
         assert up is not None
@@ -550,9 +547,7 @@ class ClosSpace:
                 continue
             self._three_tiers(found, protocol, block, shape, rows, spines, rail_pods, base, slack)
 
-    def _two_tiers(
-        self, found: Found, protocol: str, block: Block, shape: Shape, base: Floats, slack: float
-    ) -> None:
+    def _two_tiers(self, found: Found, protocol: str, block: Block, shape: Shape, base: Floats, slack: float) -> None:
         assert block.up is not None
         down = shape.spine_down
         for spine in self._uppers(block.up.lane.port_mbps, protocol, 2):
@@ -612,9 +607,7 @@ class ClosSpace:
             if pods is None:
                 continue
             pod_rows, wide = pods
-            self._sized_pods(
-                found, protocol, block, spine, wide, base[:, pod_rows], joins, upward, slack
-            )
+            self._sized_pods(found, protocol, block, spine, wide, base[:, pod_rows], joins, upward, slack)
 
     def _pods(
         self, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool, spine: _Upper
@@ -697,9 +690,7 @@ class ClosSpace:
             down_cage_limit(spine.down, spine.up, fewest[kept]),
         )
         cost = base[:, kept] + switches[:, kept] + self.costs.least(joins, need)
-        self._with_cores(
-            found, protocol, block, spine, some, cost, fewest[kept], most[kept], upward, slack
-        )
+        self._with_cores(found, protocol, block, spine, some, cost, fewest[kept], most[kept], upward, slack)
 
     def _with_cores(
         self,

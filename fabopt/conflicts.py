@@ -23,6 +23,9 @@ from fabopt.units import gbps, plain_fraction, usd, watts
 
 # Every probe is a search; when these seconds are over, what has been found by then is told.
 MOST_SECONDS = 40.0
+SERVERS = "stages.servers"
+# With so many times the servers that any design reaches, no other single change is looked for.
+FAR_TOO_MANY = 4
 MOST_RATIO = 1024
 RATIO_STEPS = 40
 RATIO_PRECISION = Fraction(1, 1000)
@@ -41,6 +44,11 @@ class _Inquiry:
     problem: Problem
     settings: Settings
     clock: Clock
+
+    def possible(self, case: Case) -> bool | None:
+        """Whether a changed case has a design; None if time was over before that was known."""
+        picked = bool(self.probe(case).picked)
+        return picked if picked or not self.clock.is_over() else None
 
     def probe(self, case: Case) -> Optimum:
         """Any design of a changed case, under its limits."""
@@ -77,8 +85,17 @@ def conflicts_of(
         found = [*_spending(inquiry), *_demands(inquiry), *_servers(inquiry)]
         return tuple(found) or tuple(_together(inquiry))
     inquiry = replace(inquiry, case=free)
-    found = [*_servers(inquiry), *_supply(inquiry), *_demands(inquiry), *_structure(inquiry), *_runs(inquiry)]
+    found = [*_servers(inquiry), *_supply(inquiry)]
+    if not any(_is_far_too_many(one) for one in found):
+        found += [*_demands(inquiry), *_structure(inquiry), *_runs(inquiry)]
     return tuple(found) or (_nothing_helps(inquiry),)
+
+
+def _is_far_too_many(one: Conflict) -> bool:
+    """Whether so many servers are wanted that nothing else is worth looking at."""
+    if one.limit != SERVERS or not isinstance(one.value, int) or not isinstance(one.needed, int):
+        return False
+    return one.value > FAR_TOO_MANY * one.needed
 
 
 def _together(inquiry: _Inquiry) -> Iterator[Conflict]:
@@ -92,6 +109,8 @@ def _together(inquiry: _Inquiry) -> Iterator[Conflict]:
 def _nothing_helps(inquiry: _Inquiry) -> Conflict:
     refused = [text for fabric in inquiry.problem.fabrics for text in fabric.refused_nics]
     detail = "no single change to the case gives a design: the catalog lacks parts that join, or several limits clash"
+    if inquiry.clock.is_over():
+        detail = f"no single change that gives a design was found within {MOST_SECONDS:g} s"
     return Conflict(limit="case", value=None, needed=None, detail="; ".join([detail, *refused[:3]]))
 
 
@@ -103,16 +122,20 @@ def _spending(inquiry: _Inquiry) -> Iterator[Conflict]:
     if limits.capex_cents is not None:
         sums = _least(inquiry, "capex_usd", replace(limits, capex_cents=None))
         if sums is not None:
-            yield _spent("limits.budget_usd", usd(limits.capex_cents), usd(sums.cents), "the cheapest costs", "$")
+            yield _spent(
+                "limits.budget_usd", usd(limits.capex_cents), usd(sums.cents), "the cheapest design costs", "$"
+            )
     if limits.power_mw is not None:
         sums = _least(inquiry, "power_w", replace(limits, power_mw=None))
         if sums is not None:
-            yield _spent("limits.power_w", watts(limits.power_mw), watts(sums.power_mw), "the leanest draws", "W")
+            yield _spent(
+                "limits.power_w", watts(limits.power_mw), watts(sums.power_mw), "the leanest design draws", "W"
+            )
     if limits.rack_milliunits is not None:
         sums = _least(inquiry, "rack_units", replace(limits, rack_milliunits=None))
         if sums is not None:
             units = watts(sums.rack_milliunits)
-            yield _spent("limits.rack_units", watts(limits.rack_milliunits), units, "the smallest takes", "U")
+            yield _spent("limits.rack_units", watts(limits.rack_milliunits), units, "the smallest design takes", "U")
 
 
 def _spent(limit: str, value: float, needed: float, text: str, unit: str) -> Conflict:
@@ -150,9 +173,9 @@ def _bandwidth(inquiry: _Inquiry, fabric: Fabric, wanted_mbps: int) -> Iterator[
     options = problem_of(free, inquiry.catalog, shelf=inquiry.problem.shelf).fabrics[index].nics.values()
     rates = sorted({one.injection for many in options for one in many if one.injection < wanted_mbps})
 
-    def possible(position: int) -> bool:
+    def possible(position: int) -> bool | None:
         rate = float(rates[position] / 1000)
-        return bool(inquiry.probe(_changed(inquiry.case, fabric, min_gbps_per_gpu=rate)).picked)
+        return inquiry.possible(_changed(inquiry.case, fabric, min_gbps_per_gpu=rate))
 
     best = _last_true(len(rates), possible)
     if best is not None:
@@ -169,15 +192,18 @@ def _bandwidth_detail(inquiry: _Inquiry, index: int) -> str:
     return "; ".join(["the most bandwidth per GPU that a design gives", *refused[:3]])
 
 
-def _last_true(size: int, possible: Callable[[int], bool]) -> int | None:
-    """The last position for which something that holds up to some position holds; None if it never does."""
+def _last_true(size: int, possible: Callable[[int], bool | None]) -> int | None:
+    """The last position for which something that holds up to some position holds.
+
+    None if it never does, or if time was over (``possible`` returns None) before that was known.
+    """
     low, high = -1, size - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if possible(middle):
-            low = middle
-        else:
-            high = middle - 1
+        holds = possible(middle)
+        if holds is None:
+            return None
+        low, high = (middle, high) if holds else (low, middle - 1)
     return low if low >= 0 else None
 
 
@@ -206,6 +232,8 @@ def _ratio(inquiry: _Inquiry, fabric: Fabric, tier: str, limits: dict[str, Fract
             best = min(best, max(found, low))
             if found <= low:
                 break
+    if inquiry.clock.is_over():
+        return
     yield Conflict(
         limit=f"fabrics.{fabric.name}.max_oversubscription.{tier}",
         value=plain_fraction(limits[tier], 6),
@@ -295,13 +323,13 @@ def _servers(inquiry: _Inquiry) -> Iterator[Conflict]:
     """The most servers, up to those wanted, for which there is a design."""
     wanted = inquiry.problem.servers
 
-    def possible(position: int) -> bool:
-        return bool(inquiry.probe(_sized(inquiry.case, position + 1)).picked)
+    def possible(position: int) -> bool | None:
+        return inquiry.possible(_sized(inquiry.case, position + 1))
 
     best = _last_true(wanted - 1, possible)
     if best is not None:
         yield Conflict(
-            limit="stages.servers",
+            limit=SERVERS,
             value=wanted,
             needed=best + 1,
             detail=f"the largest number of servers reachable with this catalog and these limits is {best + 1:,}",
@@ -358,6 +386,8 @@ def _run(inquiry: _Inquiry, key: str) -> Iterator[Conflict]:
     while high - low > RUN_PRECISION_M:
         middle = (low + high) / 2
         low, high = (middle, high) if possible(middle) else (low, middle)
+    if inquiry.clock.is_over():
+        return
     yield Conflict(
         limit=f"site.distances_m.{key}",
         value=wanted,

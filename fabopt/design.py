@@ -1,4 +1,4 @@
-"""From the program's solution to a Design: rows, bill, totals; every total is derived here, none taken from a solver."""
+"""From the program's solution to a Design: rows, bill, totals. Totals are derived here, none is the solver's."""
 
 from __future__ import annotations
 

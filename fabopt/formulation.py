@@ -91,7 +91,7 @@ class Program:
                 self.tier[item, t] = pulp.LpVariable(f"tier_{item.index}_{t}", cat="Binary")
 
     def _break_ends(self, item: Item) -> list[int]:
-        """The most that is ever bought at each break: up to the next one; at the last, what is used or where it starts."""
+        """The most that is ever bought at each break: up to the next one; at the last, what is used or its start."""
         ends = [start - 1 for start, _ in item.breaks[1:]]
         last = max(self.most_used[item], item.breaks[-1][0])
         ends.append(last)

@@ -6,9 +6,9 @@ After ``problem_of`` there is no default, no "maybe missing" and no id to look u
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from fabopt.demand import demand_of, stages_of
 from fabopt.goods import Goods, Item, goods_of
@@ -199,6 +199,8 @@ class Shelf:
     offered: Catalog
     goods: Goods
     links: LinkTable
+    # what searches have worked out at some weights of the goods, by the weights' bytes
+    worked_out: dict[bytes, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -146,7 +146,7 @@ class Search:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
         table = self.table.copy()
         table[0] = objective * self.table[0] + prices @ self.table[1:]
-        costs = Costs(table)
+        costs: Costs = self.problem.shelf.worked_out.setdefault(table.tobytes(), Costs(table))
         spaces = [
             ClosSpace(
                 self.problem,

@@ -1,6 +1,7 @@
 """A case without a design: exit 3, the limits that clash, and a ``needed`` that is true.
 
-"True": with the limit set to ``needed``, and nothing else changed, there is a design; a little short of it there is none.
+"True": with the limit set to ``needed``, and nothing else changed, there is a design; a little short of it there is
+none.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from fabopt.cli import main
 from fabopt.errors import EXIT_INFEASIBLE
 from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Conflict, Design
+from fabopt.search import Clock
 from tests.small import Json, case, catalog, inputs, solved
 
 ENDLESS = 10_000_000
@@ -173,3 +175,17 @@ def test_inputs_are_not_changed() -> None:
     before = given.case.model_dump_json()
     optimize.solve(given)
     assert given.case.model_dump_json() == before
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89])
+def test_running_out_of_time_proves_nothing(looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time is over at the n-th look at the clock: there may be no answer then, but never a proof that there is none."""
+    content = case()
+    cheap, lean = solved(content), solved({**content, "objective": "power_w"})
+    assert cheap.totals is not None and lean.totals is not None
+    limits = {"power_w": (cheap.totals.power_w + lean.totals.power_w) / 2}
+    seen = iter(range(1_000_000))
+    monkeypatch.setattr(Clock, "is_over", lambda self: next(seen) >= looks)
+    design = optimize.solve(inputs({**content, "limits": limits}), time_limit_s=3600, alternatives=False)
+    assert design.status != "infeasible"
+    assert design.conflicts == ()

@@ -47,7 +47,7 @@ def test_superpod(row: dict[str, int]) -> None:
 def test_superpod_bill() -> None:
     """The same, tables 4 and 8: the bill of 127 servers with four links to the subnet managers.
 
-    The published cables and switch transceivers are the fabric's: four cables and four transceivers lead to the managers.
+    The published counts are the fabric's: four more cables and four transceivers lead to the managers.
     """
     row = next(row for row in SUPERPOD["cases"] if "ufm_ports" in row)
     bill = SUPERPOD["bill_of_127_servers"]

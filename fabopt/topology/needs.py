@@ -6,7 +6,7 @@ A ``Profile`` is a set of equal boxes at one end of a kind of link: ``low`` peer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -177,6 +177,8 @@ class Costs:
     def __init__(self, table: Floats) -> None:
         self.table = table
         self._none = np.zeros(table.shape[0])
+        # least weights of a link by (near, far, run, protocol): shared by all searches at these weights
+        self.least_links: dict[tuple[Hashable, ...], Floats] = {}
         self._units: dict[tuple[tuple[Assembly, ...], int, bool], Floats] = {}
 
     def of(self, item: Item | None) -> Floats:

@@ -94,6 +94,11 @@ def usable_ports(use: CageUse, switch: SwitchType) -> int:
     return min(use.cages * use.lane.ports, switch.max_ports)
 
 
+def fewest_together(joins: Sequence[Assembly]) -> int:
+    """Ports of a box that one peer takes at the least: all of a wire's, where wires join pairs of boxes only."""
+    return min(one.ports_per_wire if one.mode is Mode.PAIR else 1 for one in joins)
+
+
 def divisors(number: int) -> list[int]:
     """All divisors, rising."""
     return [one for one in range(1, number + 1) if number % one == 0]
@@ -125,7 +130,6 @@ class ClosSpace:
         self.plain, self.sizes_met = False, False
         self._divisors: dict[int, list[int]] = {}
         self._leaf_shares: dict[tuple[Any, ...], Floats] = {}
-        self._least_links: dict[tuple[PortType, PortType, str, str], Floats] = {}
         self._core_links: dict[tuple[PortType, str], Floats] = {}
         self._spine_shares: dict[tuple[str, int, str, int, str], Floats] = {}
         self._aboves: dict[tuple[PortType, str, int], Floats] = {}
@@ -356,11 +360,12 @@ class ClosSpace:
         return self.problem.links.assemblies(near, far, self.fabric.runs_m[kind], protocol)
 
     def _least_link(self, near: PortType, far: CageUse, kind: str, protocol: str) -> Floats:
-        key = (near, far.port, kind, protocol)
-        if key not in self._least_links:
+        key = (near, far.port, self.fabric.runs_m[kind], protocol)
+        known = self.costs.least_links
+        if key not in known:
             joins = self.joins(near, far.port, kind, protocol)
-            self._least_links[key] = self.costs.least_per_link(joins, near.ports, far.port.ports)
-        return self._least_links[key]
+            known[key] = self.costs.least_per_link(joins, near.ports, far.port.ports)
+        return known[key]
 
     def server_joins(self, nic: NicOption, down: CageUse, k: int, protocol: str) -> tuple[Assembly, ...]:
         """Assemblies between servers and leaves that suit ``k`` ports on one leaf."""
@@ -415,9 +420,9 @@ class ClosSpace:
         key = (up.port, protocol, tiers)
         if key not in self._uppers_reach:
             self._uppers_reach[key] = {
-                (self._spine_ports(spine), self._most_pods(spine, protocol))
+                (self._spine_ports(spine) // fewest_together(joins), self._most_pods(spine, protocol))
                 for spine in self._uppers(up.lane.port_mbps, protocol, tiers)
-                if self.joins(up.port, spine.down.port, "leaf-spine", protocol)
+                if (joins := self.joins(up.port, spine.down.port, "leaf-spine", protocol))
             }
         return max(
             (max(ports // rails * pods, ports * (pods // rails) if tiers == 3 else 0)
@@ -433,9 +438,9 @@ class ClosSpace:
         if key not in self._most_pods_table:
             self._most_pods_table[key] = max(
                 (
-                    usable_ports(use, core)
+                    usable_ports(use, core) // fewest_together(joins)
                     for core, use in self._cores(spine.up.lane.port_mbps, protocol)
-                    if self.joins(spine.up.port, use.port, "spine-core", protocol)
+                    if (joins := self.joins(spine.up.port, use.port, "spine-core", protocol))
                 ),
                 default=0,
             )

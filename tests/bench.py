@@ -1,0 +1,158 @@
+"""Speed as ratios measured in one run: ``python -m tests.bench``, or ``make bench``. See docs/benchmarks.md.
+
+Every figure is the best of a few runs of a fresh process, wall clock. Ratios are against bare imports measured in the
+same run, so that they mean the same on every machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parent.parent
+DEMO = ROOT / "cases" / "finetuning-1024-gpus.yaml"
+PYTHON = sys.executable
+FABOPT = [PYTHON, "-m", "fabopt"]
+TYPER = [PYTHON, "-c", "import typer"]
+LIBRARIES = [PYTHON, "-c", "from ortools.sat.python import cp_model; import pulp, pydantic"]
+SIZED = "name: sized\nserver: generic-hgx-h100\ngpus: {gpus}\nworkload: {{profile: pretraining}}\n"
+# Linux gives ru_maxrss in KiB, macOS in bytes.
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+PATIENCE_S = 120.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One process: seconds, and peak memory in bytes (its own, not of the processes before it)."""
+
+    seconds: float
+    rss_bytes: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table. ``target`` is an upper bound in the same unit; None: for information."""
+
+    what: str
+    figure: float
+    unit: str
+    target: float | None = None
+
+    def __str__(self) -> str:
+        met = "" if self.target is None else ("met" if self.figure <= self.target else "MISSED")
+        target = "" if self.target is None else f"< {self.target:g} {self.unit}"
+        return f"| {self.what:<74} | {self.figure:>8.2f} {self.unit:<3} | {target:<9} | {met:<6} |"
+
+
+def run(command: Sequence[str], patience_s: float = 600.0) -> Run | None:
+    """Run a process and wait; None if it is still at it after ``patience_s`` (it is ended then). Raises if it fails."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        seconds = time.perf_counter() - started
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode != 0:
+                raise RuntimeError(f"{' '.join(command)}: exit code {process.returncode}")
+            return Run(seconds, usage.ru_maxrss * RSS_UNIT)
+        if seconds > patience_s:
+            process.kill()
+            process.wait()
+            return None
+        time.sleep(0.002)
+
+
+def best(command: Sequence[str], times: int) -> Run:
+    """The fastest of some runs; memory is the most of any."""
+    runs = [one for one in (run(command) for _ in range(times)) if one is not None]
+    return Run(min(one.seconds for one in runs), max(one.rss_bytes for one in runs))
+
+
+def ratios(times: int) -> list[Row]:
+    """Start-up and the demo case against the imports that they cannot avoid. Runs alternate: noise hits both."""
+    typer, libraries, help_, demo = [], [], [], []
+    for _ in range(times):
+        typer.append(best(TYPER, 1).seconds)
+        help_.append(best([*FABOPT, "--help"], 1).seconds)
+        libraries.append(best(LIBRARIES, 1).seconds)
+        demo.append(best([*FABOPT, "solve", str(DEMO)], 1).seconds)
+    return [
+        Row("python -c 'import typer'", min(typer), "s"),
+        Row("fabopt --help", min(help_), "s"),
+        Row("  ratio to the import", min(help_) / min(typer), "x", 2.5),
+        Row("import of ortools, pulp and pydantic", min(libraries), "s"),
+        Row("fabopt solve, 1,024 GPUs, whole reference catalog, with alternatives", min(demo), "s"),
+        Row("  ratio to the imports", min(demo) / min(libraries), "x", 4),
+    ]
+
+
+def large(folder: Path, times: int) -> list[Row]:
+    """16,384 and 100,000 GPUs with the whole reference catalog."""
+    rows = []
+    for gpus, seconds in ((16_384, 5), (100_000, 15)):
+        case = folder / f"gpus-{gpus}.yaml"
+        case.write_text(SIZED.format(gpus=gpus))
+        done = best([*FABOPT, "solve", str(case)], times)
+        rows.append(Row(f"fabopt solve, {gpus:,} GPUs, whole reference catalog", done.seconds, "s", seconds))
+        rows.append(Row("  peak memory", done.rss_bytes / 1e9, "GB", 1))
+    return rows
+
+
+def direct(patience_s: float) -> list[str]:
+    """The demo on one and two tiers, told to CP-SAT as one model of the whole structure, and as fabopt does it.
+
+    Both in this process, imports and reading done before, without alternatives.
+    """
+    try:
+        from tests.direct_cpsat import solve_direct
+        from tests.test_direct_formulation import reference
+    except ImportError as error:
+        return [f"nothing to compare with: {error}"]
+    from fabopt import optimize
+    from fabopt.read import inputs_from_objects
+
+    content = yaml.safe_load(DEMO.read_text())
+    content["fabrics"][0]["tiers"] = [1, 2]
+    inputs, parts = inputs_from_objects(content), reference()
+    started = time.perf_counter()
+    design = optimize.solve(inputs, alternatives=False)
+    ours = time.perf_counter() - started
+    started = time.perf_counter()
+    status, cents, _ = solve_direct(parts, content, patience_s)
+    theirs = time.perf_counter() - started
+    found = "no design" if cents is None else f"{cents / 100:,.2f} USD"
+    done = f"{status} in {theirs:.1f} s" if status == "optimal" else f"not finished in {patience_s:.0f} s a protocol"
+    return [
+        "",
+        "1,024 GPUs, one and two tiers, whole reference catalog, in one process:",
+        f"  fabopt                     {design.status} in {ours:.1f} s, {design.objective.value:,.2f} USD",
+        f"  one direct CP-SAT model    {done}, {found}",
+    ]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=5, help="runs of each short command; the best counts")
+    parser.add_argument("--patience", type=float, default=PATIENCE_S, help="seconds for the direct model")
+    given = parser.parse_args()
+    print(f"| {'what':<74} | {'measured':<12} | {'target':<9} | {'':<6} |")
+    print(f"| {'-' * 74} | {'-' * 12} | {'-' * 9} | {'-' * 6} |")
+    with tempfile.TemporaryDirectory() as folder:
+        for row in [*ratios(given.times), *large(Path(folder), max(1, given.times // 2))]:
+            print(row, flush=True)
+    print(*direct(given.patience), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -188,7 +188,7 @@ class Search:
         opened = self._open(prices)
         if not np.isfinite(opened.bound):
             return Optimum("unknown" if opened.stopped else "infeasible", sized=self.sized)
-        slack = 0.0
+        slack, best = 0.0, Optimum("unknown")
         if len(prices) and self.settings.prune:
             priced = self._price_limits(opened)
             if priced is None:
@@ -197,7 +197,7 @@ class Search:
             slack = 0.0 if best.value is None else self._above(best.value, bound)
             opened = self._open(prices, slack) if slack or prices.any() else opened
         for rise in range(MOST_RISES + 1):
-            outcome = self._solve(self._candidates(opened), ties)
+            outcome = self._better(self._solve(self._candidates(opened), ties), best)
             complete = not opened.stopped and not self.clock.is_over()
             if outcome.value is not None:
                 needed = self._above(outcome.value, opened.bound)
@@ -213,6 +213,12 @@ class Search:
             self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
             opened = self._open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
+
+    def _better(self, outcome: Optimum, before: Optimum) -> Optimum:
+        """A design met before, if the last program found none or a dearer one (its time was over)."""
+        if before.value is not None and (outcome.value is None or before.value < outcome.value):
+            return replace(before, verdict="feasible")
+        return outcome
 
     def any_design(self) -> Optimum:
         """Some design under no limits: enough to say that there is one."""
@@ -251,6 +257,8 @@ class Search:
             alone = np.zeros(len(zero))
             alone[metric] = 1.0
             leanest = self._open(alone, objective=0.0)
+            if leanest.stopped:
+                return zero, opened.bound, self._solve(_distinct(pool), ties=False)
             if leanest.bound > _tolerance(self.caps[metric + 1]) or not np.isfinite(leanest.bound):
                 return None
             pool += self._candidates(leanest, MOST_SAMPLED)
@@ -263,6 +271,8 @@ class Search:
             if hoped - best_bound <= CLOSE_ENOUGH * abs(best_bound):
                 break
             tried = self._open(prices)
+            if tried.stopped:
+                break
             if not np.isfinite(tried.bound):
                 return None
             if self._never_fits(prices, tried.bound, opened.bound):
@@ -278,7 +288,8 @@ class Search:
         if bound <= 2 * abs(free) or not prices.any():
             return False
         scaled = prices / float(prices @ self.caps[1:])
-        return self._open(scaled, objective=0.0).bound > 1e-9
+        priced = self._open(scaled, objective=0.0)
+        return priced.bound > 1e-9 and not priced.stopped
 
     def _point(self, opened: _Opened, prices: Floats, objective: float) -> Point:
         """Objective and uses of the design that is least at some prices."""

@@ -252,8 +252,9 @@ class Search:
         if outcome.value is not None and self._above(outcome.value, opened.bound) <= _tolerance(opened.bound):
             return zero, opened.bound, outcome
         master = Master(self.caps[1:])
-        master.add(self._point(opened, zero, 1.0))
-        for metric in range(len(zero)):
+        freest = self._point(opened, zero, 1.0)
+        master.add(freest)
+        for metric in np.flatnonzero(freest.uses > self.caps[1:]):
             alone = np.zeros(len(zero))
             alone[metric] = 1.0
             leanest = self._open(alone, objective=0.0)

@@ -179,6 +179,8 @@ class Costs:
         self._none = np.zeros(table.shape[0])
         # least weights of a link by (near, far, run, protocol): shared by all searches at these weights
         self.least_links: dict[tuple[Hashable, ...], Floats] = {}
+        # what a family's search has worked out at these weights, by fabric
+        self.shared: dict[Hashable, Any] = {}
         self._units: dict[tuple[tuple[Assembly, ...], int, bool], Floats] = {}
 
     def of(self, item: Item | None) -> Floats:

@@ -104,6 +104,21 @@ def divisors(number: int) -> list[int]:
     return [one for one in range(1, number + 1) if number % one == 0]
 
 
+@dataclass
+class Known:
+    """What is worked out once for a fabric at some weights, whatever part of its space is searched."""
+
+    leaf_shares: dict[tuple[Any, ...], Floats] = field(default_factory=dict)
+    core_links: dict[tuple[PortType, str], Floats] = field(default_factory=dict)
+    spine_shares: dict[tuple[str, int, str, int, str], Floats] = field(default_factory=dict)
+    aboves: dict[tuple[PortType, str, int], Floats] = field(default_factory=dict)
+    most_down: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    reach: dict[tuple[PortType, str, int], set[tuple[int, int]]] = field(default_factory=dict)
+    most_pods: dict[tuple[PortType, str], int] = field(default_factory=dict)
+    uppers: dict[tuple[int, str, int], list[_Upper]] = field(default_factory=dict)
+    cores: dict[tuple[int, str], list[tuple[SwitchType, CageUse]]] = field(default_factory=dict)
+
+
 class ClosSpace:
     """The Clos candidates of one fabric of a problem.
 
@@ -129,15 +144,7 @@ class ClosSpace:
         self.should_stop = should_stop
         self.plain, self.sizes_met = False, False
         self._divisors: dict[int, list[int]] = {}
-        self._leaf_shares: dict[tuple[Any, ...], Floats] = {}
-        self._core_links: dict[tuple[PortType, str], Floats] = {}
-        self._spine_shares: dict[tuple[str, int, str, int, str], Floats] = {}
-        self._aboves: dict[tuple[PortType, str, int], Floats] = {}
-        self._most_down_table: dict[tuple[Any, ...], int] = {}
-        self._uppers_reach: dict[tuple[PortType, str, int], set[tuple[int, int]]] = {}
-        self._most_pods_table: dict[tuple[PortType, str], int] = {}
-        self._uppers_table: dict[tuple[int, str, int], list[_Upper]] = {}
-        self._cores_table: dict[tuple[int, str], list[tuple[SwitchType, CageUse]]] = {}
+        self.known: Known = costs.shared.setdefault(fabric, Known())
 
     # -- the search -------------------------------------------------------------------------------------------
 
@@ -240,7 +247,7 @@ class ClosSpace:
             for leaf, down, up in leaves:
                 if down.lane.port_mbps != nic.port.lane.port_mbps:
                     continue
-                if self.joins(nic.port, down.port, "server-leaf", protocol):
+                if self.joins(nic.port, down.port, "server-leaf", protocol) and self._attaches(down, protocol):
                     block = Block(0.0, nic, leaf, down, up)
                     if self.plain:
                         yield block
@@ -249,15 +256,29 @@ class ClosSpace:
                     if self._within(bound, np.inf):
                         yield block._replace(bound=float(bound[0]))
 
+    def _attaches(self, down: CageUse, protocol: str) -> bool:
+        """Whether parts join every attachment that buys some to such a leaf cage."""
+        run_m = self.fabric.runs_m["attachment-leaf"]
+        for one in self.fabric.attachments:
+            if one.buys == "none":
+                continue
+            if one.port is None:
+                found = self.problem.links.near_only(down.port, run_m, protocol)
+            else:
+                found = self.problem.links.assemblies(one.port, down.port, run_m, protocol)
+            if not found:
+                return False
+        return True
+
     def _bound(self, block: Block, protocol: str, tiers: int) -> Floats:
         """Nothing made of a block costs less, even if only so many tiers of it counted; metric by metric."""
         nic = block.nic
         link = self._least_link(nic.port, block.down, "server-leaf", protocol)
         card = self.costs.of(nic.item) * nic.cards
         key = (block.leaf.id, block.down.group, block.down.split, block.up and (block.up.group, block.up.split), tiers)
-        if key not in self._leaf_shares:
-            self._leaf_shares[key] = self._leaf_share(block.leaf, block.down, block.up, protocol, tiers)
-        return self.problem.servers * (card + nic.ports_per_server * (link + self._leaf_shares[key]))
+        if key not in self.known.leaf_shares:
+            self.known.leaf_shares[key] = self._leaf_share(block.leaf, block.down, block.up, protocol, tiers)
+        return self.problem.servers * (card + nic.ports_per_server * (link + self.known.leaf_shares[key]))
 
     def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse | None, protocol: str, tiers: int) -> Floats:
         """The least share of a leaf, its uplinks and all above them that one endpoint can have; metric by metric."""
@@ -287,21 +308,21 @@ class ClosSpace:
     def _above(self, up: CageUse, protocol: str, tiers: int) -> Floats:
         """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
         key = (up.port, protocol, tiers)
-        if key not in self._aboves:
+        if key not in self.known.aboves:
             best = np.full(self.costs.table.shape[0], np.inf)
             for spine in self._uppers(up.lane.port_mbps, protocol, tiers):
                 link = self._least_link(up.port, spine.down, "leaf-spine", protocol)
                 best = np.minimum(best, link + self._spine_share(spine, protocol))
-            self._aboves[key] = best
-        return self._aboves[key]
+            self.known.aboves[key] = best
+        return self.known.aboves[key]
 
     def _spine_share(self, spine: _Upper, protocol: str) -> Floats:
         """The least share of a spine, its uplinks and cores that one down link can have, metric by metric."""
         above = (spine.up.group, spine.up.split) if spine.up else (-1, "")
         key = (spine.switch.id, spine.down.group, spine.down.split, *above)
-        if key not in self._spine_shares:
-            self._spine_shares[key] = self._new_spine_share(spine, protocol)
-        return self._spine_shares[key]
+        if key not in self.known.spine_shares:
+            self.known.spine_shares[key] = self._new_spine_share(spine, protocol)
+        return self.known.spine_shares[key]
 
     def _new_spine_share(self, spine: _Upper, protocol: str) -> Floats:
         most = usable_ports(spine.down, spine.switch)
@@ -322,36 +343,36 @@ class ClosSpace:
     def _core_link(self, up: CageUse, protocol: str) -> Floats:
         """The least that one spine uplink costs with its core share."""
         key = (up.port, protocol)
-        if key not in self._core_links:
+        if key not in self.known.core_links:
             best = np.full(self.costs.table.shape[0], np.inf)
             for core, down in self._cores(up.lane.port_mbps, protocol):
                 link = self._least_link(up.port, down, "spine-core", protocol)
                 best = np.minimum(best, link + self.costs.of(core.item) / usable_ports(down, core))
-            self._core_links[key] = best
-        return self._core_links[key]
+            self.known.core_links[key] = best
+        return self.known.core_links[key]
 
     def _uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[_Upper]:
         key = (port_mbps, protocol, tiers)
-        if key not in self._uppers_table:
-            self._uppers_table[key] = [
+        if key not in self.known.uppers:
+            self.known.uppers[key] = [
                 _Upper(spine, down, up)
                 for spine in self._switches(protocol, "spine")
                 for down in spine.uses
                 if down.lane.port_mbps == port_mbps
                 for up in (spine.uses if tiers == 3 else (None,))
             ]
-        return self._uppers_table[key]
+        return self.known.uppers[key]
 
     def _cores(self, port_mbps: int, protocol: str) -> list[tuple[SwitchType, CageUse]]:
         key = (port_mbps, protocol)
-        if key not in self._cores_table:
-            self._cores_table[key] = [
+        if key not in self.known.cores:
+            self.known.cores[key] = [
                 (core, down)
                 for core in self._switches(protocol, "core")
                 for down in core.uses
                 if down.lane.port_mbps == port_mbps
             ]
-        return self._cores_table[key]
+        return self.known.cores[key]
 
     # -- links ------------------------------------------------------------------------------------------------
 
@@ -403,11 +424,11 @@ class ClosSpace:
         if up is None:
             return most
         key = (switch.id, down.group, down.split, up.group, up.split, needed.__name__)
-        if key not in self._most_down_table:
+        if key not in self.known.most_down:
             ports = np.arange(1, most + 1)
             fits = np.flatnonzero(needed(ports, down, up) <= self._uplinks_that_fit(switch, down, up, ports))
-            self._most_down_table[key] = int(fits[-1]) + 1 if fits.size else 0
-        return self._most_down_table[key]
+            self.known.most_down[key] = int(fits[-1]) + 1 if fits.size else 0
+        return self.known.most_down[key]
 
     def _spine_ports(self, spine: _Upper) -> int:
         """Most down ports of a spine."""
@@ -418,15 +439,15 @@ class ClosSpace:
         every pod to every core of a group.
         """
         key = (up.port, protocol, tiers)
-        if key not in self._uppers_reach:
-            self._uppers_reach[key] = {
+        if key not in self.known.reach:
+            self.known.reach[key] = {
                 (self._spine_ports(spine) // fewest_together(joins), self._most_pods(spine, protocol))
                 for spine in self._uppers(up.lane.port_mbps, protocol, tiers)
                 if (joins := self.joins(up.port, spine.down.port, "leaf-spine", protocol))
             }
         return max(
             (max(ports // rails * pods, ports * (pods // rails) if tiers == 3 else 0)
-             for ports, pods in self._uppers_reach[key]),
+             for ports, pods in self.known.reach[key]),
             default=0,
         )  # fmt: skip
 
@@ -435,8 +456,8 @@ class ClosSpace:
         if spine.up is None:
             return 1
         key = (spine.up.port, protocol)
-        if key not in self._most_pods_table:
-            self._most_pods_table[key] = max(
+        if key not in self.known.most_pods:
+            self.known.most_pods[key] = max(
                 (
                     usable_ports(use, core) // fewest_together(joins)
                     for core, use in self._cores(spine.up.lane.port_mbps, protocol)
@@ -444,7 +465,7 @@ class ClosSpace:
                 ),
                 default=0,
             )
-        return self._most_pods_table[key]
+        return self.known.most_pods[key]
 
     def _groups(self, block: Block, tiers: int) -> Iterator[Shape]:
         """Group sizes, for each number of ports on a leaf that the rails allow."""

@@ -12,6 +12,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -189,19 +190,22 @@ class ClosSpace:
         return _take(batch, kept) if kept.size else None
 
     def _search_tiers(self, found: Found, protocol: str, tiers: int, slack: float, first: bool) -> None:
-        queue = [_Queued(block.bound, 1, number, block) for number, block in enumerate(self._blocks(protocol, tiers))]
+        number = count()
+        queue = [_Queued(block.bound, 1, next(number), block) for block in self._blocks(protocol, tiers)]
         heapq.heapify(queue)
         while queue:
-            bound, level, number, block = heapq.heappop(queue)
+            bound, level, _, block = heapq.heappop(queue)
             if bound > self._limit(found, slack) or (first and found.batches):
                 return
             if self.should_stop():
                 found.stopped = True
                 return
             if level < tiers and not self.plain:
-                tighter = self._bound(block, protocol, level + 1)
-                if self._within(tighter, np.inf):
-                    heapq.heappush(queue, _Queued(max(bound, float(tighter[0])), level + 1, number, block))
+                uses = block.leaf.uses if level == 1 else (block.up,)
+                for finer in (block._replace(up=up) for up in uses):
+                    tighter = self._bound(finer, protocol, level + 1)
+                    if self._within(tighter, np.inf):
+                        heapq.heappush(queue, _Queued(max(bound, float(tighter[0])), level + 1, next(number), finer))
                 continue
             sizes = self._one_tier(protocol, block) if tiers == 1 else self._groups(block, tiers)
             for shape in sizes:
@@ -237,24 +241,21 @@ class ClosSpace:
         return undominated_switches(options) if self.prune else options
 
     def _blocks(self, protocol: str, tiers: int) -> Iterator[Block]:
-        leaves = [
-            (leaf, down, up)
-            for leaf in self._switches(protocol, "leaf")
-            for down in leaf.uses
-            for up in (leaf.uses if tiers > 1 else (None,))
-        ]
+        """Blocks without their uplinks' use, which is looked at when one is opened (a plain search has it at once)."""
+        leaves = [(leaf, down) for leaf in self._switches(protocol, "leaf") for down in leaf.uses]
         for nic in self._nics(protocol):
-            for leaf, down, up in leaves:
+            for leaf, down in leaves:
                 if down.lane.port_mbps != nic.port.lane.port_mbps:
                     continue
-                if self.joins(nic.port, down.port, "server-leaf", protocol) and self._attaches(down, protocol):
-                    block = Block(0.0, nic, leaf, down, up)
-                    if self.plain:
-                        yield block
-                        continue
-                    bound = self._bound(block, protocol, 1)
-                    if self._within(bound, np.inf):
-                        yield block._replace(bound=float(bound[0]))
+                if not self.joins(nic.port, down.port, "server-leaf", protocol) or not self._attaches(down, protocol):
+                    continue
+                block = Block(0.0, nic, leaf, down, None)
+                if self.plain:
+                    yield from (block._replace(up=up) for up in (leaf.uses if tiers > 1 else (None,)))
+                    continue
+                bound = self._bound(block, protocol, 1)
+                if self._within(bound, np.inf):
+                    yield block._replace(bound=float(bound[0]))
 
     def _attaches(self, down: CageUse, protocol: str) -> bool:
         """Whether parts join every attachment that buys some to such a leaf cage."""

@@ -29,7 +29,7 @@ from fabopt.schema.design import (
     TierUse,
     Totals,
 )
-from fabopt.topology.candidate import Candidate, Option, RowShare
+from fabopt.topology.candidate import Candidate, End, Option, RowShare
 from fabopt.topology.clos.candidates import Clos
 from fabopt.units import gbps, milliwatts, plain_fraction, rounded, usd, watts
 
@@ -207,14 +207,14 @@ def _link_rows(fabric: FabricProblem, clos: Clos, units: Sequence[tuple[Option, 
 
 def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float) -> LinkRow:
     first = shares[0][0]
-    counts: dict[tuple[str, str | None, float | None], int] = {}
+    counts: dict[tuple[str, End | None, float | None], int] = {}
     for row, number in shares:
         for part in row.parts:
             key = (part.item.id, part.end, part.item.length_m)
             counts[key] = counts.get(key, 0) + part.quantity * number
     return LinkRow(
-        from_=first.near,  # type: ignore[arg-type]
-        to=first.far,  # type: ignore[arg-type]
+        from_=first.near,
+        to=first.far,
         count=sum(row.links * number for row, number in shares),
         gbps=speed,
         length_m=_number(run_m),
@@ -223,7 +223,7 @@ def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float
         from_cages=sum(row.near_cages * number for row, number in shares),
         to_cages=sum(row.far_cages * number for row, number in shares),
         parts=tuple(
-            LinkPart(id=part_id, quantity=count, end=end, length_m=_number(length_m))  # type: ignore[arg-type]
+            LinkPart(id=part_id, quantity=count, end=end, length_m=_number(length_m))
             for (part_id, end, length_m), count in counts.items()
         ),
     )

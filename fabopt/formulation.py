@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import ortools.sat.python.cp_model  # noqa: F401 - before pulp: docs/decisions
 
@@ -208,7 +209,7 @@ class Program:
     def purchases_cover_use(self) -> None:
         """For every item with a price that depends on the quantity: bought + stock >= used."""
         for item in dict.fromkeys(item for item, _ in self.buy):
-            on_pick, on_links = self._sum(lambda one, item=item: int(one is item))  # type: ignore[misc]
+            on_pick, on_links = self._sum(partial(_is_item, item))
             terms = [(self.pick[i], -n) for i, n in on_pick.items() if n]
             terms += [(self.links[key], -n) for key, n in on_links.items() if n]
             terms += [(self.buy[item, t], 1) for t in range(len(item.breaks))]
@@ -242,14 +243,15 @@ class Program:
         """Budget, power and rack units over all fabrics."""
         limits = self.problem.limits
         fixed = 0 if self._server_varies() else self.problem.fixed_cents
-        for name, most, level in (
-            ("budget", limits.capex_cents, lambda: self._level("capex", _cents, 1, fixed)),
-            ("power", limits.power_mw, lambda: self._level("power", lambda item: item.power_mw)),
-            ("rack_units", limits.rack_milliunits, lambda: self._level("units", lambda item: item.rack_milliunits)),
-        ):
-            if most is not None:
-                spent = level()  # type: ignore[no-untyped-call]
-                self.lp += spent.expression <= most - spent.offset, f"limits_hold_{name}"
+        if limits.capex_cents is not None:
+            self._hold(self._level("budget", _cents, 1, fixed), limits.capex_cents)
+        if limits.power_mw is not None:
+            self._hold(self._level("power", lambda item: item.power_mw), limits.power_mw)
+        if limits.rack_milliunits is not None:
+            self._hold(self._level("rack_units", lambda item: item.rack_milliunits), limits.rack_milliunits)
+
+    def _hold(self, spent: Level, most: int) -> None:
+        self.lp += spent.expression <= most - spent.offset, f"limits_hold_{spent.name}"
 
     @property
     def is_settled(self) -> bool:
@@ -310,6 +312,10 @@ def _most_of(candidate: Candidate) -> dict[Item, int]:
             each = max(option.items.get(item, 0) for option in choice.options)
             most[item] = most.get(item, 0) + each * choice.count
     return most
+
+
+def _is_item(item: Item, one: Item) -> int:
+    return int(one is item)
 
 
 def _cents(item: Item) -> int:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from fabopt.goods import Item
 from fabopt.links import Assembly, Mode
+from fabopt.schema.design import Box
 from fabopt.topology.needs import Need, Quantities, ceil_of
 
 End = Literal["from", "to"]
@@ -25,8 +26,8 @@ class PartUse(NamedTuple):
 class RowShare(NamedTuple):
     """Links of one kind that one unit of an option realises. ``assembly``: None where nothing is bought."""
 
-    near: str
-    far: str
+    near: Box
+    far: Box
     attachment: str | None
     assembly: Assembly | None
     links: int
@@ -99,7 +100,7 @@ def part_uses(one: Assembly, near: int, wires: int, far: int) -> tuple[PartUse, 
 
 
 def row_share(
-    ends: tuple[str, str], one: Assembly, links: int, parts: Quantities, attachment: str | None = None
+    ends: tuple[Box, Box], one: Assembly, links: int, parts: Quantities, attachment: str | None = None
 ) -> RowShare:
     """A row of links realised by one assembly."""
     return RowShare(
@@ -111,7 +112,7 @@ def row_share(
 def choices_of(
     need: Need,
     assemblies: Sequence[Assembly],
-    ends: tuple[str, str],
+    ends: tuple[Box, Box],
     kind: Hashable,
     mixes: bool,
     prune: bool,
@@ -136,7 +137,7 @@ def choices_of(
 
 
 def _cage_choices(
-    need: Need, assemblies: Sequence[Assembly], ends: tuple[str, str], kind: Hashable, attachment: str | None
+    need: Need, assemblies: Sequence[Assembly], ends: tuple[Box, Box], kind: Hashable, attachment: str | None
 ) -> list[Choice]:
     near_is_big = need.near.ports_per_cage > 1
     cages_by_ports: dict[int, int] = {}
@@ -159,7 +160,7 @@ def _cage_wires(one: Assembly, ports: int) -> int:
 
 
 def _bundle_choice(
-    need: Need, assemblies: Sequence[Assembly], ends: tuple[str, str], kind: Hashable, attachment: str | None
+    need: Need, assemblies: Sequence[Assembly], ends: tuple[Box, Box], kind: Hashable, attachment: str | None
 ) -> Choice:
     ports = need.near.ports_per_cage
     options = tuple(
@@ -174,7 +175,7 @@ def _bundle_wires(one: Assembly, ports: int) -> int:
 
 
 def _whole_choice(
-    need: Need, assemblies: Sequence[Assembly], ends: tuple[str, str], kind: Hashable, attachment: str | None
+    need: Need, assemblies: Sequence[Assembly], ends: tuple[Box, Box], kind: Hashable, attachment: str | None
 ) -> Choice:
     options = []
     for one in assemblies:

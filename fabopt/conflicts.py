@@ -128,9 +128,8 @@ def _spending(inquiry: _Inquiry) -> Iterator[Conflict]:
     if limits.power_mw is not None:
         sums = _least(inquiry, "power_w", replace(limits, power_mw=None))
         if sums is not None:
-            yield _spent(
-                "limits.power_w", watts(limits.power_mw), watts(sums.power_mw), "the leanest design draws", "W"
-            )
+            drawn = sums.power_mw + inquiry.problem.fixed_power_mw
+            yield _spent("limits.power_w", watts(limits.power_mw), watts(drawn), "the leanest design draws", "W")
     if limits.rack_milliunits is not None:
         sums = _least(inquiry, "rack_units", replace(limits, rack_milliunits=None))
         if sums is not None:

@@ -50,7 +50,7 @@ Bom = Literal["switch", "nic", "transceiver", "cable", "fibre", "server", "other
 
 @dataclass(frozen=True)
 class Sums:
-    """Exact totals of a set of picked candidates."""
+    """Exact totals of a set of picked candidates; the power is the network's."""
 
     cents: int
     power_mw: int
@@ -298,7 +298,6 @@ def _bom_row(
 ) -> BomRow:
     kind, product = products[item.id]
     price = next((cents for start, cents in reversed(item.breaks) if start <= max(1, units)), item.first_cents)
-    power_mw = 0 if kind == "server" else item.power_mw * in_use
     return BomRow(
         stage=problem.stages[-1].name,
         fabric=fabric,
@@ -311,7 +310,7 @@ def _bom_row(
         in_use=in_use,
         unit_price_usd=usd(price),
         total_usd=usd(price * quantity),
-        power_w=watts(power_mw),
+        power_w=watts(item.power_mw * in_use),
     )
 
 
@@ -323,9 +322,10 @@ def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
     cluster = None
     if server_w is not None:
         cluster = watts(sums.power_mw + problem.servers * milliwatts(server_w))
+    paid_mw = sums.power_mw + problem.fixed_power_mw
     return Totals(
         capex_usd=usd(sums.cents),
-        tco_usd=usd(sums.cents + rounded(problem.energy_cents_per_mw * sums.power_mw)),
+        tco_usd=usd(sums.cents + rounded(problem.energy_cents_per_mw * paid_mw)),
         power_w=watts(sums.power_mw),
         cluster_power_w=cluster,
         rack_units=watts(sums.rack_milliunits),

@@ -154,19 +154,19 @@ class Program:
     def levels(self) -> list[Level]:
         """The objective, then what breaks ties, in order (docs/formulation.md, "Ties")."""
         weights = self.problem.weights
-        fixed = 0 if self.problem.server_item in self.most_used and self._server_varies() else self.problem.fixed_cents
+        fixed, varies = self.problem.fixed_cents, self._server_varies()
         levels = [
             self._level(
                 "objective",
                 lambda item: weights.of(_cents(item), item.power_mw, item.rack_milliunits),
                 weights.per_cent,
-                weights.per_cent * fixed,
+                self.problem.fixed_objective - (weights.per_cent * fixed if varies else 0),
             )
         ]
         if weights.per_mw or weights.per_unit:
-            levels.append(self._level("capex", _cents, 1, fixed))
-        levels.append(self._level("power", lambda item: item.power_mw))
-        levels.append(self._level("rack_units", lambda item: item.rack_milliunits))
+            levels.append(self._level("capex", _cents, 1, 0 if varies else fixed))
+        levels.append(self._level("power", _power_mw))
+        levels.append(self._level("rack_units", _rack_milliunits))
         levels.append(self._level("switches", lambda item: int(item.kind == "switch")))
         levels.append(self._level("cables", lambda item: int(item.kind in WIRES)))
         levels += self._rank_levels()
@@ -240,18 +240,17 @@ class Program:
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
 
     def limits_hold(self) -> None:
-        """Budget, power and rack units over all fabrics."""
+        """Budget, power and rack units over all fabrics, and the servers' own if they count."""
         limits = self.problem.limits
-        fixed = 0 if self._server_varies() else self.problem.fixed_cents
-        if limits.capex_cents is not None:
-            self._hold(self._level("budget", _cents, 1, fixed), limits.capex_cents)
-        if limits.power_mw is not None:
-            self._hold(self._level("power", lambda item: item.power_mw), limits.power_mw)
-        if limits.rack_milliunits is not None:
-            self._hold(self._level("rack_units", lambda item: item.rack_milliunits), limits.rack_milliunits)
-
-    def _hold(self, spent: Level, most: int) -> None:
-        self.lp += spent.expression <= most - spent.offset, f"limits_hold_{spent.name}"
+        cents = 0 if self._server_varies() else self.problem.fixed_cents
+        for name, most, weight, purchases, fixed in (
+            ("budget", limits.capex_cents, _cents, 1, cents),
+            ("power", limits.power_mw, _power_mw, 0, self.problem.fixed_power_mw),
+            ("rack_units", limits.rack_milliunits, _rack_milliunits, 0, 0),
+        ):
+            if most is not None:
+                spent = self._level(name, weight, purchases, fixed)
+                self.lp += spent.expression <= most - spent.offset, f"limits_hold_{name}"
 
     @property
     def is_settled(self) -> bool:
@@ -320,6 +319,14 @@ def _is_item(item: Item, one: Item) -> int:
 
 def _cents(item: Item) -> int:
     return 0 if item.varies else item.first_cents
+
+
+def _power_mw(item: Item) -> int:
+    return item.power_mw
+
+
+def _rack_milliunits(item: Item) -> int:
+    return item.rack_milliunits
 
 
 def _word(name: str) -> str:

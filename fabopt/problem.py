@@ -236,6 +236,21 @@ class Problem:
         return purchase_cents(self.server_item, self.servers)[1]
 
     @property
+    def fixed_power_mw(self) -> int:
+        """What every design draws: the servers, if they count."""
+        return 0 if self.server_item is None else self.servers * self.server_item.power_mw
+
+    @property
+    def fixed_objective(self) -> int:
+        """The part of the objective that every design has: the servers' price, and their energy where energy is paid.
+
+        As ``power_w`` the objective is the network's alone, like ``totals.power_w``.
+        """
+        weights = self.weights
+        energy = weights.per_mw * self.fixed_power_mw if weights.per_cent else 0
+        return weights.per_cent * self.fixed_cents + energy
+
+    @property
     def prunes(self) -> bool:
         """Whether no price depends on a quantity, so that sizes can be compared one by one."""
         return not any(item.varies for item in self.goods.items if item.kind != "server")

@@ -96,8 +96,9 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     rows = [weights.per_cent * cents + weights.per_mw * power + weights.per_unit * units]
     caps = [np.inf]
     budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)
+    power_mw = None if limits.power_mw is None else limits.power_mw - problem.fixed_power_mw
     slots = problem.nic_slots * problem.servers if len(problem.fabrics) > 1 else None
-    for row, most in ((cents, budget), (power, limits.power_mw), (units, limits.rack_milliunits), (cards, slots)):
+    for row, most in ((cents, budget), (power, power_mw), (units, limits.rack_milliunits), (cards, slots)):
         if most is not None:
             rows.append(row)
             caps.append(float(most))
@@ -137,7 +138,7 @@ class Search:
         self.restrictions = restrictions or {}
         self.table, self.caps = weights_table(problem)
         self.saving = problem.weights.per_cent * stock_value(problem)
-        self.fixed = problem.weights.per_cent * problem.fixed_cents
+        self.fixed = problem.fixed_objective
         self.sized = 0
 
     # -- opening the space ------------------------------------------------------------------------------------

@@ -473,7 +473,7 @@ def core_choices(space: Space, top: Structure, busiest: int, ways: list[Choice])
 
 
 def fixed_items(space: Space, structure: Structure) -> tuple[Counter[Item], int]:
-    """Switches, cards and servers to buy, and the power of those that count (servers do not)."""
+    """Switches, cards and servers to buy, and the power of those in the network."""
     items: Counter[Item] = Counter()
     for box, count in structure.boxes():
         items[box.product["id"], None] += count
@@ -547,6 +547,9 @@ def candidates(space: Space, terms: Terms) -> tuple[Waiting, int]:
 def solve(catalog: Json, case: Json) -> Best | None:
     """The best design of one fabric, None if there is none. Raises ``ValueError`` outside the scope of this module."""
     space, terms = Space(catalog, case), terms_of(case)
+    servers = space.goods.power[space.server["id"], None] * space.servers if case.get("include_servers") else 0
+    if terms.power is not None:
+        terms = terms._replace(power=terms.power - servers)
     waiting, designs = candidates(space, terms)
     best: Any = None
     ties: set[int] = set()
@@ -564,7 +567,11 @@ def solve(catalog: Json, case: Json) -> Best | None:
             best = (rank, structure, purchase)
         if rank[:-1] == best[0][:-1]:
             ties.add(structure.groups_per_pod)
-    return None if best is None else answer(best[1], best[2], designs, len(ties) - 1)
+    if best is None:
+        return None
+    energy = servers * terms.rate if terms.metric == "tco_usd" else 0
+    purchase = best[2]._replace(value=best[2].value + energy)
+    return answer(best[1], purchase, designs, len(ties) - 1)
 
 
 def full_rank(structure: Structure, purchase: Purchase) -> tuple[Any, ...]:

@@ -91,10 +91,11 @@ def limited(dice: Dice) -> tuple[Json, Json]:
     if cheap is None or cool is None:
         return catalog, case
     limits: Json = {}
+    servers = servers_mw(catalog, case)
     if case["objective"] != "capex_usd" or dice.chance(0.1):
         limits["budget_usd"] = dice.number(cheap.capex_cents, max(cheap.capex_cents, cool.capex_cents)) / 100
     if case["objective"] != "power_w" or dice.chance(0.1):
-        limits["power_w"] = dice.number(cool.power_mw, max(cool.power_mw, cheap.power_mw)) / 1000
+        limits["power_w"] = (servers + dice.number(cool.power_mw, max(cool.power_mw, cheap.power_mw))) / 1000
     if dice.chance(0.2):
         limits["rack_units"] = float(max(0, cheap.rack_units - dice.one([0, 0, 1])))
     if dice.chance(0.1):
@@ -114,8 +115,14 @@ def procurement(dice: Dice) -> tuple[Json, Json]:
     for item, quantity in dice.some(bought, 1, 2) + dice.some(others, 0, 1):
         make_special(dice, catalog, item, quantity)
     if dice.chance(0.2):
-        case["limits"] = {"power_w": int(best.power_mw * dice.number(95, 110) / 100) / 1000}
+        drawn = int(best.power_mw * dice.number(95, 110) / 100)
+        case["limits"] = {"power_w": (servers_mw(catalog, case) + drawn) / 1000}
     return catalog, case
+
+
+def servers_mw(catalog: Json, case: Json) -> int:
+    """Power of the servers, if the case counts it."""
+    return 1000 * catalog["servers"][0]["power_w"] * case["servers"] if case.get("include_servers") else 0
 
 
 def all_items(catalog: Json) -> list[Any]:
@@ -212,7 +219,7 @@ def a_case(dice: Dice, servers: int) -> Json:
     case["objective"] = dice.one(["capex_usd"] * 4 + ["power_w", "tco_usd"])
     if case["objective"] == "tco_usd" and dice.chance(0.5):
         case["finance"] = {"energy_usd_per_kwh": 0.31, "pue": 1.25, "years": 3}
-    if dice.chance(0.1) and case["objective"] == "capex_usd":
+    if dice.chance(0.1):
         case["include_servers"] = True
     return case
 

@@ -518,6 +518,18 @@ def test_servers_count_if_asked() -> None:
     assert usd(catalog(), case(4, include_servers=True)) == 1440 + 4 * 5000
 
 
+def test_power_of_servers_counts_if_asked() -> None:
+    # 142.5 W of network are feasible with the cool cords alone; 4 servers draw 2,800 W more.
+    counted = case(4, include_servers=True, limits={"power_w": 2942.5})
+    assert usd(cool_and_cheap(), counted) == 1400 + 2 * 10 + 2 * 20 + 4 * 5000
+    assert best(cool_and_cheap(), case(4, include_servers=True, limits={"power_w": 2900})) is None
+    found = best(catalog(), case(4, include_servers=True, objective="tco_usd"))
+    alone = best(catalog(), case(4, objective="tco_usd"))
+    assert found is not None and alone is not None
+    # 2.8 kW x 6132 USD and 4 servers of 5000 USD
+    assert found.objective - alone.objective == 1_716_960 + 2_000_000
+
+
 # -- ties -----------------------------------------------------------------------------------------------------------
 
 

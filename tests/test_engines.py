@@ -61,6 +61,16 @@ def by_cost_of_ownership() -> tuple[Json, Json]:
     return case(objective="tco_usd", finance={"energy_usd_per_kwh": 0.37}), catalog()
 
 
+def with_servers() -> tuple[Json, Json]:
+    """Servers count: their price at a break in the objective, their power in the limit and in the energy paid."""
+    parts = catalog()
+    product(parts, "gpu-4")["price_usd"] = [{"from": 1, "usd": 100000}, {"from": 9, "usd": 85000}]
+    counted: Json = {"include_servers": True, "objective": "tco_usd", "servers": 8}
+    cheapest = solved(case(**counted), parts)
+    assert cheapest.totals is not None and cheapest.totals.cluster_power_w is not None
+    return case(**counted, limits={"power_w": cheapest.totals.cluster_power_w}), parts
+
+
 def two_fabrics() -> tuple[Json, Json]:
     """Two fabrics that share a budget and the slots of a server."""
     content = case({"nics_per_server": 2}, limits={"budget_usd": 200000})
@@ -70,7 +80,7 @@ def two_fabrics() -> tuple[Json, Json]:
     return content, catalog()
 
 
-MAKERS = [with_limit, with_breaks, with_stock, with_ties, three_tiers, by_cost_of_ownership, two_fabrics]
+MAKERS = [with_limit, with_breaks, with_stock, with_ties, three_tiers, by_cost_of_ownership, with_servers, two_fabrics]
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
@@ -82,6 +92,21 @@ def test_engines_agree(make: Maker) -> None:
         other = solved(content, parts, engine=engine)
         assert_proven(other)
         assert comparable(other) == comparable(first), engine
+
+
+def test_servers_count_in_price_power_and_energy() -> None:
+    content, parts = with_servers()
+    counted = solved(content, parts)
+    alone = solved({**content, "include_servers": False}, parts)
+    assert counted.totals is not None and alone.totals is not None
+    server = next(row for row in counted.bom if row.kind == "server")
+    # nine servers at 85,000 USD are less than eight at 100,000
+    assert (server.quantity, server.in_use, server.total_usd, server.power_w) == (9, 8, 765_000, 32_000)
+    assert counted.totals.capex_usd == alone.totals.capex_usd + 765_000
+    assert counted.totals.power_w == alone.totals.power_w
+    assert counted.totals.cluster_power_w == alone.totals.power_w + 32_000
+    # 32 kW for 5 years at a PUE of 1.4 and 0.10 USD
+    assert counted.totals.tco_usd == pytest.approx(alone.totals.tco_usd + 765_000 + 32 * 6132, abs=0.01)
 
 
 def test_breaks_buy_more_than_is_used() -> None:

@@ -56,6 +56,16 @@ def test_spending(key: str, metric: str, step: float) -> None:
     assert status({**content, "limits": {key: round(found.needed - step, 3)}}) == "infeasible"
 
 
+def test_power_of_servers_is_in_the_limit_if_they_count() -> None:
+    content = case(limits={"power_w": 20_000})
+    assert status(content) == "optimal"
+    found = conflict(solved({**content, "include_servers": True}), "limits.power_w")
+    assert isinstance(found.needed, int | float)
+    assert found.needed > 4_000 * content["servers"]
+    assert status({**content, "include_servers": True, "limits": {"power_w": found.needed}}) == "optimal"
+    assert status({**content, "include_servers": True, "limits": {"power_w": found.needed - 0.001}}) == "infeasible"
+
+
 def test_two_limits_each_under_the_other() -> None:
     """What each limit would have to be holds with the other one kept."""
     content = case()

@@ -508,7 +508,7 @@ def three_tiers() -> Json:
                 "max_oversubscription": {"leaf": 2, "spine": 2},
             }
         ],
-        "limits": {"budget_usd": 49373.5, "power_w": 1624.7, "rack_units": 7},
+        "limits": {"budget_usd": 49373.5, "power_w": 6524.7, "rack_units": 7},
         "include_servers": True,
         "objective": "tco_usd",
     }
@@ -615,16 +615,17 @@ def three_tiers() -> Json:
         },
     }
     # 5 of 7 switches bought, 2 in stock; 8 cards for the price of 6.4. 25000 + 9600 + 4200 + 2700 + 560 + 90 + 220
-    # + 7003.5 = 49373.5; 1400 + 140 + 54 + 30 + 0.7 = 1624.7 W; 1.6247 x 6132 = 9962.6604
+    # + 7003.5 = 49373.5; 1400 + 140 + 54 + 30 + 0.7 = 1624.7 W, with 7 x 700 of servers
+    # 6524.7 W; 6.5247 x 6132 = 40009.4604
     return {
         "fabopt": "0.1.0",
         "case": record(case),
         "parts": parts("box1", "card", "t8", "dac", "aoc", "dr4", "mpo"),
         "status": "optimal",
-        "objective": solved(59336.16, "tco_usd"),
+        "objective": solved(89382.96, "tco_usd"),
         "totals": {
             "capex_usd": 49373.5,
-            "tco_usd": 59336.16,
+            "tco_usd": 89382.96,
             "power_w": 1624.7,
             "cluster_power_w": 6524.7,
             "rack_units": 7,
@@ -654,7 +655,7 @@ def three_tiers() -> Json:
             line("compute", "cable", "dac", 7, 80, 0.7, length_m=3, part_number="DAC-3M"),
             line("compute", "fibre", "mpo", 1, 90, 0, length_m=30),
             line("compute", "fibre", "mpo", 2, 110, 0, length_m=50),
-            line("", "server", "box1", 7, 1000.5, 0),
+            line("", "server", "box1", 7, 1000.5, 4900),
         ],
     }
 

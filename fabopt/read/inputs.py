@@ -14,7 +14,7 @@ from fabopt.library import find_case, is_path
 from fabopt.pricing import PriceChange, changed, check_price_book, parse_price_change, with_price_books
 from fabopt.read.catalog import check_whole, gathered, read_catalog, with_empty_kinds
 from fabopt.read.faults import Model, refuse, validated
-from fabopt.read.references import check_references
+from fabopt.read.references import check_counted_servers, check_references
 from fabopt.read.text import parse_yaml
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, PriceBook
@@ -116,6 +116,8 @@ def _assembled(
     if faults:
         raise refuse(faults)
     catalog = changed(with_price_books(catalog, books), changes)
+    if faults := check_counted_servers(case, catalog, file):
+        raise refuse(faults)
     notes = [f"prices of the price book {name} replace the catalog's" for name in case.prices]
     notes += [f"price change {text}" for text in price_changes]
     return Inputs(case, catalog, file, tuple(notes))

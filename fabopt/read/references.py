@@ -28,6 +28,18 @@ def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
     return check.faults
 
 
+def check_counted_servers(case: Case, catalog: Catalog, file: str) -> list[Fault]:
+    """Return what a server that counts (``include_servers``) does not say of itself, price books applied."""
+    server = next(one for one in catalog.servers if one.id == case.server)
+    if not case.include_servers:
+        return []
+    missing = [name for name in ("price_usd", "power_w") if getattr(server, name) is None]
+    return [
+        fault(file, "include_servers", f"{server.id} has no {name}", True, hint="give it one, or leave servers out")
+        for name in missing
+    ]
+
+
 def check_catalog(catalog: Catalog, file: str) -> list[Fault]:
     """Return the built-in NICs of all servers that the catalog does not have."""
     check = _Check(catalog, file)

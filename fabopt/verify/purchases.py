@@ -121,8 +121,8 @@ def unit_cents(price: Price | None, quantity: int) -> int:
 
 
 def unit_milliwatts(product: Product) -> int:
-    """Milliwatts of one unit in the network; nothing for fibres and servers."""
-    power = None if isinstance(product, Server) else getattr(product, "power_w", None)
+    """Milliwatts of one unit; nothing for fibres."""
+    power = getattr(product, "power_w", None)
     return milliwatts(power) if power is not None else 0
 
 
@@ -195,8 +195,7 @@ def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
 def power_adds_up(proof: Proof, evidence: Evidence) -> None:
     """Every line draws what its units in use draw.
 
-    power_w = in_use x power of one unit; fibres draw nothing, servers count in cluster_power_w only. Source: catalog,
-    ``power_w``.
+    power_w = in_use x power of one unit; fibres draw nothing. Source: catalog, ``power_w``.
     """
     for row in evidence.design.bom:
         power = row.in_use * unit_milliwatts(product_of(evidence, item_of(row)))

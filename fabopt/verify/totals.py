@@ -39,14 +39,22 @@ def capex_cents(evidence: Evidence) -> int:
 
 def network_milliwatts(evidence: Evidence) -> int:
     """Power of switches, modules, cables and bought cards in use."""
-    items = [(item_of(row), row.in_use) for row in evidence.design.bom]
+    items = [(item_of(row), row.in_use) for row in evidence.design.bom if row.kind != "server"]
     return sum(units * unit_milliwatts(product_of(evidence, item)) for item, units in items)
 
 
+def counted_milliwatts(evidence: Evidence) -> int:
+    """Power that limits and energy count: the network's, and the servers' if the case includes them."""
+    power = network_milliwatts(evidence)
+    if evidence.case.include_servers:
+        power += evidence.servers * milliwatts(evidence.server.power_w or 0)
+    return power
+
+
 def energy_cents(evidence: Evidence) -> int:
-    """Energy of the network over the years, cooling included, rounded to the cent."""
+    """Energy over the years, cooling included, rounded to the cent."""
     finance = evidence.case.finance
-    kilowatts = Fraction(network_milliwatts(evidence), MILLIWATTS_PER_KILOWATT)
+    kilowatts = Fraction(counted_milliwatts(evidence), MILLIWATTS_PER_KILOWATT)
     hours = HOURS_PER_YEAR * exact(finance.years)
     return rounded(kilowatts * hours * exact(finance.pue) * exact(finance.energy_usd_per_kwh) * CENTS_PER_USD)
 
@@ -87,7 +95,7 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
 
 
 def energy_is_paid(proof: Proof, evidence: Evidence) -> None:
-    """Total cost of ownership is capex and the network's energy.
+    """Total cost of ownership is capex and the energy of the network, and of the servers if they count.
 
     tco = capex + kW x 8760 h x years x PUE x USD/kWh, rounded to the cent. Source: case file, ``finance``.
     """
@@ -120,12 +128,13 @@ def stages_add_up(proof: Proof, evidence: Evidence) -> None:
 def limits_hold(proof: Proof, evidence: Evidence) -> None:
     """All fabrics together stay within the case's limits.
 
-    capex <= budget_usd; power <= power_w; rack units <= rack_units. Source: case file, ``limits``.
+    capex <= budget_usd; power (servers' too if they count) <= power_w; rack units <= rack_units. Source: case
+    file, ``limits``.
     """
     limits = evidence.case.limits
     for name, used, limit in (
         ("budget_usd", Fraction(capex_cents(evidence), CENTS_PER_USD), limits.budget_usd),
-        ("power_w", Fraction(network_milliwatts(evidence), MILLIWATTS_PER_WATT), limits.power_w),
+        ("power_w", Fraction(counted_milliwatts(evidence), MILLIWATTS_PER_WATT), limits.power_w),
         ("rack_units", rack_units(evidence), limits.rack_units),
     ):
         if limit is not None:

@@ -11,14 +11,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from fabopt.floor import racks_needed, servers_per_rack
 from fabopt.library import checkout, is_path
 from fabopt.problem import problem_of
 from fabopt.read import Inputs, inputs_from_objects
+from fabopt.schema.case import MAX_ROWS, Floor, Site
+from fabopt.schema.catalog import Server
 from fabopt.schema.workload import PROFILES
+from fabopt.units import ceil_div
 
 _ANY_GBPS = 0.001
 _PORT_SPEEDS_GBPS = (400, 200, 100, 50, 25, 10, 1)
 _COMMENT_COLUMN = 40
+_RACKS_PER_ROW = 16
 _TRAILING_COMMENT = re.compile(r"^(.*\S) {2,}# (.*)$", re.MULTILINE)
 
 
@@ -50,6 +55,8 @@ def starter_text(wanted: Starter) -> str:
         gpus_each=server.gpus,
         servers=servers,
         first=max(1, servers // 4),
+        rows=_rows(servers, server),
+        racks_per_row=_RACKS_PER_ROW,
         profile=wanted.profile,
         profiles="\n".join(
             f"#   {name:<12} {one.max_oversubscription:g} / {one.min_gbps_per_gpu:g}" for name, one in PROFILES.items()
@@ -69,6 +76,12 @@ def _inputs(wanted: Starter, **fabric: Any) -> Inputs:
         "fabrics": [{"name": "compute", **fabric}],
     }
     return inputs_from_objects(content, catalogs=list(wanted.catalogs) or None)
+
+
+def _rows(servers: int, server: Server) -> int:
+    """Return the rows of an example floor: as many as the servers fill, and one more for the network."""
+    per_rack = servers_per_rack(Site(floor=Floor(rows=1, racks_per_row=_RACKS_PER_ROW)), server) or 1
+    return min(MAX_ROWS, ceil_div(racks_needed(servers, per_rack), _RACKS_PER_ROW) + 1)
 
 
 def _bandwidth(wanted: Starter, asked_gbps: float) -> str:
@@ -140,7 +153,14 @@ fabrics:
 
 site:
   distances_m: {{server-leaf: 3, leaf-spine: 30, spine-core: 50}}  # cable runs in metres
-  # servers_per_rack: 4
+  # servers_per_rack: 4  # (example); on a floor, as many as fit if left out
+  # floor:  # rows of racks under cable trays, from which runs are measured (example)
+  #   rows: {rows}
+  #   racks_per_row: {racks_per_row}
+  #   rack_units: 48
+  #   rack_power_w: null  # power of a rack; null: no limit
+  #   network_racks: any  # where switches may stand: any, middle, end, row, or a list of racks
+  #   blocked: []  # columns and missing racks, such as [A01, B01]
 
 # limits: {{budget_usd: null, power_w: null, rack_units: null}}  # over all fabrics; null: no limit
 # finance: {{energy_usd_per_kwh: 0.10, pue: 1.4, years: 5}}  # what tco_usd is made of

@@ -23,6 +23,11 @@ def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
     if server is not None:
         check.built_in_nics(server)
         check.sizes(case, server)
+    if case.site.floor is not None:
+        # Imported here because most cases have no floor, and its geometry needs NumPy.
+        from fabopt.read.floor import check_floor
+
+        check.faults += check_floor(case.site, server, file)
     for index, fabric in enumerate(case.fabrics):
         check.fabric(fabric, f"fabrics[{index}]", case)
     return check.faults
@@ -105,8 +110,8 @@ class _Check:
             ids = getattr(fabric.switches, tier)
             if ids != "any":
                 self.ids_of("switches", ids, f"{path}.switches.{tier}")
-        if fabric.group_by == "rack" and case.site.servers_per_rack is None:
-            self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack`", "rack")
+        if fabric.group_by == "rack" and case.site.servers_per_rack is None and case.site.floor is None:
+            self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
 
     def ids_of(self, kind: str, ids: Iterable[str], path: str) -> None:
         for index, id_ in enumerate(ids):

@@ -30,6 +30,16 @@ Ids = Annotated[tuple[Identifier, ...], Field(min_length=1)]
 KEBAB = r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$"
 Topology = Literal["clos", "rail-only", "dragonfly", "dragonfly+", "torus", "hyperx", "any"]
 Metric = Literal["capex_usd", "tco_usd", "power_w"]
+NetworkRacks = Literal["any", "middle", "end", "row"]
+# The largest halls have some thousands of racks; the tables of a floor grow with the square of the crossings.
+MAX_ROWS = 1000
+MAX_RACKS_PER_ROW = 1000
+MAX_RACKS = 20_000
+MAX_CROSSINGS = 4000
+RackId = Annotated[str, Field(min_length=1, max_length=20)]
+RackSide = Annotated[float, Field(ge=0.1, le=10)]
+Length = Annotated[float, Field(ge=0, le=100)]
+CrossPosition = Annotated[int, Field(ge=0, le=MAX_RACKS_PER_ROW)]
 
 
 class Stage(Strict):
@@ -123,10 +133,58 @@ class Distances(Strict):
     attachment_leaf: Annotated[Metres | None, Field(alias="attachment-leaf")] = None
 
 
+class Floor(Strict):
+    """The floor plan: equal racks in parallel rows, cable trays above them. Lengths are in metres.
+
+    A rack is named by its row's letters and its number, ``A01``; ``fabopt.floor`` says how cable runs. What depends on
+    several keys (ids, positions, what fits a rack) is checked where the server is known too.
+    """
+
+    rows: Annotated[int, Field(ge=1, le=MAX_ROWS)]
+    racks_per_row: Annotated[int, Field(ge=1, le=MAX_RACKS_PER_ROW)]
+    rack_pitch_m: RackSide = 0.6
+    rack_depth_m: RackSide = 1.2
+    aisle_m: Length | tuple[Length, ...] = 1.2
+    rack_units: Annotated[int, Field(ge=1, le=100)] = 48
+    rack_power_w: Annotated[float, Field(gt=0, le=1e7)] | None = None
+    tray_height_m: Annotated[float, Field(gt=0, le=100)] = 2.6
+    drop_m: Length = 0.3
+    slack_m: Length = 0.5
+    cross_trays: Annotated[tuple[CrossPosition, ...], Field(min_length=1)] | None = None
+    blocked: tuple[RackId, ...] = ()
+    reserved: tuple[RackId, ...] = ()
+    network_racks: NetworkRacks | Annotated[tuple[RackId, ...], Field(min_length=1)] = "any"
+
+    @property
+    def cross_positions(self) -> tuple[int, ...]:
+        """Where trays cross the rows, in order: 0 is before a row's first rack; both ends if nothing is given."""
+        return tuple(sorted({0, self.racks_per_row} if self.cross_trays is None else self.cross_trays))
+
+    @property
+    def aisles_m(self) -> tuple[float, ...]:
+        """The widths between the rows, one fewer than rows."""
+        return self.aisle_m if isinstance(self.aisle_m, tuple) else (self.aisle_m,) * (self.rows - 1)
+
+    @model_validator(mode="after")
+    def _tables_fit_memory(self) -> Self:
+        if self.rows * self.racks_per_row > MAX_RACKS:
+            raise ValueError(f"{self.rows} rows of {self.racks_per_row} are more than {MAX_RACKS:,} racks")
+        crossings = self.rows * len(self.cross_positions)
+        if crossings > MAX_CROSSINGS:
+            raise ValueError(
+                f"cross trays meet the rows at {crossings:,} points; at most {MAX_CROSSINGS:,} are allowed"
+            )
+        return self
+
+
 class Site(Strict):
-    """Where things stand. ``attachment-leaf`` absent: as ``server-leaf``."""
+    """Where things stand: on a floor, or at flat distances. ``attachment-leaf`` absent: as ``server-leaf``.
+
+    ``servers_per_rack`` absent: with a floor, the most that fit a rack.
+    """
 
     distances_m: Distances = Distances()
+    floor: Floor | None = None
     servers_per_rack: Count | None = None
 
 

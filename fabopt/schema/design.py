@@ -135,7 +135,8 @@ class LinkPart(Strict):
 class LinkRow(Strict):
     """Links of one kind that are realised alike. ``count`` links between ``from`` and ``to``, run of ``length_m``.
 
-    ``from_cages``/``to_cages``: occupied cages that this row's links account for, summed over all boxes.
+    ``from_cages``/``to_cages``: occupied cages that this row's links account for, summed over all boxes. On a floor
+    plan ``length_m`` is the longest run and ``runs_m`` the length class of each link of a cage, longest first.
     """
 
     from_: Annotated[Box, Field(alias="from")]
@@ -148,6 +149,7 @@ class LinkRow(Strict):
     from_cages: int
     to_cages: int
     parts: tuple[LinkPart, ...]
+    runs_m: tuple[Number, ...] | None = None
 
 
 class Metrics(Strict):
@@ -157,6 +159,25 @@ class Metrics(Strict):
     bisection_gbps_per_gpu: Number
     alltoall_gbps_per_gpu: Number
     max_switch_hops: int
+
+
+Place = tuple[str, int]
+
+
+class Placement(Strict):
+    """Where the switches of a fabric stand: (rack, lowest unit) of each, in the order of their numbers."""
+
+    policy: str
+    leaf: tuple[Place, ...]
+    spine: tuple[Place, ...] = ()
+    core: tuple[Place, ...] = ()
+
+
+class FloorUse(Strict):
+    """Where the servers stand: ``servers_per_rack`` of them in each of ``server_racks``, in this order, bottom up."""
+
+    servers_per_rack: int
+    server_racks: tuple[str, ...]
 
 
 class FabricDesign(Strict):
@@ -175,6 +196,7 @@ class FabricDesign(Strict):
     links: tuple[LinkRow, ...]
     oversubscription: dict[str, Number]
     metrics: Metrics
+    placement: Placement | None = None
 
 
 class StageDesign(Strict):
@@ -249,6 +271,7 @@ class Design(Strict):
     status: Status
     objective: Objective
     totals: Totals | None = None
+    floor: FloorUse | None = None
     fabrics: tuple[FabricDesign, ...] = ()
     stages: tuple[StageDesign, ...] = ()
     bom: tuple[BomRow, ...] = ()

@@ -11,16 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
+from fabopt.embedded import divide
 from fabopt.units import ceil_div
 
 Peers = tuple[tuple[int, int], ...]
-
-
-def divide(number: int, divisor: int, what: str) -> int:
-    """An exact quotient; ``ValueError`` with ``what`` where there is a remainder."""
-    if divisor < 1 or number % divisor:
-        raise ValueError(f"{what}: {divisor} does not divide {number}")
-    return number // divisor
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from fabopt.embedded import divide
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Attachment
 from fabopt.schema.catalog import Cage
 from fabopt.schema.design import LinkPart, PortUse
 from fabopt.units import ceil_div
-from fabopt.verify.clos import Boxes, divide
+from fabopt.verify.clos import Boxes
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.rows import NO_MEDIUM, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
 

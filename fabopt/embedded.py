@@ -1,0 +1,103 @@
+"""What a design file embeds: its case and its parts, through the same schemas as files of their own.
+
+Everything is read on first use. Lookups raise ``LookupError``, relations that have no value ``ValueError``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from fabopt.schema.case import Case, Stage
+from fabopt.schema.catalog import Cable, Fibre, Nic, Product, Server, Switch, Transceiver
+from fabopt.schema.design import Design
+
+PART_MODELS: dict[str, type[Product]] = {
+    "switch": Switch,
+    "nic": Nic,
+    "transceiver": Transceiver,
+    "cable": Cable,
+    "fibre": Fibre,
+    "server": Server,
+}
+
+Model = TypeVar("Model", bound=Product)
+Item = TypeVar("Item")
+
+
+def at(items: Sequence[Item], index: int, what: str) -> Item:
+    """The item at an index of the file; counting from the end is not meant there."""
+    if not 0 <= index < len(items):
+        raise LookupError(f"{what} {index} does not exist, there are {len(items)}")
+    return items[index]
+
+
+def divide(number: int, divisor: int, what: str) -> int:
+    """An exact quotient; ``ValueError`` with ``what`` where there is a remainder."""
+    if divisor < 1 or number % divisor:
+        raise ValueError(f"{what}: {divisor} does not divide {number}")
+    return number // divisor
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """A design file with its case and its parts."""
+
+    design: Design
+    _read: dict[str, Product] = field(default_factory=dict)
+
+    @cached_property
+    def case(self) -> Case:
+        """The embedded case, through the same schema as a case file."""
+        return Case.model_validate_json(json.dumps(self.design.case.content))
+
+    def kind(self, part: str) -> str:
+        """The kind of an embedded part: a key of ``PART_MODELS``."""
+        if part not in self.design.parts:
+            raise LookupError(f"part {part!r} is not embedded")
+        return str(self.design.parts[part].get("kind"))
+
+    def product(self, part: str) -> Product:
+        """An embedded part, through the same schema as a catalog file."""
+        if part not in self._read:
+            kind = self.kind(part)
+            if kind not in PART_MODELS:
+                raise LookupError(f"part {part!r} is of no known kind: {kind}")
+            body = {key: value for key, value in self.design.parts[part].items() if key != "kind"}
+            read = PART_MODELS[kind].model_validate_json(json.dumps(body))
+            if read.id != part:
+                raise LookupError(f"part {part!r} says that it is {read.id!r}")
+            self._read[part] = read
+        return self._read[part]
+
+    def part(self, part: str, model: type[Model]) -> Model:
+        """An embedded part that must be of one kind."""
+        read = self.product(part)
+        if isinstance(read, model):
+            return read
+        raise LookupError(f"part {part!r} is a {self.kind(part)}, not a {model.__name__.lower()}")
+
+    @cached_property
+    def server(self) -> Server:
+        """The case's server."""
+        return self.part(self.case.server, Server)
+
+    @cached_property
+    def stage(self) -> Stage:
+        """The last stage: the size that is designed."""
+        return at(self.case.stages or (), len(self.case.stages or ()) - 1, "stage")
+
+    @cached_property
+    def servers(self) -> int:
+        """N: servers of the last stage."""
+        if self.stage.servers is not None:
+            return self.stage.servers
+        return divide(self.stage.gpus or 0, self.server.gpus, "GPUs fill whole servers")
+
+    @cached_property
+    def gpus(self) -> int:
+        """GPUs of the last stage."""
+        return self.servers * self.server.gpus

@@ -1,0 +1,131 @@
+"""Cross checks of a floor plan: its racks are there, trays are where they can be, and servers fit the racks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from fabopt.errors import Fault, fault
+from fabopt.floor import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
+from fabopt.schema.case import Floor, Site
+from fabopt.schema.catalog import Server
+
+_LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")
+
+
+def plain(number: float) -> float | int:
+    """Return a number as it is likely written: whole ones without a point."""
+    return int(number) if number.is_integer() else number
+
+
+def check_floor(site: Site, server: Server | None, file: str) -> list[Fault]:
+    """Return everything that does not work out on a site's floor; a server that is None is reported elsewhere."""
+    assert site.floor is not None
+    check = _Check(site.floor, file)
+    check.lengths()
+    check.cross_trays()
+    check.rack_lists()
+    if server is not None and check.figures_known(server) and check.one_fits(server):
+        check.servers_per_rack(server, site.servers_per_rack)
+    return check.faults
+
+
+class _Check:
+    def __init__(self, floor: Floor, file: str) -> None:
+        self.floor, self.file = floor, file
+        self.faults: list[Fault] = []
+        self.ids = {rack_id(row, place) for row in range(floor.rows) for place in range(floor.racks_per_row)}
+
+    def report(self, key: str, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
+        self.faults.append(fault(self.file, key, problem, *value, allowed=allowed, hint=hint))
+
+    def lengths(self) -> None:
+        floor, between = self.floor, self.floor.rows - 1
+        if len(floor.aisles_m) != between:
+            allowed = f"one width, or a list of {between}, one between each two rows" if between else "one width"
+            widths = [plain(width) for width in floor.aisles_m]
+            self.report("site.floor.aisle_m", "wrong number of aisles", widths, allowed=allowed)
+        top = height_m(floor.rack_units, 1)
+        if floor.tray_height_m < top:
+            problem = f"trays hang lower than the topmost of a rack's {floor.rack_units} units, at {top:.2f} m"
+            self.report("site.floor.tray_height_m", problem, plain(floor.tray_height_m))
+
+    def cross_trays(self) -> None:
+        last = self.floor.racks_per_row
+        seen: set[int] = set()
+        for index, position in enumerate(self.floor.cross_trays or ()):
+            key = f"site.floor.cross_trays[{index}]"
+            if position > last:
+                allowed = f"0 (before the first rack of a row) to {last} (after the last)"
+                self.report(key, "this is outside the rows", position, allowed=allowed)
+            elif position in seen:
+                self.report(key, "this cross tray is listed twice", position)
+            seen.add(position)
+
+    def rack_lists(self) -> None:
+        floor = self.floor
+        self.racks("blocked", floor.blocked, {})
+        taken = dict.fromkeys(floor.blocked, "blocked")
+        self.racks("reserved", floor.reserved, taken)
+        taken |= dict.fromkeys(floor.reserved, "reserved")
+        if not isinstance(floor.network_racks, str):
+            self.racks("network_racks", floor.network_racks, taken)
+
+    def racks(self, name: str, ids: Sequence[str], taken: dict[str, str]) -> None:
+        """Report ids of a list that are no racks, or twice there, or ``taken`` by another list."""
+        seen: set[str] = set()
+        for index, id_ in enumerate(ids):
+            key = f"site.floor.{name}[{index}]"
+            if id_ not in self.ids:
+                hint = f"did you mean `{self.nearest(id_)}`?" if self.nearest(id_) else ""
+                self.report(key, "the floor has no such rack", id_, allowed=self.allowed(), hint=hint)
+            elif id_ in seen:
+                self.report(key, "this rack is listed twice", id_)
+            elif id_ in taken:
+                self.report(key, f"this rack is listed as {taken[id_]} too", id_)
+            seen.add(id_)
+
+    def allowed(self) -> str:
+        last = rack_id(self.floor.rows - 1, self.floor.racks_per_row - 1)
+        rows = f"rows A to {row_letters(self.floor.rows - 1)}" if self.floor.rows > 1 else "row A"
+        return f"{rows}, racks 01 to {self.floor.racks_per_row:02d}, as in {last}"
+
+    def nearest(self, id_: str) -> str | None:
+        """Return the rack that is meant or, beyond the floor's edge, the last one before it."""
+        match = _LIKE_A_RACK.fullmatch(id_.strip().upper())
+        if match is None:
+            return None
+        row = min(row_of_letters(match[1]), self.floor.rows - 1)
+        return rack_id(row, min(max(int(match[2]), 1), self.floor.racks_per_row) - 1)
+
+    def figures_known(self, server: Server) -> bool:
+        needed = ["rack_units"] if self.floor.rack_power_w is None else ["rack_units", "power_w"]
+        missing = [name for name in needed if getattr(server, name) is None]
+        for name in missing:
+            hint = "give it one in the catalog" + (", or leave out `site.floor.rack_power_w`" * (name == "power_w"))
+            self.report("server", f"it has no {name}, so the floor cannot say what fits a rack", server.id, hint=hint)
+        return not missing
+
+    def one_fits(self, server: Server) -> bool:
+        floor, before = self.floor, len(self.faults)
+        units, power_w = server.rack_units, server.power_w
+        if units is not None and units > floor.rack_units:
+            problem = f"no {server.id} fits a rack: it takes {units:g} units"
+            self.report("site.floor.rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
+        if floor.rack_power_w is not None and power_w is not None and power_w > floor.rack_power_w:
+            problem = f"no {server.id} fits a rack: it draws {power_w:,.16g} W"
+            self.report(
+                "site.floor.rack_power_w", problem, plain(floor.rack_power_w), allowed=f"at least {power_w:.16g}"
+            )
+        return len(self.faults) == before
+
+    def servers_per_rack(self, server: Server, wanted: int | None) -> None:
+        assert server.rack_units is not None
+        most = servers_that_fit(self.floor, server.rack_units, server.power_w)
+        if wanted is None or wanted <= most:
+            return
+        rack, each = f"{self.floor.rack_units} units", f"{server.rack_units:g} units"
+        if self.floor.rack_power_w is not None:
+            rack, each = f"{rack} and {self.floor.rack_power_w:,.16g} W", f"{each} and {server.power_w:,.16g} W"
+        problem = f"so many {server.id} do not fit a rack: it has {rack}, each takes {each}"
+        self.report("site.servers_per_rack", problem, wanted, allowed=f"at most {most}")

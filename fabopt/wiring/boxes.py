@@ -1,0 +1,109 @@
+"""The boxes of a design by name, with their numbers and places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.embedded import Embedded
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Place
+from fabopt.wiring.clos import Numbers
+from fabopt.wiring.model import NOTHING, Devices, Ints, Role
+
+LEAST_DIGITS = {"server": 4, "leaf": 3, "spine": 3, "core": 3}
+NOWHERE: Place = ("", 0)
+
+
+class Box(NamedTuple):
+    """One row of ``Devices``."""
+
+    name: str
+    role: Role
+    product: str
+    fabric: str = ""
+    plane: int = NOTHING
+    pod: int = NOTHING
+    group: int = NOTHING
+    rail: int = NOTHING
+    rack: str = ""
+    unit: int = 0
+    height_u: float = 0.0
+
+
+def table_of(boxes: list[Box]) -> Devices:
+    """Boxes as columns."""
+
+    def numbers(column: str) -> Ints:
+        return np.array([getattr(box, column) for box in boxes], dtype=np.int64)
+
+    return Devices(
+        name=[box.name for box in boxes],
+        role=[box.role for box in boxes],
+        product=[box.product for box in boxes],
+        fabric=[box.fabric for box in boxes],
+        plane=numbers("plane"),
+        pod=numbers("pod"),
+        group=numbers("group"),
+        rail=numbers("rail"),
+        rack=[box.rack for box in boxes],
+        unit=numbers("unit"),
+        height_u=np.array([box.height_u for box in boxes], dtype=float),
+    )
+
+
+def server_boxes(embedded: Embedded) -> list[Box]:
+    """The servers, in the order in which they fill the racks."""
+    server, floor = embedded.server, embedded.design.floor
+    height = float(server.rack_units or 1)
+    boxes = []
+    for index in range(embedded.servers):
+        rack, unit = NOWHERE
+        if floor is not None:
+            rack = floor.server_racks[index // floor.servers_per_rack]
+            unit = 1 + index % floor.servers_per_rack * units_of(height)
+        name = numbered("server", "server", index)
+        boxes.append(Box(name, "server", server.id, rack=rack, unit=unit, height_u=height))
+    return boxes
+
+
+def units_of(height_u: float) -> int:
+    """Whole rack units that a box blocks."""
+    return max(1, int(-(-height_u // 1)))
+
+
+def numbered(prefix: str, role: str, index: int) -> str:
+    """``compute-leaf`` and 6 give ``compute-leaf-007``; digits grow only past the last name that fits."""
+    return f"{prefix}-{index + 1:0{LEAST_DIGITS[role]}d}"
+
+
+def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
+    """Attachments, leaves, spines and cores of a fabric, each role counted plane by plane."""
+    made = numbers.made
+    for one in numbers.attachments:
+        yield Box(f"{made.name}-{one.name}", "attachment", one.name, made.name)
+    places = made.placement
+    for tier in made.tiers:
+        height = float(numbers.embedded.part(tier.id, Switch).rack_units)
+        stands = getattr(places, tier.role) if places is not None else ()
+        for index in range(tier.count):
+            plane, within = divmod(index, tier.count // numbers.planes)
+            prefix = f"{made.name}-p{plane + 1}-{tier.role}" if numbers.planes > 1 else f"{made.name}-{tier.role}"
+            pod, group, rail = _numbers_of(numbers, tier.role, within)
+            rack, unit = stands[index] if stands else NOWHERE
+            name = numbered(prefix, tier.role, within)
+            yield Box(name, tier.role, tier.id, made.name, plane + 1, pod, group, rail, rack, unit, height)
+
+
+def _numbers_of(numbers: Numbers, role: str, within: int) -> tuple[int, int, int]:
+    """(pod, group, rail) from 1 of a switch by its number in its plane."""
+    three = len(numbers.made.tiers) > 2
+    if role == "leaf":
+        group, rail = divmod(within, numbers.rails)
+        pod = int(numbers.pod_of_leaf(np.array([within]))[0]) + 1 if three else NOTHING
+        return pod, group + 1, rail + 1
+    if role == "spine" and three:
+        return within // numbers.spines + 1, NOTHING, NOTHING
+    return NOTHING, NOTHING, NOTHING

@@ -1,0 +1,271 @@
+"""From a design file to its wiring: names and places of boxes, every link, wire and module.
+
+The same file always gives the same wiring. docs/formulation.md, "Wiring", states the rules of numbering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabopt.embedded import Embedded
+from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design, LinkRow, TierUse
+from fabopt.units import ceil_div
+from fabopt.wiring.assembly import Carries, Way, way_of
+from fabopt.wiring.attachments import LeafCages, head_of, lanes_of, place_attachments
+from fabopt.wiring.boxes import Box, fabric_boxes, server_boxes, table_of
+from fabopt.wiring.cages import Cages, at_slots, down_cages, up_cages
+from fabopt.wiring.clos import Numbers, attached_leaves, leaf_spine, padded, server_leaf, spine_core
+from fabopt.wiring.join import UNMADE, Cabled, Jackets, Share, deal, jackets
+from fabopt.wiring.model import KINDS, NOTHING, Devices, Ints, Links, Modules, Wires, Wiring
+from fabopt.wiring.runs import Runs
+
+
+NO_MEDIUM = "none"
+
+
+@dataclass(frozen=True)
+class _Wired:
+    """Kinds of links of a fabric whose wires were made together."""
+
+    fabric: int
+    parts: tuple[Cabled, ...]
+    ways: tuple[Way, ...]
+    way: Ints
+    jackets: Jackets
+
+
+def wiring_of(design: Design) -> Wiring:
+    """The wiring of a design that has fabrics.
+
+    Raises ``LookupError`` or ``ValueError`` where the file does not hold together.
+    """
+    embedded = Embedded(design)
+    boxes, starts = server_boxes(embedded), []
+    for fabric in design.fabrics:
+        starts.append(len(boxes))
+        boxes.extend(fabric_boxes(Numbers(embedded, fabric)))
+    devices = table_of(boxes)
+    runs = Runs(embedded, devices)
+    wired: list[_Wired] = []
+    for index, fabric in enumerate(design.fabrics):
+        plan = _Plan(Numbers(embedded, fabric), index, starts[index], boxes, runs)
+        wired += plan.wired()
+    names = tuple(fabric.name for fabric in design.fabrics)
+    protocols = tuple(fabric.protocol for fabric in design.fabrics)
+    return Wiring(names, protocols, devices, _links(wired), _wires(wired), _modules(wired))
+
+
+class _Plan:
+    """One fabric, wired kind by kind."""
+
+    def __init__(self, numbers: Numbers, fabric: int, start: int, boxes: Sequence[Box], runs: Runs) -> None:
+        self.numbers, self.fabric, self.runs = numbers, fabric, runs
+        made = [box.role for box in boxes[start:] if box.fabric == numbers.made.name]
+        self.first: dict[str, int] = {role: start + made.index(role) for role in dict.fromkeys(made)}
+
+    def wired(self) -> Iterable[_Wired]:
+        """Server and attachment links, then those between switches."""
+        yield self._down()
+        if len(self.numbers.made.tiers) > 1:
+            yield self._between("leaf", "spine")
+        if len(self.numbers.made.tiers) > 2:
+            yield self._between("spine", "core")
+
+    def _rows(self, near: str, far: str, attachment: str | None = None) -> list[LinkRow]:
+        rows = self.numbers.made.links
+        found = [row for row in rows if (row.from_, row.to, row.attachment) == (near, far, attachment)]
+        if not found:
+            raise LookupError(f"{self.numbers.made.name} has no links from {attachment or near} to {far}")
+        return found
+
+    def _tier(self, role: str) -> TierUse:
+        return next(tier for tier in self.numbers.made.tiers if tier.role == role)
+
+    def _switch(self, role: str) -> Switch:
+        return self.numbers.embedded.part(self._tier(role).id, Switch)
+
+    def _between(self, below: str, above: str) -> _Wired:
+        kind = f"{below}-{above}"
+        lower, upper = self._tier(below), self._tier(above)
+        if lower.up is None:
+            raise LookupError(f"the {below} tier names no cages for its uplinks")
+        lanes = parse_split(lower.up.split).ports, parse_split(upper.down.split).ports
+        rows = self._rows(below, above)
+        ways = [way_of(self.numbers.embedded, row, *lanes) for row in rows]
+        joints = (leaf_spine if below == "leaf" else spine_core)(self.numbers, _padding(ways))
+        none = np.full(len(joints.a), NOTHING)
+        a, b = joints.a + self.first[below], joints.b + self.first[above]
+        near = up_cages(self._switch(below), lower.up, joints.a_slot)
+        far = down_cages(self._switch(above), upper.down, joints.b_slot)
+        run_m = self.runs.of(self.numbers.made, kind, a, b)
+        cabled = Cabled(
+            KINDS.index(kind), a, none, none, near, b, far, float(upper.gbps_down), run_m, ways, none.copy()
+        )
+        deal(cabled, _shares(rows, ways, lanes))
+        return _Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
+
+    def _down(self) -> _Wired:
+        servers = self._servers()
+        parts = [servers, *self._attached(servers)]
+        ways = [way for part in parts for way in part.ways]
+        offsets = np.cumsum([0, *(len(part.ways) for part in parts)]).tolist()
+        way = np.concatenate([part.way + offset for part, offset in zip(parts, offsets, strict=False)])
+        return _Wired(self.fabric, tuple(parts), tuple(ways), way, jackets(parts, ways, way))
+
+    def _servers(self) -> Cabled:
+        numbers, tier = self.numbers, self._tier("leaf")
+        lanes = parse_split(numbers.made.nic.split).ports, parse_split(tier.down.split).ports
+        rows = self._rows("server", "leaf")
+        ways = [way_of(numbers.embedded, row, *lanes) for row in rows]
+        per_wire = _padding(ways)
+        joints, card, port = server_leaf(numbers, per_wire)
+        ports = numbers.made.nic.ports_per_nic
+        near = at_slots(joints.a_slot, lanes[0], 1)
+        if not numbers.shared_cages:
+            slots = ports // numbers.together * padded(numbers.together, per_wire)
+            near = near._replace(cage=near.cage + card * ceil_div(slots, lanes[0]))
+        far = down_cages(self._switch("leaf"), tier.down, joints.b_slot)
+        a, b = joints.a, joints.b + self.first["leaf"]
+        run_m = self.runs.of(numbers.made, "server-leaf", a, b)
+        cabled = Cabled(
+            0, a, card + 1, port + 1, near, b, far, float(tier.gbps_down), run_m, ways, np.full(len(a), UNMADE)
+        )
+        deal(cabled, _shares(rows, ways, lanes))
+        return cabled
+
+    def _attached(self, servers: Cabled) -> list[Cabled]:
+        numbers, tier, wanted = self.numbers, self._tier("leaf"), self.numbers.attachments
+        if not wanted:
+            return []
+        lanes = parse_split(tier.down.split).ports
+        rows = [self._rows("attachment", "leaf", one.name) for one in wanted]
+        hosts, ways = list(servers.ways), []
+        for one, mine in zip(wanted, rows, strict=True):
+            ways.append([self._attachment_way(row, lanes_of(one), lanes, hosts) for row in mine])
+            hosts += ways[-1]
+        first_cage = down_cages(self._switch("leaf"), tier.down, np.array([0])).cage[0]
+        used = np.zeros(tier.count, dtype=np.int64)
+        np.maximum.at(
+            used, servers.b - self.first["leaf"], (servers.far.cage - first_cage) * lanes + servers.far.lane + 1
+        )
+        cages = LeafCages(used, lanes, head_of(servers.ways[0]))
+        leaves = attached_leaves(numbers, sum(one.ports for one in wanted))
+        servers_head = head_of(servers.ways[0])
+        unbought = servers_head or ("nothing bought",)
+        heads = [unbought if one.buys == "none" else head_of(many[0]) for one, many in zip(wanted, ways, strict=True)]
+        per_wire = [_padding(many) for many in ways]
+        made = []
+        for index, slots in enumerate(place_attachments(wanted, heads, leaves, cages, per_wire)):
+            serial = np.arange(len(slots.leaf))
+            a = np.full(len(serial), self.first["attachment"] + index)
+            b = slots.leaf + self.first["leaf"]
+            far = down_cages(self._switch("leaf"), tier.down, slots.slot)
+            near = at_slots(serial, lanes_of(wanted[index]), 1)
+            run_m = self.runs.of(numbers.made, "attachment-leaf", a, b)
+            card = np.full(len(serial), NOTHING)
+            cabled = Cabled(
+                1, a, card, serial + 1, near, b, far, float(tier.gbps_down), run_m, ways[index], card.copy()
+            )
+            deal(cabled, _shares(rows[index], ways[index], (lanes_of(wanted[index]), lanes)))
+            made.append(cabled)
+        return made
+
+    def _attachment_way(self, row: LinkRow, near: int, far: int, hosts: Sequence[Way]) -> Way:
+        alone = row.to_cages or row.medium == NO_MEDIUM or any(part.end == "to" for part in row.parts)
+        host = None if alone else next((one for one in hosts if one.far_module or one.carries is Carries.FAR), None)
+        return way_of(self.numbers.embedded, row, near, far, host)
+
+
+def _padding(ways: Sequence[Way]) -> int:
+    """Links that share a wire because they join the same two boxes; 1 where several ways are mixed in whole cages."""
+    return ways[0].ports if len(ways) == 1 and ways[0].carries is Carries.PAIR else 1
+
+
+def _shares(rows: Sequence[LinkRow], ways: Sequence[Way], lanes: tuple[int, int]) -> list[Share]:
+    return [
+        Share(
+            row.count,
+            row.from_cages if lanes[0] > 1 else row.to_cages,
+            None if way.carries is Carries.LINK or not way.wires else sum(number for *_, number in way.wires),
+            None if row.runs_m is None else tuple(float(run) for run in row.runs_m),
+        )
+        for row, way in zip(rows, ways, strict=True)
+    ]
+
+
+def _links(wired: Sequence[_Wired]) -> Links:
+    """All links, fabric by fabric, kind by kind."""
+    columns: list[list[Ints]] = []
+    start = 0
+    for one in wired:
+        at = 0
+        for part in one.parts:
+            wire = one.jackets.wire[at : at + len(part)]
+            size = len(part)
+            columns.append([
+                np.full(size, one.fabric), np.full(size, part.kind), part.a, part.a_card, part.a_card_port,
+                *part.near, part.b, *part.far, np.where(wire >= 0, wire + start, NOTHING), np.full(size, part.gbps),
+            ])  # fmt: skip
+            at += size
+        start += len(one.jackets.part)
+    return Links(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+
+def _wires(wired: Sequence[_Wired]) -> Wires:
+    """All wires, numbered in the order of their first links."""
+    total = sum(len(one.jackets.part) for one in wired)
+    digits = max(5, len(str(total)))
+    kinds, media, near_heads, far_heads, near_modules, far_modules = [], [], [], [], [], []
+    for one in wired:
+        kind = np.concatenate([np.full(len(part), part.kind) for part in one.parts])
+        kinds.append(kind[one.jackets.first])
+        made = [one.ways[number] for number in one.jackets.way.tolist()]
+        media += [way.medium for way in made]
+        near_heads += [way.near_heads for way in made]
+        far_heads += [way.far_heads for way in made]
+        near_modules += [one.ways[number].near_module for number in one.way[one.jackets.first].tolist()]
+        far_modules += [way.far_module for way in made]
+    return Wires(
+        [f"C{number + 1:0{digits}d}" for number in range(total)],
+        np.concatenate([np.full(len(one.jackets.part), one.fabric) for one in wired]),
+        np.concatenate(kinds),
+        [part for one in wired for part in one.jackets.part],
+        np.concatenate([one.jackets.length_m for one in wired]),
+        np.concatenate([one.jackets.run_m for one in wired]),
+        media,
+        np.array(near_heads, dtype=np.int64),
+        np.array(far_heads, dtype=np.int64),
+        near_modules,
+        far_modules,
+    )
+
+
+def _modules(wired: Sequence[_Wired]) -> Modules:
+    """Every module that is bought, cage by cage; where several kinds of links share a cage it is there once."""
+    found: dict[tuple[int, int], tuple[str, int]] = {}
+    for one in wired:
+        at = 0
+        for part in one.parts:
+            ways = one.way[at : at + len(part)]
+            for device, cages, side in ((part.a, part.near, "near_module"), (part.b, part.far, "far_module")):
+                _, first = np.unique(np.stack([device, cages.cage]), axis=1, return_index=True)
+                for link in np.sort(first).tolist():
+                    module = getattr(one.ways[int(ways[link])], side)
+                    if module:
+                        found.setdefault((int(device[link]), int(cages.cage[link])), (module, one.fabric))
+            at += len(part)
+    places = sorted(found)
+    return Modules(
+        np.array([device for device, _ in places], dtype=np.int64),
+        np.array([cage for _, cage in places], dtype=np.int64),
+        [found[place][0] for place in places],
+        np.array([found[place][1] for place in places], dtype=np.int64),
+    )
+
+
+__all__ = ["Cages", "Devices", "wiring_of"]

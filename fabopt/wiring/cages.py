@@ -1,0 +1,44 @@
+"""Cages and lanes of the slots that ``fabopt.wiring.clos`` deals out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import PortUse
+from fabopt.units import ceil_div
+from fabopt.wiring.model import Ints
+
+
+class Cages(NamedTuple):
+    """Where slots are: cage from 1 over all groups of the box, lane from 0, lanes of the cage."""
+
+    cage: Ints
+    lane: Ints
+    lanes: Ints
+
+
+def at_slots(slots: Ints, lanes: int, first: int) -> Cages:
+    """Slots fill cages one after another from cage ``first`` on."""
+    return Cages(first + slots // lanes, slots % lanes, np.full(len(slots), lanes))
+
+
+def first_cage(switch: Switch, use: PortUse) -> int:
+    """The first cage of a group, counted from 1 over all groups of the switch."""
+    return 1 + sum(one.count for one in switch.cages[: use.cage_group])
+
+
+def down_cages(switch: Switch, use: PortUse, slots: Ints) -> Cages:
+    """Ports towards the servers take the first cages of their group."""
+    return at_slots(slots, parse_split(use.split).ports, first_cage(switch, use))
+
+
+def up_cages(switch: Switch, use: PortUse, slots: Ints) -> Cages:
+    """Uplinks take the last cages of their group, so that they stay where they are when down ports are added."""
+    lanes = parse_split(use.split).ports
+    used = ceil_div(int(slots.max()) + 1, lanes) if len(slots) else 0
+    first = first_cage(switch, use) + switch.cages[use.cage_group].count - used
+    return at_slots(slots, lanes, first)

@@ -1,0 +1,189 @@
+"""From links to wires and modules: which row of the file makes a link, and what shares a jacket or a cage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabopt.wiring.assembly import Carries, Way
+from fabopt.wiring.cages import Cages
+from fabopt.wiring.model import NOTHING, Floats, Ints
+
+CODES = {Carries.LINK: 0, Carries.PAIR: 1, Carries.NEAR: 2, Carries.FAR: 3}
+UNMADE = -1
+
+
+@dataclass
+class Cabled:
+    """Links of one kind at their cages. ``a``, ``b``: devices; ``way``: index into ``ways``, ``UNMADE`` at first."""
+
+    kind: int
+    a: Ints
+    a_card: Ints
+    a_card_port: Ints
+    near: Cages
+    b: Ints
+    far: Cages
+    gbps: float
+    run_m: Floats
+    ways: list[Way]
+    way: Ints
+
+    def __len__(self) -> int:
+        """How many links."""
+        return len(self.a)
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one row of the file realises: links, cages of the side with several ports, wires (None: one a link), length
+    classes of a cage's links (None: all runs are equal).
+    """
+
+    links: int
+    cages: int
+    wires: int | None
+    runs_m: tuple[float, ...] | None
+
+
+def deal(cabled: Cabled, shares: Sequence[Share]) -> None:
+    """Give every link its row. With several rows whole cages are dealt out in order, each row its number of them.
+
+    Raises ``ValueError`` where the rows' cages are not those that the links occupy.
+    """
+    if len(shares) == 1:
+        cabled.way[:] = 0
+        return
+    by_near = bool(len(cabled)) and int(cabled.near.lanes[0]) > 1
+    device, cages = (cabled.a, cabled.near) if by_near else (cabled.b, cabled.far)
+    order, start, size = _grouped(_codes(device, cages.cage))
+    classes = _classes(cabled, shares, order, start, size)
+    free: dict[object, list[int]] = {}
+    for index in range(len(start)):
+        free.setdefault(classes[index], []).append(index)
+    for number, one in enumerate(shares):
+        for key, count in _kinds_taken(one, free, cabled.ways[number]).items():
+            taken, free[key] = free[key][:count], free[key][count:]
+            for index in taken:
+                cabled.way[order[start[index] : start[index] + size[index]]] = number
+    if (cabled.way == UNMADE).any():
+        raise ValueError("rows of links leave cages without parts")
+
+
+def _classes(cabled: Cabled, shares: Sequence[Share], order: Ints, start: Ints, size: Ints) -> list[tuple[object, ...]]:
+    """What distinguishes units: their length classes where the rows name them, and their ports."""
+    if shares[0].runs_m is None:
+        return [(None, int(ports)) for ports in size]
+    grid = np.array(sorted({run for one in shares for run in one.runs_m or ()}))
+    place = np.minimum(np.searchsorted(grid, cabled.run_m[order] - 1e-9), len(grid) - 1)
+    lengths = grid[place]
+    return [
+        (tuple(sorted(lengths[first : first + many].tolist(), reverse=True)), int(many))
+        for first, many in zip(start.tolist(), size.tolist(), strict=True)
+    ]
+
+
+def _kinds_taken(one: Share, free: dict[object, list[int]], way: Way) -> dict[object, int]:
+    """How many units of each kind a row takes: their number, links and wires come out."""
+    keys = [key for key in free if free[key] and (one.runs_m is None or key[0] == one.runs_m)]  # type: ignore[index]
+    ports = [int(key[1]) for key in keys]  # type: ignore[index]
+    found = _split(one.cages, one.links, one.wires, [len(free[key]) for key in keys], ports, way)
+    if found is None:
+        raise ValueError(f"no {one.cages} cages have {one.links} links")
+    return dict(zip(keys, found, strict=True))
+
+
+def _split(cages: int, links: int, wires: int | None, most: list[int], ports: list[int], way: Way) -> list[int] | None:
+    """Counts of each kind of unit that add up to so many cages, links and wires; the most of the first kinds."""
+    if not ports:
+        return [] if cages == links == (wires or 0) == 0 else None
+    each = wires_of_unit(ports[0], way)
+    highest = min(most[0], cages, links // ports[0])
+    for count in range(highest, -1 if len(ports) > 1 else highest - 1, -1):
+        left = None if wires is None else wires - count * each
+        rest = _split(cages - count, links - count * ports[0], left, most[1:], ports[1:], way)
+        if rest is not None:
+            return [count, *rest]
+    return None
+
+
+def wires_of_unit(ports: int, way: Way) -> int:
+    """Wires of one cage (or bundle) with so many ports in use."""
+    return ports if way.carries is Carries.LINK else -(-ports // way.ports)
+
+
+def _codes(*columns: Ints) -> Ints:
+    """Equal codes for equal rows."""
+    _, code = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    return np.asarray(code).ravel()
+
+
+def _grouped(code: Ints) -> tuple[Ints, Ints, Ints]:
+    """(order that puts equal codes together, first position and size of each run)."""
+    order = np.argsort(code, kind="stable")
+    _, start, size = np.unique(code[order], return_index=True, return_counts=True)
+    return order, start, size
+
+
+@dataclass(frozen=True)
+class Jackets:
+    """Wires of some links: ``wire`` of every link (``NOTHING``: none bought), and of every wire its first link, its
+    way, product, length and longest run.
+    """
+
+    wire: Ints
+    first: Ints
+    way: Ints
+    part: list[str]
+    length_m: Floats
+    run_m: Floats
+
+
+def jackets(parts: Sequence[Cabled], ways: Sequence[Way], way: Ints) -> Jackets:
+    """Put links together that one wire carries. ``parts``: kinds that may share; ``way``: over all their links."""
+    a, b, run = (np.concatenate([getattr(one, name) for one in parts]) for name in ("a", "b", "run_m"))
+    near, far = (
+        Cages(*(np.concatenate(columns) for columns in zip(*(getattr(one, side) for one in parts), strict=True)))
+        for side in ("near", "far")
+    )
+    mode = np.array([CODES[one.carries] for one in ways])[way]
+    ports = np.array([one.ports for one in ways])[way]
+    serial = np.arange(len(a))
+    head = np.stack([
+        mode,
+        np.select([mode == 0, mode == 3], [serial, b], a),
+        np.select([mode == 0, mode == 3], [0 * a, far.cage], near.cage),
+        np.select([mode == 0, mode == 3], [0 * a, far.lane // ports], near.lane // ports),
+    ])  # fmt: skip
+    code = _codes(*head)
+    order, start, _ = _grouped(code)
+    first = order[start]
+    rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
+    wire = rank[code]
+    longest = np.zeros(len(start))
+    np.maximum.at(longest, wire, run)
+    return _measured(wire, np.sort(first), longest, ways, way)
+
+
+def _measured(wire: Ints, first: Ints, longest: Floats, ways: Sequence[Way], way: Ints) -> Jackets:
+    """Choose every wire's product and length; drop those of which nothing is bought."""
+    bought = np.array([bool(one.wires) for one in ways])
+    made_by = np.full(len(first), NOTHING)
+    with_parts = np.flatnonzero(bought[way])[::-1]
+    made_by[wire[with_parts]] = way[with_parts]
+    part, length = [""] * len(first), np.zeros(len(first))
+    for number in np.unique(made_by[made_by >= 0]).tolist():
+        mine = np.flatnonzero(made_by == number)
+        offered = np.array([metres for _, metres, _ in ways[number].wires])
+        place = np.minimum(np.searchsorted(offered, longest[mine] - 1e-9), len(offered) - 1)
+        length[mine] = offered[place]
+        for index in mine.tolist():
+            part[index] = ways[number].wires[0][0]
+    kept = np.flatnonzero(made_by >= 0)
+    renumbered = np.full(len(first), NOTHING)
+    renumbered[kept] = np.arange(len(kept))
+    return Jackets(
+        renumbered[wire], first[kept], made_by[kept], [part[i] for i in kept.tolist()], length[kept], longest[kept]
+    )

@@ -1,0 +1,185 @@
+"""The wiring: every device, every link from port to port, every cable and module, as tables.
+
+A *link* joins two ports. A *wire* is one physical object (cable, splitter, fibre) and carries one or more links. A
+*module* is a transceiver in a cage. Tables are tuples of equally long columns, NumPy arrays or lists; ``frame`` makes
+a pandas frame of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Role = Literal["server", "attachment", "leaf", "spine", "core"]
+# What a wire is joined to: an index into ``Links.kind``.
+KINDS = ("server-leaf", "attachment-leaf", "leaf-spine", "spine-core")
+NOTHING = -1
+
+
+@dataclass(frozen=True)
+class Devices:
+    """One row a box; a link names it by its row. Integer columns are ``NOTHING`` where they do not apply.
+
+    name      unique, e.g. ``server-0001``, ``compute-leaf-001``, ``compute-p1-spine-003`` (with several planes)
+    role      server, attachment, leaf, spine or core
+    product   catalog id; of an attachment its name
+    fabric    name; empty for servers, which all fabrics share
+    plane     from 1; pod from 1 (three tiers; leaf and spine); group from 1 (server group; of a leaf, its servers')
+    rail      from 1: the place of a leaf in its group
+    rack      id such as ``B07``; empty without a floor plan
+    unit      lowest rack unit that the box fills, from 1; 0 without a floor plan
+    height_u  rack units, may be a fraction
+    """
+
+    name: Sequence[str]
+    role: Sequence[str]
+    product: Sequence[str]
+    fabric: Sequence[str]
+    plane: Ints
+    pod: Ints
+    group: Ints
+    rail: Ints
+    rack: Sequence[str]
+    unit: Ints
+    height_u: Floats
+
+    def __len__(self) -> int:
+        """How many boxes."""
+        return len(self.name)
+
+
+@dataclass(frozen=True)
+class Links:
+    """One row a link. ``a`` is the end nearer the servers. Cages count from 1 over all cage groups of a box.
+
+    fabric            index into ``Wiring.fabrics``; kind: index into ``KINDS``
+    a, b              devices
+    a_cage, b_cage    of a server: over its cards in turn, or over the server's own cages where cards share them
+    a_lane, b_lane    port within the cage, from 0; a_lanes, b_lanes: ports that the cage is split into
+    a_card            card of a server's port, from 1; of other boxes ``NOTHING``
+    a_card_port       port within the card, from 1; of attachments, port of the attachment, from 1
+    wire              row of ``Wires``; ``NOTHING`` where no part is bought
+    gbps              speed
+    """
+
+    fabric: Ints
+    kind: Ints
+    a: Ints
+    a_card: Ints
+    a_card_port: Ints
+    a_cage: Ints
+    a_lane: Ints
+    a_lanes: Ints
+    b: Ints
+    b_cage: Ints
+    b_lane: Ints
+    b_lanes: Ints
+    wire: Ints
+    gbps: Floats
+
+    def __len__(self) -> int:
+        """How many links."""
+        return len(self.a)
+
+
+@dataclass(frozen=True)
+class Wires:
+    """One row a physical cable, splitter or fibre.
+
+    name        unique label, e.g. ``C00001``
+    fabric      index into ``Wiring.fabrics``; kind: index into ``KINDS``
+    part        catalog id; length_m the length bought; run_m the longest run of its links
+    medium      DAC, ACC, AEC, AOC, smf, mmf, ...
+    a_heads, b_heads   connectors at each side (a splitter has one and several)
+    a_module, b_module catalog id of the transceivers that it plugs into; empty where the cable has its own ends, or
+                where somebody else's module is there
+    """
+
+    name: Sequence[str]
+    fabric: Ints
+    kind: Ints
+    part: Sequence[str]
+    length_m: Floats
+    run_m: Floats
+    medium: Sequence[str]
+    a_heads: Ints
+    b_heads: Ints
+    a_module: Sequence[str]
+    b_module: Sequence[str]
+
+    def __len__(self) -> int:
+        """How many wires."""
+        return len(self.name)
+
+
+@dataclass(frozen=True)
+class Modules:
+    """One row a transceiver that is bought: device, cage, catalog id, index into ``Wiring.fabrics``."""
+
+    device: Ints
+    cage: Ints
+    part: Sequence[str]
+    fabric: Ints
+
+    def __len__(self) -> int:
+        """How many modules."""
+        return len(self.device)
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """All fabrics of a design, wired. ``fabrics``: their names, in the case's order."""
+
+    fabrics: tuple[str, ...]
+    protocols: tuple[str, ...]
+    devices: Devices
+    links: Links
+    wires: Wires
+    modules: Modules
+
+    @cached_property
+    def a_port(self) -> list[str]:
+        """Port name at the near end of every link."""
+        links = self.links
+        at_box = links.kind <= KINDS.index("attachment-leaf")
+        one, other = np.where(at_box, links.a_card, links.a_cage), np.where(at_box, links.a_card_port, links.a_lane)
+        return self._port_names(links.kind, one, other, links.a_lanes)
+
+    @cached_property
+    def b_port(self) -> list[str]:
+        """Port name at the far end of every link."""
+        links = self.links
+        return self._port_names(np.full(len(links), len(KINDS)), links.b_cage, links.b_lane, links.b_lanes)
+
+    def _port_names(self, kind: Ints, one: Ints, other: Ints, lanes: Ints) -> list[str]:
+        keys, place = np.unique(np.stack([self.links.fabric, kind, one, other, lanes]), axis=1, return_inverse=True)
+        names = [_port_name(self.protocols[fabric], *rest) for fabric, *rest in keys.T.tolist()]
+        return [names[at] for at in place.ravel().tolist()]
+
+
+def _port_name(protocol: str, kind: int, one: int, other: int, lanes: int) -> str:
+    """``nic1p1``: card and port of a server; ``port1`` of an attachment; a switch's as its maker prints it."""
+    if kind == KINDS.index("server-leaf"):
+        return f"nic{one}p{other}"
+    if kind == KINDS.index("attachment-leaf"):
+        return f"port{other}"
+    if protocol == "infiniband":
+        return f"{one}/{other + 1}" if lanes > 1 else str(one)
+    return f"swp{one}s{other}" if lanes > 1 else f"swp{one}"
+
+
+def frame(table: Devices | Links | Wires | Modules) -> pd.DataFrame:
+    """A table as a pandas frame with the same columns."""
+    import pandas as pd
+
+    return pd.DataFrame({one.name: getattr(table, one.name) for one in fields(table)})

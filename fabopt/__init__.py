@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fabopt.api import Result, solve
-    from fabopt.errors import FaboptError, Fault, InputError, NoAnswerError, OutputError
+    from fabopt.errors import FaboptError, Fault, InfeasibleError, InputError, NoAnswerError, OutputError
 
 __version__ = "0.1.0"
 __all__ = [
     "FaboptError",
     "Fault",
+    "InfeasibleError",
     "InputError",
     "NoAnswerError",
     "OutputError",

@@ -1,71 +1,46 @@
 """Why a case has no design: each limit alone, and the least change to it that would give one.
 
-Every figure named here is the result of a search with that one limit changed and all others kept.
+Every figure named here is the result of searches with that one limit changed and all others kept. Where no value of
+a limit alone would do, it has none, and the detail says what every design takes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from fabopt.design import Sums, sums_of
+from fabopt.design import Sums
+from fabopt.inquiry import Inquiry, TimeOverError, Watch, last_true, narrowed, share_of_limits
 from fabopt.metrics import oversubscription
-from fabopt.problem import Limits, Problem, problem_of, with_objective
+from fabopt.problem import Limits, Problem, problem_of
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Distances, Fabric, Oversubscription
 from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
-from fabopt.search import Clock, Optimum, Search, Settings
-from fabopt.units import gbps, plain_fraction, usd, watts
+from fabopt.search import Clock, Settings
+from fabopt.topology.clos.reach import most_servers
+from fabopt.units import exact, gbps, plain_fraction, usd, watts
 
-# Every probe is a search; when these seconds are over, what has been found by then is told.
-MOST_SECONDS = 40.0
+# Every question is a search; when these seconds are over, what has been found by then is told.
+MOST_SECONDS = 20.0
 SERVERS = "stages.servers"
 # With so many times the servers that any design reaches, no other single change is looked for.
 FAR_TOO_MANY = 4
 MOST_RATIO = 1024
-RATIO_STEPS = 40
 RATIO_PRECISION = Fraction(1, 1000)
+# Further apart than this, two ratios are halved by their quotient, closer by their difference.
+FAR_APART = Fraction(11, 10)
+RATIO_DIGITS = 6
 SHORTEST_RUN_M = 0.5
 RUN_PRECISION_M = 0.5
-RUN_KEYS = ("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
-Probe = Callable[[Case], Optimum]
-
-
-@dataclass(frozen=True)
-class _Inquiry:
-    """What the probes share."""
-
-    case: Case
-    catalog: Catalog
-    problem: Problem
-    settings: Settings
-    clock: Clock
-
-    def possible(self, case: Case) -> bool | None:
-        """Whether a changed case has a design; None if time was over before that was known."""
-        picked = bool(self.probe(case).picked)
-        return picked if picked or not self.clock.is_over() else None
-
-    def probe(self, case: Case) -> Optimum:
-        """Any design of a changed case, under its limits."""
-        problem = problem_of(case, self.catalog, shelf=self.problem.shelf)
-        search = Search(problem, self.settings, self.clock)
-        if not problem.limits.are_set:
-            return search.any_design()
-        return Search(with_objective(problem, _metric(problem), problem.limits), self.settings, self.clock).run(
-            ties=False
-        )
-
-
-def _metric(problem: Problem) -> str:
-    """The limited metric to minimize when only feasibility matters: then one limit at least costs no effort."""
-    if problem.limits.capex_cents is not None:
-        return "capex_usd"
-    return "power_w" if problem.limits.power_mw is not None else "rack_units"
+# by kind of run: switch tiers that it takes
+RUN_KEYS = {"server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf": 1}
+Lines = Callable[[Inquiry], Iterator[Conflict]]
 
 
 def conflicts_of(
@@ -76,19 +51,41 @@ def conflicts_of(
     Where a design exists without the limits on spending, these clash with the demands; else the demands, the structure
     that the case prescribes and the catalog clash, whatever may be spent.
     """
+
+    def tell(what: str) -> None:
+        settings.progress(f"no design meets the case: looking at {what}")
+
     quiet = replace(settings, progress=lambda text: None)
-    left = clock.left()
-    clock = Clock(MOST_SECONDS if left is None else min(left, MOST_SECONDS))
-    free = case.model_copy(update={"limits": CaseLimits()})
-    inquiry = _Inquiry(case, catalog, problem, quiet, clock)
-    if problem.limits.are_set and inquiry.probe(free).picked:
-        found = [*_spending(inquiry), *_demands(inquiry), *_servers(inquiry)]
-        return tuple(found) or tuple(_together(inquiry))
-    inquiry = replace(inquiry, case=free)
-    found = [*_servers(inquiry), *_supply(inquiry)]
-    if not any(_is_far_too_many(one) for one in found):
-        found += [*_demands(inquiry), *_structure(inquiry), *_runs(inquiry)]
+    inquiry = Inquiry(case, catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell)
+    if problem.limits.are_set:
+        found = _asked(inquiry, _spending) or _asked(inquiry, _together)
+        if found:
+            return (*found, *_asked(inquiry, partial(_servers, share=_share(found)), _demands))
+    found = _unspendable(inquiry)
+    if problem.limits.are_set and not found:
+        free = _unspendable(replace(inquiry, case=_unlimited(case)))
+        found = [one.model_copy(update={"detail": f"{one.detail}; limits on spending left aside"}) for one in free]
     return tuple(found) or (_nothing_helps(inquiry),)
+
+
+def _unspendable(inquiry: Inquiry) -> list[Conflict]:
+    """What stands in the way where no spending would help."""
+    found = _asked(inquiry, _servers, _supply)
+    if not any(_is_far_too_many(one) for one in found):
+        found += _asked(inquiry, _structure, _runs, _demands)
+    return found
+
+
+def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
+    """What lines of questions come to, each as far as time allows."""
+    found: list[Conflict] = []
+    for line in lines:
+        try:
+            for one in line(inquiry):
+                found.append(one)
+        except TimeOverError:
+            continue
+    return found
 
 
 def _is_far_too_many(one: Conflict) -> bool:
@@ -98,15 +95,7 @@ def _is_far_too_many(one: Conflict) -> bool:
     return one.value > FAR_TOO_MANY * one.needed
 
 
-def _together(inquiry: _Inquiry) -> Iterator[Conflict]:
-    limits = inquiry.case.limits
-    for key in ("budget_usd", "power_w", "rack_units"):
-        if getattr(limits, key) is not None:
-            detail = "no single limit can be changed alone: these limits stand in each other's way"
-            yield Conflict(limit=f"limits.{key}", value=getattr(limits, key), needed=None, detail=detail)
-
-
-def _nothing_helps(inquiry: _Inquiry) -> Conflict:
+def _nothing_helps(inquiry: Inquiry) -> Conflict:
     refused = [text for fabric in inquiry.problem.fabrics for text in fabric.refused_nics]
     detail = "no single change to the case gives a design: the catalog lacks parts that join, or several limits clash"
     if inquiry.clock.is_over():
@@ -117,36 +106,138 @@ def _nothing_helps(inquiry: _Inquiry) -> Conflict:
 # -- money, power, units ----------------------------------------------------------------------------------------
 
 
-def _spending(inquiry: _Inquiry) -> Iterator[Conflict]:
+class _Limit(NamedTuple):
+    """A limit on spending: its key in the case and in a problem's limits, its metric, and how its figures are said."""
+
+    key: str
+    field: str
+    metric: str
+    unit: str
+    least: str
+
+
+LIMITS = (
+    _Limit("budget_usd", "capex_cents", "capex_usd", "$", "the cheapest design costs"),
+    _Limit("power_w", "power_mw", "power_w", "W", "the leanest design draws"),
+    _Limit("rack_units", "rack_milliunits", "rack_units", "U", "the smallest design takes"),
+)
+
+
+def _unlimited(case: Case) -> Case:
+    return case.model_copy(update={"limits": CaseLimits()})
+
+
+def _set(limits: Limits) -> list[_Limit]:
+    return [one for one in LIMITS if getattr(limits, one.field) is not None]
+
+
+def _spending(inquiry: Inquiry) -> Iterator[Conflict]:
+    """What each limit would have to be with the others kept."""
     limits = inquiry.problem.limits
-    if limits.capex_cents is not None:
-        sums = _least(inquiry, "capex_usd", replace(limits, capex_cents=None))
-        if sums is not None:
-            yield _spent(
-                "limits.budget_usd", usd(limits.capex_cents), usd(sums.cents), "the cheapest design costs", "$"
-            )
-    if limits.power_mw is not None:
-        sums = _least(inquiry, "power_w", replace(limits, power_mw=None))
-        if sums is not None:
-            drawn = sums.power_mw + inquiry.problem.fixed_power_mw
-            yield _spent("limits.power_w", watts(limits.power_mw), watts(drawn), "the leanest design draws", "W")
-    if limits.rack_milliunits is not None:
-        sums = _least(inquiry, "rack_units", replace(limits, rack_milliunits=None))
-        if sums is not None:
-            units = watts(sums.rack_milliunits)
-            yield _spent("limits.rack_units", watts(limits.rack_milliunits), units, "the smallest design takes", "U")
+    for one in _set(limits):
+        inquiry.tell(f"limits.{one.key}")
+        try:
+            found = inquiry.least(one.metric, replace(limits, **{one.field: None}))
+        except TimeOverError:
+            continue
+        if found is not None:
+            sums, is_least = found
+            needed = _amount(inquiry.problem, one, sums)
+            text = one.least if is_least else "whether less would do was not settled in time: a design takes"
+            yield _spent(inquiry.problem, one, needed, f"{text} {_said(one, needed)}")
 
 
-def _spent(limit: str, value: float, needed: float, text: str, unit: str) -> Conflict:
-    amounts = [f"${one:,}" if unit == "$" else f"{one:,} {unit}" for one in (needed, value)]
-    return Conflict(limit=limit, value=value, needed=needed, detail=f"{text} {amounts[0]}; the limit is {amounts[1]}")
+def _together(inquiry: Inquiry) -> Iterator[Conflict]:
+    """What every design takes, where no limit alone can be changed."""
+    limits = _set(inquiry.problem.limits)
+    if len(limits) < 2 or inquiry.design(_unlimited(inquiry.case)) is None:
+        return
+    for one in limits:
+        inquiry.tell(f"limits.{one.key} with the other limits")
+        text = "other limits stand in the way too"
+        try:
+            found = inquiry.least(one.metric, Limits())
+        except TimeOverError:
+            found = None
+        if found is not None and found[1]:
+            text = f"{one.least} {_said(one, _amount(inquiry.problem, one, found[0]))}, but {text}"
+        yield _spent(inquiry.problem, one, None, text)
 
 
-def _least(inquiry: _Inquiry, metric: str, limits: Limits) -> Sums | None:
-    """Sums of the design that is least in a metric, under the other limits; None if there is none."""
-    problem = with_objective(inquiry.problem, metric, limits)
-    found = Search(problem, inquiry.settings, inquiry.clock).run(ties=False)
-    return sums_of(problem, [(one, units) for one, units in found.picked]) if found.picked else None
+def _spent(problem: Problem, one: _Limit, needed: float | None, text: str) -> Conflict:
+    value = _in_units(one, getattr(problem.limits, one.field))
+    detail = f"{text}; the limit is {_said(one, value)}"
+    return Conflict(limit=f"limits.{one.key}", value=value, needed=needed, detail=detail)
+
+
+def _amount(problem: Problem, one: _Limit, sums: Sums) -> int | float:
+    """What a design takes of a limit, servers included where they count."""
+    taken = {
+        "capex_cents": sums.cents,
+        "power_mw": sums.power_mw + problem.fixed_power_mw,
+        "rack_milliunits": sums.rack_milliunits,
+    }
+    return _in_units(one, taken[one.field])
+
+
+def _in_units(one: _Limit, value: int) -> int | float:
+    return usd(value) if one.unit == "$" else watts(value)
+
+
+def _said(one: _Limit, value: int | float) -> str:
+    return f"${value:,}" if one.unit == "$" else f"{value:,} {one.unit}"
+
+
+def _share(found: list[Conflict]) -> float:
+    """How much of what is needed may be spent, by the limit that is furthest off; 0 if that is not known."""
+    shares = [
+        one.value / one.needed
+        for one in found
+        if isinstance(one.value, int | float) and isinstance(one.needed, int | float) and one.needed
+    ]
+    return min(shares, default=0.0)
+
+
+# -- how large ---------------------------------------------------------------------------------------------------
+
+
+def _sized(case: Case, servers: int) -> Case:
+    stages = case.stages
+    if stages is None:
+        return case.model_copy(update={"servers": servers, "gpus": None})
+    last = stages[-1].model_copy(update={"servers": servers, "gpus": None})
+    return case.model_copy(update={"stages": (*stages[:-1], last)})
+
+
+def _servers(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
+    """The most servers, up to those wanted, for which there is a design. ``share`` of them is a first guess."""
+    wanted = inquiry.problem.servers
+    inquiry.tell(SERVERS)
+    most = min(wanted - 1, most_servers(inquiry.problem))
+    best = _largest(inquiry, most, int(most * share))
+    if best:
+        yield Conflict(
+            limit=SERVERS,
+            value=wanted,
+            needed=best,
+            detail=f"the largest number of servers reachable with this catalog and these limits is {best:,}",
+        )
+
+
+def _largest(inquiry: Inquiry, most: int, guess: int) -> int:
+    """The largest number of servers up to ``most`` that has a design; 0 if none has."""
+    low, high, misses = 0, most + 1, 0
+    while high - low > 1:
+        servers = min(max(guess, low + 1), high - 1)
+        problem = inquiry.problem_of(_sized(inquiry.case, servers))
+        found = inquiry.design_of(problem, in_reach=True)
+        if found is None:
+            high, misses = servers, misses + 1
+            guess = (low + high) // 2 if low else high - max(1, high // 16) * 2**misses
+        else:
+            low, share = servers, share_of_limits(problem, found)
+            guess = int(servers / share) if share else (low + high) // 2
+    return low
 
 
 # -- what is demanded of each fabric ----------------------------------------------------------------------------
@@ -157,88 +248,70 @@ def _changed(case: Case, fabric: Fabric, **update: object) -> Case:
     return case.model_copy(update={"fabrics": fabrics})
 
 
-def _demands(inquiry: _Inquiry) -> Iterator[Conflict]:
-    for fabric, meant in zip(inquiry.case.fabrics, inquiry.problem.fabrics, strict=True):
-        yield from _bandwidth(inquiry, fabric, meant.gpu_mbps)
+def _demands(inquiry: Inquiry) -> Iterator[Conflict]:
+    for index, fabric in enumerate(inquiry.case.fabrics):
+        meant = inquiry.problem.fabrics[index]
+        yield from _bandwidth(inquiry, fabric, index)
         limits = {"leaf": meant.oversubscription_leaf, "spine": meant.oversubscription_spine}
-        for tier in limits:
-            yield from _ratio(inquiry, fabric, tier, limits)
+        for tier in list(limits)[: max(meant.tiers) - 1]:
+            yield from _ratio(inquiry, fabric, index, tier, limits)
 
 
-def _bandwidth(inquiry: _Inquiry, fabric: Fabric, wanted_mbps: int) -> Iterator[Conflict]:
+def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:
     """The most injection below the demand that some design gives."""
-    free = _changed(inquiry.case, fabric, min_gbps_per_gpu=0.001)
-    index = [one.name for one in inquiry.case.fabrics].index(fabric.name)
-    options = problem_of(free, inquiry.catalog, shelf=inquiry.problem.shelf).fabrics[index].nics.values()
-    rates = sorted({one.injection for many in options for one in many if one.injection < wanted_mbps})
+    limit = f"fabrics.{fabric.name}.min_gbps_per_gpu"
+    inquiry.tell(limit)
+    wanted_mbps = inquiry.problem.fabrics[index].gpu_mbps
+    problem = inquiry.problem_of(_changed(inquiry.case, fabric, min_gbps_per_gpu=0.001))
+    free = problem.fabrics[index]
+    rates = sorted({int(one.injection) for many in free.nics.values() for one in many if one.injection < wanted_mbps})
 
-    def possible(position: int) -> bool | None:
-        rate = float(rates[position] / 1000)
-        return inquiry.possible(_changed(inquiry.case, fabric, min_gbps_per_gpu=rate))
+    def reached(position: int) -> int | None:
+        """With cards of that rate and more, up to the lowest that is known not to do."""
+        found = inquiry.design_of(narrowed(problem, free, rates[position], wanted_mbps - 1))
+        return None if found is None else rates.index(int(found.picked[index][0].design.parts.nic.injection))
 
-    best = _last_true(len(rates), possible)
+    best = last_true(len(rates), reached)
     if best is not None:
+        refused = inquiry.problem.fabrics[index].refused_nics
         yield Conflict(
-            limit=f"fabrics.{fabric.name}.min_gbps_per_gpu",
+            limit=limit,
             value=gbps(wanted_mbps),
-            needed=plain_fraction(rates[best] / 1000, 3),
-            detail=_bandwidth_detail(inquiry, index),
+            needed=gbps(rates[best]),
+            detail="; ".join(["the most bandwidth per GPU that a design gives", *refused[:3]]),
         )
 
 
-def _bandwidth_detail(inquiry: _Inquiry, index: int) -> str:
-    refused = inquiry.problem.fabrics[index].refused_nics
-    return "; ".join(["the most bandwidth per GPU that a design gives", *refused[:3]])
-
-
-def _last_true(size: int, possible: Callable[[int], bool | None]) -> int | None:
-    """The last position for which something that holds up to some position holds.
-
-    None if it never does, or if time was over (``possible`` returns None) before that was known.
-    """
-    low, high = -1, size - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        holds = possible(middle)
-        if holds is None:
-            return None
-        low, high = (middle, high) if holds else (low, middle - 1)
-    return low if low >= 0 else None
-
-
-def _ratio(inquiry: _Inquiry, fabric: Fabric, tier: str, limits: dict[str, Fraction]) -> Iterator[Conflict]:
+def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict[str, Fraction]) -> Iterator[Conflict]:
     """The least oversubscription at one boundary that gives a design, the other boundary's kept."""
-    low, high = limits[tier], Fraction(MOST_RATIO)
-    index = [one.name for one in inquiry.case.fabrics].index(fabric.name)
+    limit = f"fabrics.{fabric.name}.max_oversubscription.{tier}"
+    inquiry.tell(limit)
 
     def reached(most: Fraction) -> Fraction | None:
         wanted = {**limits, tier: most}
         allowed = Oversubscription(leaf=float(wanted["leaf"]), spine=float(wanted["spine"]))
-        picked = inquiry.probe(_changed(inquiry.case, fabric, max_oversubscription=allowed)).picked
-        return oversubscription(picked[index][0].design).get(tier, low) if picked else None
+        found = inquiry.design(_changed(inquiry.case, fabric, max_oversubscription=allowed))
+        return None if found is None else oversubscription(found.picked[index][0].design).get(tier)
 
-    best = reached(high)
-    if best is None or best <= low:
+    low, best = limits[tier], reached(Fraction(MOST_RATIO))
+    if best is None:
         return
-    for _ in range(RATIO_STEPS):
-        if best - low <= RATIO_PRECISION * best:
-            break
-        middle = Fraction(round(float((low + best) / 2), 6)).limit_denominator(10**6)
+    while best - low > RATIO_PRECISION * best:
+        between = math.sqrt(low * best) if best > FAR_APART * low else float(low + best) / 2
+        middle = exact(float(f"{between:.{RATIO_DIGITS}g}"))
         found = reached(middle)
-        if found is None:
-            low = middle
-        else:
-            best = min(best, max(found, low))
-            if found <= low:
-                break
-    if inquiry.clock.is_over():
-        return
+        low, best = (middle, best) if found is None else (low, found)
     yield Conflict(
-        limit=f"fabrics.{fabric.name}.max_oversubscription.{tier}",
-        value=plain_fraction(limits[tier], 6),
-        needed=plain_fraction(best, 6),
+        limit=limit,
+        value=plain_fraction(limits[tier], RATIO_DIGITS),
+        needed=plain_fraction(_rounded_up(best, RATIO_DIGITS), RATIO_DIGITS),
         detail=f"the least oversubscription at the {tier} boundary that gives a design (within 0.1%)",
     )
+
+
+def _rounded_up(value: Fraction, digits: int) -> Fraction:
+    """So that what is written is enough: a third more than 1 is 1.333334."""
+    return Fraction(math.ceil(value * 10**digits), 10**digits)
 
 
 # -- what the case forbids --------------------------------------------------------------------------------------
@@ -256,11 +329,11 @@ OPEN_KEYS: tuple[tuple[str, object], ...] = (
 )
 
 
-def _structure(inquiry: _Inquiry) -> Iterator[Conflict]:
+def _structure(inquiry: Inquiry) -> Iterator[Conflict]:
     for fabric in inquiry.case.fabrics:
         for key, free in OPEN_KEYS:
             value = getattr(fabric, key)
-            if value != free and inquiry.probe(_changed(inquiry.case, fabric, **{key: free})).picked:
+            if value != free and inquiry.design(_changed(inquiry.case, fabric, **{key: free})) is not None:
                 yield Conflict(
                     limit=f"fabrics.{fabric.name}.{key}",
                     value=_shown(value),
@@ -271,11 +344,11 @@ def _structure(inquiry: _Inquiry) -> Iterator[Conflict]:
         yield from _attachments(inquiry, fabric)
 
 
-def _switches(inquiry: _Inquiry, fabric: Fabric) -> Iterator[Conflict]:
+def _switches(inquiry: Inquiry, fabric: Fabric) -> Iterator[Conflict]:
     for role in ("leaf", "spine", "core"):
         ids = getattr(fabric.switches, role)
         choice = fabric.switches.model_copy(update={role: "any"})
-        if ids != "any" and inquiry.probe(_changed(inquiry.case, fabric, switches=choice)).picked:
+        if ids != "any" and inquiry.design(_changed(inquiry.case, fabric, switches=choice)) is not None:
             yield Conflict(
                 limit=f"fabrics.{fabric.name}.switches.{role}",
                 value=_shown(ids),
@@ -284,8 +357,8 @@ def _switches(inquiry: _Inquiry, fabric: Fabric) -> Iterator[Conflict]:
             )
 
 
-def _attachments(inquiry: _Inquiry, fabric: Fabric) -> Iterator[Conflict]:
-    if fabric.attachments and inquiry.probe(_changed(inquiry.case, fabric, attachments=())).picked:
+def _attachments(inquiry: Inquiry, fabric: Fabric) -> Iterator[Conflict]:
+    if fabric.attachments and inquiry.design(_changed(inquiry.case, fabric, attachments=())) is not None:
         yield Conflict(
             limit=f"fabrics.{fabric.name}.attachments",
             value=sum(one.ports for one in fabric.attachments),
@@ -302,59 +375,26 @@ def _shown(value: object) -> int | float | str | None:
     return ", ".join(str(one) for one in value) if isinstance(value, tuple) else str(value)
 
 
-# -- how large, how far -----------------------------------------------------------------------------------------
+# -- what there is to buy ---------------------------------------------------------------------------------------
 
 
-def _runs(inquiry: _Inquiry) -> Iterator[Conflict]:
-    for key in RUN_KEYS:
-        yield from _run(inquiry, key)
-
-
-def _sized(case: Case, servers: int) -> Case:
-    stages = case.stages
-    if stages is None:
-        return case.model_copy(update={"servers": servers, "gpus": None})
-    last = stages[-1].model_copy(update={"servers": servers, "gpus": None})
-    return case.model_copy(update={"stages": (*stages[:-1], last)})
-
-
-def _servers(inquiry: _Inquiry) -> Iterator[Conflict]:
-    """The most servers, up to those wanted, for which there is a design."""
-    wanted = inquiry.problem.servers
-
-    def possible(position: int) -> bool | None:
-        return inquiry.possible(_sized(inquiry.case, position + 1))
-
-    best = _last_true(wanted - 1, possible)
-    if best is not None:
-        yield Conflict(
-            limit=SERVERS,
-            value=wanted,
-            needed=best + 1,
-            detail=f"the largest number of servers reachable with this catalog and these limits is {best + 1:,}",
-        )
-
-
-def _supply(inquiry: _Inquiry) -> Iterator[Conflict]:
+def _supply(inquiry: Inquiry) -> Iterator[Conflict]:
     """Whether it is only the supply of parts that is short."""
     kinds = ("switches", "nics", "transceivers", "cables", "fibres")
-    free = inquiry.catalog.model_copy(update={kind: _unlimited(getattr(inquiry.catalog, kind)) for kind in kinds})
+    free = inquiry.catalog.model_copy(update={kind: _in_plenty(getattr(inquiry.catalog, kind)) for kind in kinds})
     if free == inquiry.catalog:
         return
-    if (
-        _Inquiry(inquiry.case, free, problem_of(inquiry.case, free), inquiry.settings, inquiry.clock)
-        .probe(inquiry.case)
-        .picked
-    ):
+    inquiry.tell("catalog.supply")
+    if replace(inquiry, catalog=free, problem=problem_of(inquiry.case, free)).design(inquiry.case) is not None:
         yield Conflict(
             limit="catalog.supply",
             value=None,
-            needed=None,
+            needed="unlimited",
             detail="with an unlimited supply of every part there is a design",
         )
 
 
-def _unlimited(products: tuple[Any, ...]) -> tuple[Any, ...]:
+def _in_plenty(products: tuple[Any, ...]) -> tuple[Any, ...]:
     freed = []
     for one in products:
         if getattr(one, "supply", None) is not None:
@@ -366,7 +406,16 @@ def _unlimited(products: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(freed)
 
 
-def _run(inquiry: _Inquiry, key: str) -> Iterator[Conflict]:
+def _runs(inquiry: Inquiry) -> Iterator[Conflict]:
+    tallest = max(max(fabric.tiers) for fabric in inquiry.problem.fabrics)
+    for key, tiers in RUN_KEYS.items():
+        if tallest < tiers:
+            continue
+        inquiry.tell(f"site.distances_m.{key}")
+        yield from _run(inquiry, key)
+
+
+def _run(inquiry: Inquiry, key: str) -> Iterator[Conflict]:
     """The longest run of one kind, up to the wanted one, that parts reach."""
     distances = inquiry.case.site.distances_m
     field = key.replace("-", "_")
@@ -377,7 +426,7 @@ def _run(inquiry: _Inquiry, key: str) -> Iterator[Conflict]:
     def possible(metres: float) -> bool:
         changed: Distances = distances.model_copy(update={field: metres})
         site = inquiry.case.site.model_copy(update={"distances_m": changed})
-        return bool(inquiry.probe(inquiry.case.model_copy(update={"site": site})).picked)
+        return inquiry.design(inquiry.case.model_copy(update={"site": site})) is not None
 
     if not possible(SHORTEST_RUN_M):
         return
@@ -385,11 +434,9 @@ def _run(inquiry: _Inquiry, key: str) -> Iterator[Conflict]:
     while high - low > RUN_PRECISION_M:
         middle = (low + high) / 2
         low, high = (middle, high) if possible(middle) else (low, middle)
-    if inquiry.clock.is_over():
-        return
     yield Conflict(
         limit=f"site.distances_m.{key}",
         value=wanted,
-        needed=round(low, 1),
+        needed=math.floor(low * 10) / 10,
         detail=f"the longest {key} run (to half a metre) for which parts can be bought",
     )

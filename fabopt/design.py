@@ -12,17 +12,19 @@ from typing import Any, Literal
 from fabopt.demand import resolved
 from fabopt.goods import Item
 from fabopt.metrics import figures
-from fabopt.problem import FabricProblem, Problem, purchase_cents
+from fabopt.problem import CageUse, FabricProblem, Problem, SwitchType, purchase_cents
 from fabopt.schema.base import Strict
 from fabopt.schema.catalog import Product
 from fabopt.schema.design import (
     BomRow,
     CaseRecord,
     FabricDesign,
+    FloorUse,
     LinkPart,
     LinkRow,
     Metrics,
     NicUse,
+    Placement,
     PortUse,
     StageDesign,
     Structure,
@@ -31,10 +33,13 @@ from fabopt.schema.design import (
 )
 from fabopt.topology.candidate import Candidate, End, Option, RowShare
 from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.clos.floored import grid_of
 from fabopt.units import gbps, milliwatts, plain_fraction, rounded, usd, watts
 
+Bom = Literal["switch", "nic", "transceiver", "cable", "fibre", "server", "other"]
+Role = Literal["leaf", "spine", "core"]
 KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
-KIND_OF = {
+KIND_OF: dict[str, Bom] = {
     "switches": "switch",
     "nics": "nic",
     "transceivers": "transceiver",
@@ -45,7 +50,6 @@ KIND_OF = {
 RATIO_DIGITS = 6
 NO_MEDIUM = "none"
 Picked = tuple[Candidate, Sequence[tuple[Option, int]]]
-Bom = Literal["switch", "nic", "transceiver", "cable", "fibre", "server", "other"]
 
 
 @dataclass(frozen=True)
@@ -111,13 +115,37 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
             alltoall_gbps_per_gpu=plain_fraction(found.alltoall / 1000, RATIO_DIGITS),
             max_switch_hops=found.max_switch_hops,
         ),
+        placement=_placement(clos),
     )
+
+
+def _placement(clos: Clos) -> Placement | None:
+    if clos.standing is None:
+        return None
+    layout, stands, _ = clos.standing
+    places = [
+        tuple((layout.plan.ids[rack], unit) for rack, unit in zip(one.rack.tolist(), one.unit.tolist(), strict=True))
+        for one in stands
+    ]
+    return Placement(policy=layout.policy, **dict(zip(("leaf", "spine", "core"), places, strict=False)))
+
+
+def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
+    """Where the servers stand; None without a floor plan."""
+    for candidate, _ in picked:
+        clos: Clos = candidate.design
+        if clos.standing is not None:
+            layout = clos.standing.layout
+            racks = tuple(layout.plan.ids[rack] for rack in layout.server_racks.tolist())
+            classes = tuple(_number(length) for length in grid_of(problem).tolist())
+            return FloorUse(servers_per_rack=layout.per_rack, server_racks=racks, length_classes_m=classes)
+    return None
 
 
 def _structure(clos: Clos) -> Structure:
     shape, tiers = clos.shape, clos.tiers
     return Structure(
-        tiers=tiers,  # type: ignore[arg-type]
+        tiers=tiers,
         servers_per_group=int(shape.g),
         groups=int(shape.groups),
         ports_per_server=shape.ports,
@@ -150,7 +178,7 @@ def _nic_use(clos: Clos) -> NicUse:
 def _tiers(clos: Clos) -> Iterable[TierUse]:
     parts, shape = clos.parts, clos.shape
     planes = parts.nic.planes
-    boxes = (
+    boxes: tuple[tuple[Role, SwitchType | None, int, int, int, CageUse | None, CageUse | None], ...] = (
         ("leaf", parts.leaf, planes * shape.leaves, clos.down_ports, shape.u, parts.leaf_down, parts.leaf_up),
         ("spine", parts.spine, planes * shape.spines * (shape.pods if clos.tiers > 2 else 1),
          shape.spine_down if clos.tiers > 1 else 0, shape.x, parts.spine_down, parts.spine_up),
@@ -161,7 +189,7 @@ def _tiers(clos: Clos) -> Iterable[TierUse]:
         if switch is None or down is None:
             continue
         yield TierUse(
-            role=role,  # type: ignore[arg-type]
+            role=role,
             id=switch.id,
             count=int(count),
             down_ports=int(down_ports),
@@ -192,7 +220,8 @@ def _link_rows(fabric: FabricProblem, clos: Clos, units: Sequence[tuple[Option, 
             attachment = names.index(row.attachment) if row.attachment is not None else -1
             one = row.assembly
             name = (one.name, one.length_m, one.mode.value) if one is not None else ("", 0.0, "")
-            shares.setdefault((place, attachment, name), []).append((row, number))
+            classes = tuple(-run for run in row.runs_m or ())
+            shares.setdefault((place, attachment, classes, name), []).append((row, number))
     speeds = {
         0: clos.parts.leaf_down,
         1: clos.parts.leaf_down,
@@ -202,7 +231,12 @@ def _link_rows(fabric: FabricProblem, clos: Clos, units: Sequence[tuple[Option, 
     for key in sorted(shares):
         use = speeds[key[0]]
         assert use is not None
-        yield _link_row(shares[key], gbps(use.lane.port_mbps), fabric.runs_m[RUN_KEYS[LINK_KINDS[key[0]]]])
+        run_m = fabric.runs_m[RUN_KEYS[LINK_KINDS[key[0]]]]
+        first = shares[key][0][0]
+        if first.runs_m is not None and first.assembly is not None:
+            bought = [part.item.length_m or 0.0 for part in first.parts if part.item.length_m]
+            run_m = max(first.runs_m or bought)
+        yield _link_row(shares[key], gbps(use.lane.port_mbps), run_m)
 
 
 def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float) -> LinkRow:
@@ -226,6 +260,7 @@ def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float
             LinkPart(id=part_id, quantity=count, end=end, length_m=_number(length_m))
             for (part_id, end, length_m), count in counts.items()
         ),
+        runs_m=tuple(_number(run) for run in first.runs_m) if first.runs_m else None,
     )
 
 
@@ -252,7 +287,7 @@ def part_number(product: Any, length_m: float | None) -> str:
     return product.part_number or ""
 
 
-def products_by_id(problem: Problem) -> dict[str, tuple[str, Product]]:
+def products_by_id(problem: Problem) -> dict[str, tuple[Bom, Product]]:
     """Kind and product of every id."""
     return {
         product.id: (kind, product) for field, kind in KIND_OF.items() for product in getattr(problem.catalog, field)
@@ -289,7 +324,7 @@ def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
 
 def _bom_row(
     problem: Problem,
-    products: Mapping[str, tuple[str, Product]],
+    products: Mapping[str, tuple[Bom, Product]],
     fabric: str,
     item: Item,
     quantity: int,
@@ -301,7 +336,7 @@ def _bom_row(
     return BomRow(
         stage=problem.stages[-1].name,
         fabric=fabric,
-        kind=kind,  # type: ignore[arg-type]
+        kind=kind,
         id=item.id,
         part_number=part_number(product, item.length_m),
         description=describe(product),

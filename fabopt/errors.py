@@ -6,7 +6,8 @@
  ├─ ``InfeasibleError``  exit 3: there is no design, so what was asked for cannot be made
  └─ ``NoAnswerError``    exit 4: the search stopped without any design
 
-An infeasible case is an answer, not an error: see ``fabopt.optimize.Outcome``.
+An infeasible case is an answer, not an error: a ``Design`` of status ``infeasible`` with ``conflicts``. Only a command
+that cannot do without a design raises ``InfeasibleError``.
 """
 
 from __future__ import annotations

@@ -87,6 +87,10 @@ def racks_needed(servers: int, per_rack: int) -> int:
     return ceil_div(servers, per_rack)
 
 
+# Racks of a floor whose distances are kept in a table: 32 MB at this many.
+_MOST_IN_TABLE = 2000
+
+
 class FloorPlan:
     """Racks as arrays, and the distances between them. A rack is named by its index, row after row.
 
@@ -152,7 +156,18 @@ class FloorPlan:
         each rack on one of its two sides: a cross tray runs over every row, so no way leaves a row and comes back
         to it through a farther one for less.
         """
-        a, b = np.broadcast_arrays(np.asarray(rack_a, dtype=np.int64), np.asarray(rack_b, dtype=np.int64))
+        a, b = np.asarray(rack_a, dtype=np.int64), np.asarray(rack_b, dtype=np.int64)
+        if len(self) <= _MOST_IN_TABLE:
+            return np.asarray(self._all_trays_m[a, b])
+        return self._measured_tray_m(*np.broadcast_arrays(a, b))
+
+    @cached_property
+    def _all_trays_m(self) -> Floats:
+        """Tray distances between all racks: a floor of ordinary size is asked for them again and again."""
+        racks = np.arange(len(self))
+        return self._measured_tray_m(*np.broadcast_arrays(racks[:, None], racks[None, :]))
+
+    def _measured_tray_m(self, a: Ints, b: Ints) -> Floats:
         best: Floats = np.asarray(
             np.where(self._stretch[a] == self._stretch[b], np.abs(self.x_m[a] - self.x_m[b]), np.inf)
         )

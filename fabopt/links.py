@@ -27,14 +27,19 @@ from fabopt.schema.catalog import Cable, CableEnd, Cage, Catalog, Fibre, Transce
 
 OSFP = "OSFP"
 OSFP_TOPS = frozenset({"OSFP-IHS", "OSFP-RHS"})
+# Stands for the vendor of a box whom no part names.
+OTHER_VENDOR = ""
 
 
 @dataclass(frozen=True)
 class PortType:
-    """A kind of cage in use: what fits, how it is split, and whose box it is. Made by ``port_type`` only."""
+    """A kind of cage in use, as parts see it. Made by ``PortTypes`` only.
 
-    form_factor: str
-    accepts: frozenset[str]
+    ``fits``: form factors of parts that go in; ``vendor``: the box's where some part asks for it, ``OTHER_VENDOR``
+    where parts ask for others only, None where it is not known; ``works_with``: vendors that the box asks for.
+    """
+
+    fits: frozenset[str]
     lane: Lane
     lane_gbps: float | None
     vendor: str | None
@@ -45,35 +50,56 @@ class PortType:
         """Ports of one cage."""
         return self.lane.ports
 
+    def serves_as(self, other: PortType) -> bool:
+        """Whether every part that goes with ``other`` goes with this one too."""
+        return (
+            self.lane == other.lane
+            and self.lane_gbps in (None, other.lane_gbps)
+            and self.works_with == other.works_with
+            and other.vendor in (self.vendor, OTHER_VENDOR)
+            and self.fits >= other.fits
+        )
+
     @cached_property
     def _hash(self) -> int:
-        return hash((self.form_factor, self.accepts, self.lane, self.lane_gbps, self.vendor, self.works_with))
+        return hash((self.fits, self.lane, self.lane_gbps, self.vendor, self.works_with))
 
     def __hash__(self) -> int:
         """Port types key every table of the search: hashed once."""
         return self._hash
 
 
-# Equal port types are one object, so that look-ups end at the first comparison.
-_KNOWN: dict[PortType, PortType] = {}
+class PortTypes:
+    """The port types of a catalog's boxes: cages that no part of the catalog tells apart are of one type.
 
+    So what is worked out for one switch holds for every switch that looks like it.
+    """
 
-def vendors_matter(catalog: Catalog) -> bool:
-    """Whether any part works with some vendors' boxes only; if not, boxes of all vendors look the same to parts."""
-    return any(one.works_with for one in catalog.transceivers) or any(one.works_with for one in catalog.cables)
+    def __init__(self, catalog: Catalog) -> None:
+        self._form_factors: dict[Lane, set[str]] = defaultdict(set)
+        # by lane and form factor: vendors whose boxes some part asks for
+        self._vendors: dict[tuple[Lane, str], set[str]] = defaultdict(set)
+        self._known: dict[PortType, PortType] = {}
+        for transceiver in catalog.transceivers:
+            for split in transceiver.standard_by_split:
+                self._add(parse_split(split), transceiver.form_factor, transceiver.works_with)
+        for cable in catalog.cables:
+            for end in cable.ends:
+                self._add(parse_split(end.split), end.form_factor, cable.works_with)
 
+    def _add(self, lane: Lane, form_factor: str, works_with: Iterable[str]) -> None:
+        self._form_factors[lane].add(form_factor)
+        self._vendors[lane, form_factor].update(works_with)
 
-def port_type(cage: Cage, split: str, vendor: str | None = None, works_with: Iterable[str] = ()) -> PortType:
-    """The port type of a cage group used at a split. ``vendor``: None where it does not matter."""
-    port = PortType(
-        cage.form_factor,
-        frozenset(cage.accepts),
-        parse_split(split),
-        cage.lane_gbps,
-        vendor,
-        frozenset(works_with),
-    )
-    return _KNOWN.setdefault(port, port)
+    def of(self, cage: Cage, split: str, vendor: str | None = None, works_with: Iterable[str] = ()) -> PortType:
+        """The port type of a cage group used at a split. ``vendor``: the box's, None where it is not known."""
+        lane, accepts = parse_split(split), frozenset(cage.accepts)
+        fits = [one for one in self._form_factors[lane] if form_factor_fits(one, cage.form_factor, accepts)]
+        if vendor is not None and not any(vendor in self._vendors[lane, one] for one in fits):
+            vendor = OTHER_VENDOR
+        port = PortType(frozenset(fits), lane, cage.lane_gbps, vendor, frozenset(works_with))
+        # equal port types are one object, so that look-ups end at the first comparison
+        return self._known.setdefault(port, port)
 
 
 def form_factor_fits(part: str, cage: str, accepts: frozenset[str]) -> bool:
@@ -280,7 +306,7 @@ class LinkTable:
 
 def _cable_joins(cable: Cable, near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType) -> bool:
     for end, port in ((near_end, near), (far_end, far)):
-        if parse_split(end.split) != port.lane or not form_factor_fits(end.form_factor, port.form_factor, port.accepts):
+        if parse_split(end.split) != port.lane or end.form_factor not in port.fits:
             return False
         if not vendors_agree(cable.vendor, cable.works_with, port):
             return False
@@ -305,7 +331,7 @@ def _cable_modes(near_end: CableEnd, far_end: CableEnd, near: PortType, far: Por
 def _module_fits(product: Transceiver, port: PortType, protocol: str) -> bool:
     return (
         (not product.protocols or protocol in product.protocols)
-        and form_factor_fits(product.form_factor, port.form_factor, port.accepts)
+        and product.form_factor in port.fits
         and (product.lane_gbps is None or port.lane_gbps is None or product.lane_gbps == port.lane_gbps)
         and vendors_agree(product.vendor, product.works_with, port)
     )
@@ -382,8 +408,8 @@ __all__ = [
     "LinkTable",
     "Mode",
     "PortType",
+    "PortTypes",
     "form_factor_fits",
-    "port_type",
     "undominated",
     "vendors_agree",
     "whole_only",

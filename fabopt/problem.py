@@ -5,14 +5,16 @@ After ``problem_of`` there is no default, no "maybe missing" and no id to look u
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
 from fabopt.demand import demand_of, stages_of
+from fabopt.floor import FloorPlan, servers_per_rack
 from fabopt.goods import Goods, Item, goods_of
-from fabopt.links import LinkTable, PortType, port_type, vendors_matter
+from fabopt.links import LinkTable, PortType, PortTypes
+from fabopt.placement.layout import Layout
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
 from fabopt.schema.catalog import BuiltInNic, Cage, Catalog, Nic, Pcie, Server, Switch
@@ -135,7 +137,7 @@ class AttachmentDemand:
 
 @dataclass(frozen=True, eq=False)
 class FabricProblem:
-    """One fabric to design."""
+    """One fabric to design. ``runs_m``: of every kind of link; in a ``layout`` of a floor the least that one can be."""
 
     name: str
     role: str
@@ -153,6 +155,7 @@ class FabricProblem:
     switches: Mapping[Protocol, Mapping[str, tuple[SwitchType, ...]]]
     runs_m: Mapping[str, float]
     refused_nics: tuple[str, ...]
+    layout: Layout | None = None
 
     @property
     def attachment_ports(self) -> int:
@@ -198,9 +201,10 @@ class Shelf:
     named: frozenset[str]
     offered: Catalog
     goods: Goods
+    ports: PortTypes
     links: LinkTable
     # what searches have worked out at some weights of the goods, by the weights' bytes
-    worked_out: dict[bytes, Any] = field(default_factory=dict)
+    worked_out: dict[Hashable, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +226,12 @@ class Problem:
     energy_cents_per_mw: Fraction
     server_item: Item | None
     pcie_x16_gbps: Mapping[int, float]
+    plan: FloorPlan | None = None
+    servers_per_rack: int | None = None
+    # fabrics as they are in every layout of the floor that is looked at, by fabric
+    variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
+    # candidates that have been placed on the floor, by fabric in its layout, hardware and numbers
+    standing: dict[tuple[FabricProblem, Hashable, Hashable], Any] = field(default_factory=dict)
 
     @property
     def gpus(self) -> int:
@@ -280,7 +290,7 @@ def shelf_of(case: Case, catalog: Catalog, prune: bool = True) -> Shelf:
     named = shelf_names(case, catalog)
     offered = _on_sale(catalog, named)
     goods = goods_of(offered)
-    return Shelf(named, offered, goods, LinkTable(offered, goods, prune))
+    return Shelf(named, offered, goods, PortTypes(offered), LinkTable(offered, goods, prune))
 
 
 def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | None = None) -> Problem:
@@ -291,7 +301,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
     if shelf is None or shelf.named != shelf_names(case, catalog):
         shelf = shelf_of(case, catalog, prune)
     server = next(one for one in catalog.servers if one.id == case.server)
-    offered, goods = shelf.offered, shelf.goods
+    goods = shelf.goods
     stages = stages_of(case, server)
     pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
     servers = stages[-1].servers
@@ -308,13 +318,15 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         goods=goods,
         links=shelf.links,
         shelf=shelf,
-        fabrics=tuple(_fabric(fabric, case, offered, goods, server, servers, pcie) for fabric in case.fabrics),
+        fabrics=tuple(_fabric(fabric, case, shelf, server, servers, pcie) for fabric in case.fabrics),
         nic_slots=server.nic_slots,
         limits=_limits(case),
         weights=weights_of(case.objective, energy_cents_per_mw),
         energy_cents_per_mw=energy_cents_per_mw,
         server_item=goods.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
+        plan=None if case.site.floor is None else FloorPlan(case.site.floor),
+        servers_per_rack=servers_per_rack(case.site, server),
     )
 
 
@@ -365,8 +377,7 @@ def _on_sale(catalog: Catalog, named: frozenset[str]) -> Catalog:
 def _fabric(
     fabric: Fabric,
     case: Case,
-    catalog: Catalog,
-    goods: Goods,
+    shelf: Shelf,
     server: Server,
     servers: int,
     pcie: Mapping[int, float],
@@ -375,10 +386,10 @@ def _fabric(
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refused: dict[str, str] = {}
     nics = {
-        protocol: tuple(_nic_options(fabric, protocol, catalog, goods, server, pcie, demand.gpu_mbps, refused))
+        protocol: tuple(_nic_options(fabric, protocol, shelf, server, pcie, demand.gpu_mbps, refused))
         for protocol in protocols
     }
-    switches = {protocol: _switches(fabric, protocol, catalog, goods) for protocol in protocols}
+    switches = {protocol: _switches(fabric, protocol, shelf) for protocol in protocols}
     distances = case.site.distances_m
     return FabricProblem(
         name=fabric.name,
@@ -387,12 +398,12 @@ def _fabric(
         tiers=_tiers(fabric),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
-        group_servers=_group_servers(fabric, case, servers),
+        group_servers=_group_servers(fabric, servers_per_rack(case.site, server), servers),
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,
         reserve=exact(fabric.reserve_ports),
-        attachments=tuple(_attachment(one) for one in fabric.attachments),
+        attachments=tuple(_attachment(one, shelf.ports) for one in fabric.attachments),
         nics=nics,
         switches=switches,
         runs_m={
@@ -411,30 +422,30 @@ def _tiers(fabric: Fabric) -> tuple[int, ...]:
     return (fabric.tiers,) if isinstance(fabric.tiers, int) else tuple(sorted(set(fabric.tiers)))
 
 
-def _group_servers(fabric: Fabric, case: Case, servers: int) -> int | None:
+def _group_servers(fabric: Fabric, per_rack: int | None, servers: int) -> int | None:
     if fabric.group_by == "any":
         return None
-    assert case.site.servers_per_rack is not None
-    return min(case.site.servers_per_rack, servers)
+    assert per_rack is not None
+    return min(per_rack, servers)
 
 
-def _attachment(one: Attachment) -> AttachmentDemand:
+def _attachment(one: Attachment, ports: PortTypes) -> AttachmentDemand:
     port = None
     if one.form_factor is not None and one.split is not None:
         cage = Cage(count=1, form_factor=one.form_factor, splits=(one.split,), lane_gbps=one.lane_gbps)
-        port = port_type(cage, one.split)
+        port = ports.of(cage, one.split)
     speed = mbps(one.gbps) if one.gbps is not None else None
     if speed is None and one.split is not None:
         speed = parse_split(one.split).port_mbps
     return AttachmentDemand(one.name, one.ports, speed, port, one.buys)
 
 
-def _switches(fabric: Fabric, protocol: Protocol, catalog: Catalog, goods: Goods) -> dict[str, tuple[SwitchType, ...]]:
+def _switches(fabric: Fabric, protocol: Protocol, shelf: Shelf) -> dict[str, tuple[SwitchType, ...]]:
     made: dict[str, SwitchType] = {}
-    for product in catalog.switches:
-        item = goods.item(product.id)
+    for product in shelf.offered.switches:
+        item = shelf.goods.item(product.id)
         if item is not None and product.protocol == protocol:
-            made[product.id] = _switch_type(product, item, vendors_matter(catalog))
+            made[product.id] = _switch_type(product, item, shelf.ports)
     chosen = {role: getattr(fabric.switches, role) for role in TIER_ROLES}
     return {role: tuple(one for one in made.values() if _offered(one.product, ids)) for role, ids in chosen.items()}
 
@@ -444,10 +455,9 @@ def _offered(product: Switch | Nic, ids: str | tuple[str, ...]) -> bool:
     return not product.end_of_life if isinstance(ids, str) else product.id in ids
 
 
-def _switch_type(product: Switch, item: Item, vendors: bool) -> SwitchType:
-    vendor = product.vendor if vendors else None
+def _switch_type(product: Switch, item: Item, ports: PortTypes) -> SwitchType:
     uses = tuple(
-        CageUse(group, split, cage.count, port_type(cage, split, vendor, product.works_with))
+        CageUse(group, split, cage.count, ports.of(cage, split, product.vendor, product.works_with))
         for group, cage in enumerate(product.cages)
         for split in dict.fromkeys(cage.splits)
     )
@@ -458,26 +468,18 @@ def _switch_type(product: Switch, item: Item, vendors: bool) -> SwitchType:
 def _nic_options(
     fabric: Fabric,
     protocol: Protocol,
-    catalog: Catalog,
-    goods: Goods,
+    shelf: Shelf,
     server: Server,
     pcie: Mapping[int, float],
     demand_mbps: int,
     refused: dict[str, str],
 ) -> Iterable[NicOption]:
-    by_id = {nic.id: nic for nic in catalog.nics}
     built_in = [one for one in server.nics if one.role == fabric.role]
     if built_in:
-        options = _built_in_options(built_in, by_id, fabric, server, pcie, vendors_matter(catalog))
+        options = _built_in_options(built_in, shelf, fabric, protocol, server, pcie)
     else:
-        options = _chosen_options(catalog.nics, goods, fabric, server, pcie, vendors_matter(catalog))
+        options = _chosen_options(shelf, fabric, protocol, server, pcie)
     for nic, option in options:
-        if protocol not in nic.protocols:
-            continue
-        if not built_in and not _offered(nic, fabric.nics):
-            continue
-        if built_in and fabric.nics != "any" and nic.id not in fabric.nics:
-            continue
         if not _count_allowed(fabric, option.cards):
             continue
         if option.injection >= demand_mbps:
@@ -532,20 +534,19 @@ def _injection(nic: Nic, server: Server, cards: int, ports: int, port_mbps: int,
 
 
 def _chosen_options(
-    nics: Iterable[Nic],
-    goods: Goods,
+    shelf: Shelf,
     fabric: Fabric,
+    protocol: Protocol,
     server: Server,
     pcie: Mapping[int, float],
-    vendors: bool,
 ) -> Iterable[tuple[Nic, NicOption]]:
-    for nic in nics:
-        item = goods.item(nic.id)
-        if item is None:
+    for nic in shelf.offered.nics:
+        item = shelf.goods.item(nic.id)
+        if item is None or protocol not in nic.protocols or not _offered(nic, fabric.nics):
             continue
         for group, cage in enumerate(nic.cages):
             for split in dict.fromkeys(cage.splits):
-                port = port_type(cage, split, nic.vendor if vendors else None, nic.works_with)
+                port = shelf.ports.of(cage, split, nic.vendor, nic.works_with)
                 for cards in range(1, server.nic_slots + 1):
                     for ports in range(1, cage.count * port.ports + 1):
                         injection = _injection(nic, server, cards, ports, port.lane.port_mbps, pcie)
@@ -558,22 +559,24 @@ def _chosen_options(
 
 def _built_in_options(
     built_in: list[BuiltInNic],
-    by_id: Mapping[str, Nic],
+    shelf: Shelf,
     fabric: Fabric,
+    protocol: Protocol,
     server: Server,
     pcie: Mapping[int, float],
-    vendors: bool,
 ) -> Iterable[tuple[Nic, NicOption]]:
     if len({one.id for one in built_in}) != 1 or (len(built_in) > 1 and any(one.cages for one in built_in)):
         return
-    nic = by_id[built_in[0].id]
+    nic = next(one for one in shelf.offered.nics if one.id == built_in[0].id)
+    if protocol not in nic.protocols or (fabric.nics != "any" and nic.id not in fabric.nics):
+        return
     cards = sum(one.count for one in built_in)
     shared = built_in[0].cages
     cages = shared if shared is not None else nic.cages
     if len(cages) != 1:
         return
     for split in dict.fromkeys(cages[0].splits):
-        port = port_type(cages[0], split, nic.vendor if vendors else None, nic.works_with)
+        port = shelf.ports.of(cages[0], split, nic.vendor, nic.works_with)
         limit = cages[0].count * (1 if shared is not None else cards)
         ports, odd = divmod(limit * port.ports, cards)
         if odd:

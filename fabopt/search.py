@@ -16,16 +16,19 @@ import numpy as np
 from fabopt.errors import NoAnswerError
 from fabopt.formulation import Level, Program, value_of
 from fabopt.multipliers import Master, Point
-from fabopt.problem import Problem
+from fabopt.problem import FabricProblem, Problem
 from fabopt.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
 from fabopt.topology.clos.candidates import candidate_of
-from fabopt.topology.clos.space import ClosSpace, Found, Restriction
+from fabopt.topology.clos.space import ClosSpace, Restriction
+from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
+from fabopt.topology.clos.variants import anywhere, in_layouts
 from fabopt.topology.needs import Costs, Floats
 
 # The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
 FIRST_RISE = 0.002
 RISE = 4.0
+FIRST_RISE_ON_FLOOR = 0.05
 MOST_RISES = 12
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16
@@ -110,12 +113,23 @@ def stock_value(problem: Problem) -> int:
     return sum(item.stock * item.least_cents for item in problem.goods.items if item.kind != "server")
 
 
+def least_of(candidate: Candidate, weights: Floats) -> float:
+    """The least that a candidate can cost at weights of the items."""
+    total = sum(float(weights[item.index]) * count for item, count in candidate.fixed.items())
+    for choice in candidate.choices:
+        costs = [sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options]
+        total += float(min(costs)) * choice.count
+    return total
+
+
 @dataclass
 class _Opened:
     """All fabrics searched at some prices of the limits. ``bound``: no design has a lower objective."""
 
     found: list[Found]
     bound: float
+    weights: Floats
+    slack: float
 
     @property
     def stopped(self) -> bool:
@@ -148,26 +162,48 @@ class Search:
         table = self.table.copy()
         table[0] = objective * self.table[0] + prices @ self.table[1:]
         costs: Costs = self.problem.shelf.worked_out.setdefault(table.tobytes(), Costs(table))
-        spaces = [
-            ClosSpace(
-                self.problem,
-                fabric,
-                costs,
-                self.caps,
-                self.restrictions.get(fabric.name, Restriction()),
-                self.settings.prune,
-                self.clock.is_over,
-            )
-            for fabric in self.problem.fabrics
-        ]
-        found = [space.any_candidate() if first else space.search(slack) for space in spaces]
+        found = []
+        for fabric in self.problem.fabrics:
+            if self.problem.plan is None:
+                space = self._space(fabric, costs)
+                found.append(space.any_candidate() if first else space.search(slack))
+            else:
+                found.append(self._open_floor(fabric, costs, slack))
         self.sized = max(self.sized, sum(one.sized for one in found))
         bound = sum(one.least for one in found) - objective * self.saving - float(prices @ self.caps[1:])
-        return _Opened(found, bound)
+        return _Opened(found, bound, table[0], slack)
+
+    def _space(self, fabric: FabricProblem, costs: Costs) -> ClosSpace:
+        restriction = self.restrictions.get(fabric.name, Restriction())
+        return ClosSpace(self.problem, fabric, costs, self.caps, restriction, self.settings.prune, self.clock.is_over)
+
+    def _open_floor(self, fabric: FabricProblem, costs: Costs, slack: float) -> Found:
+        """Search a fabric in every layout of the floor."""
+        policy = self.restrictions.get(fabric.name, Restriction()).policy
+        found = Found()
+        for variant in self._variants(fabric, costs):
+            assert variant.layout is not None
+            if policy in (None, variant.layout.policy):
+                self._space(variant, costs).search(slack, found)
+        return found
+
+    def _variants(self, fabric: FabricProblem, costs: Costs) -> tuple[FabricProblem, ...]:
+        """The fabric in the layouts that are looked at: with room for the switches that it would have anywhere."""
+        known = self.problem.variants
+        if fabric not in known:
+            free = ClosSpace(
+                self.problem, anywhere(self.problem, fabric), costs, self.caps, Restriction(), self.settings.prune
+            ).search()
+            if not free.batches:
+                return ()
+            batch = min(free.batches, key=lambda one: float(one.cost[0].min()))
+            shape = batch.shape.row(int(np.argmin(batch.cost[0])))
+            known[fabric] = in_layouts(self.problem, fabric, batch.parts, shape)
+        return known[fabric]
 
     def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
         made: list[Candidate] = []
-        for fabric, one in zip(self.problem.fabrics, opened.found, strict=True):
+        for one in opened.found:
             places = [
                 (float(batch.cost[0, i]), b, i)
                 for b, batch in enumerate(one.batches)
@@ -175,11 +211,35 @@ class Search:
             ]
             if most is not None:
                 places = sorted(places)[:most]
-            for _, b, index in places:
-                candidate = candidate_of(self.problem, fabric, one.batches[b], index, self.settings.prune)
-                if candidate is not None:
-                    made.append(candidate)
+            sized = [self._sized(one.batches[b], index) for _, b, index in places]
+            mine = [candidate for candidate in sized if candidate is not None]
+            made += mine if self.problem.plan is None else self._near(mine, opened, one)
         return made
+
+    def _sized(self, batch: Batch, index: int) -> Candidate | None:
+        """One candidate with its exact needs; on a floor, where that takes a while, worked out once."""
+        assert batch.fabric is not None
+        if self.problem.plan is None:
+            return candidate_of(self.problem, batch.fabric, batch, index, self.settings.prune)
+        key = (batch.fabric, batch.parts, batch.shape.row(index))
+        known = self.problem.standing
+        if key not in known:
+            known[key] = candidate_of(self.problem, batch.fabric, batch, index, self.settings.prune)
+        candidate: Candidate | None = known[key]
+        return candidate
+
+    def _near(self, candidates: list[Candidate], opened: _Opened, found: Found) -> list[Candidate]:
+        """Those whose exact least is below the threshold too; a few of the best while that is the bound itself.
+
+        In a layout the cost of a batch is a bound, as runs are known only once switches stand.
+        """
+        least = [least_of(candidate, opened.weights) for candidate in candidates]
+        order = sorted(range(len(least)), key=least.__getitem__)
+        if not self.settings.prune:
+            return candidates
+        limit = (found.least + opened.slack) * (1 + RELATIVE_SLACK)
+        near = sum(1 for value in least if value <= limit)
+        return [candidates[place] for place in order[: max(near, MOST_SAMPLED)]]
 
     # -- the loop ---------------------------------------------------------------------------------------------
 
@@ -204,7 +264,7 @@ class Search:
                 needed = self._above(outcome.value, opened.bound)
                 if needed <= slack + _tolerance(opened.bound) or not self.settings.prune or not complete:
                     return self._finished(outcome, opened.bound, complete)
-                slack = needed
+                slack = needed if self.problem.plan is None else self._next(slack, needed, opened.bound)
             elif slack == np.inf or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
                 return Optimum(verdict, sized=self.sized, in_program=outcome.in_program)
@@ -214,6 +274,10 @@ class Search:
             self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
             opened = self._open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
+
+    def _next(self, slack: float, needed: float, bound: float) -> float:
+        """The next threshold on a floor: not at once the one that proves, for a better design may lower that."""
+        return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
 
     def _better(self, outcome: Optimum, before: Optimum) -> Optimum:
         """A design met before, if the last program found none or a dearer one (its time was over)."""

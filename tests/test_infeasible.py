@@ -16,10 +16,13 @@ import yaml
 from fabopt import optimize
 from fabopt.cli import main
 from fabopt.errors import EXIT_INFEASIBLE
-from fabopt.read import inputs_from_objects
+from fabopt.problem import Problem, problem_of
+from fabopt.read import Inputs, inputs_from_objects
 from fabopt.schema.design import Conflict, Design
-from fabopt.search import Clock
-from tests.small import Json, case, catalog, inputs, solved
+from fabopt.search import Clock, Search, Settings
+from fabopt.topology.clos.reach import most_servers
+from tests.random_cases import generate
+from tests.small import Json, case, catalog, inputs, product, solved
 
 ENDLESS = 10_000_000
 
@@ -81,6 +84,29 @@ def test_two_limits_each_under_the_other() -> None:
         assert status({**content, "limits": {**limits, key: round(found.needed - step, 3)}}) == "infeasible"
 
 
+def test_limits_that_no_single_change_meets() -> None:
+    """Each is named, without a figure that would do; fewer servers would."""
+    tight = {"budget_usd": 40_000, "power_w": 1_000, "rack_units": 2}
+    content = case({"tiers": "any"}, servers=30)
+    design = solved({**content, "limits": tight})
+    for key in tight:
+        found = conflict(design, f"limits.{key}")
+        assert found.needed is None
+        assert status({**content, "limits": {one: most for one, most in tight.items() if one != key}}) == "infeasible"
+    servers = conflict(design, "stages.servers").needed
+    assert isinstance(servers, int)
+    assert status({**content, "servers": servers, "limits": tight}) == "optimal"
+    assert status({**content, "servers": servers + 1, "limits": tight}) == "infeasible"
+
+
+def test_what_is_looked_at_is_said() -> None:
+    said: list[str] = []
+    optimize.solve(inputs(case(limits={"budget_usd": 1000})), progress=said.append)
+    looked_at = [one.partition("looking at ")[2] for one in said if "looking at " in one]
+    assert looked_at[:2] == ["limits.budget_usd", "stages.servers"]
+    assert "fabrics.compute.max_oversubscription.leaf" in looked_at
+
+
 def test_oversubscription() -> None:
     """Twelve servers with one card: two leaves of six servers leave two uplinks, so 3:1 is the least."""
     only = {"leaf": ["small"], "spine": ["small"]}
@@ -92,6 +118,20 @@ def test_oversubscription() -> None:
     assert status(with_fabric(content, max_oversubscription={"leaf": found.needed, "spine": 1})) == "optimal"
     tighter = found.needed * 0.998
     assert status(with_fabric(content, max_oversubscription={"leaf": tighter, "spine": 1})) == "infeasible"
+
+
+def test_oversubscription_is_rounded_up() -> None:
+    """Sixty-one servers on ten leaves of ten ports leave three uplinks for seven servers: 2.333333:1 is too little."""
+    parts = catalog()
+    product(parts, "small")["cages"][0]["count"] = 10
+    only = {"leaf": ["small"], "spine": ["small"]}
+    content = case({"nics": ["nic-400"], "nics_per_server": 1, "min_gbps_per_gpu": 100, "switches": only}, servers=61)
+    found = conflict(solved(content, parts), "fabrics.compute.max_oversubscription.leaf")
+    assert found.needed == 2.333334
+    enough = with_fabric(content, max_oversubscription={"leaf": found.needed, "spine": 1})
+    assert solved(enough, parts).status == "optimal"
+    too_little = with_fabric(content, max_oversubscription={"leaf": 2.333333, "spine": 1})
+    assert solved(too_little, parts).status == "infeasible"
 
 
 def test_servers() -> None:
@@ -155,13 +195,47 @@ def test_no_conflict_is_invented() -> None:
     assert all(one.limit.startswith(words) for one in design.conflicts)
 
 
-def test_reference_catalog_ten_million_servers() -> None:
-    """The contract's hardest input: answered by the largest number reachable, on the whole reference catalog."""
+def test_reference_catalog_ten_million_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The contract's hardest input: arithmetic names the largest number reachable, and one search confirms it."""
+    asked: list[int] = []
+    search = Search.any_design
+
+    def counted(self: Search) -> Any:
+        asked.append(self.problem.servers)
+        return search(self)
+
+    monkeypatch.setattr(Search, "any_design", counted)
     content = {"name": "endless", "server": "generic-hgx-h100", "servers": ENDLESS}
     design = optimize.solve(inputs_from_objects(content), alternatives=False)
     found = conflict(design, "stages.servers")
     assert isinstance(found.needed, int)
     assert 12_500 < found.needed < ENDLESS
+    assert asked == [found.needed]
+
+
+def problem_with(given: Inputs, servers: int) -> Problem:
+    return problem_of(given.case.model_copy(update={"servers": servers, "gpus": None}), given.catalog)
+
+
+@pytest.mark.parametrize("family", ["linear", "attached", "three_tier"])
+def test_no_design_is_past_the_reach(family: str) -> None:
+    """Arithmetic rules out no number of servers that a search finds a design for, and mostly meets the largest."""
+    met = tried = 0
+    for seed in range(12):
+        parts, content = generate(family, seed)
+        given = inputs(content, parts)
+        if len(given.case.fabrics) > 1 or given.case.fabrics[0].group_by == "rack":
+            continue
+        most = most_servers(problem_with(given, ENDLESS))
+        for servers in (most + 1, most + 2, 2 * most + 1):
+            assert not Search(problem_with(given, servers), Settings(), Clock(None)).any_design().picked, (
+                seed,
+                servers,
+            )
+        if most:
+            tried += 1
+            met += bool(Search(problem_with(given, most), Settings(), Clock(None)).any_design().picked)
+    assert met >= tried / 2 > 0
 
 
 def test_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

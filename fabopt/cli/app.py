@@ -30,6 +30,14 @@ class Engine(StrEnum):
     cbc = "cbc"
 
 
+class NetBox(StrEnum):
+    """Versions of NetBox that files can be for."""
+
+    v4_4 = "4.4"
+    v4_6 = "4.6"
+    v4_7 = "4.7"
+
+
 CaseFile = Annotated[
     str, typer.Argument(metavar="CASE", help="Case file, - for standard input, or the name of an example case.")
 ]
@@ -108,6 +116,27 @@ def bom(
     from fabopt.cli.solving import Search, write_bill
 
     raise typer.Exit(write_bill(Search(source, engine.value, time_limit, catalog, price_change), output))
+
+
+@app.command()
+def export(
+    design: DesignFile,
+    to: Annotated[
+        list[str],
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="cables, ports, racks, netbox, dot, graphml or drawio; repeatable, or several with commas.",
+        ),
+    ],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files; made if absent.")],
+    netbox: Annotated[NetBox, typer.Option("--netbox", help="Version that NetBox files are for.")] = NetBox.v4_7,
+) -> None:
+    """Write cable schedules, port maps, rack elevations and files for other programs."""
+    from fabopt.cli.export import export_design
+    from fabopt.export.formats import Options
+
+    export_design(design, to, output, Options(netbox=netbox.value))
 
 
 @app.command()

@@ -174,10 +174,14 @@ class Placement(Strict):
 
 
 class FloorUse(Strict):
-    """Where the servers stand: ``servers_per_rack`` of them in each of ``server_racks``, in this order, bottom up."""
+    """Where the servers stand: ``servers_per_rack`` of them in each of ``server_racks``, in this order, bottom up.
+
+    ``length_classes_m``: all lengths on sale; a run counts as the shortest of them that covers it.
+    """
 
     servers_per_rack: int
     server_racks: tuple[str, ...]
+    length_classes_m: tuple[Number, ...]
 
 
 class FabricDesign(Strict):

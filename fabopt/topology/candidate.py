@@ -24,7 +24,10 @@ class PartUse(NamedTuple):
 
 
 class RowShare(NamedTuple):
-    """Links of one kind that one unit of an option realises. ``assembly``: None where nothing is bought."""
+    """Links of one kind that one unit of an option realises. ``assembly``: None where nothing is bought.
+
+    ``runs_m``: on a floor the length class of each link of a cage; empty where all links are made at once.
+    """
 
     near: Box
     far: Box
@@ -34,6 +37,7 @@ class RowShare(NamedTuple):
     near_cages: int
     far_cages: int
     parts: tuple[PartUse, ...]
+    runs_m: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 Only the design file is read: its case, its embedded parts, its claims. Each rule is a function whose name is the
 check's name, the constraint's name in the integer program and the line's name in docs/formulation.md. Counts run over
-classes of equal boxes, so a fabric of a hundred thousand GPUs takes as long as one of a hundred.
+classes of equal boxes, so a fabric of a hundred thousand GPUs takes as long as one of a hundred. ``WIRING_RULES`` go on
+to the explicit wiring, port by port.
 """
 
 from __future__ import annotations
@@ -39,6 +40,23 @@ from fabopt.verify.links import (
     links_close,
     parts_cover_links,
 )
+from fabopt.verify.paths import (
+    bisection_carries_claim,
+    leaves_reach_spines,
+    planes_are_connected,
+    rails_reach_leaves,
+    spines_reach_cores,
+)
+from fabopt.verify.ports import (
+    boxes_are_listed,
+    boxes_are_numbered,
+    cages_keep_one_use,
+    endpoints_are_cabled,
+    ends_run_at_one_speed,
+    links_join_tiers,
+    planes_stay_apart,
+    ports_are_used_once,
+)
 from fabopt.verify.proof import Proof, as_check, prove
 from fabopt.verify.purchases import (
     bom_covers_parts,
@@ -68,8 +86,19 @@ from fabopt.verify.totals import (
     status_is_honest,
     totals_add_up,
 )
+from fabopt.verify.wires import (
+    modules_fill_cages,
+    schedule_matches_bill,
+    wires_are_listed,
+    wires_cover_runs,
+    wires_fit_cages,
+    wires_join_cages,
+)
+from fabopt.verify.wiring import Cabling, Wired
+from fabopt.wiring.model import Wiring
 
 FabricRule = Callable[[Proof, FabricEvidence], None]
+WiringRule = Callable[[Proof, Cabling], None]
 DesignRule = Callable[[Proof, Evidence], None]
 
 FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
@@ -105,6 +134,27 @@ FABRIC_RULES: tuple[FabricRule, ...] = (
     cage_groups_come_first,
     metrics_are_recomputed,
 )
+WIRING_RULES: tuple[WiringRule, ...] = (
+    boxes_are_listed,
+    boxes_are_numbered,
+    links_join_tiers,
+    ports_are_used_once,
+    cages_keep_one_use,
+    ends_run_at_one_speed,
+    endpoints_are_cabled,
+    planes_stay_apart,
+    rails_reach_leaves,
+    leaves_reach_spines,
+    spines_reach_cores,
+    planes_are_connected,
+    bisection_carries_claim,
+    wires_are_listed,
+    wires_fit_cages,
+    wires_join_cages,
+    wires_cover_runs,
+    modules_fill_cages,
+    schedule_matches_bill,
+)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
     purchases_cover_use,
@@ -123,10 +173,16 @@ MONEY_RULES: tuple[DesignRule, ...] = (
 def verify(design: Design) -> tuple[Check, ...]:
     """Return one check for each rule (for each rule and fabric, where a rule is about a fabric).
 
-    A file without a design (infeasible, unknown) has only the rules of the file. Never raises: what cannot be
-    evaluated is a check that fails.
+    A file without a design (infeasible, unknown) has only the rules of the file. With more than a million links
+    (``MOST_LINKS``) the rules of the wiring are left out. Never raises: what cannot be evaluated is a check that fails.
     """
     return tuple(_checks(Evidence(design)))
+
+
+def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
+    """Return the checks of ``WIRING_RULES`` for a wiring of a design, wherever it comes from. Never raises."""
+    evidence = Evidence(design)
+    return tuple(_wiring_checks(evidence, Wired(evidence, wiring)))
 
 
 def _checks(evidence: Evidence) -> Iterator[Check]:
@@ -139,5 +195,15 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     for fabric in evidence.fabrics:
         for fabric_rule in FABRIC_RULES:
             yield as_check(fabric_rule.__name__, prove(fabric_rule, fabric), fabric.made.name)
+    wired = Wired(evidence)
+    if wired.is_listed:
+        yield from _wiring_checks(evidence, wired)
     for rule in MONEY_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
+
+
+def _wiring_checks(evidence: Evidence, wired: Wired) -> Iterator[Check]:
+    for index, fabric in enumerate(evidence.fabrics):
+        cabling = Cabling(fabric, wired, index)
+        for rule in WIRING_RULES:
+            yield as_check(rule.__name__, prove(rule, cabling), fabric.made.name)

@@ -183,6 +183,8 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
         for row in kind.rows:
             if row.wire is None or row.wire_part is None:
                 continue
+            if fabric.made.placement is not None and row.made.from_ != "attachment":
+                continue
             length = row.wire_part.length_m
             offered = [one.m for one in row.wire.lengths if one.price_usd is not None and one.m >= kind.run_m]
             shortest = min(offered, default=None)

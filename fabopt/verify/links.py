@@ -43,9 +43,16 @@ def links_close(proof: Proof, fabric: FabricEvidence) -> None:
         for row in kind.rows:
             proof.holds(row.made.count >= 1, f"{kind.name}: a row of {row.made.count} links")
             proof.equal(f"{kind.name} gbps", row.made.gbps, gbps(kind.far.end.lane.port_mbps))
-            proof.equal(f"{kind.name} length_m", row.made.length_m, kind.run_m)
+            proof.equal(f"{kind.name} length_m", row.made.length_m, length_of(fabric, kind, row))
         proof.note(f"{kind.name} {count}")
     proof.equal("rows of links", len(fabric.made.links), sum(len(kind.rows) for kind in kinds))
+
+
+def length_of(fabric: FabricEvidence, kind: Kind, row: Row) -> float:
+    """Metres that a row must state: the site's run; on a floor its longest length class, or its longest wire."""
+    if fabric.made.placement is None or row.made.from_ == "attachment":
+        return kind.run_m
+    return max(row.made.runs_m or [part.length_m or 0 for part in row.lengths])
 
 
 def cages_close(proof: Proof, fabric: FabricEvidence) -> None:
@@ -82,7 +89,7 @@ def card_cages(fabric: FabricEvidence, bundle: Bundle) -> int:
 
 def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: Kind) -> None:
     """Several rows of one kind are several assemblies, in whole cages."""
-    bought = {tuple((part.id, part.end, part.length_m) for part in row.made.parts) for row in kind.rows}
+    bought = {(row.made.runs_m, *((part.id, part.end, part.length_m) for part in row.made.parts)) for row in kind.rows}
     proof.equal(f"{kind.name} assemblies", len(bought), len(kind.rows))
     near, far = kind.near.end.lane.ports, kind.far.end.lane.ports
     if near > 1 and far > 1:

@@ -79,7 +79,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the file with its parts read: a cable; two transceivers and a fibre; or nothing bought."""
+    """One row of the file with its parts read: a cable; two transceivers and a fibre; or nothing bought.
+
+    ``lengths``: the cable or fibre in each length bought, several only on a floor; ``wire_part``: all together, the
+    longest.
+    """
 
     made: LinkRow
     cable: Cable | None = None
@@ -89,6 +93,7 @@ class Row:
     near_part: LinkPart | None = None
     far_part: LinkPart | None = None
     wire_part: LinkPart | None = None
+    lengths: tuple[LinkPart, ...] = ()
 
     @property
     def wire(self) -> Cable | Fibre | None:
@@ -173,15 +178,19 @@ def heads(fibre: Fibre) -> int:
 
 def read_row(evidence: Evidence, made: LinkRow) -> Row:
     """Sort a row's parts by what they are; raises ``ValueError`` where they make no whole link."""
-    ends: dict[str | None, LinkPart] = {}
+    ends: dict[str, LinkPart] = {}
+    lengths: list[LinkPart] = []
     for part in made.parts:
         is_module = evidence.kind(part.id) == "transceiver"
         if is_module == (part.end is None) or is_module == (part.length_m is not None):
             raise ValueError(f"part {part.id!r}: a transceiver has an end and no length, a cable or fibre a length")
-        if part.end in ends:
+        if part.end is None:
+            lengths.append(part)
+        elif part.end in ends:
             raise ValueError(f"parts {ends[part.end].id!r} and {part.id!r} have the same place")
-        ends[part.end] = part
-    near, far, wire = ends.get("from"), ends.get("to"), ends.get(None)
+        else:
+            ends[part.end] = part
+    near, far, wire = ends.get("from"), ends.get("to"), _together(lengths, made)
     row = Row(
         made,
         near=evidence.part(near.id, Transceiver) if near else None,
@@ -189,9 +198,21 @@ def read_row(evidence: Evidence, made: LinkRow) -> Row:
         near_part=near,
         far_part=far,
         wire_part=wire,
+        lengths=tuple(lengths),
     )
     if wire is None:
         return row
     if evidence.kind(wire.id) == "cable":
         return Row(**{**vars(row), "cable": evidence.part(wire.id, Cable)})
     return Row(**{**vars(row), "fibre": evidence.part(wire.id, Fibre)})
+
+
+def _together(lengths: list[LinkPart], made: LinkRow) -> LinkPart | None:
+    """All wires of a row as one; ``ValueError`` unless they are one product, on a floor in lengths that rise."""
+    if len(lengths) <= 1:
+        return lengths[0] if lengths else None
+    metres = [part.length_m or 0 for part in lengths]
+    if len({part.id for part in lengths}) > 1 or metres != sorted(set(metres)):
+        raise ValueError(f"parts {lengths[0].id!r} and {lengths[1].id!r} have the same place")
+    total = sum(part.quantity for part in lengths)
+    return lengths[-1].model_copy(update={"quantity": total})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from fabopt.floor import servers_per_rack
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import TierUse
 from fabopt.units import ceil_div, exact, gbps
@@ -24,7 +25,7 @@ def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("structure.groups", made.structure.groups, clos.groups)
     proof.equal("rails", made.rails, clos.rails)
     if fabric.wanted.group_by == "rack":
-        rack = fabric.evidence.case.site.servers_per_rack
+        rack = servers_per_rack(fabric.evidence.case.site, fabric.evidence.server)
         if rack is None:
             raise ValueError("group_by: rack needs site.servers_per_rack")
         proof.equal("servers_per_group", clos.per_group, min(rack, clos.servers))

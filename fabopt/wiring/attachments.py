@@ -83,3 +83,17 @@ def place_attachments(
                 slots[place] = slot
         placed[index] = Slots(np.array(mine, dtype=np.int64), np.array(slots, dtype=np.int64))
     return placed
+
+
+def in_cages(slots: Slots, lanes: int, per_wire: int) -> tuple[Slots, Ints]:
+    """The ports of an attachment in the order of its own cages of so many lanes, and their slots there.
+
+    Links that one wire carries to a leaf are dealt apart; here they lie side by side again, wire by wire.
+    """
+    if per_wire == 1 or lanes % per_wire:
+        return slots, np.arange(len(slots.leaf))
+    wires: dict[tuple[int, int], int] = {}
+    pairs = zip(slots.leaf.tolist(), (slots.slot // per_wire).tolist(), strict=True)
+    own = np.array([wires.setdefault(pair, len(wires)) for pair in pairs]) * per_wire + slots.slot % per_wire
+    order = np.argsort(own)
+    return Slots(slots.leaf[order], slots.slot[order]), own[order]

@@ -10,8 +10,8 @@ import numpy as np
 from fabopt.embedded import Embedded
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Place
-from fabopt.wiring.clos import Numbers
 from fabopt.wiring.model import NOTHING, Devices, Ints, Role
+from fabopt.wiring.numbers import Numbers
 
 LEAST_DIGITS = {"server": 4, "leaf": 3, "spine": 3, "core": 3}
 NOWHERE: Place = ("", 0)
@@ -89,8 +89,8 @@ def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
         height = float(numbers.embedded.part(tier.id, Switch).rack_units)
         stands = getattr(places, tier.role) if places is not None else ()
         for index in range(tier.count):
-            plane, within = divmod(index, tier.count // numbers.planes)
-            prefix = f"{made.name}-p{plane + 1}-{tier.role}" if numbers.planes > 1 else f"{made.name}-{tier.role}"
+            plane, within = divmod(index, tier.count // numbers.clos.planes)
+            prefix = f"{made.name}-p{plane + 1}-{tier.role}" if numbers.clos.planes > 1 else f"{made.name}-{tier.role}"
             pod, group, rail = _numbers_of(numbers, tier.role, within)
             rack, unit = stands[index] if stands else NOWHERE
             name = numbered(prefix, tier.role, within)
@@ -101,9 +101,9 @@ def _numbers_of(numbers: Numbers, role: str, within: int) -> tuple[int, int, int
     """(pod, group, rail) from 1 of a switch by its number in its plane."""
     three = len(numbers.made.tiers) > 2
     if role == "leaf":
-        group, rail = divmod(within, numbers.rails)
-        pod = int(numbers.pod_of_leaf(np.array([within]))[0]) + 1 if three else NOTHING
+        group, rail = divmod(within, numbers.clos.rails)
+        pod = int(numbers.clos.pod_of_leaf(np.array([within]))[0]) + 1 if three else NOTHING
         return pod, group + 1, rail + 1
     if role == "spine" and three:
-        return within // numbers.spines + 1, NOTHING, NOTHING
+        return within // numbers.clos.spines + 1, NOTHING, NOTHING
     return NOTHING, NOTHING, NOTHING

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabopt.embedded import Embedded
+from fabopt.joints import attached_leaves, leaf_spine, padded, server_leaf, spine_core
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, LinkRow, TierUse
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, Way, way_of
-from fabopt.wiring.attachments import LeafCages, head_of, lanes_of, place_attachments
+from fabopt.wiring.attachments import LeafCages, head_of, in_cages, lanes_of, place_attachments
 from fabopt.wiring.boxes import Box, fabric_boxes, server_boxes, table_of
 from fabopt.wiring.cages import Cages, at_slots, down_cages, up_cages
-from fabopt.wiring.clos import Numbers, attached_leaves, leaf_spine, padded, server_leaf, spine_core
 from fabopt.wiring.join import UNMADE, Cabled, Jackets, Share, deal, jackets
 from fabopt.wiring.model import KINDS, NOTHING, Devices, Ints, Links, Modules, Wires, Wiring
+from fabopt.wiring.numbers import Numbers
 from fabopt.wiring.runs import Runs
-
 
 NO_MEDIUM = "none"
 
@@ -66,6 +66,8 @@ class _Plan:
     def __init__(self, numbers: Numbers, fabric: int, start: int, boxes: Sequence[Box], runs: Runs) -> None:
         self.numbers, self.fabric, self.runs = numbers, fabric, runs
         made = [box.role for box in boxes[start:] if box.fabric == numbers.made.name]
+        floor = numbers.embedded.design.floor
+        self.classes_m = () if floor is None else tuple(float(one) for one in floor.length_classes_m)
         self.first: dict[str, int] = {role: start + made.index(role) for role in dict.fromkeys(made)}
 
     def wired(self) -> Iterable[_Wired]:
@@ -97,7 +99,7 @@ class _Plan:
         lanes = parse_split(lower.up.split).ports, parse_split(upper.down.split).ports
         rows = self._rows(below, above)
         ways = [way_of(self.numbers.embedded, row, *lanes) for row in rows]
-        joints = (leaf_spine if below == "leaf" else spine_core)(self.numbers, _padding(ways))
+        joints = (leaf_spine if below == "leaf" else spine_core)(self.numbers.clos, _padding(ways))
         none = np.full(len(joints.a), NOTHING)
         a, b = joints.a + self.first[below], joints.b + self.first[above]
         near = up_cages(self._switch(below), lower.up, joints.a_slot)
@@ -106,7 +108,7 @@ class _Plan:
         cabled = Cabled(
             KINDS.index(kind), a, none, none, near, b, far, float(upper.gbps_down), run_m, ways, none.copy()
         )
-        deal(cabled, _shares(rows, ways, lanes))
+        deal(cabled, _shares(rows, ways, lanes), self.classes_m)
         return _Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
 
     def _down(self) -> _Wired:
@@ -123,11 +125,11 @@ class _Plan:
         rows = self._rows("server", "leaf")
         ways = [way_of(numbers.embedded, row, *lanes) for row in rows]
         per_wire = _padding(ways)
-        joints, card, port = server_leaf(numbers, per_wire)
+        joints, card, port = server_leaf(numbers.clos, per_wire)
         ports = numbers.made.nic.ports_per_nic
         near = at_slots(joints.a_slot, lanes[0], 1)
-        if not numbers.shared_cages:
-            slots = ports // numbers.together * padded(numbers.together, per_wire)
+        if not numbers.clos.shared_cages:
+            slots = ports // numbers.clos.together * padded(numbers.clos.together, per_wire)
             near = near._replace(cage=near.cage + card * ceil_div(slots, lanes[0]))
         far = down_cages(self._switch("leaf"), tier.down, joints.b_slot)
         a, b = joints.a, joints.b + self.first["leaf"]
@@ -135,7 +137,7 @@ class _Plan:
         cabled = Cabled(
             0, a, card + 1, port + 1, near, b, far, float(tier.gbps_down), run_m, ways, np.full(len(a), UNMADE)
         )
-        deal(cabled, _shares(rows, ways, lanes))
+        deal(cabled, _shares(rows, ways, lanes), self.classes_m)
         return cabled
 
     def _attached(self, servers: Cabled) -> list[Cabled]:
@@ -154,31 +156,33 @@ class _Plan:
             used, servers.b - self.first["leaf"], (servers.far.cage - first_cage) * lanes + servers.far.lane + 1
         )
         cages = LeafCages(used, lanes, head_of(servers.ways[0]))
-        leaves = attached_leaves(numbers, sum(one.ports for one in wanted))
+        leaves = attached_leaves(numbers.clos, sum(one.ports for one in wanted))
         servers_head = head_of(servers.ways[0])
         unbought = servers_head or ("nothing bought",)
         heads = [unbought if one.buys == "none" else head_of(many[0]) for one, many in zip(wanted, ways, strict=True)]
         per_wire = [_padding(many) for many in ways]
         made = []
-        for index, slots in enumerate(place_attachments(wanted, heads, leaves, cages, per_wire)):
+        for index, dealt in enumerate(place_attachments(wanted, heads, leaves, cages, per_wire)):
+            slots, own = in_cages(dealt, lanes_of(wanted[index]), per_wire[index])
             serial = np.arange(len(slots.leaf))
             a = np.full(len(serial), self.first["attachment"] + index)
             b = slots.leaf + self.first["leaf"]
             far = down_cages(self._switch("leaf"), tier.down, slots.slot)
-            near = at_slots(serial, lanes_of(wanted[index]), 1)
+            near = at_slots(own, lanes_of(wanted[index]), 1)
             run_m = self.runs.of(numbers.made, "attachment-leaf", a, b)
             card = np.full(len(serial), NOTHING)
             cabled = Cabled(
                 1, a, card, serial + 1, near, b, far, float(tier.gbps_down), run_m, ways[index], card.copy()
             )
-            deal(cabled, _shares(rows[index], ways[index], (lanes_of(wanted[index]), lanes)))
+            deal(cabled, _shares(rows[index], ways[index], (lanes_of(wanted[index]), lanes)), self.classes_m)
             made.append(cabled)
         return made
 
     def _attachment_way(self, row: LinkRow, near: int, far: int, hosts: Sequence[Way]) -> Way:
         alone = row.to_cages or row.medium == NO_MEDIUM or any(part.end == "to" for part in row.parts)
-        host = None if alone else next((one for one in hosts if one.far_module or one.carries is Carries.FAR), None)
-        return way_of(self.numbers.embedded, row, near, far, host)
+        fit = [] if alone else [one for one in hosts if one.far_module or one.carries is Carries.FAR]
+        long_enough = [one for one in fit if row.parts or (one.wires and one.wires[-1][1] >= row.length_m)]
+        return way_of(self.numbers.embedded, row, near, far, next(iter(long_enough or fit), None))
 
 
 def _padding(ways: Sequence[Way]) -> int:

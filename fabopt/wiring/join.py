@@ -48,18 +48,19 @@ class Share:
     runs_m: tuple[float, ...] | None
 
 
-def deal(cabled: Cabled, shares: Sequence[Share]) -> None:
+def deal(cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float]) -> None:
     """Give every link its row. With several rows whole cages are dealt out in order, each row its number of them.
 
-    Raises ``ValueError`` where the rows' cages are not those that the links occupy.
+    ``classes_m``: length classes of runs on a floor. Raises ``ValueError`` where the rows' cages are not those that the
+    links occupy.
     """
-    if len(shares) == 1:
+    if len(shares) == 1 and shares[0].runs_m is None:
         cabled.way[:] = 0
         return
     by_near = bool(len(cabled)) and int(cabled.near.lanes[0]) > 1
     device, cages = (cabled.a, cabled.near) if by_near else (cabled.b, cabled.far)
     order, start, size = _grouped(_codes(device, cages.cage))
-    classes = _classes(cabled, shares, order, start, size)
+    classes = _classes(cabled, shares, classes_m, order, start, size)
     free: dict[object, list[int]] = {}
     for index in range(len(start)):
         free.setdefault(classes[index], []).append(index)
@@ -72,15 +73,16 @@ def deal(cabled: Cabled, shares: Sequence[Share]) -> None:
         raise ValueError("rows of links leave cages without parts")
 
 
-def _classes(cabled: Cabled, shares: Sequence[Share], order: Ints, start: Ints, size: Ints) -> list[tuple[object, ...]]:
-    """What distinguishes units: their length classes where the rows name them, and their ports."""
+def _classes(
+    cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float], order: Ints, start: Ints, size: Ints
+) -> list[tuple[object, ...]]:
+    """What distinguishes units: the length class of each link where the rows name them, and their ports."""
     if shares[0].runs_m is None:
         return [(None, int(ports)) for ports in size]
-    grid = np.array(sorted({run for one in shares for run in one.runs_m or ()}))
-    place = np.minimum(np.searchsorted(grid, cabled.run_m[order] - 1e-9), len(grid) - 1)
-    lengths = grid[place]
+    grid = np.array([*classes_m, np.inf])
+    lengths = grid[np.searchsorted(grid, cabled.run_m[order] - 1e-9)]
     return [
-        (tuple(sorted(lengths[first : first + many].tolist(), reverse=True)), int(many))
+        (tuple(lengths[first : first + many].tolist()), int(many))
         for first, many in zip(start.tolist(), size.tolist(), strict=True)
     ]
 

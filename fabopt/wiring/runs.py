@@ -5,26 +5,36 @@ from __future__ import annotations
 import numpy as np
 
 from fabopt.embedded import Embedded
+from fabopt.floor import FloorPlan, height_m
 from fabopt.schema.design import FabricDesign
 from fabopt.wiring.model import Devices, Floats, Ints
 
+ATTACHED = "attachment-leaf"
+
 
 class Runs:
-    """Runs between devices in metres."""
+    """Runs between devices in metres.
+
+    Raises ``ValueError`` where a device stands in a rack that the floor does not have.
+    """
 
     def __init__(self, embedded: Embedded, devices: Devices) -> None:
-        self._embedded = embedded
-        self._devices = devices
-
-    def of(self, made: FabricDesign, kind: str, a: Ints, b: Ints) -> Floats:
-        """The run of every link of a kind."""
-        distances = self._embedded.case.site.distances_m
-        flat = {
+        distances = embedded.case.site.distances_m
+        self._flat_m = {
             "server-leaf": distances.server_leaf,
-            "attachment-leaf": (
-                distances.server_leaf if distances.attachment_leaf is None else distances.attachment_leaf
-            ),
+            ATTACHED: distances.server_leaf if distances.attachment_leaf is None else distances.attachment_leaf,
             "leaf-spine": distances.leaf_spine,
             "spine-core": distances.spine_core,
         }
-        return np.full(len(a), float(flat[kind]))
+        floor = embedded.case.site.floor
+        self._plan = None if floor is None else FloorPlan(floor)
+        if self._plan is not None:
+            index = {rack: self._plan.rack_index(rack) for rack in set(devices.rack) if rack}
+            self._rack = np.array([index.get(rack, -1) for rack in devices.rack])
+            self._height_m = np.asarray(height_m(devices.unit, devices.height_u))
+
+    def of(self, made: FabricDesign, kind: str, a: Ints, b: Ints) -> Floats:
+        """The run of every link of a kind; attachments stand at the site's flat distance."""
+        if self._plan is None or made.placement is None or kind == ATTACHED:
+            return np.full(len(a), float(self._flat_m[kind]))
+        return self._plan.run_m(self._rack[a], self._height_m[a], self._rack[b], self._height_m[b])

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from fabopt.goods import Item
-from fabopt.links import Assembly, Mode, PortType
+from fabopt.links import Assembly, Mode
 from fabopt.problem import AttachmentDemand, FabricProblem, Problem
 from fabopt.topology.candidate import (
     Candidate,
@@ -19,14 +19,19 @@ from fabopt.topology.candidate import (
     row_share,
     undominated,
 )
-from fabopt.topology.clos.shape import Parts, Shape
-from fabopt.topology.clos.space import (
-    Batch,
-    down_cage_limit,
-    most_endpoints,
-    server_assemblies,
-    up_cage_limit,
+from fabopt.topology.clos.floored import (
+    Cabling,
+    Kind,
+    Standing,
+    cabling_of,
+    floor_choices,
+    grid_of,
+    standing_of,
+    whole_row,
 )
+from fabopt.topology.clos.joins import attachment_joins, run_of, server_assemblies
+from fabopt.topology.clos.shape import Parts, Shape, TierCount, down_cage_limit, most_endpoints, up_cage_limit
+from fabopt.topology.clos.threshold import Batch
 from fabopt.topology.needs import Need, Profile, Quantities, Side, ceil_of
 
 
@@ -34,10 +39,15 @@ class Clos(NamedTuple):
     """A Clos candidate: its hardware and its numbers."""
 
     parts: Parts
-    tiers: int
     shape: Shape
     down_ports: int
     reserved_ports: int
+    standing: Standing | None = None
+
+    @property
+    def tiers(self) -> TierCount:
+        """Switch tiers."""
+        return self.parts.tiers
 
 
 class LeafClass(NamedTuple):
@@ -54,12 +64,17 @@ def clos_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -
     down = int(most_endpoints(shape, fabric.attachment_ports))
     free = 1 - fabric.reserve
     with_reserve = int(ceil_of(down * free.denominator, free.numerator))
-    return Clos(batch.parts, batch.tiers, shape, down, with_reserve - down)
+    return Clos(batch.parts, shape, down, with_reserve - down)
 
 
 def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool) -> Candidate | None:
-    """The candidate with its exact needs; None if its links cannot be made after all."""
+    """The candidate with its exact needs; None if its links cannot be made, or its switches placed, after all."""
     clos = clos_of(problem, fabric, batch, index)
+    if fabric.layout is not None:
+        standing = standing_of(problem, fabric.layout, clos.parts, clos.shape)
+        if standing is None:
+            return None
+        clos = clos._replace(standing=standing)
     choices: list[Choice] = []
     for made in _links(problem, fabric, clos, prune):
         if made is None:
@@ -96,6 +111,7 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
+        fabric.layout.name if fabric.layout is not None else "",
     )  # fmt: skip
 
 
@@ -125,60 +141,67 @@ def _links(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool) -> 
     if fabric.attachments and parts.leaf_down.lane.ports > 1:
         yield _with_attachments(problem, fabric, clos, down_limit)
     else:
-        yield _server_leaf(problem, fabric, clos, down_limit, prune)
+        yield _kind_choices(problem, fabric, clos, _server_leaf(clos, down_limit), prune)
         for attachment in fabric.attachments:
             yield _attachment_leaf(problem, fabric, clos, attachment, prune)
     if clos.tiers > 1:
-        yield _leaf_spine(problem, fabric, clos, prune)
+        yield _kind_choices(problem, fabric, clos, _leaf_spine(clos), prune)
     if clos.tiers > 2:
-        yield _spine_core(problem, fabric, clos, prune)
+        yield _kind_choices(problem, fabric, clos, _spine_core(clos), prune)
 
 
-def _server_joins(problem: Problem, fabric: FabricProblem, clos: Clos, all_: bool = False) -> tuple[Assembly, ...]:
-    parts = clos.parts
-    joins = problem.links.assemblies(
-        parts.nic.port, parts.leaf_down.port, fabric.runs_m["server-leaf"], parts.protocol, all_
-    )
-    return server_assemblies(joins, parts.nic, int(clos.shape.k))
-
-
-def _server_leaf(
-    problem: Problem, fabric: FabricProblem, clos: Clos, limit: int, prune: bool
+def _kind_choices(
+    problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind, prune: bool
 ) -> Sequence[Choice] | None:
+    """Choices for the links of a kind: over the site's flat run, or over the runs of a floor."""
+    if clos.standing is None:
+        joins = _joins(problem, clos, kind, run_of(fabric, kind.name), False)
+        return choices_of(kind.need, joins, kind.ends, kind.key, kind.mixes, prune)
+    cabling = cabling_of(problem, clos.standing, kind)
+    if cabling is None:
+        return None
+    return floor_choices(problem, cabling, lambda run_m, all_: _joins(problem, clos, kind, run_m, all_))
+
+
+def _joins(problem: Problem, clos: Clos, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:
+    joins = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
+    if kind.name != "server-leaf":
+        return joins
+    return server_assemblies(joins, clos.parts.nic, int(clos.shape.k))
+
+
+def _server_leaf(clos: Clos, limit: int) -> Kind:
     nic, down, shape = clos.parts.nic, clos.parts.leaf_down, clos.shape
-    need = shape.server_leaf(nic, down.lane.ports, limit)
-    n = down.lane.ports
-    together = nic.bundle(int(shape.k))
+    n, together = down.lane.ports, nic.bundle(int(shape.k))
     mixes = nic.port.ports == n and together % n == 0
-    kind = ("server-leaf", nic.port, down.port, clos.parts.protocol, mixes, together)
-    return choices_of(need, _server_joins(problem, fabric, clos), ("server", "leaf"), kind, mixes, prune)
+    key = ("server-leaf", nic.port, down.port, clos.parts.protocol, mixes, together)
+    need = shape.server_leaf(nic, n, limit)
+    return Kind("server-leaf", ("server", "leaf"), (nic.port, down.port), need, mixes, key)
 
 
-def _leaf_spine(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool) -> Sequence[Choice] | None:
+def _leaf_spine(clos: Clos) -> Kind:
     parts, shape = clos.parts, clos.shape
     up, down = parts.leaf_up, parts.spine_down
     assert up is not None and down is not None
     spine_limit = down.cages if parts.spine_up is None else int(down_cage_limit(down, parts.spine_up, shape.x))
     leaf_limit = int(up_cage_limit(parts.leaf_down, up, clos.down_ports + clos.reserved_ports))
     need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit)
-    joins = problem.links.assemblies(up.port, down.port, fabric.runs_m["leaf-spine"], parts.protocol)
     n = up.lane.ports
     even = shape.u % shape.spines == 0
-    mixes = down.lane.ports == n and even and shape.links_per_pair % n == 0
-    kind = ("leaf-spine", up.port, down.port, parts.protocol, mixes)
-    return choices_of(need, joins, ("leaf", "spine"), kind, mixes, prune)
+    mixes = bool(down.lane.ports == n and even and shape.links_per_pair % n == 0)
+    key = ("leaf-spine", up.port, down.port, parts.protocol, mixes)
+    return Kind("leaf-spine", ("leaf", "spine"), (up.port, down.port), need, mixes, key)
 
 
-def _spine_core(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool) -> Sequence[Choice] | None:
+def _spine_core(clos: Clos) -> Kind:
     parts, shape = clos.parts, clos.shape
     up, down, below = parts.spine_up, parts.core_down, parts.spine_down
     assert up is not None and down is not None and below is not None
     spine_limit = int(up_cage_limit(below, up, shape.spine_down))
     need = shape.spine_core(up.lane.ports, spine_limit, down.lane.ports, down.cages)
-    joins = problem.links.assemblies(up.port, down.port, fabric.runs_m["spine-core"], parts.protocol)
-    mixes = up.lane.ports == down.lane.ports and shape.m2 % up.lane.ports == 0
-    kind = ("spine-core", up.port, down.port, parts.protocol, mixes)
-    return choices_of(need, joins, ("spine", "core"), kind, mixes, prune)
+    mixes = bool(up.lane.ports == down.lane.ports and shape.m2 % up.lane.ports == 0)
+    key = ("spine-core", up.port, down.port, parts.protocol, mixes)
+    return Kind("spine-core", ("spine", "core"), (up.port, down.port), need, mixes, key)
 
 
 # -- attachments -------------------------------------------------------------------------------------------------
@@ -208,20 +231,6 @@ def leaf_classes(fabric: FabricProblem, shape: Shape) -> list[LeafClass]:
     return [LeafClass(count, ports, attached) for (ports, attached), count in sizes.items()]
 
 
-def _attachment_joins(
-    problem: Problem, fabric: FabricProblem, leaf: PortType, one: AttachmentDemand, protocol: str
-) -> tuple[Assembly, ...]:
-    """Ways to join an attachment (near) to a leaf (far), with only what is bought in them."""
-    run_m = fabric.runs_m["attachment-leaf"]
-    if one.port is None:
-        alone = problem.links.near_only(leaf, run_m, protocol)
-        return tuple(join._replace(near=None, far=join.near) for join in alone)
-    joins = problem.links.assemblies(one.port, leaf, run_m, protocol, True)
-    if one.buys == "both":
-        return joins
-    return tuple(join._replace(near=None) for join in joins)
-
-
 def _attachment_leaf(
     problem: Problem, fabric: FabricProblem, clos: Clos, one: AttachmentDemand, prune: bool
 ) -> Sequence[Choice] | None:
@@ -229,7 +238,7 @@ def _attachment_leaf(
     if one.buys == "none":
         return (_nothing_bought(one, one.ports),)
     leaf = clos.parts.leaf_down
-    joins = _attachment_joins(problem, fabric, leaf.port, one, clos.parts.protocol)
+    joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
     ports = one.port.ports if one.port is not None else 1
     need = Need(
         Side((Profile(1, 1, one.ports, 0),), ports, one.ports),
@@ -248,19 +257,35 @@ def _with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, limit
     """Server and attachment links together: they share a leaf cage where its transceiver is the same product."""
     leaf = clos.parts.leaf_down
     classes = leaf_classes(fabric, clos.shape)
-    lists: list[Sequence[Assembly | None]] = [_server_joins(problem, fabric, clos, True)]
+    kind = _server_leaf(clos, limit)
+    cabling = None if clos.standing is None else cabling_of(problem, clos.standing, kind)
+    if clos.standing is not None and cabling is None:
+        return None
+    run_m = run_of(fabric, "server-leaf") if cabling is None else float(grid_of(problem)[cabling.classes.max()])
+    lists: list[Sequence[Assembly | None]] = [_joins(problem, clos, kind, run_m, True)]
     for one in fabric.attachments:
-        joins = _attachment_joins(problem, fabric, leaf.port, one, clos.parts.protocol)
+        joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
         lists.append((None,) if one.buys == "none" else joins)
     options = []
     for chosen in product(*lists):
         option = _joint_option(fabric, clos, classes, limit, chosen)
+        if option is not None and cabling is not None:
+            option = _on_floor(problem, cabling, option)
         if option is not None:
             options.append(option)
     if not options:
         return None
     kept = undominated(options)
     return (Choice(("joint", tuple(option.rows for option in kept)), 1, kept),)
+
+
+def _on_floor(problem: Problem, cabling: Cabling, option: Option) -> Option | None:
+    """Server links in the lengths that they need. Breakouts at leaves are left out: attachments would share them."""
+    servers, *others = option.rows
+    if servers.assembly is None or servers.assembly.mode is Mode.FAR:
+        return None
+    measured = whole_row(problem, cabling, servers.assembly, servers.near_cages, servers.far_cages)
+    return Option((measured, *others))
 
 
 def _shares(one: Assembly) -> tuple[Any, ...] | None:

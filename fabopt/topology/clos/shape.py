@@ -7,11 +7,18 @@ T groups in a pod, x uplinks of a spine, q spine indices of a core group, m2 lin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.problem import CageUse, NicOption, SwitchType
 from fabopt.topology.needs import Need, Number, OwnCages, Profile, Side, ceil_of
+
+Ints = NDArray[np.int64]
+
+TierCount = Literal[1, 2, 3]
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,13 @@ class Parts:
     core: SwitchType | None = None
     core_down: CageUse | None = None
 
+    @property
+    def tiers(self) -> TierCount:
+        """Switch tiers."""
+        if self.spine is None:
+            return 1
+        return 2 if self.core is None else 3
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -37,7 +51,7 @@ class Shape:
     ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only.
     """
 
-    servers: int
+    servers: Number
     ports: int
     planes: int
     k: Number
@@ -152,6 +166,23 @@ class Shape:
         core = Profile(self.planes * self.cores, self.m2, self.pods * self.q, 0)
         return Need(Side((spine,), spine_ports, spine_limit), Side((core,), core_ports, core_limit))
 
+    def take(self, index: Any) -> Shape:
+        """Some of many candidates, by their places in the arrays."""
+
+        def some(value: Any) -> Any:
+            return value[index] if np.ndim(value) else value
+
+        return replace(
+            self,
+            g=some(self.g),
+            u=some(self.u),
+            spines=some(self.spines),
+            groups_per_pod=some(self.groups_per_pod),
+            x=some(self.x),
+            q=some(self.q),
+            m2=some(self.m2),
+        )
+
     def row(self, index: int) -> Shape:
         """One candidate out of arrays."""
 
@@ -173,3 +204,57 @@ def _spine_profiles(pods: Number, leaves: Number, spines: Number, links: Number,
         Profile(pods * (spines - busier), links, leaves - least, least),
         Profile(pods * busier, links, leaves - least - 1, least + 1),
     ]
+
+
+def most_endpoints(shape: Shape, attachment_ports: int) -> Number:
+    """d: most server and attachment ports on any leaf.
+
+    Attachments go round the leaves, one each a round, those with the fewest servers first.
+    """
+    full = shape.g * shape.k
+    if attachment_ports == 0:
+        return np.minimum(full, shape.servers * shape.k)
+    last = shape.last_group * shape.k
+    all_leaves = shape.planes * shape.leaves
+    emptier = np.where(last < full, shape.planes * shape.rails, all_leaves)
+    rounds = attachment_ports // all_leaves
+    rest = attachment_ports - rounds * all_leaves
+    on_last = rounds + (rest > 0)
+    on_full = rounds + (rest > emptier)
+    only_last = shape.groups == 1
+    return np.maximum(np.where(only_last, 0, full + on_full), last + on_last)
+
+
+def up_cage_limit(down: CageUse, up: CageUse, down_ports: Number) -> Number:
+    """Cages left for uplinks."""
+    return up.cages - (ceil_of(down_ports, down.lane.ports) if up.group == down.group else 0 * down_ports)
+
+
+def down_cage_limit(down: CageUse, up: CageUse, up_ports: Number) -> Number:
+    """Cages left for down links."""
+    return down.cages - (ceil_of(up_ports, up.lane.ports) if up.group == down.group else 0 * up_ports)
+
+
+def usable_ports(use: CageUse, switch: SwitchType) -> int:
+    """Most ports of one use of a switch's cages."""
+    return min(use.cages * use.lane.ports, switch.max_ports)
+
+
+def uplinks_that_fit(switch: SwitchType, down: CageUse, up: CageUse, down_ports: Number) -> Number:
+    """Most uplinks beside so many down ports (an array); negative where the down ports alone do not fit."""
+    down_cages = ceil_of(down_ports, down.lane.ports)
+    left = up.cages - down_cages if up.group == down.group else np.full_like(down_cages, up.cages)
+    room = np.minimum(left * up.lane.ports, switch.max_ports - down_ports)
+    return np.where(down_cages <= down.cages, room, -1)
+
+
+def divisors(number: int) -> list[int]:
+    """All divisors, rising."""
+    return [one for one in range(1, number + 1) if number % one == 0]
+
+
+def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Row and value of every whole number from ``first`` to ``last`` (inclusive) of each row."""
+    counts = np.maximum(0, last - first + 1)
+    rows = np.repeat(np.arange(counts.size), counts)
+    return rows, np.arange(rows.size) - np.repeat(np.cumsum(counts) - counts, counts) + first[rows]

@@ -1,0 +1,319 @@
+"""What nothing made of some hardware can cost less than, worked out once for a fabric at some weights.
+
+The cost of a Clos separates by tier: a server port pays for its share of a leaf, a leaf's uplink for its share of a
+spine, a spine's uplink for its share of a core. Every minimum here is over a superset of what a real candidate can
+have, and is taken for each metric on its own. See docs/formulation.md, "The search".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+
+from fabopt.links import Assembly, PortType
+from fabopt.problem import CageUse, FabricProblem, NicOption, Problem, SwitchType
+from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
+from fabopt.topology.clos.floor_bounds import FloorBounds
+from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
+from fabopt.topology.clos.shape import Ints, uplinks_that_fit, usable_ports
+from fabopt.topology.needs import Costs, Floats, Number, ceil_of
+
+
+class Block(NamedTuple):
+    """A card and a leaf switch with its cages' use, on so many tiers."""
+
+    protocol: str
+    tiers: int
+    nic: NicOption
+    leaf: SwitchType
+    down: CageUse
+    up: CageUse | None = None
+
+    @property
+    def uses(self) -> tuple[CageUse, ...]:
+        """Uses of the leaf's cages."""
+        return (self.down,) if self.up is None else (self.down, self.up)
+
+    @property
+    def uplinks(self) -> CageUse:
+        """Use of the leaf's cages for uplinks; more than one tier only, once it is chosen."""
+        assert self.up is not None
+        return self.up
+
+
+class Upper(NamedTuple):
+    """A spine switch as seen from a leaf: what it takes downwards, and (three tiers) upwards."""
+
+    switch: SwitchType
+    down: CageUse
+    up: CageUse | None
+
+
+class Lower(NamedTuple):
+    """A leaf switch as seen from a server's port: ``share`` is the least that one such port costs, uplinks aside."""
+
+    share: Floats
+    leaf: SwitchType
+    down: CageUse
+
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def _remembered(
+    method: Callable[Concatenate[Bounds, _Arguments], _Result],
+) -> Callable[Concatenate[Bounds, _Arguments], _Result]:
+    """Work a method out once for each set of (positional) arguments."""
+    name = method.__name__
+
+    def look_up(self: Bounds, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        key = (name, *args)
+        if key not in self.known:
+            self.known[key] = method(self, *args, **kwargs)
+        return self.known[key]  # type: ignore[no-any-return]
+
+    return look_up
+
+
+class Bounds:
+    """Bounds of one fabric at some weights; ``costs`` weighs items by metric, row 0 being the objective.
+
+    Every bound has shape (metrics,); infinite where nothing can be made at all.
+    """
+
+    def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs, prune: bool) -> None:
+        self.problem = problem
+        self.fabric = fabric
+        self.costs = costs
+        self.prune = prune
+        self.known: dict[tuple[Any, ...], Any] = {}
+        self.floor = None if fabric.layout is None else FloorBounds(problem, fabric.layout, self.link_at)
+
+    # -- what there is ----------------------------------------------------------------------------------------
+
+    @_remembered
+    def nics(self, protocol: str) -> list[NicOption]:
+        """Ways to equip servers, at a speed that the attachments can have too."""
+        options = list(self.fabric.nics.get(protocol, ()))  # type: ignore[call-overload]
+        for attachment in self.fabric.attachments:
+            speed = attachment.port_mbps
+            options = [one for one in options if speed in (None, one.port.lane.port_mbps)]
+        return undominated_nics(options) if self.prune and self.problem.prunes else options
+
+    @_remembered
+    def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
+        options = [one for one in self.fabric.switches[protocol][role] if one.id != without]  # type: ignore[index]
+        return undominated_switches(options) if self.prune else options
+
+    @_remembered
+    def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
+        """Leaf switches but one that take a server's port, the cheapest share first."""
+        found = []
+        for leaf in self._switches(protocol, "leaf", without):
+            for down in leaf.uses:
+                if down.lane.port_mbps != port.lane.port_mbps or not self._attaches(down.port, protocol):
+                    continue
+                link = self.least_link(port, down.port, "server-leaf", protocol)
+                if np.isfinite(link[0]):
+                    found.append(Lower(link + self._share_alone(leaf, down), leaf, down))
+        return sorted(found, key=lambda one: float(one.share[0]))
+
+    @_remembered
+    def _attaches(self, down: PortType, protocol: str) -> bool:
+        """Whether parts join every attachment that buys some to such a leaf cage."""
+        return all(
+            one.buys == "none" or attachment_joins(self.problem, self.fabric, one, down, protocol)
+            for one in self.fabric.attachments
+        )
+
+    @_remembered
+    def uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[Upper]:
+        """Spine switches for leaf uplinks of a speed, the cheapest share first."""
+        found = [
+            Upper(spine, down, up)
+            for spine in self._switches(protocol, "spine")
+            for down in spine.uses
+            if down.lane.port_mbps == port_mbps
+            for up in (spine.uses if tiers == 3 else (None,))
+        ]
+        return sorted(found, key=lambda one: float(self._share_alone(one.switch, one.down)[0]))
+
+    @_remembered
+    def cores(self, port_mbps: int, protocol: str) -> list[tuple[SwitchType, CageUse]]:
+        """Core switches for spine uplinks of a speed."""
+        return [
+            (core, down)
+            for core in self._switches(protocol, "core")
+            for down in core.uses
+            if down.lane.port_mbps == port_mbps
+        ]
+
+    # -- links ------------------------------------------------------------------------------------------------
+
+    def joins(self, near: PortType, far: PortType, kind: str, protocol: str) -> tuple[Assembly, ...]:
+        """Assemblies of a kind of link, over its run."""
+        return joins_of(self.problem, self.fabric, kind, near, far, protocol)
+
+    def server_joins(self, nic: NicOption, down: CageUse, k: int, protocol: str) -> tuple[Assembly, ...]:
+        """Assemblies between servers and leaves that suit ``k`` ports on one leaf."""
+        return server_joins(self.problem, self.fabric, nic, down.port, k, protocol)
+
+    def least_link(self, near: PortType, far: PortType, kind: str, protocol: str) -> Floats:
+        """The least that a link costs, its share of what it has in common with others included."""
+        if self.floor is not None and kind == "server-leaf":
+            return self.floor.server_link(near, far, protocol)
+        return self.link_at(near, far, run_of(self.fabric, kind), protocol)
+
+    def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Floats:
+        """The least that a link over a run costs; infinite past everything on sale."""
+        key = (near, far, run_m, protocol)
+        known = self.costs.least_links
+        if key not in known:
+            joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
+            known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
+        return known[key]
+
+    # -- what is needed, and what fits ------------------------------------------------------------------------
+
+    def leaf_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
+        """Fewest uplinks of a leaf for so many endpoints."""
+        return _uplinks_needed(down_links, down, up, self.fabric.oversubscription_leaf)
+
+    def spine_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
+        """Fewest uplinks of a spine for so many down links."""
+        return _uplinks_needed(down_links, down, up, self.fabric.oversubscription_spine)
+
+    def reserved(self, endpoints: Number) -> Number:
+        """Down ports such that the fabric's reserve of them stays free."""
+        free = 1 - self.fabric.reserve
+        return ceil_of(endpoints * free.denominator, free.numerator)
+
+    @_remembered
+    def leaf_ports(self, leaf: SwitchType, down: CageUse, up: CageUse) -> int:
+        """Most down ports of a leaf beside which the uplinks that they need still fit."""
+        return _most_down(leaf, down, up, self.leaf_uplinks)
+
+    @_remembered
+    def spine_ports(self, spine: Upper) -> int:
+        """Most down ports of a spine, as those of a leaf."""
+        if spine.up is None:
+            return usable_ports(spine.down, spine.switch)
+        return _most_down(spine.switch, spine.down, spine.up, self.spine_uplinks)
+
+    def most_groups(self, up: PortType, protocol: str, tiers: int, rails: int) -> int:
+        """Most server groups that these uplinks can join: one link from every leaf to every spine of its pod, one from
+        every pod to every core of a group.
+        """
+        return max(
+            (max(ports // rails * pods, ports * (pods // rails) if tiers == 3 else 0)
+             for ports, pods in self._reach(up, protocol, tiers)),
+            default=0,
+        )  # fmt: skip
+
+    @_remembered
+    def _reach(self, up: PortType, protocol: str, tiers: int) -> set[tuple[int, int]]:
+        """Leaves that a spine can take, and pods that its cores can."""
+        return {
+            (self._leaves_of_spine(spine, fewest_together(joins)), self.most_pods(spine, protocol))
+            for spine in self.uppers(up.lane.port_mbps, protocol, tiers)
+            if (joins := self.joins(up, spine.down.port, "leaf-spine", protocol))
+        }
+
+    def _leaves_of_spine(self, spine: Upper, together: int) -> int:
+        """Leaves that a spine can take; where wires carry several links some ports may be idle and need no uplinks."""
+        return self.spine_ports(spine) if together == 1 else usable_ports(spine.down, spine.switch) // together
+
+    def most_pods(self, spine: Upper, protocol: str) -> int:
+        """Most pods of a plane above whose spines some core still reaches them all; 1 below three tiers."""
+        return 1 if spine.up is None else self._pods_of_cores(spine.up.port, protocol)
+
+    @_remembered
+    def _pods_of_cores(self, up: PortType, protocol: str) -> int:
+        return max(
+            (
+                usable_ports(use, core) // fewest_together(joins)
+                for core, use in self.cores(up.lane.port_mbps, protocol)
+                if (joins := self.joins(up, use.port, "spine-core", protocol))
+            ),
+            default=0,
+        )
+
+    # -- bounds -----------------------------------------------------------------------------------------------
+
+    def of_servers(self, nic: NicOption, share: Floats) -> Floats:
+        """All servers' cards, and the share of each of their ports."""
+        card = self.costs.of(nic.item) * nic.cards
+        return np.asarray(self.problem.servers * (card + nic.ports_per_server * share))
+
+    def of_block(self, block: Block, tiers: int) -> Floats:
+        """Nothing made of a block costs less, even if only so many of its tiers (2 at least) counted."""
+        link = self.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
+        leaf = self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers)
+        return self.of_servers(block.nic, link + leaf)
+
+    def _share_alone(self, switch: SwitchType, down: CageUse) -> Floats:
+        """The least share of a switch that one down port can have, what is above left aside."""
+        return np.asarray(self.costs.of(switch.item) / usable_ports(down, switch))
+
+    @_remembered
+    def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int) -> Floats:
+        """The least share of a leaf, its uplinks and all above them that one endpoint can have."""
+        return self._share(leaf, down, up, self.leaf_uplinks, self.above(up.port, protocol, tiers))
+
+    @_remembered
+    def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
+        """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
+        best = np.full(self.costs.table.shape[0], np.inf)
+        for spine in self.uppers(up.lane.port_mbps, protocol, tiers):
+            least = self._share_alone(spine.switch, spine.down)
+            if (least >= best).all():
+                continue
+            link = self.least_link(up, spine.down.port, "leaf-spine", protocol)
+            if (link + least < best).any():
+                best = np.minimum(best, link + self.spine_share(spine, protocol))
+        return best
+
+    @_remembered
+    def spine_share(self, spine: Upper, protocol: str) -> Floats:
+        """The least share of a spine, its uplinks and cores that one down link can have."""
+        if spine.up is None:
+            return self._share_alone(spine.switch, spine.down)
+        upward = self.core_link(spine.up.port, protocol)
+        return self._share(spine.switch, spine.down, spine.up, self.spine_uplinks, upward)
+
+    def _share(
+        self, switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints], upward: Floats
+    ) -> Floats:
+        """The least over all numbers of down ports: switch and uplinks at ``upward`` each, by the port."""
+        most = usable_ports(down, switch)
+        ports = np.arange(1, most + 1)
+        need = needed(ports, down, up)
+        cost = self.costs.of(switch.item)[:, np.newaxis] + np.multiply.outer(upward, need)
+        cost = np.where(need <= uplinks_that_fit(switch, down, up, ports), cost, np.inf)
+        return np.asarray((cost / ports).min(axis=1))
+
+    @_remembered
+    def core_link(self, up: PortType, protocol: str) -> Floats:
+        """The least that one spine uplink costs with its core share."""
+        best = np.full(self.costs.table.shape[0], np.inf)
+        for core, down in self.cores(up.lane.port_mbps, protocol):
+            share = self._share_alone(core, down)
+            if (share < best).any():
+                best = np.minimum(best, self.least_link(up, down.port, "spine-core", protocol) + share)
+        return best
+
+
+def _uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:
+    top = down_links * (down.lane.port_mbps * most.denominator)
+    return np.asarray(np.maximum(1, ceil_of(top, most.numerator * up.lane.port_mbps)))
+
+
+def _most_down(switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints]) -> int:
+    """Most down ports beside which the uplinks that they need still fit."""
+    ports = np.arange(1, usable_ports(down, switch) + 1)
+    fits = np.flatnonzero(needed(ports, down, up) <= uplinks_that_fit(switch, down, up, ports))
+    return int(fits[-1]) + 1 if fits.size else 0

@@ -1,0 +1,80 @@
+"""Choices that need not be looked at, because another one serves as they do and costs no more in any way.
+
+Nothing whose price depends on the quantity, is in stock or is short is ever dropped, or drops anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fabopt.goods import Item
+from fabopt.problem import NicOption, SwitchType
+
+
+def _no_dearer(one: Item | None, other: Item | None) -> bool:
+    if one is other:
+        return True
+    if one is None or other is None:
+        return one is None
+    return (
+        not one.varies
+        and not other.varies
+        and one.first_cents <= other.first_cents
+        and one.power_mw <= other.power_mw
+        and one.rack_milliunits <= other.rack_milliunits
+    )
+
+
+def _serves_as(one: SwitchType, other: SwitchType) -> bool:
+    """Whether ``one`` can stand wherever ``other`` does: as many cages, with its splits, that take its parts."""
+    if one.max_ports < other.max_ports:
+        return False
+    mine = {(use.group, use.split): use for use in one.uses}
+    return all(
+        (own := mine.get((use.group, use.split))) is not None
+        and own.cages >= use.cages
+        and own.port.serves_as(use.port)
+        for use in other.uses
+    )
+
+
+def _switch_order(one: SwitchType) -> tuple[Any, ...]:
+    return one.item.first_cents, one.item.power_mw, one.item.rack_milliunits, one.id
+
+
+def undominated_switches(options: Sequence[SwitchType]) -> list[SwitchType]:
+    """Drop a switch where another one serves as it does, costs, draws and stands for no more, and wins a tie."""
+    kept: list[SwitchType] = []
+    # whoever beats a switch comes before it in this order, and what beats the beaten beats it too
+    for one in sorted(options, key=_switch_order):
+        if not any(_no_dearer(other.item, one.item) and _serves_as(other, one) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def undominated_nics(options: Sequence[NicOption]) -> list[NicOption]:
+    """Drop a way to equip servers where another one looks the same from the network and costs and draws no more."""
+    best: dict[tuple[Any, ...], list[NicOption]] = {}
+    for one in options:
+        key = (one.port, one.ports_per_plane, one.planes, one.full_cages, one.partial_cages, one.partial_ports,
+               one.cage_limit, one.own_cages, one.ports_per_card // one.planes)  # fmt: skip
+        best.setdefault(key, []).append(one)
+    kept = []
+    for same in best.values():
+        for one in same:
+            sums = _card_sums(one)
+            if not any(
+                other is not one
+                and all(a <= b for a, b in zip(_card_sums(other), sums, strict=True))
+                and (_card_sums(other) != sums or (other.nic_id, other.cards) < (one.nic_id, one.cards))
+                for other in same
+            ):
+                kept.append(one)
+    return kept
+
+
+def _card_sums(one: NicOption) -> tuple[int, int, int]:
+    if one.item is None:
+        return 0, 0, 0
+    return one.item.first_cents * one.cards, one.item.power_mw * one.cards, one.cards

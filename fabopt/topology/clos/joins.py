@@ -1,0 +1,58 @@
+"""What joins the boxes of a Clos: assemblies of each kind of link. Run lengths enter here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fabopt.links import Assembly, Mode, PortType, whole_only
+from fabopt.problem import AttachmentDemand, FabricProblem, NicOption, Problem
+
+
+def run_of(fabric: FabricProblem, kind: str) -> float:
+    """Metres that links of a kind run: ``server-leaf``, ``attachment-leaf``, ``leaf-spine`` or ``spine-core``."""
+    return fabric.runs_m[kind]
+
+
+def joins_of(
+    problem: Problem,
+    fabric: FabricProblem,
+    kind: str,
+    near: PortType,
+    far: PortType,
+    protocol: str,
+    all_: bool = False,
+) -> tuple[Assembly, ...]:
+    """Assemblies of a kind of link over its run; ``all_``: with those that others beat."""
+    return problem.links.assemblies(near, far, run_of(fabric, kind), protocol, all_)
+
+
+def server_joins(
+    problem: Problem, fabric: FabricProblem, nic: NicOption, down: PortType, k: int, protocol: str, all_: bool = False
+) -> tuple[Assembly, ...]:
+    """Assemblies between servers and leaves that suit ``k`` ports on one leaf."""
+    return server_assemblies(joins_of(problem, fabric, "server-leaf", nic.port, down, protocol, all_), nic, k)
+
+
+def attachment_joins(
+    problem: Problem, fabric: FabricProblem, one: AttachmentDemand, leaf: PortType, protocol: str
+) -> tuple[Assembly, ...]:
+    """Ways to join an attachment (near) to a leaf (far), with only what is bought in them."""
+    if one.port is None:
+        alone = problem.links.near_only(leaf, run_of(fabric, "attachment-leaf"), protocol)
+        return tuple(join._replace(near=None, far=join.near) for join in alone)
+    joins = joins_of(problem, fabric, "attachment-leaf", one.port, leaf, protocol, True)
+    if one.buys == "both":
+        return joins
+    return tuple(join._replace(near=None) for join in joins)
+
+
+def server_assemblies(joins: Iterable[Assembly], nic: NicOption, k: int) -> tuple[Assembly, ...]:
+    """Those that suit ``k`` ports on one leaf: a splitter's single head needs ports that all go there."""
+    together = nic.bundle(k)
+    found = (whole_only(one) for one in joins)
+    return tuple(one for one in found if one.mode is not Mode.WHOLE or together % one.ports_per_wire == 0)
+
+
+def fewest_together(joins: Sequence[Assembly]) -> int:
+    """Ports of a box that one peer takes at the least: all of a wire's, where wires join pairs of boxes only."""
+    return min(one.ports_per_wire if one.mode is Mode.PAIR else 1 for one in joins)

@@ -1,0 +1,147 @@
+"""Opening a block: group sizes and ports on a leaf, then uplinks, then what is above them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from fabopt.topology.clos.bounds import Block, Bounds
+from fabopt.topology.clos.floored import switch_box
+from fabopt.topology.clos.shape import (
+    Ints,
+    Parts,
+    Shape,
+    divisors,
+    most_endpoints,
+    ranges,
+    uplinks_that_fit,
+    usable_ports,
+)
+from fabopt.topology.clos.spines import Spines
+from fabopt.topology.clos.threshold import Batch, Threshold
+from fabopt.topology.needs import Floats, Number, ceil_of
+
+# Rows that are opened at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
+_CHUNK = {2: 512, 3: 64}
+
+
+class Leaves:
+    """All sizes of the leaves of blocks, and through ``Spines`` of everything above, that stay below a threshold.
+
+    ``plain``: only those with one link wherever one is enough. ``sizes_met``: whether any size was looked at.
+    """
+
+    def __init__(self, bounds: Bounds, threshold: Threshold, plain: bool) -> None:
+        self.bounds = bounds
+        self.problem = bounds.problem
+        self.fabric = bounds.fabric
+        self.threshold = threshold
+        self.plain = plain
+        self.sizes_met = False
+        self.spines = Spines(bounds, threshold, plain)
+
+    def open(self, block: Block) -> None:
+        """Offer every candidate of a block that stays below the threshold."""
+        key = ("sizes", block)
+        if key not in self.bounds.known:
+            shapes = self._one_tier(block) if block.tiers == 1 else self._groups(block)
+            self.bounds.known[key] = [(shape, self._leaf_cost(block, shape)) for shape in shapes]
+        for shape, cost in self.bounds.known[key]:
+            self.sizes_met = True
+            if block.tiers == 1:
+                parts = Parts(block.protocol, block.nic, block.leaf, block.down)
+                self.threshold.offer(Batch(parts, shape, cost))
+            else:
+                self._with_uplinks(block, shape, cost)
+
+    def _down_ports(self, shape: Shape) -> Number:
+        """Down ports a leaf must have: most endpoints, attachments and reserve."""
+        return self.bounds.reserved(most_endpoints(shape, self.fabric.attachment_ports))
+
+    def _joins_servers(self, block: Block, k: int) -> bool:
+        return bool(self.bounds.server_joins(block.nic, block.down, k, block.protocol))
+
+    def _one_tier(self, block: Block) -> Iterator[Shape]:
+        servers, nic = self.problem.servers, block.nic
+        if self.fabric.group_servers not in (None, servers):
+            return
+        shape = Shape(servers, nic.ports_per_plane, nic.planes, nic.ports_per_plane, np.array([servers]))
+        fits = int(self._down_ports(shape)[0]) <= usable_ports(block.down, block.leaf)
+        if fits and self._joins_servers(block, nic.ports_per_plane):
+            yield shape
+
+    def _groups(self, block: Block) -> Iterator[Shape]:
+        """Group sizes, for each number of ports on a leaf that the rails allow."""
+        servers, ports = self.problem.servers, block.nic.ports_per_plane
+        for k in divisors(ports):
+            most = min(servers, self.bounds.leaf_ports(block.leaf, block.down, block.uplinks) // k)
+            most_groups = self.bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, ports // k)
+            if most < 1 or ceil_of(servers, most) > most_groups or not self._joins_servers(block, k):
+                continue
+            g = np.arange(1, most + 1, dtype=np.int64)
+            if self.fabric.group_servers is not None:
+                g = g[g == self.fabric.group_servers]
+            if self.fabric.aligned and k > 1:
+                g = g[g >= servers]
+            shape = Shape(servers, ports, block.nic.planes, k, g)
+            kept = np.flatnonzero((shape.leaves >= 2) & (shape.groups <= most_groups))
+            if kept.size:
+                yield shape.take(kept)
+
+    def _leaf_cost(self, block: Block, shape: Shape) -> Floats:
+        """Cards, leaves and server links (attachments' own parts aside): exact without attachments, else a bound."""
+        costs, nic = self.bounds.costs, block.nic
+        joins = self.bounds.server_joins(nic, block.down, int(shape.k), block.protocol)
+        need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
+        links = costs.least(joins, need)
+        return np.asarray(self._boxes_cost(block, shape) + links)
+
+    def _boxes_cost(self, block: Block, shape: Shape) -> Floats:
+        """Cards and leaves."""
+        costs, nic = self.bounds.costs, block.nic
+        cards = np.multiply.outer(costs.of(nic.item), np.full(np.size(shape.g), self.problem.servers * nic.cards))
+        leaves = np.multiply.outer(costs.of(block.leaf.item), np.atleast_1d(nic.planes * shape.leaves))
+        return np.asarray(cards + leaves)
+
+    def _on_floor(self, block: Block, shape: Shape, base: Floats, rows: Ints) -> Floats:
+        """``base`` with the server links of some rows as long as they will be."""
+        floor, nic, some = self.bounds.floor, block.nic, shape.take(rows)
+        assert floor is not None
+        box = switch_box(self.problem, block.leaf, block.uses, block.protocol)
+        means = floor.server_links((nic.port, block.down.port), block.protocol, nic, some, box)
+        boxes = self._boxes_cost(block, some)
+        measured = base.copy()
+        measured[:, rows] = np.maximum(base[:, rows], boxes + means * (self.problem.servers * nic.ports_per_server))
+        return measured
+
+    def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
+        """Add uplinks to group sizes, then spines (and cores) to what is left below the threshold."""
+        endpoints = most_endpoints(shape, self.fabric.attachment_ports)
+        fewest = self.bounds.leaf_uplinks(endpoints, block.down, block.uplinks)
+        most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self.bounds.reserved(endpoints))
+        upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
+        per_uplink = np.multiply.outer(upward, block.nic.planes * shape.leaves)
+        open_ = np.flatnonzero((fewest <= most) & self.threshold.within(base + per_uplink * fewest))
+        if self.bounds.floor is not None and open_.size:
+            base = self._on_floor(block, shape, base, open_)
+            open_ = open_[self.threshold.within((base + per_uplink * fewest)[:, open_])]
+        if not open_.size:
+            return
+        rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
+        rows = open_[rows]
+        bound = base[:, rows] + per_uplink[:, rows] * u
+        for some in _chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):
+            kept = some[self.threshold.within(bound[:, some])]
+            if kept.size:
+                sized = replace(shape, g=shape.g[rows[kept]], u=u[kept])
+                self.spines.open(block, sized, base[:, rows[kept]])
+
+
+def _chunks(order: Ints, first: int) -> Iterator[Ints]:
+    """Parts of an order, each twice as long as the one before."""
+    start, size = 0, first
+    while start < order.size:
+        yield order[start : start + size]
+        start, size = start + size, size * 2

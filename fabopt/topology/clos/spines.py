@@ -1,0 +1,283 @@
+"""Opening leaves with uplinks: spines, then pods, then the spines' uplinks and the cores, each below the threshold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.links import Assembly
+from fabopt.problem import CageUse, SwitchType
+from fabopt.topology.clos.bounds import Block, Bounds, Upper
+from fabopt.topology.clos.floored import switch_box
+from fabopt.topology.clos.shape import (
+    Ints,
+    Parts,
+    Shape,
+    divisors,
+    down_cage_limit,
+    most_endpoints,
+    ranges,
+    up_cage_limit,
+    uplinks_that_fit,
+    usable_ports,
+)
+from fabopt.topology.clos.threshold import Batch, Threshold
+from fabopt.topology.needs import Floats, Number, ceil_of
+
+
+class _Stack(NamedTuple):
+    """A block under a spine switch: what joins them, the least that a link and a spine's uplink cost."""
+
+    block: Block
+    spine: Upper
+    joins: tuple[Assembly, ...]
+    least: Floats
+    upward: Floats
+
+    @property
+    def planes(self) -> int:
+        """P: planes."""
+        return self.block.nic.planes
+
+    @property
+    def spine_up(self) -> CageUse:
+        """Use of the spine's cages for uplinks; three tiers only."""
+        assert self.spine.up is not None
+        return self.spine.up
+
+    def parts(self, core: SwitchType | None = None, core_down: CageUse | None = None) -> Parts:
+        """The hardware, with a core switch."""
+        block, spine = self.block, self.spine
+        return Parts(
+            block.protocol, block.nic, block.leaf, block.down, block.up,
+            spine.switch, spine.down, spine.up, core, core_down,
+        )  # fmt: skip
+
+
+class Spines:
+    """All ways to put spines (and cores) above sized leaves that stay below a threshold; ``plain``: see ``Leaves``.
+
+    ``base`` is what the tiers sized so far cost, shape (metrics, size): exact, attachments' own parts aside.
+    """
+
+    def __init__(self, bounds: Bounds, threshold: Threshold, plain: bool) -> None:
+        self.bounds = bounds
+        self.costs = bounds.costs
+        self.fabric = bounds.fabric
+        self.threshold = threshold
+        self.plain = plain
+        self._counts: dict[int, list[int]] = {}
+        self._divisors: dict[int, list[int]] = {}
+
+    def open(self, block: Block, shape: Shape, base: Floats) -> None:
+        """Offer every candidate made of these leaves that stays below the threshold."""
+        rows, spines = self._spine_counts(shape)
+        if block.tiers == 2:
+            wide = replace(shape, g=shape.g[rows], u=shape.u[rows], spines=spines)
+            self._two_tiers(block, replace(wide, groups_per_pod=wide.groups), base[:, rows])
+            return
+        self._three_tiers(block, shape, rows, spines, False, base)
+        if shape.rails > 1:
+            self._three_tiers(block, shape, rows, spines, True, base)
+
+    def _spine_counts(self, shape: Shape) -> tuple[Ints, Ints]:
+        """Row and number of spines, for every number over which the uplinks can be spread."""
+        if self.plain:
+            return np.arange(shape.u.size), shape.u
+        rows: list[int] = []
+        spines: list[int] = []
+        for row, u in enumerate(shape.u.tolist()):
+            if u not in self._counts:
+                self._counts[u] = divisors(u) if self.fabric.even else list(range(1, u + 1))
+            rows.extend([row] * len(self._counts[u]))
+            spines.extend(self._counts[u])
+        return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)
+
+    def _stack(self, block: Block, spine: Upper, shape: Shape, base: Floats) -> tuple[_Stack, NDArray[np.bool_]] | None:
+        """A spine switch above the block, and which rows could stay below the threshold with it; None if none."""
+        joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
+        upward = np.zeros(base.shape[0])
+        if spine.up is not None:
+            upward = self.bounds.core_link(spine.up.port, block.protocol)
+        if not joins or not np.isfinite(upward[0]):
+            return None
+        least = self.bounds.least_link(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
+        share = least + self.bounds.spine_share(spine, block.protocol)
+        links = block.nic.planes * shape.leaves * shape.u
+        inside = self.threshold.within(base + np.multiply.outer(share, links))
+        return (_Stack(block, spine, joins, least, upward), inside) if inside.any() else None
+
+    def _leaf_up_limit(self, stack: _Stack, shape: Shape) -> Number:
+        """Cages of a leaf left for uplinks."""
+        down_ports = self.bounds.reserved(most_endpoints(shape, self.fabric.attachment_ports))
+        return up_cage_limit(stack.block.down, stack.block.uplinks, down_ports)
+
+    # -- two tiers --------------------------------------------------------------------------------------------
+
+    def _two_tiers(self, block: Block, shape: Shape, base: Floats) -> None:
+        down = shape.spine_down
+        for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, 2):
+            stacked = self._stack(block, spine, shape, base)
+            if stacked is None:
+                continue
+            stack, _ = stacked
+            links = stack.planes * shape.leaves * shape.u
+            fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
+            cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
+            kept = np.flatnonzero(fits & self.threshold.within(cost + np.multiply.outer(stack.least, links)))
+            if not kept.size:
+                continue
+            some = shape.take(kept)
+            need = some.leaf_spine(
+                stack.block.uplinks.lane.ports,
+                self._leaf_up_limit(stack, some),
+                spine.down.lane.ports,
+                spine.down.cages,
+            )
+            links = self._uplink_cost(stack, some, self.costs.least(stack.joins, need))
+            self.threshold.offer(Batch(stack.parts(), some, cost[:, kept] + links))
+
+    def _uplink_cost(self, stack: _Stack, shape: Shape, least: Floats) -> Floats:
+        """What the leaves' uplinks cost at least: as for the least run, and on a floor as for all places together."""
+        floor = self.bounds.floor
+        if floor is None:
+            return least
+        block, ports = stack.block, (stack.block.uplinks.port, stack.spine.down.port)
+        means = floor.uplinks_of_pods(ports, block.protocol, shape.leaves_per_pod, shape.spines)
+        if block.tiers == 2:
+            box = switch_box(self.bounds.problem, block.leaf, block.uses, block.protocol)
+            means = np.maximum(means, floor.uplinks(ports, block.protocol, block.nic, shape, box))
+        return np.asarray(np.maximum(least, means * (stack.planes * shape.leaves * shape.u)))
+
+    # -- three tiers ------------------------------------------------------------------------------------------
+
+    def _three_tiers(self, block: Block, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool, base: Floats) -> None:
+        """``rows``, ``spines``: numbers of spines to try for each row of the shape."""
+        for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, 3):
+            stacked = self._stack(block, spine, shape, base)
+            if stacked is None:
+                continue
+            stack, inside = stacked
+            open_ = inside[rows]
+            pod_rows, wide = self._pods(stack, shape, rows[open_], spines[open_], rail_pods)
+            if pod_rows.size:
+                self._sized_pods(stack, wide, base[:, pod_rows])
+
+    def _pods(self, stack: _Stack, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool) -> tuple[Ints, Shape]:
+        """Every pod size whose leaves fit on the spines, as (row of ``shape``, wide shape)."""
+        widest = self.bounds.most_pods(stack.spine, stack.block.protocol)
+        pods_of_a_rail = widest // int(shape.rails) if rail_pods else widest
+        leaves = 1 if rail_pods else int(shape.rails)
+        groups = shape.groups[rows]
+        # ceil(T * leaves * u / S) <= ports, so T is at most this:
+        most = np.minimum((self.bounds.spine_ports(stack.spine) * spines) // (leaves * shape.u[rows]), groups)
+        # rails meet in the cores: one pod a rail is enough there, two pods are needed otherwise
+        if not (rail_pods and shape.rails >= 2):
+            most = np.minimum(most, groups - 1)
+        # a core has a link to every pod, so T is at least this (and past all groups where it has none to spare):
+        least = ceil_of(groups, pods_of_a_rail) if pods_of_a_rail else groups + 1
+        if self.plain:
+            least = np.maximum(least, most)
+        index, per_pod = ranges(least, most)
+        from_rows = rows[index]
+        wide = replace(
+            shape,
+            g=shape.g[from_rows],
+            u=shape.u[from_rows],
+            spines=spines[index],
+            groups_per_pod=per_pod,
+            rail_pods=int(rail_pods),
+        )
+        return from_rows, wide
+
+    def _sized_pods(self, stack: _Stack, shape: Shape, base: Floats) -> None:
+        """Add the spine tier, and then cores to what is left below the threshold."""
+        spine, up = stack.spine, stack.spine_up
+        down = shape.spine_down
+        fewest = self.bounds.spine_uplinks(down, spine.down, up)
+        most = uplinks_that_fit(spine.switch, spine.down, up, down)
+        boxes = stack.planes * shape.pods * shape.spines
+        switches = np.multiply.outer(self.costs.of(spine.switch.item), boxes)
+        bound = (
+            base
+            + switches
+            + np.multiply.outer(stack.least, stack.planes * shape.leaves * shape.u)
+            + np.multiply.outer(stack.upward, boxes * fewest)
+        )
+        widest = self.bounds.most_pods(spine, stack.block.protocol)
+        fits = (fewest <= most) & (shape.pods <= widest) & (shape.pods >= 2)
+        kept = np.flatnonzero(fits & self.threshold.within(bound))
+        if not kept.size:
+            return
+        some = shape.take(kept)
+        need = some.leaf_spine(
+            stack.block.uplinks.lane.ports,
+            self._leaf_up_limit(stack, some),
+            spine.down.lane.ports,
+            down_cage_limit(spine.down, up, fewest[kept]),
+        )
+        cost = base[:, kept] + switches[:, kept] + self._uplink_cost(stack, some, self.costs.least(stack.joins, need))
+        self._with_cores(stack, some, cost, fewest[kept], most[kept])
+
+    def _with_cores(self, stack: _Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
+        """Every number of spine uplinks, core switch and way to join them that stays below the threshold."""
+        boxes = stack.planes * shape.pods * shape.spines
+        x = fewest.copy()
+        rows = np.arange(x.size)
+        while rows.size:
+            cost = base[:, rows] + np.multiply.outer(stack.upward, boxes[rows] * x)
+            inside = self.threshold.within(cost) & (x <= most[rows])
+            rows, x = rows[inside], x[inside]
+            if not rows.size:
+                return
+            sized = replace(shape.take(rows), x=x)
+            for core, use in self.bounds.cores(stack.spine_up.lane.port_mbps, stack.block.protocol):
+                self._join_cores(stack, core, use, sized, base[:, rows])
+            if self.plain:
+                return
+            x = x + 1
+
+    def _join_cores(self, stack: _Stack, core: SwitchType, use: CageUse, shape: Shape, base: Floats) -> None:
+        spine, up = stack.spine, stack.spine_up
+        joins = self.bounds.joins(up.port, use.port, "spine-core", stack.block.protocol)
+        if not joins:
+            return
+        ports = usable_ports(use, core)
+        least = self.bounds.least_link(up.port, use.port, "spine-core", stack.block.protocol)
+        share = least + self.costs.of(core.item) / ports
+        boxes = stack.planes * shape.pods * shape.spines
+        open_ = np.flatnonzero(self.threshold.within(base + np.multiply.outer(share, boxes * shape.x)))
+        rows, wide = self._core_groups(shape, open_, ports)
+        if not rows.size:
+            return
+        switches = np.multiply.outer(self.costs.of(core.item), stack.planes * wide.cores)
+        need = wide.spine_core(up.lane.ports, up_cage_limit(spine.down, up, wide.spine_down), use.lane.ports, use.cages)
+        cost = base[:, rows] + switches + self.costs.least(joins, need)
+        self.threshold.offer(Batch(stack.parts(core, use), wide, cost))
+
+    def _core_groups(self, shape: Shape, open_: Ints, core_ports: int) -> tuple[Ints, Shape]:
+        """Every (q, m2) with q a divisor of S, m2 of x, and pods x q x m2 core ports at most."""
+        rows: list[int] = []
+        qs: list[int] = []
+        m2s: list[int] = []
+        for row in open_.tolist():
+            room = core_ports // int(shape.pods[row])
+            for m2 in self._divisors_of(int(shape.x[row])):
+                if m2 > room:
+                    break
+                for q in self._divisors_of(int(shape.spines[row])):
+                    if q * m2 > room or (self.plain and q * m2 > 1):
+                        break
+                    rows.append(row)
+                    qs.append(q)
+                    m2s.append(m2)
+        index = np.array(rows, dtype=np.int64)
+        return index, replace(shape.take(index), q=np.array(qs), m2=np.array(m2s))
+
+    def _divisors_of(self, number: int) -> list[int]:
+        if number not in self._divisors:
+            self._divisors[number] = divisors(number)
+        return self._divisors[number]

@@ -1,0 +1,55 @@
+"""A fabric in every layout of the floor that is worth looking at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fabopt.placement.layout import Layout, ServerBox, layouts
+from fabopt.problem import FabricProblem, Problem
+from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.units import ceil_div, milliwatts
+
+RUNS_ON_FLOOR = ("server-leaf", "leaf-spine", "spine-core")
+
+
+def anywhere(problem: Problem, fabric: FabricProblem) -> FabricProblem:
+    """The fabric with runs that none on the floor is shorter than, wherever its switches stand."""
+    assert problem.plan is not None
+    slack_m = problem.plan.floor.slack_m
+    return replace(fabric, runs_m={**fabric.runs_m, **dict.fromkeys(RUNS_ON_FLOOR, slack_m)})
+
+
+def in_layouts(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> tuple[FabricProblem, ...]:
+    """The fabric in layouts with room for about as many switches as a candidate has; none on too small a floor."""
+    plan, per_rack = problem.plan, problem.servers_per_rack
+    assert plan is not None and per_rack is not None
+    units, power_mw = _switch_sums(parts, shape)
+    index = [one.name for one in problem.fabrics].index(fabric.name)
+    server = problem.server
+    height = float(server.rack_units or 1)
+    box = ServerBox(ceil_div(int(height * 1000), 1000), height, milliwatts(server.power_w or 0))
+    found = layouts(plan, problem.servers, per_rack, box, units, power_mw, (index, len(problem.fabrics)))
+    return tuple(in_layout(fabric, layout) for layout in found)
+
+
+def in_layout(fabric: FabricProblem, layout: Layout) -> FabricProblem:
+    """The fabric with the least runs that a layout allows."""
+    least = {
+        "server-leaf": float(layout.nearest_leaf_m.min()),
+        "leaf-spine": layout.least_switch_m,
+        "spine-core": layout.plan.floor.slack_m,
+    }
+    return replace(fabric, layout=layout, runs_m={**fabric.runs_m, **least})
+
+
+def _switch_sums(parts: Parts, shape: Shape) -> tuple[int, int]:
+    """(rack units, milliwatts) of a candidate's switches, modules aside."""
+    planes = parts.nic.planes
+    tiers = (
+        (parts.leaf, planes * int(shape.leaves)),
+        (parts.spine, planes * int(shape.spines) * (int(shape.pods) if parts.core is not None else 1)),
+        (parts.core, planes * int(shape.cores) if parts.core is not None else 0),
+    )
+    counted = [(switch, count) for switch, count in tiers if switch is not None]
+    units = sum(max(1, ceil_div(int(switch.product.rack_units * 1000), 1000)) * count for switch, count in counted)
+    return units, sum(switch.item.power_mw * count for switch, count in counted)

@@ -1,0 +1,68 @@
+"""What links are made of in the explicit wiring: a wire, and the modules that it plugs into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from fabopt.schema.catalog import Cable, Fibre, Transceiver
+from fabopt.verify.evidence import Evidence
+from fabopt.verify.rows import Kind, heads, ports_per_connector
+from fabopt.wiring.model import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """Links of one kind that are made of the same parts: which rows of ``Cabling.links``, and the parts."""
+
+    kind: Kind
+    rows: Ints
+    wire: Cable | Fibre
+    near: Transceiver | None
+    far: Transceiver | None
+
+    @property
+    def name(self) -> str:
+        """For the reader of a check."""
+        return f"{self.kind.name}: {self.wire.id}"
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """(Near module, wire, far module); empty for none."""
+        return self.near.id if self.near else "", self.wire.id, self.far.id if self.far else ""
+
+    @cached_property
+    def ports(self) -> tuple[int, int]:
+        """Ports that one connector of the wire carries at the near and at the far end.
+
+        A cable's connector is its head, which takes a whole cage. What is in an attachment's cage may be somebody
+        else's: then a straight fibre carries what the other end gives it, any other one port to a connector.
+        """
+        near, far = self.kind.near.end.lane, self.kind.far.end.lane
+        if isinstance(self.wire, Cable):
+            return near.ports, far.ports
+        far_ports = ports_per_connector(self.far, far) if self.far else 1
+        if self.near is not None:
+            return ports_per_connector(self.near, near), far_ports
+        return (far_ports if heads(self.wire) == 1 else 1), far_ports
+
+    @cached_property
+    def heads(self) -> set[tuple[int, int]]:
+        """Connectors that the wire may have at the near and the far end: one and one, or one and several."""
+        if isinstance(self.wire, Cable):
+            splits = self.kind.near.end.split, self.kind.far.end.split
+            ways = (self.wire.ends, self.wire.ends[::-1])
+            return {
+                (near.count, far.count)
+                for near, far in ways
+                if all(end.split == split or not split for end, split in zip((near, far), splits, strict=True))
+            }
+        (near, far), many = self.ports, heads(self.wire)
+        if near == far:
+            return {(1, 1)}
+        return {(1, many)} if near > far else {(many, 1)}
+
+
+def wire_of(evidence: Evidence, part: str) -> Cable | Fibre:
+    """The embedded cable or fibre; raises ``LookupError`` for anything else."""
+    return evidence.part(part, Cable) if evidence.kind(part) == "cable" else evidence.part(part, Fibre)

@@ -1,0 +1,274 @@
+"""Rules of boxes and ports in the explicit wiring: everything is there, once, and within what the products have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.schema.base import Lane
+from fabopt.units import MBPS_PER_GBPS, ceil_div
+from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
+from fabopt.verify.proof import Proof
+from fabopt.verify.wiring import Cabling, CageRange, Joined, combined, counts_of, repeated
+from fabopt.wiring.model import KINDS, NOTHING, Ints
+
+_ENDS = {
+    SERVER_LEAF: ("server", "leaf"),
+    "attachment-leaf": ("attachment", "leaf"),
+    LEAF_SPINE: ("leaf", "spine"),
+    SPINE_CORE: ("spine", "core"),
+}
+
+
+def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
+    """Every box of the design is in the wiring once, under a name of its own.
+
+    servers = N; boxes of a tier = its count, all of its switch type; one box for each attachment. Source: design file,
+    ``tiers``; case file, ``attachments``.
+    """
+    wiring, devices, fabric = cabling.wired.wiring, cabling.devices, cabling.fabric
+    names = tuple(made.name for made in fabric.evidence.design.fabrics)
+    proof.equal("fabrics of the wiring", wiring.fabrics, names)
+    for table in (wiring.links, wiring.wires, wiring.modules):
+        outside = (table.fabric < 0) | (table.fabric >= len(names))
+        proof.equal("rows of no fabric", int(outside.sum()), 0)
+    proof.equal("boxes with a name that is taken", len(devices) - len(set(devices.name)), 0)
+    wanted = [("server", [fabric.evidence.case.server] * fabric.evidence.servers)]
+    wanted += [(tier.role, [tier.id] * tier.count) for tier in cabling.tiers()]
+    wanted.append(("attachment", [one.name for one in fabric.wanted.attachments]))
+    for role, products in wanted:
+        rows = cabling.boxes(role).tolist()
+        proof.equal(f"{role} boxes", len(rows), len(products))
+        wrong = sum(devices.product[row] != product for row, product in zip(rows, products, strict=False))
+        proof.equal(f"{role} boxes of another product", wrong, 0)
+        proof.note(f"{len(rows)} x {role}")
+    known = {"server", "attachment", *(tier.role for tier in cabling.tiers())}
+    own = [role for role, name in zip(devices.role, devices.fabric, strict=True) if name == fabric.made.name]
+    proof.equal("boxes of no role of the fabric", sum(role not in known for role in own), 0)
+
+
+def boxes_are_numbered(proof: Proof, cabling: Cabling) -> None:
+    """Every switch has its place: a leaf its group and rail, leaf and spine their pod, all their plane.
+
+    Leaves: each (plane, group, rail) of P x G x r once; pod = that of T groups (of one rail). Spines: S in each of the
+    P x n pods. Cores: equally many in each plane. Source: docs/formulation.md, wiring.
+    """
+    clos, devices = cabling.clos, cabling.devices
+    leaves = cabling.boxes("leaf")
+    group, rail, plane = devices.group[leaves], devices.rail[leaves], devices.plane[leaves]
+    for what, numbers, most in (
+        ("group", group, clos.groups),
+        ("rail", rail, clos.rails),
+        ("plane", plane, clos.planes),
+    ):
+        outside = int(((numbers < 1) | (numbers > most)).sum())
+        proof.equal(f"leaves whose {what} is not within 1 to {most}", outside, 0)
+    proof.equal("leaves at a place that is taken", repeated(combined(plane, group, rail)), 0)
+    if clos.tiers > 1:
+        _pods_are_numbered(proof, cabling, group, rail)
+    for role in ("spine", "core")[: clos.tiers - 1]:
+        each = counts_of(devices.plane[cabling.boxes(role)])
+        expected = clos.switches()[1 if role == "spine" else 2] // clos.planes
+        proof.equal(f"{role}s of each plane", each.tolist(), [expected] * clos.planes)
+    proof.note(f"{clos.planes} planes of {clos.groups} groups x {clos.rails} rails")
+
+
+def _pods_are_numbered(proof: Proof, cabling: Cabling, group: Ints, rail: Ints) -> None:
+    clos, devices = cabling.clos, cabling.devices
+    block = (group - 1) // clos.groups_per_pod
+    pod = block * clos.rails + rail if clos.rail_pods else block + 1
+    if clos.tiers < 3:
+        pod = np.full(len(group), NOTHING)
+    wrong = int((devices.pod[cabling.boxes("leaf")] != pod).sum())
+    proof.equal("leaves in another pod", wrong, 0)
+    spines = cabling.boxes("spine")
+    each = counts_of(combined(devices.plane[spines], devices.pod[spines]))
+    proof.equal("pods with another number of spines", int((each != clos.spines).sum()), 0)
+    proof.equal("pods with spines", len(each), clos.planes * clos.pods)
+
+
+def links_join_tiers(proof: Proof, cabling: Cabling) -> None:
+    """Every link is of a kind that the file has, between boxes of the two roles, and there are as many as listed.
+
+    For every kind (and attachment): rows of the table = sum of ``count``; a is the box nearer the servers; switches are
+    the fabric's own. Source: design file, ``links``.
+    """
+    links, devices, roles = cabling.links, cabling.devices, cabling.wired.roles
+    proof.equal("links of no kind", len(links) - sum(len(joined.rows) for joined in cabling.joined), 0)
+    own = np.array([name in ("", cabling.fabric.made.name) for name in devices.fabric], dtype=np.bool_)
+    proof.equal("links to a switch of another fabric", int((~own[links.a] | ~own[links.b]).sum()), 0)
+    for name, (near, far) in _ENDS.items():
+        rows = cabling.of(name)
+        wrong = (roles[links.a[rows]] != near) | (roles[links.b[rows]] != far)
+        proof.equal(f"{name} links between other boxes", int(wrong.sum()), 0)
+    for joined in cabling.joined:
+        proof.equal(f"{joined.kind.name} links", len(joined.rows), sum(row.made.count for row in joined.kind.rows))
+        proof.note(f"{joined.kind.name} {len(joined.rows)}")
+
+
+def ports_are_used_once(proof: Proof, cabling: Cabling) -> None:
+    """No port has two links, and no switch more than it can drive.
+
+    (box, cage, lane) is at one end of one link; 0 <= lane < lanes; links of a switch <= ``max_ports``. Source: catalog,
+    ``cages`` and ``max_ports``.
+    """
+    links = cabling.links
+    box, cage, lane, lanes = _both_ends(cabling)
+    proof.equal("ports with a second link", repeated(combined(box, cage, lane)), 0)
+    proof.equal("ports outside their cage", int(((lane < 0) | (lane >= lanes)).sum()), 0)
+    used = np.bincount(np.concatenate([links.a, links.b]), minlength=len(cabling.devices))
+    for tier in cabling.tiers():
+        most = cabling.fabric.switch(tier.role).max_ports
+        busiest = int(used[cabling.boxes(tier.role)].max(initial=0))
+        proof.holds(most is None or busiest <= most, f"{tier.role}: {busiest} links, {tier.id} drives {most}")
+        proof.note(f"at most {busiest} links on a {tier.role}")
+
+
+def _both_ends(cabling: Cabling) -> tuple[Ints, Ints, Ints, Ints]:
+    """(Box, cage, lane, lanes) of the near ends of all links, then of the far ends."""
+    links = cabling.links
+    return (
+        np.concatenate([links.a, links.b]),
+        np.concatenate([links.a_cage, links.b_cage]),
+        np.concatenate([links.a_lane, links.b_lane]),
+        np.concatenate([links.a_lanes, links.b_lanes]),
+    )
+
+
+class _End(NamedTuple):
+    """One end of a kind of links: its cages, and what they must be."""
+
+    what: str
+    box: Ints
+    cage: Ints
+    lanes: Ints
+    allowed: CageRange
+    lane: Lane
+
+
+def _ends(cabling: Cabling) -> Iterator[_End]:
+    """Both ends of every kind."""
+    links = cabling.links
+    for kind, rows in cabling.joined:
+        near, far = _ENDS.get(kind.name, _ENDS["attachment-leaf"])
+        allowed = _near_cages(cabling, Joined(kind, rows), near)
+        near_lane, far_lane = kind.near.end.lane, kind.far.end.lane
+        a = links.a[rows], links.a_cage[rows], links.a_lanes[rows]
+        b = links.b[rows], links.b_cage[rows], links.b_lanes[rows]
+        yield _End(f"{kind.name}, {near} end", *a, allowed, near_lane)
+        yield _End(f"{kind.name}, {far} end", *b, cabling.cage_range(far, upwards=False), far_lane)
+
+
+def _near_cages(cabling: Cabling, joined: Joined, role: str) -> CageRange:
+    """Cages of a switch that face up, of all cards of a server, or those that an attachment's ports fill."""
+    fabric = cabling.fabric
+    if role == "attachment":
+        return CageRange(1, joined.kind.near.occupied)
+    if role != "server":
+        return cabling.cage_range(role, upwards=True)
+    cages = sum(cage.count for cage in fabric.nic_cages)
+    return CageRange(1, cages if fabric.shared_cages else cages * fabric.made.nic.per_server)
+
+
+def cages_keep_one_use(proof: Proof, cabling: Cabling) -> None:
+    """A cage is split in one way and faces one side; a server's cage is one card's, where cards have their own.
+
+    Every cage in use is of the group that the file names for its side, and split as the file says, which the product
+    offers; no cage is in use on both sides. Source: catalog, ``cages``.
+    """
+    for end in _ends(cabling):
+        outside = int(((end.cage < end.allowed.first) | (end.cage > end.allowed.last)).sum())
+        where = f"cages {end.allowed.first} to {end.allowed.last}"
+        proof.equal(f"{end.what}: links outside {where}", outside, 0)
+        proof.equal(f"{end.what}: links in cages split otherwise", int((end.lanes != end.lane.ports).sum()), 0)
+    _sides_are_apart(proof, cabling)
+    if not cabling.fabric.shared_cages:
+        _cards_are_apart(proof, cabling)
+    proof.note(f"{len(np.unique(combined(*_both_ends(cabling)[:2])))} cages in use")
+
+
+def _sides_are_apart(proof: Proof, cabling: Cabling) -> None:
+    links = cabling.links
+    box, cage, _, _ = _both_ends(cabling)
+    code = combined(box, cage)
+    up, down = code[: len(links)], code[len(links) :]
+    proof.equal("cages with links up and down", len(np.intersect1d(up, down)), 0)
+
+
+def _cards_are_apart(proof: Proof, cabling: Cabling) -> None:
+    links, fabric = cabling.links, cabling.fabric
+    rows = cabling.of(SERVER_LEAF)
+    cages = np.unique(combined(links.a[rows], links.a_cage[rows]), return_index=True)[1]
+    cards = np.unique(combined(links.a[rows], links.a_cage[rows], links.a_card[rows]), return_index=True)[1]
+    proof.equal("server cages with ports of two cards", len(cards) - len(cages), 0)
+    most = int(counts_of(combined(links.a[rows][cards], links.a_card[rows][cards])).max(initial=0))
+    has = sum(cage.count for cage in fabric.nic_cages)
+    proof.holds(most <= has, f"{most} cages of a card in use, {fabric.made.nic.id} has {has}")
+
+
+def ends_run_at_one_speed(proof: Proof, cabling: Cabling) -> None:
+    """Both ends of every link run at the link's speed.
+
+    gbps = G of the split NxG of the near cage = that of the far cage. Source: catalog, fit.
+    """
+    for kind, rows in cabling.joined:
+        speeds = np.unique(cabling.mbps(rows)).tolist()
+        for end in (kind.near.end, kind.far.end):
+            wrong = [speed for speed in speeds if speed != end.lane.port_mbps]
+            proof.holds(not wrong, f"{kind.name}: links at {wrong} Mb/s, a port runs at {end.lane.port_mbps}")
+        proof.note(f"{kind.name} {', '.join(f'{speed / MBPS_PER_GBPS:g}' for speed in speeds)}")
+
+
+def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
+    """Every server has all its ports cabled, every attachment all of its.
+
+    Each (server, card, port) of N x c x p once; each port of an attachment once, and the ports of all attachments
+    differ by one at most from leaf to leaf. Source: design file, ``nic``; case file, ``attachments``.
+    """
+    links, nic = cabling.links, cabling.fabric.made.nic
+    rows = cabling.of(SERVER_LEAF)
+    card, port = links.a_card[rows], links.a_card_port[rows]
+    cardless = links.a_card[links.kind != KINDS.index(SERVER_LEAF)]
+    portless = links.a_card_port[links.kind > KINDS.index("attachment-leaf")]
+    proof.equal("other links with a card", int((cardless != NOTHING).sum() + (portless != NOTHING).sum()), 0)
+    outside = (card < 1) | (card > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
+    proof.equal("server ports that no card has", int(outside.sum()), 0)
+    proof.equal("server ports cabled twice", repeated(combined(links.a[rows], card, port)), 0)
+    each = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.boxes("server")]
+    wanted = nic.per_server * nic.ports_per_nic
+    proof.equal(f"servers without their {wanted} cables", int((each != wanted).sum()), 0)
+    attachments = {one.name: one.ports for one in cabling.fabric.wanted.attachments}
+    for box in cabling.boxes("attachment").tolist():
+        ports = np.sort(links.a_card_port[cabling.of("attachment-leaf")][links.a[cabling.of("attachment-leaf")] == box])
+        name = cabling.devices.product[box]
+        proof.equal(f"ports of {name}", ports.tolist(), list(range(1, attachments[name] + 1)))
+    _attachments_are_spread(proof, cabling)
+    proof.note(f"{len(rows)} server ports, {sum(attachments.values())} of attachments")
+
+
+def _attachments_are_spread(proof: Proof, cabling: Cabling) -> None:
+    attached = cabling.links.b[cabling.of("attachment-leaf")]
+    each = np.bincount(attached, minlength=len(cabling.devices))[cabling.boxes("leaf")]
+    low, high = int(each.min(initial=len(attached))), int(each.max(initial=0))
+    proof.holds(high - low <= 1, f"{low} to {high} attachment ports on a leaf")
+
+
+def planes_stay_apart(proof: Proof, cabling: Cabling) -> None:
+    """No link leads from one plane to another, and every card has equally many ports in each.
+
+    Switches at both ends of a link have one plane; p / P ports of every card lead to each plane. Source:
+    docs/formulation.md, servers and NICs.
+    """
+    links, plane, nic = cabling.links, cabling.devices.plane, cabling.fabric.made.nic
+    above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
+    crossing = int((plane[links.a[above]] != plane[links.b[above]]).sum())
+    proof.equal("links from one plane to another", crossing, 0)
+    rows = cabling.of(SERVER_LEAF)
+    each = counts_of(combined(links.a[rows], links.a_card[rows], plane[links.b[rows]]))
+    planes = cabling.clos.planes
+    proof.equal("(card, plane) pairs", len(each), cabling.clos.servers * nic.per_server * planes)
+    wanted = ceil_div(nic.ports_per_nic, planes)
+    proof.equal(f"cards without {wanted} ports in a plane", int((each != wanted).sum()), 0)
+    proof.note(f"{planes} planes, {wanted} ports of every card in each")

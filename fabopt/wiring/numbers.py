@@ -1,0 +1,63 @@
+"""The numbers of a fabric in a design file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from fabopt.embedded import Embedded, divide
+from fabopt.joints import ClosNumbers
+from fabopt.schema.case import Attachment, Fabric
+from fabopt.schema.design import FabricDesign
+from fabopt.units import ceil_div
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """One fabric of a design file: what the case wants of it, and its numbers.
+
+    Raises ``ValueError`` where they do not come out.
+    """
+
+    embedded: Embedded
+    made: FabricDesign
+
+    @cached_property
+    def wanted(self) -> Fabric:
+        """The case's entry of the same name."""
+        for fabric in self.embedded.case.fabrics:
+            if fabric.name == self.made.name:
+                return fabric
+        raise LookupError(f"the case has no fabric {self.made.name!r}")
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Other endpoints on the leaves."""
+        return self.wanted.attachments
+
+    @cached_property
+    def clos(self) -> ClosNumbers:
+        """The numbers that links follow from."""
+        made, structure, three = self.made, self.made.structure, len(self.made.tiers) > 2
+        divide(made.nic.ports_per_nic, made.planes, "planes share a card's ports evenly")
+        ports = made.nic.per_server * made.nic.ports_per_nic // made.planes
+        divide(ports, structure.ports_per_server_per_leaf, "leaves of a group take a server's ports evenly")
+        built_in = [one for one in self.embedded.server.nics if one.role == made.role]
+        return ClosNumbers(
+            servers=self.embedded.servers,
+            planes=made.planes,
+            cards=made.nic.per_server,
+            ports=made.nic.ports_per_nic,
+            shared_cages=any(one.cages is not None for one in built_in),
+            group=structure.servers_per_group,
+            per_leaf=structure.ports_per_server_per_leaf,
+            uplinks=made.tiers[0].up_ports,
+            spines=structure.spines_per_pod,
+            pod_groups=(
+                structure.groups_per_pod if three else ceil_div(self.embedded.servers, structure.servers_per_group)
+            ),
+            rail_pods=three and structure.pod_of == "rail",
+            core_spines=structure.spines_per_core_group,
+            core_links=structure.links_per_core_pair,
+            group_cores=structure.cores_per_group,
+        )

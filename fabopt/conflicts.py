@@ -13,6 +13,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
+from fabopt.clock import Clock, Settings
+from fabopt.crowding import floor_conflicts
 from fabopt.design import Sums
 from fabopt.inquiry import Inquiry, TimeOverError, Watch, last_true, narrowed, share_of_limits
 from fabopt.metrics import oversubscription
@@ -22,7 +24,6 @@ from fabopt.schema.case import Case, Distances, Fabric, Oversubscription
 from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
-from fabopt.search import Clock, Settings
 from fabopt.topology.clos.reach import most_servers
 from fabopt.units import exact, gbps, plain_fraction, usd, watts
 
@@ -70,6 +71,9 @@ def conflicts_of(
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     """What stands in the way where no spending would help."""
+    found = _asked(inquiry, floor_conflicts)
+    if found:
+        return found
     found = _asked(inquiry, _servers, _supply)
     if not any(_is_far_too_many(one) for one in found):
         found += _asked(inquiry, _structure, _runs, _demands)
@@ -407,6 +411,8 @@ def _in_plenty(products: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _runs(inquiry: Inquiry) -> Iterator[Conflict]:
+    if inquiry.problem.plan is not None:
+        return
     tallest = max(max(fabric.tiers) for fabric in inquiry.problem.fabrics)
     for key, tiers in RUN_KEYS.items():
         if tallest < tiers:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,11 +68,13 @@ def servers_that_fit(
 ) -> int:
     """Return the most servers for which a rack has units and power, with some of both kept free for switches.
 
+    A server fills whole units.
+
     ``server_power_w`` may be None only on a floor without ``rack_power_w``.
     """
-    fit = (floor.rack_units - exact(keep_units)) // exact(server_units)
+    fit = int((floor.rack_units - exact(keep_units)) // ceil(exact(server_units)))
     if floor.rack_power_w is not None and server_power_w:
-        fit = min(fit, (exact(floor.rack_power_w) - exact(keep_power_w)) // exact(server_power_w))
+        fit = min(fit, int((exact(floor.rack_power_w) - exact(keep_power_w)) // exact(server_power_w)))
     return max(0, fit)
 
 

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import gcd
 
+from fabopt.clock import Clock, Settings
 from fabopt.design import Sums, sums_of
 from fabopt.problem import FabricProblem, Limits, Problem, Weights, problem_of, with_objective
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
-from fabopt.search import Clock, Optimum, Search, Settings
+from fabopt.search import Optimum, Search
 from fabopt.topology.clos.reach import most_servers
 
 # Designs of as many rack units tie by the thousand, so a unit is weighed against money: $10,000, in cents a milliunit.

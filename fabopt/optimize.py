@@ -13,7 +13,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from fabopt import __version__
+from fabopt.clock import Clock, Settings
 from fabopt.conflicts import conflicts_of
 from fabopt.design import (
     Picked,
@@ -28,17 +31,22 @@ from fabopt.design import (
     totals_of,
 )
 from fabopt.errors import InfeasibleError, InputError, fault
-from fabopt.problem import FabricProblem, Problem, Weights, problem_of
+from fabopt.placement.layout import POLICIES
+from fabopt.problem import FabricProblem, Problem, Weights, estimating, problem_of
 from fabopt.read import Inputs
 from fabopt.schema.design import Alternative, Design, Objective, Totals
-from fabopt.search import Clock, Optimum, Search, Settings
+from fabopt.search import Optimum, Search
 from fabopt.solvers import ENGINES
-from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.candidates import Clos, candidate_of
 from fabopt.topology.clos.space import Restriction
+from fabopt.topology.clos.threshold import Batch
 from fabopt.units import gbps, rounded, usd, watts
 from fabopt.verify import verify
 
 MOST_REFUSALS_NOTED = 6
+# What one plans with before there is a floor plan.
+FLAT_RUN_M = 30
 
 
 @dataclass(frozen=True)
@@ -217,8 +225,10 @@ def _without_answer(
 
 
 def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[Alternative]:
-    """The best design of each kind that lost: other protocol, tier count, port speed, leaf switch."""
-    problem = answer.problem
+    """The best design of each kind that lost: other protocol, tier count, port speed, leaf switch; on a floor (where
+    they are the best that were found) other places of the switches, and what flat runs would have cost.
+    """
+    problem = answer.problem if answer.problem.plan is None else estimating(answer.problem)
     for index, fabric in enumerate(problem.fabrics):
         winner: Clos = answer.picked[index][0].design
         prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
@@ -230,9 +240,30 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
             other = Search(problem, quiet, clock, {fabric.name: restriction}).run()
             if other.value is not None:
                 yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
+        if winner.standing is not None and len(problem.fabrics) == 1:
+            flat = Search(problem, settings, clock).of_one(_on_flat_runs(problem, fabric, winner))
+            if flat.value is not None:
+                yield _alternative(answer, Answer(problem, flat), index, "flat runs", f"{FLAT_RUN_M} m")
+
+
+def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candidate | None:
+    """The same boxes, all links as long as one would plan them without a floor."""
+    flat = replace(fabric, layout=None, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
+    return candidate_of(problem, flat, Batch(clos.parts, clos.shape, np.zeros((1, 1))), 0, True)
 
 
 def _kinds(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, str, Restriction]]:
+    """Kinds of designs that lost. On a floor those of other hardware stand as the winner does."""
+    here = None if winner.standing is None else winner.standing.layout.policy
+    if here is not None:
+        for policy in POLICIES:
+            if policy != here:
+                yield "placement", policy, Restriction(policy=policy)
+    for what, value, restriction in _other_hardware(fabric, winner):
+        yield what, value, replace(restriction, policy=here)
+
+
+def _other_hardware(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, str, Restriction]]:
     for protocol in fabric.protocols:
         if protocol != winner.parts.protocol:
             yield "protocol", protocol, Restriction(protocol=protocol)

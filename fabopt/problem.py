@@ -28,6 +28,10 @@ Protocol = Literal["ethernet", "infiniband"]
 PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 
 
+# On larger floors only the candidates that look best are measured, and nothing is called optimal.
+MOST_SERVERS_PROVEN_ON_FLOOR = 512
+
+
 @dataclass(frozen=True)
 class CageUse:
     """A group of equal cages of a switch, used at one split."""
@@ -227,11 +231,17 @@ class Problem:
     server_item: Item | None
     pcie_x16_gbps: Mapping[int, float]
     plan: FloorPlan | None = None
+    estimates: bool = False
     servers_per_rack: int | None = None
     # fabrics as they are in every layout of the floor that is looked at, by fabric
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     # candidates that have been placed on the floor, by fabric in its layout, hardware and numbers
     standing: dict[tuple[FabricProblem, Hashable, Hashable], Any] = field(default_factory=dict)
+
+    @property
+    def estimates_floor(self) -> bool:
+        """Whether only the candidates that look best are measured on the floor: if it is large, or if that will do."""
+        return self.plan is not None and (self.estimates or self.servers > MOST_SERVERS_PROVEN_ON_FLOOR)
 
     @property
     def gpus(self) -> int:
@@ -328,6 +338,11 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         plan=None if case.site.floor is None else FloorPlan(case.site.floor),
         servers_per_rack=servers_per_rack(case.site, server),
     )
+
+
+def estimating(problem: Problem) -> Problem:
+    """The same problem with a floor on which nothing has to be proven."""
+    return replace(problem, estimates=True, variants={}, standing={})
 
 
 def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:

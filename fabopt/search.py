@@ -7,68 +7,40 @@ Limits are priced into the bound (``fabopt.multipliers``), so that little has to
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fabopt.clock import Clock, Settings
 from fabopt.errors import NoAnswerError
 from fabopt.formulation import Level, Program, value_of
 from fabopt.multipliers import Master, Point
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import FabricProblem, Problem, estimating
 from fabopt.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
 from fabopt.topology.clos.candidates import candidate_of
+from fabopt.topology.clos.floor_bounds import TooManyPlacesError
+from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.space import ClosSpace, Restriction
 from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
-from fabopt.topology.clos.variants import anywhere, in_layouts
+from fabopt.topology.clos.variants import anywhere, in_layouts, switch_sums
 from fabopt.topology.needs import Costs, Floats
+from fabopt.weighing import distinct, first_of_each, least_of, stock_value, tolerance, weights_table
 
 # The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
 FIRST_RISE = 0.002
 RISE = 4.0
 FIRST_RISE_ON_FLOOR = 0.05
+# On a floor too large for proofs: how far from the best estimate candidates are looked at, and how many in a layout.
+ESTIMATES_WITHIN = 0.02
+MOST_MEASURED = 24
 MOST_RISES = 12
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16
 CLOSE_ENOUGH = 2e-4
-# What a program is given when time is over, so that candidates that were found become a design.
-LAST_SECONDS = 2.0
 # Candidates of one search that are taken as columns for the program while prices are sought.
 MOST_SAMPLED = 8
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to search: engine, seconds (None: no limit), whether to prune, where to report."""
-
-    engine: str = "cp-sat"
-    time_limit_s: float | None = None
-    prune: bool = True
-    progress: Callable[[str], None] = lambda text: None
-
-
-class Clock:
-    """Seconds left of a time limit, and whether somebody wants to stop."""
-
-    def __init__(self, time_limit_s: float | None) -> None:
-        self._end = None if time_limit_s is None else time.monotonic() + time_limit_s
-        self._stopped = False
-
-    def stop(self) -> None:
-        """End the search as if its time were over: what has been found is kept."""
-        self._stopped = True
-
-    def left(self) -> float | None:
-        """Seconds left for a program, None without a limit: enough to make a design of what has been found."""
-        if self._stopped:
-            return LAST_SECONDS
-        return None if self._end is None else max(LAST_SECONDS, self._end - time.monotonic())
-
-    def is_over(self) -> bool:
-        """Whether the limit has passed."""
-        return self._stopped or (self._end is not None and time.monotonic() >= self._end)
 
 
 @dataclass
@@ -82,44 +54,6 @@ class Optimum:
     sized: int = 0
     in_program: int = 0
     program: Program | None = None
-
-
-def weights_table(problem: Problem) -> tuple[Floats, Floats]:
-    """Item weights by metric, shape (metrics, items), and the most of each metric that all fabrics may use.
-
-    Row 0 is the objective at the least price that any break allows; the others are those that a limit caps. Slots for
-    cards are a limit too where several fabrics share them.
-    """
-    items = problem.goods.items
-    cents = np.array([item.least_cents for item in items], dtype=float)
-    power = np.array([item.power_mw for item in items], dtype=float)
-    units = np.array([item.rack_milliunits for item in items], dtype=float)
-    cards = np.array([item.kind == "nic" for item in items], dtype=float)
-    weights, limits = problem.weights, problem.limits
-    rows = [weights.per_cent * cents + weights.per_mw * power + weights.per_unit * units]
-    caps = [np.inf]
-    budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)
-    power_mw = None if limits.power_mw is None else limits.power_mw - problem.fixed_power_mw
-    slots = problem.nic_slots * problem.servers if len(problem.fabrics) > 1 else None
-    for row, most in ((cents, budget), (power, power_mw), (units, limits.rack_milliunits), (cards, slots)):
-        if most is not None:
-            rows.append(row)
-            caps.append(float(most))
-    return np.array(rows), np.array(caps)
-
-
-def stock_value(problem: Problem) -> int:
-    """What the stock on hand can save at most, in cents."""
-    return sum(item.stock * item.least_cents for item in problem.goods.items if item.kind != "server")
-
-
-def least_of(candidate: Candidate, weights: Floats) -> float:
-    """The least that a candidate can cost at weights of the items."""
-    total = sum(float(weights[item.index]) * count for item, count in candidate.fixed.items())
-    for choice in candidate.choices:
-        costs = [sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options]
-        total += float(min(costs)) * choice.count
-    return total
 
 
 @dataclass
@@ -179,27 +113,43 @@ class Search:
 
     def _open_floor(self, fabric: FabricProblem, costs: Costs, slack: float) -> Found:
         """Search a fabric in every layout of the floor."""
-        policy = self.restrictions.get(fabric.name, Restriction()).policy
         found = Found()
-        for variant in self._variants(fabric, costs):
-            assert variant.layout is not None
-            if policy in (None, variant.layout.policy):
-                self._space(variant, costs).search(slack, found)
+        for variant in self._wanted(fabric, costs):
+            self._space(variant, costs).search(slack, found)
         return found
 
+    def _wanted(self, fabric: FabricProblem, costs: Costs) -> list[FabricProblem]:
+        """The fabric in the layouts that are in the part of the space that is searched."""
+        part = self.restrictions.get(fabric.name, Restriction())
+        return [
+            variant
+            for number, variant in enumerate(self._variants(fabric, costs))
+            if variant.layout is not None
+            and part.policy in (None, variant.layout.policy)
+            and part.layout in (None, number)
+        ]
+
     def _variants(self, fabric: FabricProblem, costs: Costs) -> tuple[FabricProblem, ...]:
-        """The fabric in the layouts that are looked at: with room for the switches that it would have anywhere."""
+        """The fabric in the layouts that are looked at: with room for the switches that all would have anywhere."""
         known = self.problem.variants
         if fabric not in known:
-            free = ClosSpace(
-                self.problem, anywhere(self.problem, fabric), costs, self.caps, Restriction(), self.settings.prune
-            ).search()
-            if not free.batches:
+            sketches = [self._sketch(one, costs) for one in self.problem.fabrics]
+            sums = [switch_sums(*one) for one in sketches if one is not None]
+            if len(sums) < len(sketches):
                 return ()
-            batch = min(free.batches, key=lambda one: float(one.cost[0].min()))
-            shape = batch.shape.row(int(np.argmin(batch.cost[0])))
-            known[fabric] = in_layouts(self.problem, fabric, batch.parts, shape)
+            units, power_mw = (sum(column) for column in zip(*sums, strict=True))
+            known[fabric] = in_layouts(self.problem, fabric, units, power_mw)
         return known[fabric]
+
+    def _sketch(self, fabric: FabricProblem, costs: Costs) -> tuple[Parts, Shape] | None:
+        """What a fabric would be made of if its switches could stand anywhere; None if nothing joins its servers."""
+        free = ClosSpace(
+            self.problem, anywhere(self.problem, fabric), costs, self.caps, Restriction(), self.settings.prune
+        ).search()
+        if not free.batches:
+            return None
+        batch = min(free.batches, key=lambda one: float(one.cost[0].min()))
+        return batch.parts, batch.shape.row(int(np.argmin(batch.cost[0])))
 
     def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
         made: list[Candidate] = []
@@ -245,6 +195,42 @@ class Search:
 
     def run(self, ties: bool = True) -> Optimum:
         """The optimum; ``ties``: broken in the documented order, else any."""
+        if self.problem.plan is not None and len(self.problem.fabrics) > 1 and not self._in_one_layout:
+            return self._layout_by_layout(ties)
+        if self.problem.estimates_floor:
+            return self._estimate(ties)
+        try:
+            return self._prove(ties)
+        except TooManyPlacesError:
+            self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
+            return Search(estimating(self.problem), self.settings, self.clock, self.restrictions).run(ties)
+
+    @property
+    def _in_one_layout(self) -> bool:
+        return any(one.layout is not None for one in self.restrictions.values())
+
+    def _layout_by_layout(self, ties: bool) -> Optimum:
+        """Several fabrics stand around the same servers: the best of the layouts, each searched for all of them."""
+        first = self.problem.fabrics[0]
+        found: list[Optimum] = []
+        for number in range(len(self._variants(first, Costs(self.table)))):
+            part = {
+                fabric.name: replace(self.restrictions.get(fabric.name, Restriction()), layout=number)
+                for fabric in self.problem.fabrics
+            }
+            found.append(Search(self.problem, self.settings, self.clock, part).run(ties))
+        made = [one for one in found if one.value is not None]
+        if not made:
+            proven = all(one.verdict == "infeasible" for one in found)
+            return Optimum("infeasible" if proven else "unknown", sized=self.sized)
+        best = min(made, key=lambda one: one.value or 0)
+        if all(one.verdict in ("optimal", "infeasible") for one in found):
+            return best
+        bounds = [one.bound for one in found if one.verdict != "infeasible"]
+        known = [bound for bound in bounds if bound is not None]
+        return replace(best, verdict="feasible", bound=min(known) if len(known) == len(bounds) else None)
+
+    def _prove(self, ties: bool) -> Optimum:
         prices = np.zeros(len(self.caps) - 1)
         opened = self._open(prices)
         if not np.isfinite(opened.bound):
@@ -262,7 +248,7 @@ class Search:
             complete = not opened.stopped and not self.clock.is_over()
             if outcome.value is not None:
                 needed = self._above(outcome.value, opened.bound)
-                if needed <= slack + _tolerance(opened.bound) or not self.settings.prune or not complete:
+                if needed <= slack + tolerance(opened.bound) or not self.settings.prune or not complete:
                     return self._finished(outcome, opened.bound, complete)
                 slack = needed if self.problem.plan is None else self._next(slack, needed, opened.bound)
             elif slack == np.inf or not complete or not self.settings.prune:
@@ -275,6 +261,40 @@ class Search:
             opened = self._open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
 
+    def _estimate(self, ties: bool) -> Optimum:
+        """The best of what looks best in every layout of a large floor, and a bound for any place of the switches."""
+        costs = Costs(self.table)
+        bound, made = 0.0, []
+        for fabric in self.problem.fabrics:
+            free = self._space(anywhere(self.problem, fabric), costs).search()
+            if not free.batches:
+                return Optimum("unknown" if free.stopped else "infeasible", sized=self.sized)
+            bound += free.least
+            measured: list[tuple[float, int, Candidate]] = []
+            for variant in self._wanted(fabric, costs):
+                found = self._space(variant, costs).search(ESTIMATES_WITHIN * free.least)
+                self.sized += found.sized
+                measured += self._measured(found, len(measured))
+            made += [candidate for *_, candidate in sorted(measured)[:MOST_SAMPLED]]
+        outcome = self._solve(made, ties)
+        if outcome.value is None:
+            return Optimum("unknown", sized=self.sized, in_program=outcome.in_program)
+        return self._finished(replace(outcome, verdict="feasible"), bound - self.saving, not self.clock.is_over())
+
+    def _measured(self, found: Found, start: int) -> list[tuple[float, int, Candidate]]:
+        """(cost, number from ``start`` on, candidate) of what looks best in a layout, with switches in place."""
+        places = [
+            (float(batch.cost[0, index]), number, index)
+            for number, batch in enumerate(found.batches)
+            for index in range(batch.cost.shape[1])
+        ]
+        measured: list[tuple[float, int, Candidate]] = []
+        for _, number, index in sorted(places)[:MOST_MEASURED]:
+            candidate = None if self.clock.is_over() else self._sized(found.batches[number], index)
+            if candidate is not None:
+                measured.append((least_of(candidate, self.table[0]), start + len(measured), candidate))
+        return measured
+
     def _next(self, slack: float, needed: float, bound: float) -> float:
         """The next threshold on a floor: not at once the one that proves, for a better design may lower that."""
         return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
@@ -284,6 +304,10 @@ class Search:
         if before.value is not None and (outcome.value is None or before.value < outcome.value):
             return replace(before, verdict="feasible")
         return outcome
+
+    def of_one(self, candidate: Candidate | None) -> Optimum:
+        """The best purchase for one candidate."""
+        return Optimum("infeasible") if candidate is None else self._solve([candidate], ties=False)
 
     def any_design(self) -> Optimum:
         """Some design under no limits: enough to say that there is one."""
@@ -314,7 +338,7 @@ class Search:
         zero = np.zeros(len(self.caps) - 1)
         pool = self._candidates(opened, MOST_SAMPLED)
         outcome = self._solve(pool, ties=False)
-        if outcome.value is not None and self._above(outcome.value, opened.bound) <= _tolerance(opened.bound):
+        if outcome.value is not None and self._above(outcome.value, opened.bound) <= tolerance(opened.bound):
             return zero, opened.bound, outcome
         master = Master(self.caps[1:])
         freest = self._point(opened, zero, 1.0)
@@ -324,8 +348,8 @@ class Search:
             alone[metric] = 1.0
             leanest = self._open(alone, objective=0.0)
             if leanest.stopped:
-                return zero, opened.bound, self._solve(_distinct(pool), ties=False)
-            if leanest.bound > _tolerance(self.caps[metric + 1]) or not np.isfinite(leanest.bound):
+                return zero, opened.bound, self._solve(distinct(pool), ties=False)
+            if leanest.bound > tolerance(self.caps[metric + 1]) or not np.isfinite(leanest.bound):
                 return None
             pool += self._candidates(leanest, MOST_SAMPLED)
             master.add(self._point(leanest, alone, 0.0))
@@ -347,7 +371,7 @@ class Search:
                 best_prices, best_bound = prices, tried.bound
             pool += self._candidates(tried, MOST_SAMPLED)
             master.add(self._point(tried, prices, 1.0))
-        return best_prices, best_bound, self._solve(_distinct(pool), ties=False)
+        return best_prices, best_bound, self._solve(distinct(pool), ties=False)
 
     def _never_fits(self, prices: Floats, bound: float, free: float) -> bool:
         """Whether the priced uses alone are past the priced limits in every design: then none fits."""
@@ -361,7 +385,7 @@ class Search:
         """Objective and uses of the design that is least at some prices."""
         weights = objective * self.table[0] + prices @ self.table[1:]
         total = np.zeros(len(self.caps))
-        for candidate in _first_of_each(self._candidates(opened, 1)):
+        for candidate in first_of_each(self._candidates(opened, 1)):
             for item, count in candidate.fixed.items():
                 total += self.table[:, item.index] * count
             for choice in candidate.choices:
@@ -419,18 +443,3 @@ class Search:
         if solution.verdict == "unknown" and not self.clock.is_over():
             raise NoAnswerError(f"engine {self.settings.engine} returned no usable answer; try another with --engine")
         return solution
-
-
-def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
-    return list({(one.fabric, one.order): one for one in candidates}.values())
-
-
-def _first_of_each(candidates: Sequence[Candidate]) -> list[Candidate]:
-    first: dict[str, Candidate] = {}
-    for one in candidates:
-        first.setdefault(one.fabric, one)
-    return list(first.values())
-
-
-def _tolerance(bound: float) -> float:
-    return 1e-9 * abs(bound) + 0.5

@@ -19,7 +19,6 @@ from fabopt.export.netbox.objects import Objects
 from fabopt.export.netbox.ports import Ports
 from fabopt.export.netbox.table import Table
 from fabopt.export.netbox.words import VERSIONS, cable_type, interface_type, slugs, text, version_of
-from fabopt.export.topology import near_ports
 from fabopt.read import read_catalog
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Cage
@@ -106,7 +105,7 @@ def test_netbox_takes_it_and_has_the_same_links(name: str, release: str, tmp_pat
     netbox.import_folder(tmp_path)
     wiring = pair[1]
     devices, links = wiring.devices, wiring.links
-    near = [(devices.name[row], port) for row, port in zip(links.a.tolist(), near_ports(wiring), strict=True)]
+    near = [(devices.name[row], port) for row, port in zip(links.a.tolist(), wiring.a_port, strict=True)]
     far = [(devices.name[row], port) for row, port in zip(links.b.tolist(), wiring.b_port, strict=True)]
     # Order does not matter: side A of a splitter is the end that splits.
     expected = {frozenset(ends) for ends in zip(near, far, strict=True)}
@@ -237,6 +236,20 @@ def test_without_a_floor(tmp_path: Path) -> None:
     assert "The case has no floor plan: there is no 04-racks.csv" in files["README.txt"].read_text()
 
 
+def test_files_of_another_design_are_removed(tmp_path: Path) -> None:
+    """Racks of a floor, transceivers, and types that are no more; what somebody else put there stays."""
+    first = written(made("on a floor"), tmp_path)
+    others = {"device-types/mine.yaml": "manufacturer: Mine\n", "10-mine.csv": "name\n", "04-racks.csv.bak": "name\n"}
+    for name, content in others.items():
+        (tmp_path / name).write_text(content)
+    second = written(made("one_tier"), tmp_path)
+    assert "04-racks.csv" in first.keys() - second.keys()
+    assert any(name.startswith("device-types/") for name in first.keys() - second.keys())
+    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert found == second.keys() | others.keys()
+    assert all((tmp_path / name).read_text() == content for name, content in others.items())
+
+
 def test_height_is_rounded_up_to_halves_and_said(tmp_path: Path) -> None:
     document = verify_fixtures.one_tier()
     document["parts"]["t16"]["rack_units"] = 1.3
@@ -267,7 +280,7 @@ def test_device_type_library_files(tmp_path: Path) -> None:
 def test_two_fabrics_do_not_share_names_of_ports(tmp_path: Path) -> None:
     written(made("small two fabrics"), tmp_path)
     names = [row["name"] for row in rows(tmp_path / "07-interfaces.csv") if row["device"] == "server-0001"]
-    assert names == ["compute-nic1p1", "storage-nic1p1"]
+    assert names == ["nic1p1", "nic2p1"]
 
 
 # -- text -----------------------------------------------------------------------------------------------------------

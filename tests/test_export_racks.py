@@ -14,15 +14,15 @@ import pytest
 
 from fabopt.cli import main
 from fabopt.embedded import Embedded
-from fabopt.errors import InputError
-from fabopt.export import racks
+from fabopt.errors import InputError, OutputError
+from fabopt.export import formats, racks
 from fabopt.export.design import design_bytes
 from fabopt.export.drawing import FRAME, PANEL, UNIT
 from fabopt.export.elevation import box_power_w, elevation_of
 from fabopt.export.racks import RACK_COLUMNS, elevation_lines
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from tests.export_samples import CASES, exported, on_floor, shown, solved, text_table
+from tests.export_samples import CASES, exported, on_floor, placed, shown, solved, text_table
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -200,6 +200,70 @@ def test_the_same_design_gives_the_same_bytes(tmp_path: Path) -> None:
     design, wiring = on_floor("attachments")
     first, second = (exported(design, tmp_path / one, "racks", wiring=wiring) for one in "ab")
     assert [path.read_bytes() for path in first.values()] == [path.read_bytes() for path in second.values()]
+
+
+def test_what_was_solved_on_a_floor_stands_in_every_export_where_the_design_says(tmp_path: Path) -> None:
+    design, path, out = placed(), tmp_path / "design.json", tmp_path / "out"
+    path.write_bytes(design_bytes(design))
+    assert main(["export", str(path), "--to", "racks,cables,netbox", "-o", str(out)]) == 0
+    places = {
+        name: (rack, str(unit)) for name, (rack, unit) in zip(wiring_of(design).devices.name, told(design), strict=True)
+    }
+    listed = text_table(out / "racks.csv")
+    assert dict(zip(listed["device"], zip(listed["rack"], listed["unit"], strict=True), strict=True)) == places
+    cables = text_table(out / "cables.csv")
+    assert len(cables) == sum(row.count for row in design.fabrics[0].links)
+    for end in ("from", "to"):
+        ends = zip(cables[f"{end}_device"], cables[f"{end}_rack"], cables[f"{end}_unit"].astype(float), strict=True)
+        assert {(name, (rack, f"{unit:g}")) for name, rack, unit in ends} <= set(places.items())
+    assert (cables["length_m"].astype(float) >= cables["run_m"].astype(float)).all()
+    assert {rack for rack, _ in places.values()} == set(text_table(out / "04-racks.csv")["name"])
+    devices = text_table(out / "06-devices.csv")
+    assert dict(zip(devices["name"], zip(devices["rack"], devices["position"], strict=True), strict=True)) == places
+
+
+def told(design: Design) -> Iterator[tuple[str, int]]:
+    """Rack and unit of servers, leaves and spines as the file says, in this order."""
+    floor, places = design.floor, design.fabrics[0].placement
+    assert floor is not None and places is not None
+    for number in range(Embedded(design).servers):
+        yield floor.server_racks[number // floor.servers_per_rack], 1 + number % floor.servers_per_rack * 4
+    yield from (*places.leaf, *places.spine)
+
+
+# -- what an earlier export left ------------------------------------------------------------------------------------
+
+
+def test_drawings_of_another_design_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    design, wiring = on_floor("splitters")
+    kept = {"racks-a.svg", "racks-A.svg.bak", "my-racks-A.svg", "racks-A1.svg"}
+    for name in kept | {"racks-Z.svg"}:
+        (tmp_path / name).write_text("mine")
+    monkeypatch.setattr(racks, "MOST_RACKS_A_DRAWING", 1)
+    names = {path.name for path in exported(design, tmp_path, "racks", wiring=wiring).values()}
+    assert {"racks-A.svg", "racks-B.svg"} < names
+    assert {path.name for path in tmp_path.iterdir()} == names | kept
+    monkeypatch.undo()
+    exported(design, tmp_path, "cables", wiring=wiring)
+    assert (tmp_path / "racks-A.svg").exists()
+    exported(design, tmp_path, "racks", wiring=wiring)
+    svg = {path.name for path in tmp_path.glob("*.svg")}
+    assert svg == {"racks.svg"} | kept - {"racks-A.svg.bak"}
+
+
+def test_a_move_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    design, wiring = on_floor("splitters")
+    (tmp_path / "racks-A.svg").write_text("old")
+
+    def move(source: Path, target: Path) -> None:
+        if target.name == "racks.csv":
+            raise PermissionError(13, "Permission denied")
+        source.rename(target)
+
+    monkeypatch.setattr(formats.os, "replace", move)
+    with pytest.raises(OutputError, match="Permission denied"):
+        exported(design, tmp_path, "racks", wiring=wiring)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"racks-A.svg": "old"}
 
 
 # -- refusals -------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from fabopt.export.dot import cable_lines, topology_lines
 from fabopt.export.drawio import drawio_bytes
 from fabopt.export.formats import Options, export
 from fabopt.export.graphml import graphml_bytes
-from fabopt.export.topology import MOST_NODES, Graph, near_ports, topology
+from fabopt.export.topology import MOST_NODES, Graph, topology
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
@@ -123,7 +123,7 @@ def test_places_are_of_single_boxes() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_ports_of_a_box_have_names_of_their_own(name: str) -> None:
     _, wiring = made(name)
-    ports = [*zip(wiring.links.a.tolist(), near_ports(wiring), strict=True)]
+    ports = [*zip(wiring.links.a.tolist(), wiring.a_port, strict=True)]
     ports += zip(wiring.links.b.tolist(), wiring.b_port, strict=True)
     assert len(set(ports)) == len(ports)
 
@@ -182,7 +182,7 @@ def test_every_link_is_in_cables_dot(name: str) -> None:
     names, links = wiring.devices.name, wiring.links
     expected = [
         (names[b], far, names[a], near)
-        for a, near, b, far in zip(links.a.tolist(), near_ports(wiring), links.b.tolist(), wiring.b_port, strict=True)
+        for a, near, b, far in zip(links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port, strict=True)
     ]
     assert [match.groups() for match in map(LINK.fullmatch, cable_lines(wiring)) if match] == expected
 

@@ -15,11 +15,12 @@ import yaml
 
 from fabopt import optimize
 from fabopt.cli import main
+from fabopt.clock import Clock, Settings
 from fabopt.errors import EXIT_INFEASIBLE
 from fabopt.problem import Problem, problem_of
 from fabopt.read import Inputs, inputs_from_objects
 from fabopt.schema.design import Conflict, Design
-from fabopt.search import Clock, Search, Settings
+from fabopt.search import Search
 from fabopt.topology.clos.reach import most_servers
 from tests.random_cases import generate
 from tests.small import Json, case, catalog, inputs, product, solved

@@ -17,7 +17,7 @@ from fabopt.verify import WIRING_RULES, verify, verify_wiring
 from fabopt.verify.wiring import MOST_LINKS, combined
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring
-from tests import small
+from tests import export_samples, small
 from tests.test_verify import ATTACHED, JOININGS
 from tests.verify_fixtures import DESIGNS, Json, read
 from tests.wiring_samples import Sizes, a_design, changed, picked, random_design, swapped, without
@@ -331,6 +331,29 @@ def test_the_detail_says_what_is_wrong() -> None:
         BILL: "compute: mpo of 5 m in use on the bill is 30, recomputed 31; mpo of 30 m in use on the bill is 32, "
         "recomputed 31",
     }
+
+
+# Of the first link of a server in the second fabric, where a server has one card of one cage in each.
+OF_THE_FIRST = {
+    "the card of the first fabric": ("endpoints_are_cabled", {"a_card": 1}),
+    "a card that no fabric has": ("endpoints_are_cabled", {"a_card": 3}),
+    "the cage of the first fabric": ("cages_keep_one_use", {"a_cage": 1}),
+    "the port of the first fabric": ("ports_are_used_once", {"a_cage": 1}),
+    "a cage that no fabric has": ("cages_keep_one_use", {"a_cage": 3}),
+}
+
+
+@pytest.mark.parametrize("what", OF_THE_FIRST)
+def test_ports_of_a_server_are_counted_over_all_fabrics(what: str) -> None:
+    made = export_samples.solved("two fabrics")
+    wired = wiring_of(made)
+    assert [check for check in verify_wiring(made, wired) if not check.ok] == []
+    row = np.flatnonzero((wired.links.fabric == 1) & (wired.links.kind == SERVERS)).tolist()[0]
+    assert (wired.links.a_card[row], wired.links.a_cage[row]) == (2, 2)
+    rule, values = OF_THE_FIRST[what]
+    altered = changed(wired, "links", **{name: {row: value} for name, value in values.items()})
+    details = {check.name: check.detail for check in verify_wiring(made, altered) if not check.ok}
+    assert "storage: " in details[rule]
 
 
 # Columns in which any other value is wrong. A link may lie in another free port; names and places are free.

@@ -62,9 +62,11 @@ def assert_bill_is_wired(design: Design, wiring: Wiring) -> None:
     )
     assert found == bill
     assert len(links) == sum(row.count for fabric in design.fabrics for row in fabric.links)
-    ends = [(links.fabric, links.a, links.a_cage, links.a_lane), (links.fabric, links.b, links.b_cage, links.b_lane)]
+    ends = [(links.a, links.a_cage, links.a_lane), (links.b, links.b_cage, links.b_lane)]
     ports = [port for end in ends for port in zip(*(column.tolist() for column in end), strict=True)]
     assert len(set(ports)) == 2 * len(links)
+    names = [*zip(links.a.tolist(), wiring.a_port, strict=True), *zip(links.b.tolist(), wiring.b_port, strict=True)]
+    assert len(set(names)) == 2 * len(links)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -168,6 +170,17 @@ def test_a_switch_port_is_called_what_its_maker_prints() -> None:
     assert ("compute-manager", "port1", "compute-leaf-005", "2/2") in names["infiniband"]
     single = cables(wiring_of(a_design(Sizes())))
     assert ("server-0001", "nic1p1", "compute-leaf-001", "swp1") in single
+
+
+def test_cards_and_cages_of_a_server_are_counted_over_all_fabrics() -> None:
+    """Eight compute cards share four cages of the server, two ports each; two storage cards have a cage in use each."""
+    wiring = shipped("dgx-h200-two-fabrics")[1]
+    links, mine = wiring.links, np.flatnonzero(wiring.links.a == 0).tolist()
+    found = {wiring.a_port[row]: (int(links.a_cage[row]), int(links.a_lane[row])) for row in mine}
+    shared = {f"nic{card}p1": ((card + 1) // 2, (card + 1) % 2) for card in range(1, 9)}
+    own = {"nic9p1": (5, 0), "nic10p1": (6, 0)}
+    assert found == shared | own
+    assert {wiring.a_port[row] for row in mine if links.fabric[row] == 1} == set(own)
 
 
 def protocol_of(document: Json, protocol: str) -> Json:

@@ -13,11 +13,10 @@ from pathlib import PurePath
 from typing import Any
 
 from fabopt.errors import InputError, fault
+from fabopt.export.spreadsheet import safe
 from fabopt.schema.design import BomRow, Design
 
 ENDINGS = (".csv", ".xlsx", ".json")
-# First characters that spreadsheets read as the start of a formula (OWASP, "CSV injection").
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def bill_format(target: str) -> str:
@@ -48,14 +47,8 @@ def _csv(design: Design) -> bytes:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(BomRow.model_fields), lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows({key: _safe(value) for key, value in row.items()} for row in bill_rows(design))
+    writer.writerows({key: safe(value) for key, value in row.items()} for row in bill_rows(design))
     return stream.getvalue().encode()
-
-
-def _safe(value: object) -> object:
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value
 
 
 def _json(design: Design) -> bytes:

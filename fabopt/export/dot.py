@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabopt.export.ends import HOSTS
 from fabopt.export.formats import Options
-from fabopt.export.topology import Edge, Graph, Node, near_ports, topology
+from fabopt.export.topology import Edge, Graph, Node, topology
 from fabopt.report.words import printable
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -69,7 +69,7 @@ def cable_lines(wiring: Wiring) -> Iterator[str]:
     for name, role, product in zip(names, devices.role, devices.product, strict=True):
         kind = "host" if role in HOSTS else "switch"
         yield f"  {name} [role={_quoted(role)}, type={kind}, product={_quoted(product)}];"
-    ends = links.a.tolist(), near_ports(wiring), links.b.tolist(), wiring.b_port
+    ends = links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port
     for a, near, b, far in zip(*ends, strict=True):
         yield f"  {names[b]}:{_quoted(far)} -- {names[a]}:{_quoted(near)};"
     yield "}"

@@ -2,6 +2,9 @@
 
 ``write(design, wiring, folder, options)`` writes its files into an existing folder and returns their paths. What it
 raises, it raises before or after writing: ``export`` delivers either all files of all formats, or none.
+
+A format whose files have names that depend on the design also has ``own_files(folder)``: the files there that it may
+have written. Those that it does not write again are removed, so that a folder holds one design.
 """
 
 from __future__ import annotations
@@ -11,9 +14,10 @@ import importlib
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Protocol, cast
 
 from fabopt.errors import Fault, InputError, OutputError, fault, nearest
@@ -54,8 +58,8 @@ def format_names(words: Sequence[str]) -> list[str]:
 def export(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path, options: Options) -> list[Path]:
     """Write formats into a folder, which is made if need be: all files, or none. Returns the files, in order.
 
-    Files of the same name are replaced. ``OutputError`` if the folder cannot be written to; what a format refuses is
-    an ``InputError``.
+    Files of the same name are replaced, and those that these formats wrote for another design are removed.
+    ``OutputError`` if the folder cannot be written to; what a format refuses is an ``InputError``.
     """
     try:
         missing = _missing_folders(folder)
@@ -80,11 +84,29 @@ def _through_temporary(
         made = [path for name in formats for path in _writer(name)(design, wiring, temporary, options)]
         targets = [folder / path.relative_to(temporary) for path in made]
         _make_room(targets)
-        for path, target in zip(made, targets, strict=True):
-            os.replace(path, target)
+        stale = [path for name in formats for path in _own_files(name, folder) if path not in targets]
+        with _set_aside(stale, temporary):
+            for path, target in zip(made, targets, strict=True):
+                os.replace(path, target)
         return targets
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _set_aside(paths: Sequence[Path], temporary: Path) -> Iterator[None]:
+    """Move files into the temporary folder, which will be removed; put them back if something goes wrong."""
+    moved: list[tuple[Path, Path]] = []
+    try:
+        for number, path in enumerate(paths):
+            aside = temporary / f"{_TEMPORARY}{number}"
+            os.replace(path, aside)
+            moved.append((path, aside))
+        yield
+    except BaseException:
+        for path, aside in moved:
+            os.replace(aside, path)
+        raise
 
 
 def _make_room(targets: Sequence[Path]) -> None:
@@ -100,9 +122,18 @@ def _missing_folders(folder: Path) -> list[Path]:
     return [one for one in (folder, *folder.parents) if not one.exists()]
 
 
+def _module(name: str) -> ModuleType:
+    """Return the module of a format, which is read only now, with all that it imports."""
+    return importlib.import_module(f"fabopt.export.{name}")
+
+
 def _writer(name: str) -> Write:
-    """Return the function that writes a format; its module is read only now, with all that it imports."""
-    return cast("Write", importlib.import_module(f"fabopt.export.{name}").write)
+    return cast("Write", _module(name).write)
+
+
+def _own_files(name: str, folder: Path) -> list[Path]:
+    own_files = getattr(_module(name), "own_files", None)
+    return own_files(folder) if own_files is not None else []
 
 
 def _unknown(name: str) -> Fault:

@@ -18,8 +18,7 @@ from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cage, Switch
 from fabopt.schema.design import Design, TierUse
 from fabopt.units import gbps, mbps
-from fabopt.wiring.model import KINDS, Wiring
-from fabopt.wiring.model import _port_name as port_name
+from fabopt.wiring.model import KINDS, Wiring, port_name
 
 if TYPE_CHECKING:
     import pandas as pd

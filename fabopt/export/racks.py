@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 RACK_COLUMNS = ("rack", "unit", "height_u", "device", "role", "fabric", "product", "part_number", "power_w")
 # Drawings of more racks than this are too large to look at: one file a row then.
 MOST_RACKS_A_DRAWING = 400
+_DRAWING = re.compile(r"racks(-[A-Z]+)?\.svg")
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
@@ -29,6 +31,11 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     text = folder / "racks.txt"
     text.write_text("\n".join(elevation_lines(elevation, design.case.name)) + "\n", encoding="utf-8")
     return [write_csv(folder / "racks.csv", rack_list(design, elevation)), text, *_drawings(design, elevation, folder)]
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Return the drawings in a folder, of all racks or of a row."""
+    return [path for path in sorted(folder.iterdir()) if _DRAWING.fullmatch(path.name) and path.is_file()]
 
 
 def _drawings(design: Design, elevation: Elevation, folder: Path) -> Iterator[Path]:

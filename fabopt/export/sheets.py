@@ -14,11 +14,7 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from fabopt.export.bill import _safe as safe
-from fabopt.export.workbook import _CREATED as CREATED
-from fabopt.export.workbook import _FORMATS as FORMATS
-from fabopt.export.workbook import _OPTIONS as WORKBOOK
-from fabopt.export.workbook import _page as page
+from fabopt.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, safe, set_page
 from fabopt.report.words import printable
 
 if TYPE_CHECKING:
@@ -43,9 +39,9 @@ def write_csv(path: Path, table: pd.DataFrame) -> Path:
 def write_workbook(path: Path, title: str, tables: Mapping[str, pd.DataFrame]) -> Path:
     """Write tables as sheets with a frozen title row and a filter; what one sheet cannot hold goes on in the next."""
     stream = io.BytesIO()
-    book = xlsxwriter.Workbook(stream, WORKBOOK)
+    book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
     book.set_properties({"title": title, "author": "fabopt", "created": CREATED})
-    head = book.add_format(FORMATS["head"])
+    head = book.add_format(CELL_FORMATS["head"])
     for name, table in _sheets(tables).items():
         _sheet(book.add_worksheet(name), head, table)
     book.close()
@@ -84,7 +80,7 @@ def _sheet(sheet: Worksheet, head: Format, table: pd.DataFrame) -> None:
                 writers[column](line, column, value if numbers[column] else _visible(value))
     sheet.freeze_panes(1, 0)
     sheet.autofilter(0, 0, max(1, len(table)), len(table.columns) - 1)
-    page(sheet)
+    set_page(sheet)
     sheet.repeat_rows(0)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from fabopt.report.words import count
 from fabopt.schema.design import Design
-from fabopt.wiring.model import KINDS, NOTHING, Wiring
+from fabopt.wiring.model import NOTHING, Wiring
 
 MOST_NODES = 200
 # From top to bottom of a drawing.
@@ -92,22 +92,6 @@ def topology(design: Design, wiring: Wiring, most: int = MOST_NODES) -> Graph:
     classes = list(range(len(wiring.devices))) if single else _classes(wiring, most)
     nodes = _nodes(wiring, classes, single)
     return Graph(design.case.name, tuple(nodes), tuple(_edges(wiring, classes, nodes)), not single)
-
-
-def near_ports(wiring: Wiring) -> list[str]:
-    """Return the port at the near end of every link, unique on its device.
-
-    Cards are counted in each fabric. Where that gives a server two ports of one name, the fabric stands before them.
-    """
-    links, names = wiring.links, wiring.a_port
-    ports = set(zip(links.a.tolist(), links.fabric.tolist(), names, strict=True))
-    if len({(device, name) for device, _, name in ports}) == len(ports):
-        return names
-    server = (links.kind == KINDS.index("server-leaf")).tolist()
-    return [
-        f"{wiring.fabrics[fabric]}-{name}" if mine else name
-        for fabric, name, mine in zip(links.fabric.tolist(), names, server, strict=True)
-    ]
 
 
 # -- classes --------------------------------------------------------------------------------------------------------

@@ -8,39 +8,18 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from fabopt.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, set_page
 from fabopt.report.answer import headline, proof_line, totals_line
 from fabopt.report.words import plain, printable
 from fabopt.schema.design import BomRow, Design
 
-# A workbook states when it was made; a fixed date keeps it the same for the same design.
-_CREATED = datetime(2026, 1, 1, tzinfo=UTC)
-_OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 _LONGEST_CELL = 32_000
-_FORMATS: dict[str, dict[str, Any]] = {
-    "title": {"bold": True, "font_size": 14},
-    "head": {"bold": True, "bg_color": "#1F3A5F", "font_color": "#FFFFFF", "text_wrap": True, "valign": "vcenter"},
-    "label": {"bold": True, "valign": "top"},
-    "text": {"valign": "top"},
-    "wrap": {"text_wrap": True, "valign": "top"},
-    "count": {"num_format": "#,##0", "valign": "top"},
-    "number": {"num_format": "#,##0.##", "valign": "top"},
-    "money": {"num_format": "$#,##0.00", "valign": "top"},
-    "left_number": {"num_format": "#,##0.##", "valign": "top", "align": "left"},
-    "left_money": {"num_format": "$#,##0.00", "valign": "top", "align": "left"},
-    "total": {"bold": True, "top": 1},
-    "total_count": {"bold": True, "top": 1, "num_format": "#,##0"},
-    "total_money": {"bold": True, "top": 1, "num_format": "$#,##0.00"},
-    "total_number": {"bold": True, "top": 1, "num_format": "#,##0.##"},
-    "good": {"font_color": "#1B7F3B", "valign": "top"},
-    "bad": {"font_color": "#C00000", "bold": True, "valign": "top"},
-}
 # Title, width, format of the bill's columns, in order; the letters are those of the sheet.
 _BILL: tuple[tuple[str, float, str], ...] = (
     ("Line", 6, "count"),
@@ -74,9 +53,9 @@ _PRICES = (
 def workbook_bytes(design: Design) -> bytes:
     """Return the workbook of a design's bill."""
     stream = io.BytesIO()
-    book = xlsxwriter.Workbook(stream, _OPTIONS)
-    book.set_properties({"title": f"{design.case.name}: bill of materials", "author": "fabopt", "created": _CREATED})
-    formats = {name: book.add_format(properties) for name, properties in _FORMATS.items()}
+    book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
+    book.set_properties({"title": f"{design.case.name}: bill of materials", "author": "fabopt", "created": CREATED})
+    formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
     _Summary(book.add_worksheet("Summary"), formats).write(design)
     _bill(book.add_worksheet("Bill"), formats, design.bom)
     _prices(book.add_worksheet("Prices & sources"), formats, design)
@@ -107,7 +86,7 @@ class _Summary:
         sheet.set_column("A:A", 26)
         sheet.set_column("B:B", 110)
         sheet.hide_gridlines(2)
-        _page(sheet)
+        set_page(sheet)
 
     def write(self, design: Design) -> None:
         _text(self.sheet, 0, 0, design.case.name, self.formats["title"])
@@ -171,7 +150,7 @@ def _bill(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow]) 
     if rows:
         sheet.autofilter(0, 0, len(rows), len(_BILL) - 1)
         _subtotals(sheet, formats, rows, last)
-    _page(sheet)
+    set_page(sheet)
     sheet.repeat_rows(0)
 
 
@@ -241,7 +220,7 @@ def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> Non
             style = "money" if column == 3 else "wrap" if column in (4, 8) else "text"
             _cell(sheet, line, column, value, formats[style])
     sheet.freeze_panes(1, 1)
-    _page(sheet)
+    set_page(sheet)
     sheet.repeat_rows(0)
 
 
@@ -250,10 +229,3 @@ def price_source(part: dict[str, Any]) -> dict[str, Any]:
     own = (part.get("provenance") or {}).get("price_usd")
     source = own or part.get("source") or {}
     return source if isinstance(source, dict) else {}
-
-
-def _page(sheet: Worksheet) -> None:
-    sheet.set_landscape()
-    sheet.set_paper(9)
-    sheet.fit_to_pages(1, 0)
-    sheet.set_footer("&L&A&RPage &P of &N")

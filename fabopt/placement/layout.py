@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fabopt.floor import UNIT_M, Floats, FloorPlan, Ints, height_m
 from fabopt.units import ceil_div
 
-Policy = Literal["top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere"]
+Policy = Literal["top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks"]
+POLICIES: tuple[Policy, ...] = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks")
 # Where the leaves of these stand is decided by the racks of their servers, not by the racks of switches.
 IN_SERVER_RACKS: tuple[Policy, ...] = ("top-of-rack",)
 FAR_AWAY_M = 1e6
@@ -102,11 +102,6 @@ class Layout:
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
 
-    @property
-    def shares_racks(self) -> bool:
-        """Whether a leaf can stand in a rack with servers."""
-        return self.policy in ("top-of-rack", "anywhere") or bool(np.isin(self.switch_racks, self.server_racks).any())
-
     @cached_property
     def _leaf_racks(self) -> Ints:
         """Racks in which leaves may stand."""
@@ -179,6 +174,19 @@ class Layout:
         return least
 
     @cached_property
+    def typical_runs_m(self) -> dict[str, float]:
+        """Middle runs of every kind of link: servers to their nearest leaves, switches to switches of all racks."""
+        above = self.plan.floor.tray_height_m - float(np.median(height_m(self.top_unit[self.switch_racks], 1)))
+        between = 2 * above + 2 * self.plan.floor.drop_m + self.plan.floor.slack_m
+        near = self.tray_from_switches_m[:, self._leaf_racks].min(axis=0)
+        beside = self.plan.floor.rack_units * UNIT_M / 2 + self.plan.floor.slack_m
+        return {
+            "server-leaf": float(np.median(self.nearest_leaf_m)),
+            "leaf-spine": beside if not near.any() else between + float(np.median(near)),
+            "spine-core": between + float(np.median(self.tray_from_switches_m[:, self.switch_racks])),
+        }
+
+    @cached_property
     def least_switch_m(self) -> float:
         """The least run between two switches."""
         return float(self.switch_rank_m.min(initial=np.inf))
@@ -193,7 +201,10 @@ def racks_for(units: int, power_mw: int, plan: FloorPlan) -> int:
     return max(1, needed)
 
 
-Mask = NDArray[np.bool_]
+def reachable(plan: FloorPlan) -> Ints:
+    """Usable racks that trays join."""
+    lost = {plan.rack_index(id_) for id_ in plan.cut_off()}
+    return np.array([rack for rack in np.flatnonzero(plan.usable).tolist() if rack not in lost], dtype=np.int64)
 
 
 def layouts(
@@ -210,7 +221,7 @@ def layouts(
     None if the floor has too few racks for the servers.
     """
     needed = ceil_div(servers, per_rack)
-    usable = np.flatnonzero(plan.usable)
+    usable = reachable(plan)
     free = len(usable) - needed
     if free < 0:
         return []
@@ -236,17 +247,18 @@ def layouts(
         ]
     else:
         made += [("top-of-rack", plan.from_centre()[:count]) for count in counts]
-    made.append(("top-of-rack", np.array([], dtype=np.int64)))
+    if free < wanted:
+        made.append(("top-of-rack", np.array([], dtype=np.int64)))
     found: list[Layout] = []
     for policy, racks in made:
         server_racks = usable[~np.isin(usable, racks)][:needed]
         if len(server_racks) < needed:
             continue
-        ordered = racks
-        if policy == "top-of-rack":
+        switch_racks = racks
+        if len(racks) < wanted:
             near = plan.from_centre(server_racks)
-            ordered = np.concatenate([racks, near[np.isin(near, server_racks)]])
-        found.append(Layout(plan, policy, servers, per_rack, box, server_racks, ordered, band))
+            switch_racks = np.concatenate([racks, near[np.isin(near, server_racks)]])
+        found.append(Layout(plan, policy, servers, per_rack, box, server_racks, switch_racks, band))
     return found
 
 

@@ -94,36 +94,42 @@ def _leaf_racks(layout: Layout, numbers: ClosNumbers, box: SwitchBox) -> Ints:
     """Rack of every leaf in the order of numbers; none where they do not fit."""
     if layout.policy in IN_SERVER_RACKS:
         return np.tile(layout.in_server_racks(numbers.group, numbers.rails), numbers.planes)
-    leaves = numbers.planes * numbers.rails
     room: list[int] = _Room(layout).how_many(box).tolist()
-    found: list[int] = []
-    for order in layout.nearest_to_groups(numbers.group):
-        missing = leaves
-        for rack in order:
-            taken = min(missing, room[rack])
-            room[rack] -= taken
-            found += [rack] * taken
-            missing -= taken
-            if not missing:
-                break
-        if missing:
-            return np.array([], dtype=np.int64)
+    found = _dealt(layout.nearest_to_groups(numbers.group), numbers.planes * numbers.rails, room)
+    if not found:
+        return np.array([], dtype=np.int64)
     by_group = np.array(found, dtype=np.int64).reshape(numbers.groups, numbers.planes, numbers.rails)
     return by_group.transpose(1, 0, 2).ravel()
 
 
+def _dealt(orders: list[list[int]], each: int, room: list[int]) -> list[int]:
+    """Racks of so many switches for every order of racks, each rack filled before the next; none if the room ends."""
+    found: list[int] = []
+    for order in orders:
+        missing = each
+        for rack in order:
+            taken = min(missing, room[rack])
+            if taken:
+                room[rack] -= taken
+                found += [rack] * taken
+                missing -= taken
+                if not missing:
+                    break
+        if missing:
+            return []
+    return found
+
+
 def _spine_racks(layout: Layout, numbers: ClosNumbers, box: SwitchBox, room: _Room, leaf_racks: Ints) -> Stands | None:
-    found: list[Stands] = []
-    pod_of = numbers.pod_of_leaf(np.arange(len(leaf_racks))) if numbers.pods > 1 else np.zeros(len(leaf_racks), int)
-    plane_of = np.arange(len(leaf_racks)) // numbers.leaves
-    for plane in range(numbers.planes):
-        for pod in range(numbers.pods):
-            mine = leaf_racks[(pod_of == pod) & (plane_of == plane)]
-            stands = _fill(room, _by_distance(layout, mine), numbers.spines, box)
-            if stands is None:
-                return None
-            found.append(stands)
-    return Stands(*(np.concatenate([getattr(one, name) for one in found]) for name in ("rack", "unit", "height_m")))
+    """Spines of every pod of every plane, in racks nearest to their leaves on average."""
+    leaf = np.arange(len(leaf_racks))
+    pod = leaf // numbers.leaves * numbers.pods + (numbers.pod_of_leaf(leaf) if numbers.pods > 1 else 0)
+    weights = np.zeros((len(layout.plan), numbers.planes * numbers.pods))
+    np.add.at(weights, (leaf_racks, pod), 1.0)
+    away = layout.tray_from_switches_m @ weights / weights.sum(axis=0)
+    orders: list[list[int]] = layout.switch_racks[np.argsort(np.round(away, 6), axis=0, kind="stable")].T.tolist()
+    found = _dealt(orders, numbers.spines, room.how_many(box).tolist())
+    return room.put(np.array(found, dtype=np.int64), box)
 
 
 def _by_distance(layout: Layout, served: Ints) -> Ints:

@@ -127,7 +127,10 @@ def infeasible_lines(design: Design) -> list[str]:
     lines = [headline(design)]
     clashing = [conflict.limit for conflict in design.conflicts]
     if len(clashing) > 1:
-        lines.append(f"These limits clash: {listed(clashing)}. Changing any one of them as below would do.")
+        follows = "Changing any one of them as below would do."
+        if any(conflict.needed is None for conflict in design.conflicts):
+            follows = "What any one of them would need alone is below."
+        lines.append(f"These limits clash: {listed(clashing)}. {follows}")
     lines += [_conflict_line(conflict) for conflict in design.conflicts]
     return lines
 

@@ -20,6 +20,7 @@ from fabopt.report.answer import (
     structure_line,
     totals_line,
 )
+from fabopt.report.floor import floor_lines
 from fabopt.report.words import count, money, plain, power, printable, signed_money, signed_power
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
 
@@ -51,6 +52,10 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield from (_line(line) for line in (nic_line(fabric), structure_line(fabric), bandwidth_line(fabric)))
         yield Text()
         yield _link_table(fabric)
+    lines = floor_lines(design)
+    if lines:
+        yield _heading("Floor")
+        yield from (_line(line) for line in lines)
     yield _heading("Cost and power")
     yield _cost_table(design)
     yield _line(totals_line(design))

@@ -136,7 +136,7 @@ class LinkRow(Strict):
     """Links of one kind that are realised alike. ``count`` links between ``from`` and ``to``, run of ``length_m``.
 
     ``from_cages``/``to_cages``: occupied cages that this row's links account for, summed over all boxes. On a floor
-    plan ``length_m`` is the longest run and ``runs_m`` the length class of each link of a cage, longest first.
+    plan ``length_m`` is the longest class and ``runs_m`` the length class of each link of a cage, in order of ports.
     """
 
     from_: Annotated[Box, Field(alias="from")]

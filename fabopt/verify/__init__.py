@@ -33,6 +33,7 @@ from fabopt.verify.fit import (
     parts_are_offered,
     parts_fit_cages,
 )
+from fabopt.verify.floor import boxes_fit_racks, has_floor, servers_fill_racks
 from fabopt.verify.links import (
     attachments_are_placed,
     bundles_join_boxes,
@@ -99,6 +100,7 @@ from fabopt.wiring.model import Wiring
 
 FabricRule = Callable[[Proof, FabricEvidence], None]
 WiringRule = Callable[[Proof, Cabling], None]
+FloorRule = Callable[[Proof, Wired], None]
 DesignRule = Callable[[Proof, Evidence], None]
 
 FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
@@ -155,6 +157,7 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     modules_fill_cages,
     schedule_matches_bill,
 )
+FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
     purchases_cover_use,
@@ -198,6 +201,9 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     wired = Wired(evidence)
     if wired.is_listed:
         yield from _wiring_checks(evidence, wired)
+        if has_floor(evidence):
+            for floor_rule in FLOOR_RULES:
+                yield as_check(floor_rule.__name__, prove(floor_rule, wired))
     for rule in MONEY_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
 

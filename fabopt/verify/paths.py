@@ -16,13 +16,13 @@ def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
     """Every server has every rail: port by port on the leaf of its group, plane and rail.
 
     With pp = p / P: port i of card j of server s leads to plane i // pp, group s // g, rail (j x pp + i mod pp) // k,
-    all from 0. So a server has k ports on each of r leaves a plane, and the same port of all servers of a group is on
-    one leaf. Source: docs/formulation.md, wiring.
+    all from 0, cards of the fabric alone. So a server has k ports on each of r leaves a plane, and the same port of all
+    servers of a group is on one leaf. Source: docs/formulation.md, wiring.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(SERVER_LEAF)
     server, leaf = cabling.numbers("server")[links.a[rows]], links.b[rows]
-    card, port = links.a_card[rows] - 1, links.a_card_port[rows] - 1
+    card, port = links.a_card[rows] - cabling.server_before.cards - 1, links.a_card_port[rows] - 1
     of_card = cabling.fabric.made.nic.ports_per_nic // clos.planes
     place = card * of_card + port % of_card
     for what, column, number in (

@@ -11,8 +11,8 @@ from fabopt.schema.base import Lane
 from fabopt.units import MBPS_PER_GBPS, ceil_div
 from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, CageRange, Joined, combined, counts_of, repeated
-from fabopt.wiring.model import KINDS, NOTHING, Ints
+from fabopt.verify.wiring import Cabling, CageRange, Joined, cages_per_server, combined, counts_of, repeated
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Links
 
 _ENDS = {
     SERVER_LEAF: ("server", "leaf"),
@@ -111,11 +111,11 @@ def links_join_tiers(proof: Proof, cabling: Cabling) -> None:
 def ports_are_used_once(proof: Proof, cabling: Cabling) -> None:
     """No port has two links, and no switch more than it can drive.
 
-    (box, cage, lane) is at one end of one link; 0 <= lane < lanes; links of a switch <= ``max_ports``. Source: catalog,
-    ``cages`` and ``max_ports``.
+    (box, cage, lane) is at one end of one link of all fabrics; 0 <= lane < lanes; links of a switch <= ``max_ports``.
+    Source: catalog, ``cages`` and ``max_ports``.
     """
     links = cabling.links
-    box, cage, lane, lanes = _both_ends(cabling)
+    box, cage, lane, lanes = _both_ends(cabling.wired.wiring.links)
     proof.equal("ports with a second link", repeated(combined(box, cage, lane)), 0)
     proof.equal("ports outside their cage", int(((lane < 0) | (lane >= lanes)).sum()), 0)
     used = np.bincount(np.concatenate([links.a, links.b]), minlength=len(cabling.devices))
@@ -126,9 +126,8 @@ def ports_are_used_once(proof: Proof, cabling: Cabling) -> None:
         proof.note(f"at most {busiest} links on a {tier.role}")
 
 
-def _both_ends(cabling: Cabling) -> tuple[Ints, Ints, Ints, Ints]:
-    """(Box, cage, lane, lanes) of the near ends of all links, then of the far ends."""
-    links = cabling.links
+def _both_ends(links: Links) -> tuple[Ints, Ints, Ints, Ints]:
+    """(Box, cage, lane, lanes) of the near ends of links, then of the far ends."""
     return (
         np.concatenate([links.a, links.b]),
         np.concatenate([links.a_cage, links.b_cage]),
@@ -163,20 +162,20 @@ def _ends(cabling: Cabling) -> Iterator[_End]:
 
 def _near_cages(cabling: Cabling, joined: Joined, role: str) -> CageRange:
     """Cages of a switch that face up, of all cards of a server, or those that an attachment's ports fill."""
-    fabric = cabling.fabric
     if role == "attachment":
         return CageRange(1, joined.kind.near.occupied)
     if role != "server":
         return cabling.cage_range(role, upwards=True)
-    cages = sum(cage.count for cage in fabric.nic_cages)
-    return CageRange(1, cages if fabric.shared_cages else cages * fabric.made.nic.per_server)
+    before = cabling.server_before.cages
+    return CageRange(before + 1, before + cages_per_server(cabling.fabric))
 
 
 def cages_keep_one_use(proof: Proof, cabling: Cabling) -> None:
     """A cage is split in one way and faces one side; a server's cage is one card's, where cards have their own.
 
     Every cage in use is of the group that the file names for its side, and split as the file says, which the product
-    offers; no cage is in use on both sides. Source: catalog, ``cages``.
+    offers; no cage is in use on both sides. A server's cages are numbered on from those of earlier fabrics. Source:
+    catalog, ``cages``.
     """
     for end in _ends(cabling):
         outside = int(((end.cage < end.allowed.first) | (end.cage > end.allowed.last)).sum())
@@ -186,12 +185,12 @@ def cages_keep_one_use(proof: Proof, cabling: Cabling) -> None:
     _sides_are_apart(proof, cabling)
     if not cabling.fabric.shared_cages:
         _cards_are_apart(proof, cabling)
-    proof.note(f"{len(np.unique(combined(*_both_ends(cabling)[:2])))} cages in use")
+    proof.note(f"{len(np.unique(combined(*_both_ends(cabling.links)[:2])))} cages in use")
 
 
 def _sides_are_apart(proof: Proof, cabling: Cabling) -> None:
     links = cabling.links
-    box, cage, _, _ = _both_ends(cabling)
+    box, cage, _, _ = _both_ends(links)
     code = combined(box, cage)
     up, down = code[: len(links)], code[len(links) :]
     proof.equal("cages with links up and down", len(np.intersect1d(up, down)), 0)
@@ -224,12 +223,13 @@ def ends_run_at_one_speed(proof: Proof, cabling: Cabling) -> None:
 def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
     """Every server has all its ports cabled, every attachment all of its.
 
-    Each (server, card, port) of N x c x p once; each port of an attachment once, and the ports of all attachments
-    differ by one at most from leaf to leaf. Source: design file, ``nic``; case file, ``attachments``.
+    Each (server, card, port) of N x c x p once, cards numbered on from those of earlier fabrics; each port of an
+    attachment once, and the ports of all attachments differ by one at most from leaf to leaf. Source: design file,
+    ``nic``; case file, ``attachments``.
     """
     links, nic = cabling.links, cabling.fabric.made.nic
     rows = cabling.of(SERVER_LEAF)
-    card, port = links.a_card[rows], links.a_card_port[rows]
+    card, port = links.a_card[rows] - cabling.server_before.cards, links.a_card_port[rows]
     cardless = links.a_card[links.kind != KINDS.index(SERVER_LEAF)]
     portless = links.a_card_port[links.kind > KINDS.index("attachment-leaf")]
     proof.equal("other links with a card", int((cardless != NOTHING).sum() + (portless != NOTHING).sum()), 0)

@@ -136,6 +136,19 @@ class CageRange(NamedTuple):
     last: int
 
 
+class ServerPart(NamedTuple):
+    """Cards of a server, and the cages that they have or share."""
+
+    cards: int
+    cages: int
+
+
+def cages_per_server(fabric: FabricEvidence) -> int:
+    """Cages of a server that are a fabric's: those of all its cards, or those that its cards share."""
+    cages = sum(cage.count for cage in fabric.nic_cages)
+    return cages if fabric.shared_cages else cages * fabric.made.nic.per_server
+
+
 @dataclass(frozen=True, eq=False)
 class Cabling:
     """The wiring of one fabric, which is number ``index`` of the design's."""
@@ -158,6 +171,12 @@ class Cabling:
     def wires(self) -> Wires:
         """The wires of all fabrics: links name them by their rows."""
         return self.wired.wiring.wires
+
+    @cached_property
+    def server_before(self) -> ServerPart:
+        """What earlier fabrics have of every server: the fabric's cards and cages are numbered on from there."""
+        earlier = self.wired.evidence.fabrics[: self.index]
+        return ServerPart(sum(one.made.nic.per_server for one in earlier), sum(map(cages_per_server, earlier)))
 
     @cached_property
     def links(self) -> Links:

@@ -22,7 +22,7 @@ from fabopt.wiring.boxes import Box, fabric_boxes, server_boxes, table_of
 from fabopt.wiring.cages import Cages, at_slots, down_cages, up_cages
 from fabopt.wiring.join import UNMADE, Cabled, Jackets, Share, deal, jackets
 from fabopt.wiring.model import KINDS, NOTHING, Devices, Ints, Links, Modules, Wires, Wiring
-from fabopt.wiring.numbers import Numbers
+from fabopt.wiring.numbers import Cards, Numbers, cards_before
 from fabopt.wiring.runs import Runs
 
 NO_MEDIUM = "none"
@@ -45,26 +45,28 @@ def wiring_of(design: Design) -> Wiring:
     Raises ``LookupError`` or ``ValueError`` where the file does not hold together.
     """
     embedded = Embedded(design)
+    fabrics = [Numbers(embedded, fabric) for fabric in design.fabrics]
     boxes, starts = server_boxes(embedded), []
-    for fabric in design.fabrics:
+    for numbers in fabrics:
         starts.append(len(boxes))
-        boxes.extend(fabric_boxes(Numbers(embedded, fabric)))
+        boxes.extend(fabric_boxes(numbers))
     devices = table_of(boxes)
     runs = Runs(embedded, devices)
     wired: list[_Wired] = []
-    for index, fabric in enumerate(design.fabrics):
-        plan = _Plan(Numbers(embedded, fabric), index, starts[index], boxes, runs)
-        wired += plan.wired()
+    for index, before in enumerate(cards_before(fabrics)):
+        wired += _Plan(fabrics[index], index, starts[index], boxes, runs, before).wired()
     names = tuple(fabric.name for fabric in design.fabrics)
     protocols = tuple(fabric.protocol for fabric in design.fabrics)
     return Wiring(names, protocols, devices, _links(wired), _wires(wired), _modules(wired))
 
 
 class _Plan:
-    """One fabric, wired kind by kind."""
+    """One fabric, wired kind by kind. ``before``: cards and cages of a server that earlier fabrics have."""
 
-    def __init__(self, numbers: Numbers, fabric: int, start: int, boxes: Sequence[Box], runs: Runs) -> None:
-        self.numbers, self.fabric, self.runs = numbers, fabric, runs
+    def __init__(
+        self, numbers: Numbers, fabric: int, start: int, boxes: Sequence[Box], runs: Runs, before: Cards
+    ) -> None:
+        self.numbers, self.fabric, self.runs, self.before = numbers, fabric, runs, before
         made = [box.role for box in boxes[start:] if box.fabric == numbers.made.name]
         floor = numbers.embedded.design.floor
         self.classes_m = () if floor is None else tuple(float(one) for one in floor.length_classes_m)
@@ -127,16 +129,15 @@ class _Plan:
         per_wire = _padding(ways)
         joints, card, port = server_leaf(numbers.clos, per_wire)
         ports = numbers.made.nic.ports_per_nic
-        near = at_slots(joints.a_slot, lanes[0], 1)
+        near = at_slots(joints.a_slot, lanes[0], self.before.cages + 1)
         if not numbers.clos.shared_cages:
             slots = ports // numbers.clos.together * padded(numbers.clos.together, per_wire)
             near = near._replace(cage=near.cage + card * ceil_div(slots, lanes[0]))
         far = down_cages(self._switch("leaf"), tier.down, joints.b_slot)
         a, b = joints.a, joints.b + self.first["leaf"]
         run_m = self.runs.of(numbers.made, "server-leaf", a, b)
-        cabled = Cabled(
-            0, a, card + 1, port + 1, near, b, far, float(tier.gbps_down), run_m, ways, np.full(len(a), UNMADE)
-        )
+        card, unmade = self.before.cards + card + 1, np.full(len(a), UNMADE)
+        cabled = Cabled(0, a, card, port + 1, near, b, far, float(tier.gbps_down), run_m, ways, unmade)
         deal(cabled, _shares(rows, ways, lanes), self.classes_m)
         return cabled
 

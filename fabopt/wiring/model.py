@@ -64,9 +64,9 @@ class Links:
 
     fabric            index into ``Wiring.fabrics``; kind: index into ``KINDS``
     a, b              devices
-    a_cage, b_cage    of a server: over its cards in turn, or over the server's own cages where cards share them
+    a_cage, b_cage    of a server: over the cards of all fabrics in turn, and its own cages where cards share them
     a_lane, b_lane    port within the cage, from 0; a_lanes, b_lanes: ports that the cage is split into
-    a_card            card of a server's port, from 1; of other boxes ``NOTHING``
+    a_card            card of a server's port, from 1 over all fabrics; of other boxes ``NOTHING``
     a_card_port       port within the card, from 1; of attachments, port of the attachment, from 1
     wire              row of ``Wires``; ``NOTHING`` where no part is bought
     gbps              speed
@@ -149,7 +149,7 @@ class Wiring:
 
     @cached_property
     def a_port(self) -> list[str]:
-        """Port name at the near end of every link."""
+        """Port name at the near end of every link, unique on its device."""
         links = self.links
         at_box = links.kind <= KINDS.index("attachment-leaf")
         one, other = np.where(at_box, links.a_card, links.a_cage), np.where(at_box, links.a_card_port, links.a_lane)
@@ -157,18 +157,22 @@ class Wiring:
 
     @cached_property
     def b_port(self) -> list[str]:
-        """Port name at the far end of every link."""
+        """Port name at the far end of every link, unique on its device."""
         links = self.links
         return self._port_names(np.full(len(links), len(KINDS)), links.b_cage, links.b_lane, links.b_lanes)
 
     def _port_names(self, kind: Ints, one: Ints, other: Ints, lanes: Ints) -> list[str]:
         keys, place = np.unique(np.stack([self.links.fabric, kind, one, other, lanes]), axis=1, return_inverse=True)
-        names = [_port_name(self.protocols[fabric], *rest) for fabric, *rest in keys.T.tolist()]
+        names = [port_name(self.protocols[fabric], *rest) for fabric, *rest in keys.T.tolist()]
         return [names[at] for at in place.ravel().tolist()]
 
 
-def _port_name(protocol: str, kind: int, one: int, other: int, lanes: int) -> str:
-    """``nic1p1``: card and port of a server; ``port1`` of an attachment; a switch's as its maker prints it."""
+def port_name(protocol: str, kind: int, one: int, other: int, lanes: int) -> str:
+    """Return the name of a port, by the index into ``KINDS`` of its links; of ``len(KINDS)`` for any port of a switch.
+
+    ``one``, ``other``: card and port of a server, ``nic1p1``; port of an attachment (``other``), ``port1``; else cage
+    from 1 and lane from 0 of a switch, as its maker prints them. ``lanes``: ports that the cage is split into.
+    """
     if kind == KINDS.index("server-leaf"):
         return f"nic{one}p{other}"
     if kind == KINDS.index("attachment-leaf"):

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
 
-from fabopt.embedded import Embedded, divide
+from fabopt.embedded import Embedded, at, divide
 from fabopt.joints import ClosNumbers
 from fabopt.schema.case import Attachment, Fabric
+from fabopt.schema.catalog import BuiltInNic, Nic
 from fabopt.schema.design import FabricDesign
 from fabopt.units import ceil_div
+
+
+class Cards(NamedTuple):
+    """Cards of a server, and the cages that they have or share."""
+
+    cards: int
+    cages: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,19 +47,36 @@ class Numbers:
         return self.wanted.attachments
 
     @cached_property
+    def cards(self) -> Cards:
+        """What the fabric has of every server; cages count whether or not they are in use."""
+        nic = self.made.nic
+        if self._shares_cages:
+            return Cards(nic.per_server, sum(cage.count for one in self._built_in for cage in one.cages or ()))
+        cages = self.embedded.part(nic.id, Nic).cages
+        mine = cages if self._built_in else (at(cages, nic.cage_group, "NIC cage group"),)
+        return Cards(nic.per_server, nic.per_server * sum(cage.count for cage in mine))
+
+    @property
+    def _built_in(self) -> list[BuiltInNic]:
+        return [one for one in self.embedded.server.nics if one.role == self.made.role]
+
+    @property
+    def _shares_cages(self) -> bool:
+        return any(one.cages is not None for one in self._built_in)
+
+    @cached_property
     def clos(self) -> ClosNumbers:
         """The numbers that links follow from."""
         made, structure, three = self.made, self.made.structure, len(self.made.tiers) > 2
         divide(made.nic.ports_per_nic, made.planes, "planes share a card's ports evenly")
         ports = made.nic.per_server * made.nic.ports_per_nic // made.planes
         divide(ports, structure.ports_per_server_per_leaf, "leaves of a group take a server's ports evenly")
-        built_in = [one for one in self.embedded.server.nics if one.role == made.role]
         return ClosNumbers(
             servers=self.embedded.servers,
             planes=made.planes,
             cards=made.nic.per_server,
             ports=made.nic.ports_per_nic,
-            shared_cages=any(one.cages is not None for one in built_in),
+            shared_cages=self._shares_cages,
             group=structure.servers_per_group,
             per_leaf=structure.ports_per_server_per_leaf,
             uplinks=made.tiers[0].up_ports,
@@ -61,3 +89,13 @@ class Numbers:
             core_links=structure.links_per_core_pair,
             group_cores=structure.cores_per_group,
         )
+
+
+def cards_before(fabrics: Sequence[Numbers]) -> list[Cards]:
+    """For every fabric what earlier ones have of a server: its own cards and cages are numbered after them."""
+    ends = accumulate(
+        (one.cards for one in fabrics[:-1]),
+        lambda before, own: Cards(before.cards + own.cards, before.cages + own.cages),
+        initial=Cards(0, 0),
+    )
+    return list(ends)

@@ -18,7 +18,7 @@ from fabopt.export.netbox.check import (
     check,
 )
 from fabopt.export.netbox.interfaces import Cables, Interfaces, transceivers
-from fabopt.export.netbox.objects import Objects
+from fabopt.export.netbox.objects import TYPE_HEAD, Objects
 from fabopt.export.netbox.ports import Ports
 from fabopt.export.netbox.readme import readme
 from fabopt.export.netbox.table import Table
@@ -28,6 +28,7 @@ from fabopt.wiring.model import Wiring
 
 README = "README.txt"
 TYPE_FOLDER = "device-types"
+TABLES = (MANUFACTURERS, SITES, ROLES, RACKS, TYPES, DEVICES, INTERFACES, ITEMS, CABLES)
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
@@ -45,9 +46,20 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     return [_written(folder / name, data) for name, data in content.items()]
 
 
+def own_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that an import of any design has; of device types those that say who wrote them."""
+    types = [path for path in sorted((folder / TYPE_FOLDER).glob("*.yaml")) if path.is_file() and _is_own_type(path)]
+    return [path for path in (folder / name for name in TABLES) if path.is_file()] + types
+
+
+def _is_own_type(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(len(TYPE_HEAD)) == TYPE_HEAD
+
+
 def tables_of(objects: Objects, ports: Ports) -> dict[str, Table]:
     """Return the CSV files by name, in order; without a floor plan none of racks, without modules none of them."""
-    tables = {
+    made = {
         MANUFACTURERS: objects.manufacturers(),
         SITES: objects.sites(),
         ROLES: objects.roles(),
@@ -58,7 +70,7 @@ def tables_of(objects: Objects, ports: Ports) -> dict[str, Table]:
         ITEMS: transceivers(ports),
         CABLES: Cables(ports).table(),
     }
-    return {name: table for name, table in tables.items() if table.rows}
+    return {name: made[name] for name in TABLES if made[name].rows}
 
 
 def _written(path: Path, data: bytes) -> Path:

@@ -21,7 +21,7 @@ STRAIGHT = "single-1c1p"
 
 
 class CageKey(NamedTuple):
-    """A cage: device, fabric (cages of a server are counted in each fabric), number from 1."""
+    """A cage: device, fabric that uses it, number from 1."""
 
     device: int
     fabric: int

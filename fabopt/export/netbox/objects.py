@@ -23,9 +23,10 @@ from fabopt.export.netbox.words import (
 from fabopt.floor import FloorPlan
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
-from fabopt.wiring.model import KINDS, NOTHING, Wiring
-from fabopt.wiring.model import _port_name as port_name
+from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
 
+# Begins the files of device types: it tells them from others in the same folder.
+TYPE_HEAD = b"# Written by fabopt\n"
 # Name and colour of each role, in the order in which they are written.
 ROLES = {
     "server": ("GPU server", "4caf50"),
@@ -65,7 +66,7 @@ class DeviceType:
                 {"name": name, "position": str(place)} for place, name in enumerate(self.bays, start=1)
             ]
         dumped = yaml.safe_dump(content, explicit_start=True, sort_keys=False, allow_unicode=True, width=LONGEST_NAME)
-        return str(dumped).encode()
+        return TYPE_HEAD + str(dumped).encode()
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,8 @@ from fabopt.export.ends import HOSTS
 from fabopt.export.netbox.heads import CageKey, End, Ends, Head, Jacket, jackets
 from fabopt.export.netbox.objects import Objects
 from fabopt.export.netbox.words import Version
-from fabopt.export.topology import near_ports
 from fabopt.schema.catalog import Cage, Switch
-from fabopt.wiring.model import KINDS
-from fabopt.wiring.model import _port_name as port_name
+from fabopt.wiring.model import KINDS, port_name
 
 
 class Port(NamedTuple):
@@ -51,7 +49,7 @@ class Ports:
     def __init__(self, objects: Objects, version: Version) -> None:
         self.objects, self.version, self.wiring = objects, version, objects.wiring
         self.ends = Ends(self.wiring)
-        self.near_names = near_ports(self.wiring)
+        self.near_names = self.wiring.a_port
         self.far_names = self.wiring.b_port
         self.jackets = list(jackets(self.wiring, objects.embedded, self.ends))
         self.is_switch = [role not in HOSTS for role in self.wiring.devices.role]
@@ -99,11 +97,8 @@ class Ports:
         return port_name(self.wiring.protocols[cage.fabric], len(KINDS), cage.cage, lane, lanes)
 
     def cage_name(self, cage: CageKey) -> str:
-        """Return the name of a cage. Those of a host are counted in each fabric, which then stands before it."""
-        if self.is_switch[cage.device]:
-            return self.switch_port(cage)
-        before = f"{self.wiring.fabrics[cage.fabric]}-" if len(self.wiring.fabrics) > 1 else ""
-        return f"{before}cage{cage.cage}"
+        """Return the name of a cage; those of a host have none of their own."""
+        return self.switch_port(cage) if self.is_switch[cage.device] else f"cage{cage.cage}"
 
     # -- channels -------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import repeat
 
-from fabopt.export.bill import _safe as safe
+from fabopt.export.spreadsheet import safe
 
 Cell = str | int | float
 Row = tuple[Cell, ...]

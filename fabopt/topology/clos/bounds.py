@@ -91,7 +91,9 @@ class Bounds:
         self.costs = costs
         self.prune = prune
         self.known: dict[tuple[Any, ...], Any] = {}
-        self.floor = None if fabric.layout is None else FloorBounds(problem, fabric.layout, self.link_at)
+        self.floor = None
+        if fabric.layout is not None and not problem.estimates_floor:
+            self.floor = FloorBounds(problem, fabric.layout, self.link_at)
 
     # -- what there is ----------------------------------------------------------------------------------------
 

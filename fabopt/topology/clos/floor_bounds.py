@@ -13,14 +13,25 @@ import numpy as np
 from fabopt.floor import height_m
 from fabopt.links import PortType
 from fabopt.placement.layout import Layout
-from fabopt.placement.place import Stands, SwitchBox, place_leaves
+from fabopt.placement.place import Stands, SwitchBox, place, place_leaves
 from fabopt.problem import NicOption, Problem
 from fabopt.topology.clos.floored import classes_of, grid_of, numbers_of
 from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.needs import Floats
 
 # Least weights of a link between two ports over a run: shape (metrics,).
+Ports = tuple[PortType, PortType]
+Boxes = tuple[SwitchBox, ...]
+Key = tuple[object, ...]
 LinkAt = Callable[[PortType, PortType, float, str], Floats]
+
+
+# Sizes whose switches are placed in a layout before the search is content with estimates.
+MOST_PLACED = 4000
+
+
+class TooManyPlacesError(Exception):
+    """More sizes could be the best of a layout than are worth placing one by one."""
 
 
 class FloorBounds:
@@ -34,6 +45,9 @@ class FloorBounds:
         self._placed: dict[tuple[object, ...], Stands | None] = problem.shelf.worked_out.setdefault(
             ("leaves", layout), {}
         )
+        self._stood: dict[tuple[object, ...], tuple[Stands, ...] | None] = problem.shelf.worked_out.setdefault(
+            ("stands", layout), {}
+        )
         self._measured: dict[tuple[object, ...], tuple[Ints, Ints]] = problem.shelf.worked_out.setdefault(
             ("classes", layout), {}
         )
@@ -45,9 +59,7 @@ class FloorBounds:
             self._measured[key] = _counted(classes_of(self.problem, self.layout.nearest_leaf_m))
         return self._mean(key, near, far, protocol)
 
-    def server_links(
-        self, ports: tuple[PortType, PortType], protocol: str, nic: NicOption, shape: Shape, box: SwitchBox
-    ) -> Floats:
+    def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
         """A server's link for every row of a shape, leaves being where they will stand; infinite if they do not fit."""
         key = ("groups", *ports, protocol, int(shape.k), nic.cards, nic.ports_per_card, nic.planes, box)
         if key not in self._known:
@@ -58,9 +70,7 @@ class FloorBounds:
             known[:, int(g[row])] = self._of_groups(ports, protocol, nic, shape.row(row), box)
         return np.asarray(known[:, g])
 
-    def _of_groups(
-        self, ports: tuple[PortType, PortType], protocol: str, nic: NicOption, shape: Shape, box: SwitchBox
-    ) -> Floats:
+    def _of_groups(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
         key = (int(shape.g), int(shape.k), nic.cards, nic.ports_per_card, nic.planes, box)
         stands = self.leaves(nic, shape, box)
         if stands is None:
@@ -80,49 +90,96 @@ class FloorBounds:
             self._placed[key] = place_leaves(self.layout, numbers_of(nic, shape), box)
         return self._placed[key]
 
-    def uplinks(
-        self, ports: tuple[PortType, PortType], protocol: str, nic: NicOption, shape: Shape, box: SwitchBox
+    def uplinks(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+        """A leaf's uplink for every row of a shape, leaves and spines being where they will stand."""
+        return self._by_row("uplinks", self._uplink, ports, protocol, nic, shape, boxes)
+
+    def core_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+        """A spine's uplink for every row, spines being where they will stand and every core in the best rack for it."""
+        return self._by_row("cores", self._core_link, ports, protocol, nic, shape, boxes)
+
+    def _by_row(
+        self,
+        name: str,
+        mean: Callable[[Ports, str, Key, NicOption, Shape], Floats],
+        ports: Ports,
+        protocol: str,
+        nic: NicOption,
+        shape: Shape,
+        boxes: Boxes,
     ) -> Floats:
-        """A leaf's uplink for every row of a shape of two tiers: each spine is joined to all leaves."""
         found = []
         for row in range(np.size(shape.g)):
             one = shape.row(row)
-            means = self._by_spine(ports, protocol, nic, one, box)
-            found.append(means[:, min(int(one.spines), means.shape[1]) - 1])
+            place_key = (
+                int(one.g), int(one.rails), nic.planes, int(one.groups_per_pod), int(one.spines),
+                bool(one.rail_pods), boxes,
+            )  # fmt: skip
+            uneven = int(one.u) if int(one.u) % int(one.spines) else 0
+            key = (name, *ports, protocol, uneven, *place_key)
+            if key not in self._known:
+                self._known[key] = mean(ports, protocol, place_key, nic, one)
+            found.append(self._known[key])
         return np.stack(found, axis=1)
 
-    def _by_spine(
-        self, ports: tuple[PortType, PortType], protocol: str, nic: NicOption, shape: Shape, box: SwitchBox
-    ) -> Floats:
-        """The mean of a link if the first i spines stand in the best racks: shape (metrics, i)."""
-        key = ("spines", *ports, protocol, int(shape.g), int(shape.rails), nic.planes, box)
-        if key not in self._known:
-            stands = self.leaves(nic, shape, box)
-            layout = self.layout
-            racks = layout.switch_racks[layout.room_units[layout.switch_racks] > 0]
-            if stands is None or not len(racks):
-                return np.full((len(self._link_at(*ports, np.inf, protocol)), 1), np.inf)
-            top = float(np.max(height_m(layout.top_unit[racks], 1)))
-            run = layout.plan.run_m(racks[:, None], top, stands.rack[None, :], stands.height_m[None, :])
-            run = np.where(racks[:, None] == stands.rack[None, :], layout.plan.floor.slack_m, run)
-            classes = classes_of(self.problem, run)
-            values, place = np.unique(classes, return_inverse=True)
-            costs = self._costs(values, *ports, protocol)[:, place.reshape(classes.shape)].mean(axis=2)
-            self._known[key] = np.stack([_first_mean(row, layout.room_units[racks]) for row in costs])
-        return self._known[key]
+    def _stands(self, key: Key, nic: NicOption, shape: Shape) -> tuple[Stands, ...] | None:
+        if key not in self._stood:
+            if len(self._stood) >= MOST_PLACED:
+                raise TooManyPlacesError
+            self._stood[key] = place(self.layout, numbers_of(nic, shape), key[-1])  # type: ignore[arg-type]
+        return self._stood[key]
 
-    def uplinks_of_pods(self, ports: tuple[PortType, PortType], protocol: str, leaves: Ints, spines: Ints) -> Floats:
-        """A leaf's uplink where a pod has so many leaves and spines (arrays): neither all stand in one place."""
-        key = ("ranks", *ports, protocol)
-        if key not in self._known:
-            runs = self.layout.switch_rank_m
-            costs = self._costs(classes_of(self.problem, runs), *ports, protocol)
-            self._known[key] = np.cumsum(costs, axis=1) / np.arange(1, len(runs) + 1) if len(runs) else costs
-        means = self._known[key]
-        most = np.maximum(leaves, spines) - 1
-        if not means.shape[1]:
-            return np.full((means.shape[0], np.size(most)), np.inf)
-        return np.asarray(means[:, np.minimum(most, means.shape[1] - 1)])
+    def _unmade(self, ports: Ports, protocol: str) -> Floats:
+        return np.full(len(self._link_at(*ports, np.inf, protocol)), np.inf)
+
+    def _uplink(self, ports: Ports, protocol: str, key: Key, nic: NicOption, shape: Shape) -> Floats:
+        """Every leaf has at least m links to each spine of its pod."""
+        stands = self._stands(key, nic, shape)
+        if stands is None:
+            return self._unmade(ports, protocol)
+        share = int(shape.links_per_pair) * int(shape.spines) / int(shape.u)
+        measured = ("leaf-spine", *key)
+        if measured not in self._measured:
+            self._measured[measured] = _counted(self._uplink_classes(stands, shape))
+        values, counts = self._measured[measured]
+        return np.asarray(self._costs(values, *ports, protocol) @ counts / counts.sum() * share)
+
+    def _uplink_classes(self, stands: tuple[Stands, ...], shape: Shape) -> Ints:
+        leaves, spines = stands
+        planes, pods, per_pod = int(shape.planes), int(shape.pods), int(shape.spines)
+        leaf = np.arange(len(leaves.rack))
+        plane, within = leaf // (len(leaf) // planes), leaf % (len(leaf) // planes)
+        block, rail = within // int(shape.rails) // int(shape.groups_per_pod), within % int(shape.rails)
+        pod = block * int(shape.rails) + rail if shape.rail_pods else block
+        spine = ((plane * pods + pod) * per_pod)[:, None] + np.arange(per_pod)
+        run = self.layout.plan.run_m(
+            leaves.rack[:, None], leaves.height_m[:, None], spines.rack[spine], spines.height_m[spine]
+        )
+        return classes_of(self.problem, run.ravel())
+
+    def _core_link(self, ports: Ports, protocol: str, key: Key, nic: NicOption, shape: Shape) -> Floats:
+        """A core is joined to all pods' spines of one index at least."""
+        stands = self._stands(key, nic, shape)
+        if stands is None:
+            return self._unmade(ports, protocol)
+        measured = ("spine-core", *key)
+        if measured not in self._measured:
+            self._measured[measured] = self._core_classes(stands[1])
+        values, place_of = self._measured[measured]
+        costs = self._costs(values, *ports, protocol)[:, place_of]
+        by_index = costs.reshape(*costs.shape[:2], int(shape.planes), int(shape.pods), int(shape.spines)).sum(axis=3)
+        return np.asarray(by_index.min(axis=1).sum(axis=(1, 2)) / place_of.shape[1])
+
+    def _core_classes(self, spines: Stands) -> tuple[Ints, Ints]:
+        """Classes that occur, and the place among them of the run from every rack for switches to every spine."""
+        layout, plan = self.layout, self.layout.plan
+        racks = layout.switch_racks[layout.room_units[layout.switch_racks] > 0]
+        top = float(np.max(height_m(layout.top_unit[racks], 1)))
+        run = plan.run_m(racks[:, None], top, spines.rack[None, :], spines.height_m[None, :])
+        run = np.where(racks[:, None] == spines.rack[None, :], plan.floor.slack_m, run)
+        classes = classes_of(self.problem, run)
+        values, place_of = np.unique(classes, return_inverse=True)
+        return values, place_of.reshape(classes.shape)
 
     def _mean(self, key: tuple[object, ...], near: PortType, far: PortType, protocol: str) -> Floats:
         whole = (*key, near, far, protocol)
@@ -144,10 +201,3 @@ class FloorBounds:
 def _counted(classes: Ints) -> tuple[Ints, Ints]:
     values, counts = np.unique(classes, return_counts=True)
     return values, counts
-
-
-def _first_mean(costs: Floats, room: Ints) -> Floats:
-    """Mean of the first i of costs, rising, each repeated as often as its rack has units."""
-    order = np.argsort(costs, kind="stable")
-    each = np.repeat(costs[order], room[order])
-    return np.asarray(np.cumsum(each) / np.arange(1, len(each) + 1))

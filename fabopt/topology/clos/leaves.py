@@ -13,6 +13,7 @@ from fabopt.topology.clos.shape import (
     Ints,
     Parts,
     Shape,
+    chunks,
     divisors,
     most_endpoints,
     ranges,
@@ -132,16 +133,8 @@ class Leaves:
         rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
         rows = open_[rows]
         bound = base[:, rows] + per_uplink[:, rows] * u
-        for some in _chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):
+        for some in chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):
             kept = some[self.threshold.within(bound[:, some])]
             if kept.size:
                 sized = replace(shape, g=shape.g[rows[kept]], u=u[kept])
                 self.spines.open(block, sized, base[:, rows[kept]])
-
-
-def _chunks(order: Ints, first: int) -> Iterator[Ints]:
-    """Parts of an order, each twice as long as the one before."""
-    start, size = 0, first
-    while start < order.size:
-        yield order[start : start + size]
-        start, size = start + size, size * 2

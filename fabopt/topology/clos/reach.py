@@ -18,6 +18,7 @@ from fabopt.links import PortType
 from fabopt.problem import CageUse, FabricProblem, NicOption, Problem, Protocol, SwitchType
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
 from fabopt.topology.clos.shape import Shape, most_endpoints, up_cage_limit, usable_ports
+from fabopt.topology.clos.variants import anywhere
 from fabopt.topology.needs import ceil_of
 
 ONE = Fraction(1)
@@ -51,7 +52,9 @@ class _Way(NamedTuple):
 
 def most_servers(problem: Problem) -> int:
     """No design of a problem, with its number of servers or fewer, has more servers than this, whatever it costs."""
-    return min(_Reach(problem, fabric).most() for fabric in problem.fabrics)
+    if problem.plan is None:
+        return min(_Reach(problem, fabric).most() for fabric in problem.fabrics)
+    return min(_Reach(problem, anywhere(problem, fabric)).most() for fabric in problem.fabrics)
 
 
 class _Reach:

@@ -7,6 +7,7 @@ T groups in a pod, x uplinks of a spine, q spine indices of a core group, m2 lin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -258,3 +259,11 @@ def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     counts = np.maximum(0, last - first + 1)
     rows = np.repeat(np.arange(counts.size), counts)
     return rows, np.arange(rows.size) - np.repeat(np.cumsum(counts) - counts, counts) + first[rows]
+
+
+def chunks(order: Ints, first: int) -> Iterator[Ints]:
+    """Parts of an order, each twice as long as the one before."""
+    start, size = 0, first
+    while start < order.size:
+        yield order[start : start + size]
+        start, size = start + size, size * 2

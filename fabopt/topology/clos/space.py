@@ -24,13 +24,17 @@ from fabopt.topology.needs import Costs, Floats, ceil_of
 
 @dataclass(frozen=True)
 class Restriction:
-    """A part of the space: what the best design of another kind may be made of. None: anything."""
+    """A part of the space: what the best design of another kind may be made of. None: anything.
+
+    ``policy``, ``layout``: on a floor, how switches stand, and the number of the layout.
+    """
 
     protocol: str | None = None
     tiers: int | None = None
     port_mbps: int | None = None
     not_leaf: str | None = None
     policy: str | None = None
+    layout: int | None = None
 
 
 class _Bounded(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.links import Assembly
+from fabopt.placement.place import SwitchBox
 from fabopt.problem import CageUse, SwitchType
 from fabopt.topology.clos.bounds import Block, Bounds, Upper
 from fabopt.topology.clos.floored import switch_box
@@ -16,6 +18,7 @@ from fabopt.topology.clos.shape import (
     Ints,
     Parts,
     Shape,
+    chunks,
     divisors,
     down_cage_limit,
     most_endpoints,
@@ -26,6 +29,9 @@ from fabopt.topology.clos.shape import (
 )
 from fabopt.topology.clos.threshold import Batch, Threshold
 from fabopt.topology.needs import Floats, Number, ceil_of
+
+# Rows that are put on a floor at a time.
+_FEW = 16
 
 
 class _Stack(NamedTuple):
@@ -127,30 +133,57 @@ class Spines:
             links = stack.planes * shape.leaves * shape.u
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
-            kept = np.flatnonzero(fits & self.threshold.within(cost + np.multiply.outer(stack.least, links)))
+            bound = cost + np.multiply.outer(stack.least, links)
+            kept = np.flatnonzero(fits & self.threshold.within(bound))
             if not kept.size:
                 continue
-            some = shape.take(kept)
-            need = some.leaf_spine(
-                stack.block.uplinks.lane.ports,
-                self._leaf_up_limit(stack, some),
-                spine.down.lane.ports,
-                spine.down.cages,
-            )
-            links = self._uplink_cost(stack, some, self.costs.least(stack.joins, need))
-            self.threshold.offer(Batch(stack.parts(), some, cost[:, kept] + links))
+            for rows in self._in_turn(bound, kept):
+                some = shape.take(rows)
+                need = some.leaf_spine(
+                    stack.block.uplinks.lane.ports,
+                    self._leaf_up_limit(stack, some),
+                    spine.down.lane.ports,
+                    spine.down.cages,
+                )
+                uplinks = self._uplink_cost(stack, some, self.costs.least(stack.joins, need))
+                self.threshold.offer(Batch(stack.parts(), some, cost[:, rows] + uplinks))
 
     def _uplink_cost(self, stack: _Stack, shape: Shape, least: Floats) -> Floats:
-        """What the leaves' uplinks cost at least: as for the least run, and on a floor as for all places together."""
+        """What the leaves' uplinks cost at least: as for the least run, and on a floor for their own runs."""
         floor = self.bounds.floor
         if floor is None:
             return least
         block, ports = stack.block, (stack.block.uplinks.port, stack.spine.down.port)
-        means = floor.uplinks_of_pods(ports, block.protocol, shape.leaves_per_pod, shape.spines)
-        if block.tiers == 2:
-            box = switch_box(self.bounds.problem, block.leaf, block.uses, block.protocol)
-            means = np.maximum(means, floor.uplinks(ports, block.protocol, block.nic, shape, box))
+        means = floor.uplinks(ports, block.protocol, block.nic, shape, self._boxes(stack))
         return np.asarray(np.maximum(least, means * (stack.planes * shape.leaves * shape.u)))
+
+    def _boxes(self, stack: _Stack) -> tuple[SwitchBox, ...]:
+        """What a leaf and a spine take of a rack."""
+        block, spine, problem = stack.block, stack.spine, self.bounds.problem
+        uses = (spine.down,) if spine.up is None else (spine.down, spine.up)
+        return (
+            switch_box(problem, block.leaf, block.uses, block.protocol),
+            switch_box(problem, spine.switch, uses, block.protocol),
+        )
+
+    def _core_links(self, stack: _Stack, use: CageUse, shape: Shape) -> Floats:
+        """The least that a spine's uplink to a core costs, row by row."""
+        ports, protocol = (stack.spine_up.port, use.port), stack.block.protocol
+        least = self.bounds.least_link(*ports, "spine-core", protocol)[:, np.newaxis]
+        if self.bounds.floor is None:
+            return least
+        means = self.bounds.floor.core_links(ports, protocol, stack.block.nic, shape, self._boxes(stack))
+        return np.asarray(np.maximum(least, means))
+
+    def _upward(self, stack: _Stack, shape: Shape) -> Floats:
+        """The least that a spine's uplink costs with its share of a core, row by row."""
+        if self.bounds.floor is None:
+            return np.repeat(stack.upward[:, np.newaxis], np.size(shape.g), axis=1)
+        best = np.full((stack.upward.size, np.size(shape.g)), np.inf)
+        for core, use in self.bounds.cores(stack.spine_up.lane.port_mbps, stack.block.protocol):
+            share = self.costs.of(core.item) / usable_ports(use, core)
+            best = np.minimum(best, self._core_links(stack, use, shape) + share[:, np.newaxis])
+        return best
 
     # -- three tiers ------------------------------------------------------------------------------------------
 
@@ -212,23 +245,40 @@ class Spines:
         kept = np.flatnonzero(fits & self.threshold.within(bound))
         if not kept.size:
             return
-        some = shape.take(kept)
-        need = some.leaf_spine(
-            stack.block.uplinks.lane.ports,
-            self._leaf_up_limit(stack, some),
-            spine.down.lane.ports,
-            down_cage_limit(spine.down, up, fewest[kept]),
-        )
-        cost = base[:, kept] + switches[:, kept] + self._uplink_cost(stack, some, self.costs.least(stack.joins, need))
-        self._with_cores(stack, some, cost, fewest[kept], most[kept])
+        for rows in self._in_turn(bound, kept):
+            some = shape.take(rows)
+            need = some.leaf_spine(
+                stack.block.uplinks.lane.ports,
+                self._leaf_up_limit(stack, some),
+                spine.down.lane.ports,
+                down_cage_limit(spine.down, up, fewest[rows]),
+            )
+            links = self._uplink_cost(stack, some, self.costs.least(stack.joins, need))
+            cost = base[:, rows] + switches[:, rows] + links
+            upward = np.multiply.outer(stack.upward, boxes[rows] * fewest[rows])
+            inside = np.flatnonzero(self.threshold.within(cost + upward))
+            if inside.size:
+                left = rows[inside]
+                self._with_cores(stack, shape.take(left), cost[:, inside], fewest[left], most[left])
+
+    def _in_turn(self, bound: Floats, rows: Ints) -> Iterator[Ints]:
+        """Rows as they are to be sized: on a floor, where that takes a while, a few of the lowest bound first."""
+        if self.bounds.floor is None:
+            yield rows
+            return
+        for some in chunks(rows[np.argsort(bound[0, rows], kind="stable")], _FEW):
+            inside = some[self.threshold.within(bound[:, some])]
+            if inside.size:
+                yield inside
 
     def _with_cores(self, stack: _Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
         """Every number of spine uplinks, core switch and way to join them that stays below the threshold."""
         boxes = stack.planes * shape.pods * shape.spines
+        upward = self._upward(stack, shape)
         x = fewest.copy()
         rows = np.arange(x.size)
         while rows.size:
-            cost = base[:, rows] + np.multiply.outer(stack.upward, boxes[rows] * x)
+            cost = base[:, rows] + upward[:, rows] * (boxes[rows] * x)
             inside = self.threshold.within(cost) & (x <= most[rows])
             rows, x = rows[inside], x[inside]
             if not rows.size:
@@ -246,17 +296,19 @@ class Spines:
         if not joins:
             return
         ports = usable_ports(use, core)
-        least = self.bounds.least_link(up.port, use.port, "spine-core", stack.block.protocol)
-        share = least + self.costs.of(core.item) / ports
+        link = self._core_links(stack, use, shape)
+        share = link + (self.costs.of(core.item) / ports)[:, np.newaxis]
         boxes = stack.planes * shape.pods * shape.spines
-        open_ = np.flatnonzero(self.threshold.within(base + np.multiply.outer(share, boxes * shape.x)))
+        open_ = np.flatnonzero(self.threshold.within(base + share * (boxes * shape.x)))
         rows, wide = self._core_groups(shape, open_, ports)
         if not rows.size:
             return
         switches = np.multiply.outer(self.costs.of(core.item), stack.planes * wide.cores)
         need = wide.spine_core(up.lane.ports, up_cage_limit(spine.down, up, wide.spine_down), use.lane.ports, use.cages)
-        cost = base[:, rows] + switches + self.costs.least(joins, need)
-        self.threshold.offer(Batch(stack.parts(core, use), wide, cost))
+        links = self.costs.least(joins, need)
+        if self.bounds.floor is not None:
+            links = np.maximum(links, link[:, rows] * (boxes * shape.x)[rows])
+        self.threshold.offer(Batch(stack.parts(core, use), wide, base[:, rows] + switches + links))
 
     def _core_groups(self, shape: Shape, open_: Ints, core_ports: int) -> tuple[Ints, Shape]:
         """Every (q, m2) with q a divisor of S, m2 of x, and pods x q x m2 core ports at most."""

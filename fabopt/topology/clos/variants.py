@@ -19,17 +19,20 @@ def anywhere(problem: Problem, fabric: FabricProblem) -> FabricProblem:
     return replace(fabric, runs_m={**fabric.runs_m, **dict.fromkeys(RUNS_ON_FLOOR, slack_m)})
 
 
-def in_layouts(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> tuple[FabricProblem, ...]:
-    """The fabric in layouts with room for about as many switches as a candidate has; none on too small a floor."""
+def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: int) -> tuple[FabricProblem, ...]:
+    """The fabric in layouts with room for so many switches of all fabrics; none on too small a floor.
+
+    All fabrics have the same layouts in the same order, each its share of every rack.
+    """
     plan, per_rack = problem.plan, problem.servers_per_rack
     assert plan is not None and per_rack is not None
-    units, power_mw = _switch_sums(parts, shape)
     index = [one.name for one in problem.fabrics].index(fabric.name)
     server = problem.server
     height = float(server.rack_units or 1)
     box = ServerBox(ceil_div(int(height * 1000), 1000), height, milliwatts(server.power_w or 0))
     found = layouts(plan, problem.servers, per_rack, box, units, power_mw, (index, len(problem.fabrics)))
-    return tuple(in_layout(fabric, layout) for layout in found)
+    placed = with_typical_runs if problem.estimates_floor else in_layout
+    return tuple(placed(fabric, layout) for layout in found)
 
 
 def in_layout(fabric: FabricProblem, layout: Layout) -> FabricProblem:
@@ -42,7 +45,12 @@ def in_layout(fabric: FabricProblem, layout: Layout) -> FabricProblem:
     return replace(fabric, layout=layout, runs_m={**fabric.runs_m, **least})
 
 
-def _switch_sums(parts: Parts, shape: Shape) -> tuple[int, int]:
+def with_typical_runs(fabric: FabricProblem, layout: Layout) -> FabricProblem:
+    """The fabric with the middle one of the runs that a layout allows: to estimate with, not to prove."""
+    return replace(fabric, layout=layout, runs_m={**fabric.runs_m, **layout.typical_runs_m})
+
+
+def switch_sums(parts: Parts, shape: Shape) -> tuple[int, int]:
     """(rack units, milliwatts) of a candidate's switches, modules aside."""
     planes = parts.nic.planes
     tiers = (

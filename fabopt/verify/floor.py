@@ -1,0 +1,100 @@
+"""Rules of the floor: where servers and switches stand, from the explicit list of boxes."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+
+from fabopt.floor import FloorPlan
+from fabopt.schema.catalog import Transceiver
+from fabopt.units import ceil_div, milliwatts
+from fabopt.verify.evidence import Evidence
+from fabopt.verify.proof import Proof
+from fabopt.verify.purchases import unit_milliwatts
+from fabopt.verify.wiring import Wired
+from fabopt.wiring.model import Wiring
+
+POLICIES = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks")
+
+
+def servers_fill_racks(proof: Proof, wired: Wired) -> None:
+    """Servers fill usable racks of the floor one after another, bottom up.
+
+    ceil(N / servers per rack) racks, none twice, none blocked or reserved; every switch has a place if the case has a
+    floor, none if it has not. Source: case file, ``site.floor``; design file, ``floor``.
+    """
+    evidence = wired.evidence
+    floor, used = evidence.case.site.floor, evidence.design.floor
+    proof.equal("a floor in the design", used is not None, floor is not None)
+    for fabric in evidence.design.fabrics:
+        proof.equal(f"{fabric.name} has places", fabric.placement is not None, floor is not None)
+        if fabric.placement is not None:
+            proof.holds(fabric.placement.policy in POLICIES, f"unknown placement {fabric.placement.policy}")
+    if floor is None or used is None:
+        proof.note("no floor plan")
+        return
+    plan = FloorPlan(floor)
+    racks = [plan.rack_index(rack) for rack in used.server_racks]
+    proof.equal("racks of servers", len(racks), ceil_div(evidence.servers, used.servers_per_rack))
+    proof.equal("racks named once", len(set(racks)), len(racks))
+    proof.holds(bool(plan.usable[racks].all()), "servers in a rack that is blocked or reserved")
+    given = evidence.case.site.servers_per_rack
+    proof.holds(given is None or used.servers_per_rack == given, f"{used.servers_per_rack} servers a rack, not {given}")
+    lengths = list(used.length_classes_m)
+    proof.equal("length classes rise", lengths, sorted(set(lengths)))
+    proof.note(f"{evidence.servers} servers in {len(racks)} racks")
+
+
+def boxes_fit_racks(proof: Proof, wired: Wired) -> None:
+    """No two boxes fill one rack unit, and no rack is higher or draws more than the floor allows.
+
+    For every rack: units of its boxes are disjoint and within 1 .. rack_units; power of servers, switches and modules
+    in it <= rack_power_w. Source: case file, ``site.floor``; catalog, ``rack_units`` and ``power_w``.
+    """
+    floor = wired.evidence.case.site.floor
+    if floor is None:
+        proof.note("no floor plan")
+        return
+    plan, devices = FloorPlan(floor), wired.wiring.devices
+    taken: dict[str, Counter[int]] = defaultdict(Counter)
+    for rack, unit, height in zip(devices.rack, devices.unit.tolist(), devices.height_u.tolist(), strict=True):
+        if rack:
+            taken[rack].update(range(unit, unit + max(1, int(np.ceil(height)))))
+    for rack, units in taken.items():
+        proof.holds(bool(plan.usable[plan.rack_index(rack)]), f"{rack} is blocked or reserved")
+        proof.holds(min(units) >= 1 and max(units) <= floor.rack_units, f"{rack}: units {min(units)} to {max(units)}")
+        proof.holds(max(units.values()) == 1, f"{rack}: two boxes in one unit")
+    placed = sum(role != "attachment" and not rack for role, rack in zip(devices.role, devices.rack, strict=True))
+    proof.equal("boxes without a rack", placed, 0)
+    if floor.rack_power_w is not None:
+        drawn = rack_milliwatts(wired.evidence, wired.wiring)
+        most = max(drawn.values(), default=0)
+        limit = milliwatts(floor.rack_power_w)
+        proof.holds(most <= limit, f"a rack draws {most / 1000:g} W of {floor.rack_power_w:g}")
+    proof.note(f"{len(taken)} racks in use, at most {max(len(units) for units in taken.values())} units")
+
+
+def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
+    """Power of servers, switches and their modules, by rack."""
+    devices, modules = wiring.devices, wiring.modules
+    drawn: Counter[str] = Counter()
+    each = {
+        product: unit_milliwatts(evidence.product(product))
+        for role, product in set(zip(devices.role, devices.product, strict=True))
+        if role != "attachment"
+    }
+    for role, product, rack in zip(devices.role, devices.product, devices.rack, strict=True):
+        if role != "attachment" and rack:
+            drawn[rack] += each[product]
+    for device, part in zip(modules.device.tolist(), modules.part, strict=True):
+        if devices.role[device] in ("leaf", "spine", "core"):
+            drawn[devices.rack[device]] += milliwatts(evidence.part(part, Transceiver).power_w or 0)
+    return drawn
+
+
+def has_floor(evidence: Evidence) -> bool:
+    """Whether the case or the design speaks of one."""
+    site = evidence.design.case.content.get("site")
+    given = isinstance(site, dict) and site.get("floor") is not None
+    return given or evidence.design.floor is not None or any(one.placement for one in evidence.design.fabrics)

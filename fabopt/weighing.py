@@ -1,0 +1,67 @@
+"""What items weigh in the objective and in the limits, and what a candidate comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fabopt.problem import Problem
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.needs import Floats
+
+
+def weights_table(problem: Problem) -> tuple[Floats, Floats]:
+    """Item weights by metric, shape (metrics, items), and the most of each metric that all fabrics may use.
+
+    Row 0 is the objective at the least price that any break allows; the others are those that a limit caps. Slots for
+    cards are a limit too where several fabrics share them.
+    """
+    items = problem.goods.items
+    cents = np.array([item.least_cents for item in items], dtype=float)
+    power = np.array([item.power_mw for item in items], dtype=float)
+    units = np.array([item.rack_milliunits for item in items], dtype=float)
+    cards = np.array([item.kind == "nic" for item in items], dtype=float)
+    weights, limits = problem.weights, problem.limits
+    rows = [weights.per_cent * cents + weights.per_mw * power + weights.per_unit * units]
+    caps = [np.inf]
+    budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)
+    power_mw = None if limits.power_mw is None else limits.power_mw - problem.fixed_power_mw
+    slots = problem.nic_slots * problem.servers if len(problem.fabrics) > 1 else None
+    for row, most in ((cents, budget), (power, power_mw), (units, limits.rack_milliunits), (cards, slots)):
+        if most is not None:
+            rows.append(row)
+            caps.append(float(most))
+    return np.array(rows), np.array(caps)
+
+
+def stock_value(problem: Problem) -> int:
+    """What the stock on hand can save at most, in cents."""
+    return sum(item.stock * item.least_cents for item in problem.goods.items if item.kind != "server")
+
+
+def least_of(candidate: Candidate, weights: Floats) -> float:
+    """The least that a candidate can cost at weights of the items."""
+    total = sum(float(weights[item.index]) * count for item, count in candidate.fixed.items())
+    for choice in candidate.choices:
+        costs = [sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options]
+        total += float(min(costs)) * choice.count
+    return total
+
+
+def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Every candidate once."""
+    return list({(one.fabric, one.order): one for one in candidates}.values())
+
+
+def first_of_each(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The first candidate of every fabric."""
+    first: dict[str, Candidate] = {}
+    for one in candidates:
+        first.setdefault(one.fabric, one)
+    return list(first.values())
+
+
+def tolerance(bound: float) -> float:
+    """By how much a floating-point bound may be off the integer that it stands for."""
+    return 1e-9 * abs(bound) + 0.5

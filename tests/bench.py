@@ -25,6 +25,7 @@ FABOPT = [PYTHON, "-m", "fabopt"]
 TYPER = [PYTHON, "-c", "import typer"]
 LIBRARIES = [PYTHON, "-c", "from ortools.sat.python import cp_model; import pulp, pydantic"]
 SIZED = "name: sized\nserver: generic-hgx-h100\ngpus: {gpus}\nworkload: {{profile: pretraining}}\n"
+HALL = "site: {{servers_per_rack: 4, floor: {{rows: {rows}, racks_per_row: {racks}}}}}\n"
 # Linux gives ru_maxrss in KiB, macOS in bytes.
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 PATIENCE_S = 120.0
@@ -108,6 +109,19 @@ def large(folder: Path, times: int) -> list[Row]:
     return rows
 
 
+def halls(folder: Path, times: int) -> list[Row]:
+    """Clusters on a floor plan."""
+    rows = []
+    for gpus, lines, racks, seconds in ((1024, 4, 16, 3), (16384, 20, 32, 20)):
+        case = folder / f"hall-{gpus}.yaml"
+        case.write_text(SIZED.format(gpus=gpus) + HALL.format(rows=lines, racks=racks))
+        done = best([*FABOPT, "solve", str(case)], times)
+        rows.append(
+            Row(f"fabopt solve, {gpus:,} GPUs on a floor of {lines} x {racks} racks", done.seconds, "s", seconds)
+        )
+    return rows
+
+
 def direct(patience_s: float) -> list[str]:
     """The demo on one and two tiers, told to CP-SAT as one model of the whole structure, and as fabopt does it.
 
@@ -149,7 +163,8 @@ def main() -> None:
     print(f"| {'what':<74} | {'measured':<12} | {'target':<9} | {'':<6} |")
     print(f"| {'-' * 74} | {'-' * 12} | {'-' * 9} | {'-' * 6} |")
     with tempfile.TemporaryDirectory() as folder:
-        for row in [*ratios(given.times), *large(Path(folder), max(1, given.times // 2))]:
+        few = max(1, given.times // 2)
+        for row in [*ratios(given.times), *large(Path(folder), few), *halls(Path(folder), few)]:
             print(row, flush=True)
     print(*direct(given.patience), sep="\n")
 

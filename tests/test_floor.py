@@ -265,7 +265,7 @@ def server(**keys: Any) -> Server:
         ({"rack_power_w": 40_000}, 8, 10_000.1, {}, 3),
         ({"rack_power_w": 40_000}, 8, 10_000, {"keep_power_w": 1}, 3),
         ({}, 8, None, {"keep_units": 1}, 5),
-        ({"rack_units": 42}, 1.4, 0, {}, 30),
+        ({"rack_units": 42}, 1.4, 0, {}, 21),
         ({"rack_units": 7}, 8, 1, {}, 0),
         ({"rack_power_w": 40_000}, 8, 10_000, {"keep_power_w": 50_000}, 0),
     ],

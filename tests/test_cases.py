@@ -26,6 +26,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "dgx-superpod-512": {"leaf": 128, "spine": 128, "core": 64},
     "finetuning-1024-gpus": {"leaf": 8, "spine": 2},
     "gb200-nvl72-576": {"leaf": 32, "spine": 9},
+    "hall-1024-gpus": {"leaf": 16, "spine": 8},
     "mi300x-inference-2048": {"leaf": 3, "spine": 1},
     "pretraining-16384-gpus": {"leaf": 256, "spine": 256, "core": 128},
     "roce-24576-gpus": {"leaf": 384, "spine": 224, "core": 32},

@@ -34,7 +34,7 @@ RISE = 4.0
 FIRST_RISE_ON_FLOOR = 0.05
 # On a floor too large for proofs: how far from the best estimate candidates are looked at, and how many in a layout.
 ESTIMATES_WITHIN = 0.02
-MOST_MEASURED = 24
+MOST_MEASURED = 12
 MOST_RISES = 12
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16

@@ -137,3 +137,12 @@ def test_same_case_same_design(fabric: Json, servers: int) -> None:
     turned = {kind: list(reversed(entries)) for kind, entries in catalog().items()}
     one, other = solved(content), solved(content, turned)
     assert (one.totals, one.fabrics, one.bom) == (other.totals, other.fabrics, other.bom)
+
+
+def test_ratios_and_shares_with_all_their_digits() -> None:
+    """A third, as a computer writes it, is a third: nothing overflows, and 7:3 written so is enough for 7:3."""
+    design = solved(case({"max_oversubscription": 7 / 3, "reserve_ports": 1 / 3}))
+    assert_proven(design)
+    rounded = solved(case({"max_oversubscription": 2.333333, "reserve_ports": 0.333333}))
+    assert design.totals is not None and rounded.totals is not None
+    assert design.totals.capex_usd <= rounded.totals.capex_usd

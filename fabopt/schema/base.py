@@ -12,7 +12,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from fabopt.units import exact, mbps
 
 SPLIT_PATTERN = re.compile(r"([1-9][0-9]{0,3})x([0-9]{1,6}(?:\.[0-9]{1,3})?)")
-MOST_DECIMALS = 10**6
 ID_PATTERN = r"^[a-z0-9][a-z0-9.+_-]{0,99}$"
 
 
@@ -56,13 +55,6 @@ def _check_id(text: str) -> str:
     return text
 
 
-def _check_decimals(value: float) -> float:
-    """Shares and ratios are compared exactly, in integers of a machine's size."""
-    if MOST_DECIMALS % exact(value).denominator:
-        raise ValueError("at most six decimals")
-    return value
-
-
 Split = Annotated[str, AfterValidator(_check_split)]
 Identifier = Annotated[str, AfterValidator(_check_id)]
 Text = Annotated[str, Field(max_length=4000)]
@@ -72,8 +64,7 @@ Money = Annotated[float, Field(ge=0, le=1e12)]
 Watts = Annotated[float, Field(ge=0, le=1e9)]
 Metres = Annotated[float, Field(gt=0, le=1e6)]
 Gbps = Annotated[float, Field(gt=0, le=1e6)]
-Ratio = Annotated[float, Field(gt=0, le=1e6), AfterValidator(_check_decimals)]
-Share = Annotated[float, Field(ge=0, lt=1), AfterValidator(_check_decimals)]
+Ratio = Annotated[float, Field(gt=0, le=1e6)]
 
 JsonObject = dict[str, Any]
 

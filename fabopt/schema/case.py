@@ -13,7 +13,6 @@ from fabopt.schema.base import (
     Metres,
     Money,
     Ratio,
-    Share,
     Split,
     Strict,
     Text,
@@ -115,7 +114,7 @@ class Fabric(Strict):
     group_by: Literal["any", "rack"] = "any"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
-    reserve_ports: Share = 0
+    reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
 
     @model_validator(mode="after")
     def _attachment_names_differ(self) -> Self:

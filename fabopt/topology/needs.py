@@ -26,6 +26,15 @@ def ceil_of(numerator: Number, denominator: Number) -> Number:
     return -(-numerator // denominator)
 
 
+def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:
+    """Ceiling of ``values * factor / divisor``, for values below ten million; exact however large the factors are."""
+    if max(factor * 10**7, divisor) < 2**63:
+        return ceil_of(values * factor, divisor)
+    if np.ndim(values) == 0:
+        return ceil_of(int(values) * factor, divisor)
+    return np.array([ceil_of(one * factor, divisor) for one in np.asarray(values).tolist()], dtype=np.int64)
+
+
 class Profile(NamedTuple):
     """``boxes`` equal boxes, each with ``low`` peers of ``links`` links and ``high`` peers of one link more."""
 

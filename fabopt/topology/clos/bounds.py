@@ -19,7 +19,7 @@ from fabopt.topology.clos.dominance import undominated_nics, undominated_switche
 from fabopt.topology.clos.floor_bounds import FloorBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
 from fabopt.topology.clos.shape import Ints, uplinks_that_fit, usable_ports
-from fabopt.topology.needs import Costs, Floats, Number, ceil_of
+from fabopt.topology.needs import Costs, Floats, Number, scaled_ceil
 
 
 class Block(NamedTuple):
@@ -192,7 +192,7 @@ class Bounds:
     def reserved(self, endpoints: Number) -> Number:
         """Down ports such that the fabric's reserve of them stays free."""
         free = 1 - self.fabric.reserve
-        return ceil_of(endpoints * free.denominator, free.numerator)
+        return scaled_ceil(endpoints, free.denominator, free.numerator)
 
     @_remembered
     def leaf_ports(self, leaf: SwitchType, down: CageUse, up: CageUse) -> int:
@@ -310,8 +310,8 @@ class Bounds:
 
 
 def _uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:
-    top = down_links * (down.lane.port_mbps * most.denominator)
-    return np.asarray(np.maximum(1, ceil_of(top, most.numerator * up.lane.port_mbps)))
+    factor, divisor = down.lane.port_mbps * most.denominator, up.lane.port_mbps * most.numerator
+    return np.asarray(np.maximum(1, scaled_ceil(down_links, factor, divisor)))
 
 
 def _most_down(switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints]) -> int:

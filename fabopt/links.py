@@ -342,7 +342,7 @@ def _useful(modules: Sequence[_Module]) -> list[_Module]:
     kept: list[_Module] = []
     for one in sorted(modules, key=lambda module: (module.item.first_cents, module.item.power_mw, module.item.id)):
         if not any(
-            other.optics == one.optics and other.product.reach_m >= one.product.reach_m and _beats(other.item, one.item)
+            other.optics == one.optics and other.product.reach_m >= one.product.reach_m and beats(other.item, one.item)
             for other in kept
         ):
             kept.append(one)
@@ -368,7 +368,7 @@ def whole_only(assembly: Assembly) -> Assembly:
     return assembly
 
 
-def _beats(one: Item | None, other: Item | None) -> bool:
+def beats(one: Item | None, other: Item | None) -> bool:
     """``one`` costs and draws no more than ``other`` whatever the quantity."""
     if one is other:
         return True
@@ -394,9 +394,9 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
             other.mode is one.mode
             and other.ports_per_wire == one.ports_per_wire
             and (one.mode is not Mode.NEAR or (other.near is None) == (one.near is None))
-            and _beats(other.near, one.near)
-            and _beats(other.wire, one.wire)
-            and _beats(other.far, one.far)
+            and beats(other.near, one.near)
+            and beats(other.wire, one.wire)
+            and beats(other.far, one.far)
             for other in kept
         ):
             kept.append(one)

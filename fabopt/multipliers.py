@@ -39,6 +39,7 @@ class Master:
 
     def prices(self) -> tuple[Floats, float]:
         """Prices at which the model of the bound is highest, and its height there."""
+        # a module that OR-Tools makes from C, with nothing said of its types
         from ortools.linear_solver import pywraplp  # type: ignore[attr-defined]
 
         solver = pywraplp.Solver.CreateSolver("GLOP")

@@ -155,8 +155,8 @@ class FabricProblem:
     oversubscription_spine: Fraction
     reserve: Fraction
     attachments: tuple[AttachmentDemand, ...]
-    nics: Mapping[Protocol, tuple[NicOption, ...]]
-    switches: Mapping[Protocol, Mapping[str, tuple[SwitchType, ...]]]
+    nics: Mapping[str, tuple[NicOption, ...]]
+    switches: Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
     runs_m: Mapping[str, float]
     refused_nics: tuple[str, ...]
     layout: Layout | None = None
@@ -400,11 +400,13 @@ def _fabric(
     demand = demand_of(fabric, case)
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refused: dict[str, str] = {}
-    nics = {
+    nics: dict[str, tuple[NicOption, ...]] = {
         protocol: tuple(_nic_options(fabric, protocol, shelf, server, pcie, demand.gpu_mbps, refused))
         for protocol in protocols
     }
-    switches = {protocol: _switches(fabric, protocol, shelf) for protocol in protocols}
+    switches: dict[str, Mapping[str, tuple[SwitchType, ...]]] = {
+        protocol: _switches(fabric, protocol, shelf) for protocol in protocols
+    }
     distances = case.site.distances_m
     return FabricProblem(
         name=fabric.name,

@@ -104,6 +104,7 @@ def _model_builder(lp: pulp.LpProblem, name: str, time_limit_s: float | None, ex
     """Solve what PuLP writes as MPS (its LP text is not understood); names are PuLP's own."""
     from ortools.linear_solver.python import model_builder
 
+    # OR-Tools says nothing of the types of this module
     model: Any = model_builder.Model()  # type: ignore[no-untyped-call]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.mps"

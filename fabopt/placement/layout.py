@@ -289,8 +289,8 @@ def _along_rows(plan: FloorPlan, needed: int, wanted: int) -> list[tuple[Policy,
         rest = sum(max(0, len(plan.racks_of(row)) - each) for row in range(used))
         if rest < needed:
             continue
-        for policy, order in (("middle-of-row", plan.middle), ("end-of-row", plan.ends)):
-            racks = np.concatenate([order([row])[:each] for row in range(used)])
-            made.append((policy, racks))  # type: ignore[arg-type]
+        middle = np.concatenate([plan.middle([row])[:each] for row in range(used)])
+        ends = np.concatenate([plan.ends([row])[:each] for row in range(used)])
+        made += [("middle-of-row", middle), ("end-of-row", ends)]
         break
     return made

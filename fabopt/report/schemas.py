@@ -8,28 +8,20 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from fabopt.embedded import PART_MODELS
 from fabopt.errors import InputError, fault, nearest
 from fabopt.library import checkout_or_package
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, PriceBook, Server, Switch, Transceiver
+from fabopt.schema.catalog import Catalog, PriceBook
 from fabopt.schema.design import Design
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-# One product a file: there the id may be left to the file's name.
-_PRODUCTS: dict[str, type[BaseModel]] = {
-    "switch": Switch,
-    "nic": Nic,
-    "transceiver": Transceiver,
-    "cable": Cable,
-    "fibre": Fibre,
-    "server": Server,
-}
 SCHEMAS: dict[str, type[BaseModel]] = {
     "case": Case,
     "catalog": Catalog,
     "design": Design,
     "price-book": PriceBook,
-    **_PRODUCTS,
+    **PART_MODELS,
 }
 
 
@@ -41,7 +33,7 @@ def schema_bytes(kind: str) -> bytes:
         raise InputError([fault("KIND", "", "no such kind of file", kind, allowed=", ".join(SCHEMAS), hint=hint)])
     schema: dict[str, Any] = {"$schema": _DIALECT, **SCHEMAS[kind].model_json_schema(by_alias=True)}
     schema["title"] = f"fabopt {kind}"
-    if kind in _PRODUCTS:
+    if kind in PART_MODELS:  # one product a file: there the id may be left to the file's name
         schema["required"] = [key for key in schema.get("required", []) if key != "id"]
     return json.dumps(schema, indent=2, ensure_ascii=False).encode() + b"\n"
 

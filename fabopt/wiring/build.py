@@ -19,9 +19,9 @@ from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, Way, way_of
 from fabopt.wiring.attachments import LeafCages, head_of, in_cages, lanes_of, place_attachments
 from fabopt.wiring.boxes import Box, fabric_boxes, server_boxes, table_of
-from fabopt.wiring.cages import Cages, at_slots, down_cages, up_cages
+from fabopt.wiring.cages import at_slots, down_cages, up_cages
 from fabopt.wiring.join import UNMADE, Cabled, Jackets, Share, deal, jackets
-from fabopt.wiring.model import KINDS, NOTHING, Devices, Ints, Links, Modules, Wires, Wiring
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Links, Modules, Wires, Wiring
 from fabopt.wiring.numbers import Cards, Numbers, cards_before
 from fabopt.wiring.runs import Runs
 
@@ -271,6 +271,3 @@ def _modules(wired: Sequence[_Wired]) -> Modules:
         [found[place][0] for place in places],
         np.array([found[place][1] for place in places], dtype=np.int64),
     )
-
-
-__all__ = ["Cages", "Devices", "wiring_of"]

@@ -48,6 +48,10 @@ class Share:
     runs_m: tuple[float, ...] | None
 
 
+# What distinguishes cages that are dealt to rows: the length class of each link (None: all are equal), and their ports.
+Unit = tuple[tuple[float, ...] | None, int]
+
+
 def deal(cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float]) -> None:
     """Give every link its row. With several rows whole cages are dealt out in order, each row its number of them.
 
@@ -61,7 +65,7 @@ def deal(cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float]) ->
     device, cages = (cabled.a, cabled.near) if by_near else (cabled.b, cabled.far)
     order, start, size = _grouped(_codes(device, cages.cage))
     classes = _classes(cabled, shares, classes_m, order, start, size)
-    free: dict[object, list[int]] = {}
+    free: dict[Unit, list[int]] = {}
     for index in range(len(start)):
         free.setdefault(classes[index], []).append(index)
     for number, one in enumerate(shares):
@@ -75,7 +79,7 @@ def deal(cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float]) ->
 
 def _classes(
     cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float], order: Ints, start: Ints, size: Ints
-) -> list[tuple[object, ...]]:
+) -> list[Unit]:
     """What distinguishes units: the length class of each link where the rows name them, and their ports."""
     if shares[0].runs_m is None:
         return [(None, int(ports)) for ports in size]
@@ -87,10 +91,10 @@ def _classes(
     ]
 
 
-def _kinds_taken(one: Share, free: dict[object, list[int]], way: Way) -> dict[object, int]:
+def _kinds_taken(one: Share, free: dict[Unit, list[int]], way: Way) -> dict[Unit, int]:
     """How many units of each kind a row takes: their number, links and wires come out."""
-    keys = [key for key in free if free[key] and (one.runs_m is None or key[0] == one.runs_m)]  # type: ignore[index]
-    ports = [int(key[1]) for key in keys]  # type: ignore[index]
+    keys = [key for key in free if free[key] and (one.runs_m is None or key[0] == one.runs_m)]
+    ports = [many for _, many in keys]
     found = _split(one.cages, one.links, one.wires, [len(free[key]) for key in keys], ports, way)
     if found is None:
         raise ValueError(f"no {one.cages} cages have {one.links} links")

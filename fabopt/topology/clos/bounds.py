@@ -74,7 +74,8 @@ def _remembered(
         key = (name, *args)
         if key not in self.known:
             self.known[key] = method(self, *args, **kwargs)
-        return self.known[key]  # type: ignore[no-any-return]
+        result: _Result = self.known[key]
+        return result
 
     return look_up
 
@@ -100,7 +101,7 @@ class Bounds:
     @_remembered
     def nics(self, protocol: str) -> list[NicOption]:
         """Ways to equip servers, at a speed that the attachments can have too."""
-        options = list(self.fabric.nics.get(protocol, ()))  # type: ignore[call-overload]
+        options = list(self.fabric.nics.get(protocol, ()))
         for attachment in self.fabric.attachments:
             speed = attachment.port_mbps
             options = [one for one in options if speed in (None, one.port.lane.port_mbps)]
@@ -108,7 +109,7 @@ class Bounds:
 
     @_remembered
     def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
-        options = [one for one in self.fabric.switches[protocol][role] if one.id != without]  # type: ignore[index]
+        options = [one for one in self.fabric.switches[protocol][role] if one.id != without]
         return undominated_switches(options) if self.prune else options
 
     @_remembered

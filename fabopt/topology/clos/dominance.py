@@ -9,21 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from fabopt.goods import Item
+from fabopt.links import beats
 from fabopt.problem import NicOption, SwitchType
 
 
 def _no_dearer(one: Item | None, other: Item | None) -> bool:
-    if one is other:
-        return True
-    if one is None or other is None:
-        return one is None
-    return (
-        not one.varies
-        and not other.varies
-        and one.first_cents <= other.first_cents
-        and one.power_mw <= other.power_mw
-        and one.rack_milliunits <= other.rack_milliunits
-    )
+    """``one`` costs, draws and stands for no more than ``other`` whatever the quantity."""
+    return beats(one, other) and (one is None or other is None or one.rack_milliunits <= other.rack_milliunits)
 
 
 def _serves_as(one: SwitchType, other: SwitchType) -> bool:

@@ -7,6 +7,7 @@ at; spines are bounded by the best racks for them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,20 @@ from fabopt.topology.needs import Floats
 # Least weights of a link between two ports over a run: shape (metrics,).
 Ports = tuple[PortType, PortType]
 Boxes = tuple[SwitchBox, ...]
-Key = tuple[object, ...]
+
+
+class Key(NamedTuple):
+    """What the places of leaves and spines follow from."""
+
+    g: int
+    rails: int
+    planes: int
+    groups_per_pod: int
+    spines: int
+    rail_pods: bool
+    boxes: Boxes
+
+
 LinkAt = Callable[[PortType, PortType, float, str], Floats]
 
 
@@ -111,7 +125,7 @@ class FloorBounds:
         found = []
         for row in range(np.size(shape.g)):
             one = shape.row(row)
-            place_key = (
+            place_key = Key(
                 int(one.g), int(one.rails), nic.planes, int(one.groups_per_pod), int(one.spines),
                 bool(one.rail_pods), boxes,
             )  # fmt: skip
@@ -126,7 +140,7 @@ class FloorBounds:
         if key not in self._stood:
             if len(self._stood) >= MOST_PLACED:
                 raise TooManyPlacesError
-            self._stood[key] = place(self.layout, numbers_of(nic, shape), key[-1])  # type: ignore[arg-type]
+            self._stood[key] = place(self.layout, numbers_of(nic, shape), key.boxes)
         return self._stood[key]
 
     def _unmade(self, ports: Ports, protocol: str) -> Floats:

@@ -139,18 +139,18 @@ class Spines:
                 continue
             for rows in self._in_turn(bound, kept):
                 some = shape.take(rows)
-                need = some.leaf_spine(
-                    stack.block.uplinks.lane.ports,
-                    self._leaf_up_limit(stack, some),
-                    spine.down.lane.ports,
-                    spine.down.cages,
-                )
-                uplinks = self._uplink_cost(stack, some, self.costs.least(stack.joins, need))
+                uplinks = self._uplink_cost(stack, some, spine.down.cages)
                 self.threshold.offer(Batch(stack.parts(), some, cost[:, rows] + uplinks))
 
-    def _uplink_cost(self, stack: _Stack, shape: Shape, least: Floats) -> Floats:
+    def _uplink_cost(self, stack: _Stack, shape: Shape, spine_cages: Number) -> Floats:
         """What the leaves' uplinks cost at least: as for the least run, and on a floor for their own runs."""
-        floor = self.bounds.floor
+        need = shape.leaf_spine(
+            stack.block.uplinks.lane.ports,
+            self._leaf_up_limit(stack, shape),
+            stack.spine.down.lane.ports,
+            spine_cages,
+        )
+        least, floor = self.costs.least(stack.joins, need), self.bounds.floor
         if floor is None:
             return least
         block, ports = stack.block, (stack.block.uplinks.port, stack.spine.down.port)
@@ -247,13 +247,7 @@ class Spines:
             return
         for rows in self._in_turn(bound, kept):
             some = shape.take(rows)
-            need = some.leaf_spine(
-                stack.block.uplinks.lane.ports,
-                self._leaf_up_limit(stack, some),
-                spine.down.lane.ports,
-                down_cage_limit(spine.down, up, fewest[rows]),
-            )
-            links = self._uplink_cost(stack, some, self.costs.least(stack.joins, need))
+            links = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))
             cost = base[:, rows] + switches[:, rows] + links
             upward = np.multiply.outer(stack.upward, boxes[rows] * fewest[rows])
             inside = np.flatnonzero(self.threshold.within(cost + upward))

@@ -1,0 +1,58 @@
+"""The sweep and front file: one case solved at many points.
+
+Money is in dollars with at most two decimals, power in watts, speed in Gb/s. words of the design file mean the same here.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabopt.schema.base import Strict
+from fabopt.schema.design import CaseRecord, Conflict, FabricDesign, Number, Objective, Status, Totals
+
+Sense = Literal["minimize", "maximize"]
+
+
+class FrontObjective(Strict):
+    """One of the quantities that a front trades; its values are in ``FrontPoint.values`` under ``metric``."""
+
+    metric: str
+    sense: Sense
+
+
+class FrontPoint(Strict):
+    """The best design at one point.
+
+    ``over``: keys of the case as they are at this point; ``budget_usd``: its budget, in a budget sweep. ``values``: figures
+    of the design by metric. ``capex_by_kind``: dollars by kind of bill row. ``marginal``: dollars of capex for one more of
+    what is maximized, against the point before on the front (None on the first, and without money or a maximum).
+    """
+
+    budget_usd: Number | None = None
+    over: dict[str, Number | str] = {}
+    status: Status
+    summary: str = ""
+    values: dict[str, Number] = {}
+    objective: Objective
+    totals: Totals | None = None
+    capex_by_kind: dict[str, Number] = {}
+    fabrics: tuple[FabricDesign, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
+    knee: bool = False
+    marginal: Number | None = None
+
+
+class Front(Strict):
+    """A whole file. ``kind``: a sweep over ``keys`` (a budget is the key ``limits.budget_usd``) or a Pareto front.
+
+    ``complete``: False if it was stopped before all points were done.
+    """
+
+    fabopt: str
+    case: CaseRecord
+    kind: Literal["sweep", "pareto"]
+    keys: tuple[str, ...] = ()
+    objectives: tuple[FrontObjective, ...] = ()
+    complete: bool = True
+    points: tuple[FrontPoint, ...] = ()

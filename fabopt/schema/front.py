@@ -1,6 +1,6 @@
 """The sweep and front file: one case solved at many points.
 
-Money is in dollars with at most two decimals, power in watts, speed in Gb/s. words of the design file mean the same here.
+Money is in dollars with at most two decimals, power in watts, speed in Gb/s. Words of the design file mean the same.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class FrontObjective(Strict):
 class FrontPoint(Strict):
     """The best design at one point.
 
-    ``over``: keys of the case as they are at this point; ``budget_usd``: its budget, in a budget sweep. ``values``: figures
-    of the design by metric. ``capex_by_kind``: dollars by kind of bill row. ``marginal``: dollars of capex for one more of
-    what is maximized, against the point before on the front (None on the first, and without money or a maximum).
+    ``over``: keys of the case as they are at this point; ``budget_usd``: its budget, in a budget sweep. ``values``:
+    figures of the design by metric. ``capex_by_kind``: dollars by kind of bill row. ``marginal``: dollars of capex for
+    one more of what is maximized, against the point before (None on the first, and without money or a maximum).
     """
 
     budget_usd: Number | None = None

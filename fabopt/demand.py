@@ -31,20 +31,26 @@ def profile_of(case: Case) -> Profile:
 
 def oversubscription_of(fabric: Fabric, profile: Profile) -> Oversubscription:
     """Both boundaries' limits, with nothing left open."""
+    most = profile.max_oversubscription
     given = fabric.max_oversubscription
-    if isinstance(given, Oversubscription):
-        return Oversubscription(
-            leaf=given.leaf if given.leaf is not None else profile.max_oversubscription,
-            spine=given.spine if given.spine is not None else profile.max_oversubscription,
-        )
-    value = profile.max_oversubscription if given is None else given
-    return Oversubscription(leaf=value, spine=value)
+    return _both(most if given is None else given, Oversubscription(leaf=most, spine=most))
 
 
-def demand_of(fabric: Fabric, case: Case) -> Demand:
-    """What a fabric must give."""
+def _both(given: float | Oversubscription, otherwise: Oversubscription) -> Oversubscription:
+    if not isinstance(given, Oversubscription):
+        return Oversubscription(leaf=given, spine=given)
+    return Oversubscription(
+        leaf=given.leaf if given.leaf is not None else otherwise.leaf,
+        spine=given.spine if given.spine is not None else otherwise.spine,
+    )
+
+
+def demand_of(fabric: Fabric, case: Case, stage: Stage | None = None) -> Demand:
+    """What a fabric must give; at a stage where that has a demand of its own."""
     profile = profile_of(case)
-    most = oversubscription_of(fabric, profile)
+    own = None if stage is None or fabric.name not in stage.fabrics else stage.fabrics[fabric.name].max_oversubscription
+    at_last = oversubscription_of(fabric, profile)
+    most = at_last if own is None else _both(own, at_last)
     assert most.leaf is not None and most.spine is not None
     wanted = fabric.min_gbps_per_gpu if fabric.min_gbps_per_gpu is not None else profile.min_gbps_per_gpu
     return Demand(mbps(wanted), ratio(most.leaf), ratio(most.spine))
@@ -56,10 +62,11 @@ def stages_of(case: Case, server: Server) -> tuple[Stage, ...]:
     if stages is None:
         stages = (Stage(name="all", servers=case.servers, gpus=case.gpus),)
     return tuple(
-        Stage(
-            name=stage.name,
-            month=stage.month,
-            servers=stage.servers if stage.servers is not None else (stage.gpus or 0) // server.gpus,
+        stage.model_copy(
+            update={
+                "servers": stage.servers if stage.servers is not None else (stage.gpus or 0) // server.gpus,
+                "gpus": None,
+            }
         )
         for stage in stages
     )

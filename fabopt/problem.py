@@ -17,6 +17,7 @@ from fabopt.links import LinkTable, PortType, PortTypes
 from fabopt.placement.layout import Layout
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
+from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import BuiltInNic, Cage, Catalog, Nic, Pcie, Server, Switch
 from fabopt.units import HOURS_PER_YEAR, cents, exact, gbps, mbps, milliwatts
 
@@ -181,6 +182,20 @@ class Limits:
         return any(one is not None for one in (self.capex_cents, self.power_mw, self.rack_milliunits))
 
 
+@dataclass(frozen=True, eq=False)
+class StageProblem:
+    """One stage. ``limits``: money that is spent at it, power and rack units that stand from it on.
+
+    ``oversubscription``: the most at the leaf and the spine boundary, by fabric.
+    """
+
+    name: str
+    month: int
+    servers: int
+    limits: Limits
+    oversubscription: Mapping[str, tuple[Fraction, Fraction]]
+
+
 @dataclass(frozen=True)
 class Weights:
     """The objective as an integer: ``per_cent`` x cents + ``per_mw`` x mW + ``per_unit`` x rack milliunits.
@@ -219,7 +234,7 @@ class Problem:
     catalog: Catalog
     server: Server
     servers: int
-    stages: tuple[Stage, ...]
+    stages: tuple[StageProblem, ...]
     goods: Goods
     links: LinkTable
     shelf: Shelf
@@ -312,10 +327,9 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         shelf = shelf_of(case, catalog, prune)
     server = next(one for one in catalog.servers if one.id == case.server)
     goods = shelf.goods
-    stages = stages_of(case, server)
+    stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
     servers = stages[-1].servers
-    assert servers is not None
     finance = case.finance
     energy = HOURS_PER_YEAR * exact(finance.years) * exact(finance.pue) * exact(finance.energy_usd_per_kwh)
     energy_cents_per_mw = energy * 100 / 10**6
@@ -330,7 +344,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         shelf=shelf,
         fabrics=tuple(_fabric(fabric, case, shelf, server, servers, pcie) for fabric in case.fabrics),
         nic_slots=server.nic_slots,
-        limits=_limits(case),
+        limits=_limits(case.limits),
         weights=weights_of(case.objective, energy_cents_per_mw),
         energy_cents_per_mw=energy_cents_per_mw,
         server_item=goods.item(server.id) if case.include_servers else None,
@@ -362,8 +376,19 @@ def weights_of(metric: str, energy_cents_per_mw: Fraction) -> Weights:
     return Weights(scale, energy_cents_per_mw.numerator, 0, scale)
 
 
-def _limits(case: Case) -> Limits:
-    limits = case.limits
+def _stage(stage: Stage, case: Case) -> StageProblem:
+    assert stage.servers is not None
+    demands = {fabric.name: demand_of(fabric, case, stage) for fabric in case.fabrics}
+    return StageProblem(
+        stage.name,
+        stage.month,
+        stage.servers,
+        _limits(stage.limits),
+        {name: (one.max_oversubscription_leaf, one.max_oversubscription_spine) for name, one in demands.items()},
+    )
+
+
+def _limits(limits: CaseLimits) -> Limits:
     return Limits(
         None if limits.budget_usd is None else cents(limits.budget_usd),
         None if limits.power_w is None else milliwatts(limits.power_w),
@@ -397,7 +422,7 @@ def _fabric(
     servers: int,
     pcie: Mapping[int, float],
 ) -> FabricProblem:
-    demand = demand_of(fabric, case)
+    demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refused: dict[str, str] = {}
     nics: dict[str, tuple[NicOption, ...]] = {

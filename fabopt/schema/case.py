@@ -42,13 +42,40 @@ Length = Annotated[float, Field(ge=0, le=100)]
 CrossPosition = Annotated[int, Field(ge=0, le=MAX_RACKS_PER_ROW)]
 
 
+class Oversubscription(Strict):
+    """The most allowed at each tier boundary; what is absent is the profile's."""
+
+    leaf: Ratio | None = None
+    spine: Ratio | None = None
+
+
+class Limits(Strict):
+    """What may be spent over all fabrics."""
+
+    budget_usd: Money | None = None
+    power_w: Watts | None = None
+    rack_units: Annotated[float, Field(ge=0)] | None = None
+
+
+class StageDemand(Strict):
+    """What a fabric must give at one stage, where that is not what the fabric's own keys say."""
+
+    max_oversubscription: Ratio | Oversubscription | None = None
+
+
 class Stage(Strict):
-    """One growth stage: servers (or GPUs, a multiple of the server's) from a month on."""
+    """One growth stage: servers (or GPUs, a multiple of the server's) from a month on.
+
+    ``limits``: what may be spent at this stage alone, and what may draw and stand from it on. ``fabrics``: demands, by
+    the fabric's name.
+    """
 
     name: Annotated[str, Field(pattern=KEBAB, max_length=100)]
     month: Annotated[int, Field(ge=0, le=1200)] = 0
     servers: Servers | None = None
     gpus: Servers | None = None
+    limits: Limits = Limits()
+    fabrics: dict[str, StageDemand] = {}
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:
@@ -76,13 +103,6 @@ class Attachment(Strict):
         if None not in speeds and speeds[0] != speeds[1]:
             raise ValueError("`split` and `gbps` name different port speeds")
         return self
-
-
-class Oversubscription(Strict):
-    """The most allowed at each tier boundary; what is absent is the profile's."""
-
-    leaf: Ratio | None = None
-    spine: Ratio | None = None
 
 
 class SwitchChoice(Strict):
@@ -188,12 +208,15 @@ class Site(Strict):
     servers_per_rack: Count | None = None
 
 
-class Limits(Strict):
-    """What may be spent over all fabrics."""
+class Growth(Strict):
+    """Whether a cable in place may be moved to another port when the cluster grows, and what each move costs.
 
-    budget_usd: Money | None = None
-    power_w: Watts | None = None
-    rack_units: Annotated[float, Field(ge=0)] | None = None
+    Defaults are estimates: twenty minutes of a technician for each move, with planning and test.
+    """
+
+    recabling: Literal["forbid", "allow"] = "forbid"
+    usd_per_moved_cable: Money = 150
+    minutes_per_moved_cable: Annotated[float, Field(ge=0, le=10_000)] = 20
 
 
 class Finance(Strict):
@@ -224,6 +247,7 @@ class Case(Strict):
     site: Site = Site()
     limits: Limits = Limits()
     finance: Finance = Finance()
+    growth: Growth = Growth()
     include_servers: bool = False
     objective: Metric = "capex_usd"
     maximize: Literal["gbps_per_gpu", "servers", "bisection"] = "gbps_per_gpu"
@@ -243,6 +267,15 @@ class Case(Strict):
         ):
             if len(set(names)) != len(names):
                 raise ValueError(f"two {what} have the same name")
+        return self
+
+    @model_validator(mode="after")
+    def _stage_fabrics_exist(self) -> Self:
+        known = {fabric.name for fabric in self.fabrics}
+        for stage in self.stages or ():
+            for name in stage.fabrics:
+                if name not in known:
+                    raise ValueError(f"stage `{stage.name}` names the fabric `{name}`, which is not in `fabrics`")
         return self
 
     @model_validator(mode="after")

@@ -137,6 +137,7 @@ class LinkRow(Strict):
 
     ``from_cages``/``to_cages``: occupied cages that this row's links account for, summed over all boxes. On a floor
     plan ``length_m`` is the longest class and ``runs_m`` the length class of each link of a cage, in order of ports.
+    ``stage``: the stage that installs them, where there are several.
     """
 
     from_: Annotated[Box, Field(alias="from")]
@@ -150,6 +151,7 @@ class LinkRow(Strict):
     to_cages: int
     parts: tuple[LinkPart, ...]
     runs_m: tuple[Number, ...] | None = None
+    stage: str | None = None
 
 
 class Metrics(Strict):
@@ -159,6 +161,32 @@ class Metrics(Strict):
     bisection_gbps_per_gpu: Number
     alltoall_gbps_per_gpu: Number
     max_switch_hops: int
+
+
+class StageStructure(Strict):
+    """A fabric as it stands at one stage: words of ``Structure``, of what is installed by then; counts over all planes.
+
+    ``links_per_pair`` may be more than at the last stage where recabling is allowed; ``moved_cables`` are those that
+    this stage takes from a port where an earlier stage put them. ``free_*_ports``: ports in the cages of their use that
+    nothing is plugged into.
+    """
+
+    stage: str
+    groups: int
+    pods: int
+    spines_per_pod: int
+    links_per_pair: int
+    cores_per_group: int
+    links_per_core_pair: int
+    leaves: int
+    spines: int
+    cores: int
+    cables: int
+    moved_cables: int
+    free_leaf_ports: int
+    free_spine_ports: int
+    oversubscription: dict[str, Number]
+    metrics: Metrics
 
 
 Place = tuple[str, int]
@@ -201,6 +229,7 @@ class FabricDesign(Strict):
     oversubscription: dict[str, Number]
     metrics: Metrics
     placement: Placement | None = None
+    growth: tuple[StageStructure, ...] = ()
 
 
 class StageDesign(Strict):

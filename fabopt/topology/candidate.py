@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -27,6 +27,7 @@ class RowShare(NamedTuple):
     """Links of one kind that one unit of an option realises. ``assembly``: None where nothing is bought.
 
     ``runs_m``: on a floor the length class of each link of a cage; empty where all links are made at once.
+    ``stage``: number of the stage that installs them; what a later one uses of the same cage is installed with it.
     """
 
     near: Box
@@ -38,6 +39,19 @@ class RowShare(NamedTuple):
     far_cages: int
     parts: tuple[PartUse, ...]
     runs_m: tuple[float, ...] | None = None
+    stage: int = 0
+
+
+# How many of each item every stage adds, by (number of the stage, item).
+Uses = Mapping[tuple[int, Item], int]
+
+
+def over_stages(uses: Uses) -> dict[Item, int]:
+    """What all stages together use."""
+    sums: dict[Item, int] = {}
+    for (_, item), count in uses.items():
+        sums[item] = sums.get(item, 0) + count
+    return sums
 
 
 @dataclass(frozen=True)
@@ -47,13 +61,19 @@ class Option:
     rows: tuple[RowShare, ...]
 
     @cached_property
-    def items(self) -> dict[Item, int]:
-        """Everything that one unit takes."""
-        sums: dict[Item, int] = {}
+    def uses(self) -> dict[tuple[int, Item], int]:
+        """What one unit takes at every stage."""
+        sums: dict[tuple[int, Item], int] = {}
         for row in self.rows:
             for part in row.parts:
-                sums[part.item] = sums.get(part.item, 0) + part.quantity
+                key = (row.stage, part.item)
+                sums[key] = sums.get(key, 0) + part.quantity
         return sums
+
+    @cached_property
+    def items(self) -> dict[Item, int]:
+        """Everything that one unit takes."""
+        return over_stages(self.uses)
 
     @cached_property
     def name(self) -> tuple[tuple[str, float], ...]:
@@ -81,16 +101,25 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One sized design of a fabric. ``bound``: no way to buy it has a lower objective; ``order``: rank in ties."""
+    """One sized design of a fabric, at all its stages.
+
+    ``boxes``: switches and cards that each stage adds (and cables that it moves, where that is paid). ``bound``: no way
+    to buy the design has a lower objective; ``order``: rank in ties.
+    """
 
     fabric: str
     topology: str
     design: Any
-    fixed: dict[Item, int]
+    boxes: Uses
     choices: tuple[Choice, ...]
     bound: float
     order: tuple[Any, ...] = field(repr=False)
     cards: int = 0
+
+    @cached_property
+    def fixed(self) -> dict[Item, int]:
+        """The boxes of the last stage."""
+        return over_stages(self.boxes)
 
 
 def part_uses(one: Assembly, near: int, wires: int, far: int) -> tuple[PartUse, ...]:

@@ -84,7 +84,7 @@ def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: i
         fabric=fabric.name,
         topology="clos",
         design=clos,
-        fixed=_boxes(problem, clos),
+        boxes={(0, item): count for item, count in _boxes(problem, clos).items()},
         choices=tuple(choices),
         bound=float(batch.cost[0, index]),
         order=tie_order(fabric, clos),

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from fabopt.demand import resolved
+from fabopt.expansion import growth_of
 from fabopt.goods import Item
 from fabopt.metrics import figures
 from fabopt.problem import CageUse, FabricProblem, Problem, SwitchType, purchase_cents
@@ -107,7 +108,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         structure=_structure(clos),
         nic=_nic_use(clos),
         tiers=tuple(_tiers(clos)),
-        links=tuple(_link_rows(fabric, clos, units)),
+        links=tuple(_link_rows(problem, fabric, clos, units)),
         oversubscription={name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()},
         metrics=Metrics(
             injection_gbps_per_gpu=plain_fraction(found.injection / 1000, RATIO_DIGITS),
@@ -116,6 +117,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
             max_switch_hops=found.max_switch_hops,
         ),
         placement=_placement(clos),
+        growth=growth_of(problem, fabric, clos, units),
     )
 
 
@@ -211,7 +213,9 @@ RUN_KEYS = {
 }
 
 
-def _link_rows(fabric: FabricProblem, clos: Clos, units: Sequence[tuple[Option, int]]) -> Iterable[LinkRow]:
+def _link_rows(
+    problem: Problem, fabric: FabricProblem, clos: Clos, units: Sequence[tuple[Option, int]]
+) -> Iterable[LinkRow]:
     shares: dict[tuple[Any, ...], list[tuple[RowShare, int]]] = {}
     names = [one.name for one in fabric.attachments]
     for option, number in units:
@@ -221,7 +225,7 @@ def _link_rows(fabric: FabricProblem, clos: Clos, units: Sequence[tuple[Option, 
             one = row.assembly
             name = (one.name, one.length_m, one.mode.value) if one is not None else ("", 0.0, "")
             classes = tuple(-run for run in row.runs_m or ())
-            shares.setdefault((place, attachment, classes, name), []).append((row, number))
+            shares.setdefault((place, attachment, row.stages or (), classes, name), []).append((row, number))
     speeds = {
         0: clos.parts.leaf_down,
         1: clos.parts.leaf_down,
@@ -236,10 +240,10 @@ def _link_rows(fabric: FabricProblem, clos: Clos, units: Sequence[tuple[Option, 
         if first.runs_m is not None and first.assembly is not None:
             bought = [part.item.length_m or 0.0 for part in first.parts if part.item.length_m]
             run_m = max(first.runs_m or bought)
-        yield _link_row(shares[key], gbps(use.lane.port_mbps), run_m)
+        yield _link_row(shares[key], gbps(use.lane.port_mbps), run_m, problem)
 
 
-def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float) -> LinkRow:
+def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float, problem: Problem) -> LinkRow:
     first = shares[0][0]
     counts: dict[tuple[str, End | None, float | None], int] = {}
     for row, number in shares:
@@ -261,6 +265,7 @@ def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float
             for (part_id, end, length_m), count in counts.items()
         ),
         runs_m=tuple(_number(run) for run in first.runs_m) if first.runs_m else None,
+        stages=tuple(problem.stages[stage].name for stage in first.stages) if first.stages else None,
     )
 
 

@@ -43,7 +43,8 @@ class ClosNumbers:
 
     servers N, planes P, cards of a server, ports of a card (over all planes), group g, per_leaf k; uplinks u and
     spines S (of a pod); pod_groups T (all groups below three tiers); core_spines q, core_links m2, group_cores C.
-    ``shared_cages``: a server's cards share its cages.
+    ``shared_cages``: a server's cards share its cages. ``first``: servers of the first stage, whose leaves take the
+    attachments; 0 where there is one stage.
     """
 
     servers: int
@@ -60,6 +61,7 @@ class ClosNumbers:
     core_spines: int = 0
     core_links: int = 0
     group_cores: int = 0
+    first: int = 0
 
     @property
     def groups(self) -> int:
@@ -176,7 +178,15 @@ def _sorted(joints: list[Joints]) -> Joints:
 
 
 def attached_leaves(n: ClosNumbers, ports: int) -> list[int]:
-    """The leaf of every attachment port, dealt one a leaf and round, leaves with the fewest servers first."""
+    """The leaf of every attachment port, dealt one a leaf and round, leaves with the fewest servers first.
+
+    In a cluster that grows only the leaves of the first stage take part, in their order.
+    """
+    if 0 < n.first < n.servers:
+        settled = [
+            plane * n.leaves + leaf for plane in range(n.planes) for leaf in range(ceil_div(n.first, n.group) * n.rails)
+        ]
+        return [settled[place % len(settled)] for place in range(ports)]
     ragged = n.servers - (n.groups - 1) * n.group < n.group
     last = [plane * n.leaves + (n.groups - 1) * n.rails + rail for plane in range(n.planes) for rail in range(n.rails)]
     first = last if ragged else []

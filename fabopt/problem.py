@@ -264,6 +264,11 @@ class Problem:
         return self.servers * self.server.gpus
 
     @property
+    def first_servers(self) -> int:
+        """Servers of the first stage; 0 where there is one stage."""
+        return self.stages[0].servers if len(self.stages) > 1 else 0
+
+    @property
     def fixed_cents(self) -> int:
         """What every design costs: the servers, if they count."""
         if self.server_item is None:

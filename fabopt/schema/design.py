@@ -137,7 +137,8 @@ class LinkRow(Strict):
 
     ``from_cages``/``to_cages``: occupied cages that this row's links account for, summed over all boxes. On a floor
     plan ``length_m`` is the longest class and ``runs_m`` the length class of each link of a cage, in order of ports.
-    ``stage``: the stage that installs them, where there are several.
+    ``stages``: where there are several, the stage from which on each link of a cage is there, in order of ports; None
+    where one assembly makes all links of the kind.
     """
 
     from_: Annotated[Box, Field(alias="from")]
@@ -151,7 +152,7 @@ class LinkRow(Strict):
     to_cages: int
     parts: tuple[LinkPart, ...]
     runs_m: tuple[Number, ...] | None = None
-    stage: str | None = None
+    stages: tuple[str, ...] | None = None
 
 
 class Metrics(Strict):

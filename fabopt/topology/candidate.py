@@ -27,7 +27,8 @@ class RowShare(NamedTuple):
     """Links of one kind that one unit of an option realises. ``assembly``: None where nothing is bought.
 
     ``runs_m``: on a floor the length class of each link of a cage; empty where all links are made at once.
-    ``stage``: number of the stage that installs them; what a later one uses of the same cage is installed with it.
+    ``stage``: number of the stage that installs these parts; ``stages``: that of each link of a cage, if there are
+    several.
     """
 
     near: Box
@@ -40,6 +41,7 @@ class RowShare(NamedTuple):
     parts: tuple[PartUse, ...]
     runs_m: tuple[float, ...] | None = None
     stage: int = 0
+    stages: tuple[int, ...] | None = None
 
 
 # How many of each item every stage adds, by (number of the stage, item).

@@ -89,7 +89,10 @@ def card_cages(fabric: FabricEvidence, bundle: Bundle) -> int:
 
 def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: Kind) -> None:
     """Several rows of one kind are several assemblies, in whole cages."""
-    bought = {(row.made.runs_m, *((part.id, part.end, part.length_m) for part in row.made.parts)) for row in kind.rows}
+    bought = {
+        (row.made.runs_m, row.made.stages, *((part.id, part.end, part.length_m) for part in row.made.parts))
+        for row in kind.rows
+    }
     proof.equal(f"{kind.name} assemblies", len(bought), len(kind.rows))
     near, far = kind.near.end.lane.ports, kind.far.end.lane.ports
     if near > 1 and far > 1:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.embedded import Embedded
+from fabopt.installed import of_cores, of_leaves, of_spines
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Place
 from fabopt.wiring.model import NOTHING, Devices, Ints, Role
@@ -15,6 +16,7 @@ from fabopt.wiring.numbers import Numbers
 
 LEAST_DIGITS = {"server": 4, "leaf": 3, "spine": 3, "core": 3}
 NOWHERE: Place = ("", 0)
+_STAGES_OF = {"leaf": of_leaves, "spine": of_spines, "core": of_cores}
 
 
 class Box(NamedTuple):
@@ -31,6 +33,7 @@ class Box(NamedTuple):
     rack: str = ""
     unit: int = 0
     height_u: float = 0.0
+    stage: int = 0
 
 
 def table_of(boxes: list[Box]) -> Devices:
@@ -51,12 +54,14 @@ def table_of(boxes: list[Box]) -> Devices:
         rack=[box.rack for box in boxes],
         unit=numbers("unit"),
         height_u=np.array([box.height_u for box in boxes], dtype=float),
+        stage=numbers("stage"),
     )
 
 
 def server_boxes(embedded: Embedded) -> list[Box]:
     """The servers, in the order in which they fill the racks."""
     server, floor = embedded.server, embedded.design.floor
+    ends = [stage.servers or 0 for stage in embedded.case.stages or ()][:-1]
     height = float(server.rack_units or 1)
     boxes = []
     for index in range(embedded.servers):
@@ -65,7 +70,8 @@ def server_boxes(embedded: Embedded) -> list[Box]:
             rack = floor.server_racks[index // floor.servers_per_rack]
             unit = 1 + index % floor.servers_per_rack * units_of(height)
         name = numbered("server", "server", index)
-        boxes.append(Box(name, "server", server.id, rack=rack, unit=unit, height_u=height))
+        stage = sum(index >= end for end in ends)
+        boxes.append(Box(name, "server", server.id, rack=rack, unit=unit, height_u=height, stage=stage))
     return boxes
 
 
@@ -88,13 +94,16 @@ def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
     for tier in made.tiers:
         height = float(numbers.embedded.part(tier.id, Switch).rack_units)
         stands = getattr(places, tier.role) if places is not None else ()
+        when = _STAGES_OF[tier.role](numbers.clos, numbers.stages, np.arange(tier.count))
         for index in range(tier.count):
             plane, within = divmod(index, tier.count // numbers.clos.planes)
             prefix = f"{made.name}-p{plane + 1}-{tier.role}" if numbers.clos.planes > 1 else f"{made.name}-{tier.role}"
             pod, group, rail = _numbers_of(numbers, tier.role, within)
             rack, unit = stands[index] if stands else NOWHERE
             name = numbered(prefix, tier.role, within)
-            yield Box(name, tier.role, tier.id, made.name, plane + 1, pod, group, rail, rack, unit, height)
+            yield Box(
+                name, tier.role, tier.id, made.name, plane + 1, pod, group, rail, rack, unit, height, int(when[index])
+            )
 
 
 def _numbers_of(numbers: Numbers, role: str, within: int) -> tuple[int, int, int]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabopt.embedded import Embedded
+from fabopt.installed import of_links
 from fabopt.joints import attached_leaves, leaf_spine, padded, server_leaf, spine_core
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
@@ -107,10 +108,11 @@ class _Plan:
         near = up_cages(self._switch(below), lower.up, joints.a_slot)
         far = down_cages(self._switch(above), upper.down, joints.b_slot)
         run_m = self.runs.of(self.numbers.made, kind, a, b)
+        stage = of_links(self.numbers.clos, self.numbers.stages, kind, joints.a, joints.b)
         cabled = Cabled(
-            KINDS.index(kind), a, none, none, near, b, far, float(upper.gbps_down), run_m, ways, none.copy()
+            KINDS.index(kind), a, none, none, near, b, far, float(upper.gbps_down), run_m, ways, none.copy(), stage
         )
-        deal(cabled, _shares(rows, ways, lanes), self.classes_m)
+        deal(cabled, self._shares(rows, ways, lanes), self.classes_m)
         return _Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
 
     def _down(self) -> _Wired:
@@ -137,8 +139,9 @@ class _Plan:
         a, b = joints.a, joints.b + self.first["leaf"]
         run_m = self.runs.of(numbers.made, "server-leaf", a, b)
         card, unmade = self.before.cards + card + 1, np.full(len(a), UNMADE)
-        cabled = Cabled(0, a, card, port + 1, near, b, far, float(tier.gbps_down), run_m, ways, unmade)
-        deal(cabled, _shares(rows, ways, lanes), self.classes_m)
+        stage = of_links(numbers.clos, numbers.stages, "server-leaf", joints.a, joints.b)
+        cabled = Cabled(0, a, card, port + 1, near, b, far, float(tier.gbps_down), run_m, ways, unmade, stage)
+        deal(cabled, self._shares(rows, ways, lanes), self.classes_m)
         return cabled
 
     def _attached(self, servers: Cabled) -> list[Cabled]:
@@ -173,11 +176,24 @@ class _Plan:
             run_m = self.runs.of(numbers.made, "attachment-leaf", a, b)
             card = np.full(len(serial), NOTHING)
             cabled = Cabled(
-                1, a, card, serial + 1, near, b, far, float(tier.gbps_down), run_m, ways[index], card.copy()
+                1, a, card, serial + 1, near, b, far, float(tier.gbps_down), run_m, ways[index], card.copy(), 0 * serial
             )
-            deal(cabled, _shares(rows[index], ways[index], (lanes_of(wanted[index]), lanes)), self.classes_m)
+            deal(cabled, self._shares(rows[index], ways[index], (lanes_of(wanted[index]), lanes)), self.classes_m)
             made.append(cabled)
         return made
+
+    def _shares(self, rows: Sequence[LinkRow], ways: Sequence[Way], lanes: tuple[int, int]) -> list[Share]:
+        names = [stage.name for stage in self.numbers.embedded.case.stages or ()]
+        return [
+            Share(
+                row.count,
+                row.from_cages if lanes[0] > 1 else row.to_cages,
+                None if way.carries is Carries.LINK or not way.wires else sum(number for *_, number in way.wires),
+                None if row.runs_m is None else tuple(float(run) for run in row.runs_m),
+                None if row.stages is None else tuple(names.index(name) for name in row.stages),
+            )
+            for row, way in zip(rows, ways, strict=True)
+        ]
 
     def _attachment_way(self, row: LinkRow, near: int, far: int, hosts: Sequence[Way]) -> Way:
         alone = row.to_cages or row.medium == NO_MEDIUM or any(part.end == "to" for part in row.parts)
@@ -189,18 +205,6 @@ class _Plan:
 def _padding(ways: Sequence[Way]) -> int:
     """Links that share a wire because they join the same two boxes; 1 where several ways are mixed in whole cages."""
     return ways[0].ports if len(ways) == 1 and ways[0].carries is Carries.PAIR else 1
-
-
-def _shares(rows: Sequence[LinkRow], ways: Sequence[Way], lanes: tuple[int, int]) -> list[Share]:
-    return [
-        Share(
-            row.count,
-            row.from_cages if lanes[0] > 1 else row.to_cages,
-            None if way.carries is Carries.LINK or not way.wires else sum(number for *_, number in way.wires),
-            None if row.runs_m is None else tuple(float(run) for run in row.runs_m),
-        )
-        for row, way in zip(rows, ways, strict=True)
-    ]
 
 
 def _links(wired: Sequence[_Wired]) -> Links:
@@ -215,6 +219,7 @@ def _links(wired: Sequence[_Wired]) -> Links:
             columns.append([
                 np.full(size, one.fabric), np.full(size, part.kind), part.a, part.a_card, part.a_card_port,
                 *part.near, part.b, *part.far, np.where(wire >= 0, wire + start, NOTHING), np.full(size, part.gbps),
+                part.stage,
             ])  # fmt: skip
             at += size
         start += len(one.jackets.part)
@@ -247,27 +252,36 @@ def _wires(wired: Sequence[_Wired]) -> Wires:
         np.array(far_heads, dtype=np.int64),
         near_modules,
         far_modules,
+        np.concatenate([one.jackets.stage for one in wired]),
     )
 
 
 def _modules(wired: Sequence[_Wired]) -> Modules:
     """Every module that is bought, cage by cage; where several kinds of links share a cage it is there once."""
     found: dict[tuple[int, int], tuple[str, int]] = {}
+    earliest: dict[tuple[int, int], int] = {}
     for one in wired:
         at = 0
         for part in one.parts:
             ways = one.way[at : at + len(part)]
             for device, cages, side in ((part.a, part.near, "near_module"), (part.b, part.far, "far_module")):
-                _, first = np.unique(np.stack([device, cages.cage]), axis=1, return_index=True)
+                places, first, cage = np.unique(
+                    np.stack([device, cages.cage]), axis=1, return_index=True, return_inverse=True
+                )
+                when = np.full(len(first), np.iinfo(np.int64).max)
+                np.minimum.at(when, cage.ravel(), part.stage)
+                for place, stage in zip(map(tuple, places.T.tolist()), when.tolist(), strict=True):
+                    earliest[place] = min(stage, earliest.get(place, stage))
                 for link in np.sort(first).tolist():
                     module = getattr(one.ways[int(ways[link])], side)
                     if module:
                         found.setdefault((int(device[link]), int(cages.cage[link])), (module, one.fabric))
             at += len(part)
-    places = sorted(found)
+    places_taken = sorted(found)
     return Modules(
-        np.array([device for device, _ in places], dtype=np.int64),
-        np.array([cage for _, cage in places], dtype=np.int64),
-        [found[place][0] for place in places],
-        np.array([found[place][1] for place in places], dtype=np.int64),
+        np.array([device for device, _ in places_taken], dtype=np.int64),
+        np.array([cage for _, cage in places_taken], dtype=np.int64),
+        [found[place][0] for place in places_taken],
+        np.array([found[place][1] for place in places_taken], dtype=np.int64),
+        np.array([earliest[place] for place in places_taken], dtype=np.int64),
     )

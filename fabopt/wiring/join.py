@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,9 @@ UNMADE = -1
 
 @dataclass
 class Cabled:
-    """Links of one kind at their cages. ``a``, ``b``: devices; ``way``: index into ``ways``, ``UNMADE`` at first."""
+    """Links of one kind at their cages. ``a``, ``b``: devices; ``way``: index into ``ways``, ``UNMADE`` at first;
+    ``stage``: from which on the link is there.
+    """
 
     kind: int
     a: Ints
@@ -30,6 +33,7 @@ class Cabled:
     run_m: Floats
     ways: list[Way]
     way: Ints
+    stage: Ints
 
     def __len__(self) -> int:
         """How many links."""
@@ -39,17 +43,24 @@ class Cabled:
 @dataclass(frozen=True)
 class Share:
     """What one row of the file realises: links, cages of the side with several ports, wires (None: one a link), length
-    classes of a cage's links (None: all runs are equal).
+    classes of a cage's links (None: all runs are equal), and their stages (None: of no account).
     """
 
     links: int
     cages: int
     wires: int | None
     runs_m: tuple[float, ...] | None
+    stages: tuple[int, ...] | None = None
 
 
-# What distinguishes cages that are dealt to rows: the length class of each link (None: all are equal), and their ports.
-Unit = tuple[tuple[float, ...] | None, int]
+class Unit(NamedTuple):
+    """What distinguishes cages that are dealt to rows: the length class and the stage of each link (None: all are
+    equal), and their ports.
+    """
+
+    runs_m: tuple[float, ...] | None
+    stages: tuple[int, ...] | None
+    ports: int
 
 
 def deal(cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float]) -> None:
@@ -80,21 +91,25 @@ def deal(cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float]) ->
 def _classes(
     cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float], order: Ints, start: Ints, size: Ints
 ) -> list[Unit]:
-    """What distinguishes units: the length class of each link where the rows name them, and their ports."""
-    if shares[0].runs_m is None:
-        return [(None, int(ports)) for ports in size]
-    grid = np.array([*classes_m, np.inf])
-    lengths = grid[np.searchsorted(grid, cabled.run_m[order] - 1e-9)]
-    return [
-        (tuple(lengths[first : first + many].tolist()), int(many))
-        for first, many in zip(start.tolist(), size.tolist(), strict=True)
-    ]
+    """What distinguishes units: the length class and the stage of each link where the rows name them, their ports."""
+    none = [None] * len(start)
+    runs: Sequence[tuple[float, ...] | None] = none
+    stages: Sequence[tuple[int, ...] | None] = none
+    spans = list(zip(start.tolist(), (start + size).tolist(), strict=True))
+    if shares[0].runs_m is not None:
+        grid = np.array([*classes_m, np.inf])
+        lengths = grid[np.searchsorted(grid, cabled.run_m[order] - 1e-9)].tolist()
+        runs = [tuple(lengths[first:last]) for first, last in spans]
+    if shares[0].stages is not None:
+        when = cabled.stage[order].tolist()
+        stages = [tuple(when[first:last]) for first, last in spans]
+    return [Unit(*unit) for unit in zip(runs, stages, size.tolist(), strict=True)]
 
 
 def _kinds_taken(one: Share, free: dict[Unit, list[int]], way: Way) -> dict[Unit, int]:
     """How many units of each kind a row takes: their number, links and wires come out."""
-    keys = [key for key in free if free[key] and (one.runs_m is None or key[0] == one.runs_m)]
-    ports = [many for _, many in keys]
+    keys = [key for key in free if free[key] and one.runs_m in (None, key.runs_m) and one.stages in (None, key.stages)]
+    ports = [key.ports for key in keys]
     found = _split(one.cages, one.links, one.wires, [len(free[key]) for key in keys], ports, way)
     if found is None:
         raise ValueError(f"no {one.cages} cages have {one.links} links")
@@ -136,7 +151,7 @@ def _grouped(code: Ints) -> tuple[Ints, Ints, Ints]:
 @dataclass(frozen=True)
 class Jackets:
     """Wires of some links: ``wire`` of every link (``NOTHING``: none bought), and of every wire its first link, its
-    way, product, length and longest run.
+    way, product, length, longest run and earliest stage.
     """
 
     wire: Ints
@@ -145,11 +160,12 @@ class Jackets:
     part: list[str]
     length_m: Floats
     run_m: Floats
+    stage: Ints
 
 
 def jackets(parts: Sequence[Cabled], ways: Sequence[Way], way: Ints) -> Jackets:
     """Put links together that one wire carries. ``parts``: kinds that may share; ``way``: over all their links."""
-    a, b, run = (np.concatenate([getattr(one, name) for one in parts]) for name in ("a", "b", "run_m"))
+    a, b, run, when = (np.concatenate([getattr(one, name) for one in parts]) for name in ("a", "b", "run_m", "stage"))
     near, far = (
         Cages(*(np.concatenate(columns) for columns in zip(*(getattr(one, side) for one in parts), strict=True)))
         for side in ("near", "far")
@@ -170,10 +186,12 @@ def jackets(parts: Sequence[Cabled], ways: Sequence[Way], way: Ints) -> Jackets:
     wire = rank[code]
     longest = np.zeros(len(start))
     np.maximum.at(longest, wire, run)
-    return _measured(wire, np.sort(first), longest, ways, way)
+    earliest = np.full(len(start), np.iinfo(np.int64).max)
+    np.minimum.at(earliest, wire, when)
+    return _measured(wire, np.sort(first), longest, earliest, ways, way)
 
 
-def _measured(wire: Ints, first: Ints, longest: Floats, ways: Sequence[Way], way: Ints) -> Jackets:
+def _measured(wire: Ints, first: Ints, longest: Floats, earliest: Ints, ways: Sequence[Way], way: Ints) -> Jackets:
     """Choose every wire's product and length; drop those of which nothing is bought."""
     bought = np.array([bool(one.wires) for one in ways])
     made_by = np.full(len(first), NOTHING)
@@ -191,5 +209,6 @@ def _measured(wire: Ints, first: Ints, longest: Floats, ways: Sequence[Way], way
     renumbered = np.full(len(first), NOTHING)
     renumbered[kept] = np.arange(len(kept))
     return Jackets(
-        renumbered[wire], first[kept], made_by[kept], [part[i] for i in kept.tolist()], length[kept], longest[kept]
-    )
+        renumbered[wire], first[kept], made_by[kept], [part[i] for i in kept.tolist()], length[kept], longest[kept],
+        earliest[kept],
+    )  # fmt: skip

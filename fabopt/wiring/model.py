@@ -39,6 +39,7 @@ class Devices:
     rack      id such as ``B07``; empty without a floor plan
     unit      lowest rack unit that the box fills, from 1; 0 without a floor plan
     height_u  rack units, may be a fraction
+    stage     the stage of the case that installs it, from 0
     """
 
     name: Sequence[str]
@@ -52,6 +53,7 @@ class Devices:
     rack: Sequence[str]
     unit: Ints
     height_u: Floats
+    stage: Ints
 
     def __len__(self) -> int:
         """How many boxes."""
@@ -70,6 +72,7 @@ class Links:
     a_card_port       port within the card, from 1; of attachments, port of the attachment, from 1
     wire              row of ``Wires``; ``NOTHING`` where no part is bought
     gbps              speed
+    stage             the stage of the case from which on it is there, from 0
     """
 
     fabric: Ints
@@ -86,6 +89,7 @@ class Links:
     b_lanes: Ints
     wire: Ints
     gbps: Floats
+    stage: Ints
 
     def __len__(self) -> int:
         """How many links."""
@@ -116,6 +120,7 @@ class Wires:
     b_heads: Ints
     a_module: Sequence[str]
     b_module: Sequence[str]
+    stage: Ints
 
     def __len__(self) -> int:
         """How many wires."""
@@ -124,12 +129,13 @@ class Wires:
 
 @dataclass(frozen=True)
 class Modules:
-    """One row a transceiver that is bought: device, cage, catalog id, index into ``Wiring.fabrics``."""
+    """One row a transceiver that is bought: device, cage, catalog id, index into ``Wiring.fabrics``, stage from 0."""
 
     device: Ints
     cage: Ints
     part: Sequence[str]
     fabric: Ints
+    stage: Ints
 
     def __len__(self) -> int:
         """How many modules."""

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from fabopt.embedded import Embedded, at, divide
+from fabopt.installed import StageNumbers
 from fabopt.joints import ClosNumbers
 from fabopt.schema.case import Attachment, Fabric
 from fabopt.schema.catalog import BuiltInNic, Nic
@@ -88,6 +89,21 @@ class Numbers:
             core_spines=structure.spines_per_core_group,
             core_links=structure.links_per_core_pair,
             group_cores=structure.cores_per_group,
+            first=0 if len(self.stages) < 2 else self.stages[0].servers,
+        )
+
+    @cached_property
+    def stages(self) -> tuple[StageNumbers, ...]:
+        """What stands at each stage of the case."""
+        servers = [stage.servers or 0 for stage in self.embedded.case.stages or ()]
+        structure = self.made.structure
+        if len(servers) < 2:
+            return (StageNumbers(self.embedded.servers, structure.spines_per_pod, structure.cores_per_group),)
+        if len(self.made.growth) != len(servers):
+            raise ValueError(f"{self.made.name} has {len(self.made.growth)} stages of {len(servers)}")
+        return tuple(
+            StageNumbers(count, one.spines_per_pod, one.cores_per_group)
+            for count, one in zip(servers, self.made.growth, strict=True)
         )
 
 

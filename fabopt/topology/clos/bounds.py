@@ -184,11 +184,11 @@ class Bounds:
 
     def leaf_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
         """Fewest uplinks of a leaf for so many endpoints."""
-        return _uplinks_needed(down_links, down, up, self.fabric.oversubscription_leaf)
+        return uplinks_needed(down_links, down, up, self.fabric.oversubscription_leaf)
 
     def spine_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
         """Fewest uplinks of a spine for so many down links."""
-        return _uplinks_needed(down_links, down, up, self.fabric.oversubscription_spine)
+        return uplinks_needed(down_links, down, up, self.fabric.oversubscription_spine)
 
     def reserved(self, endpoints: Number) -> Number:
         """Down ports such that the fabric's reserve of them stays free."""
@@ -310,7 +310,8 @@ class Bounds:
         return best
 
 
-def _uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:
+def uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:
+    """Fewest uplinks of a switch (at least 1) for so many down links at an oversubscription of ``most``."""
     factor, divisor = down.lane.port_mbps * most.denominator, up.lane.port_mbps * most.numerator
     return np.asarray(np.maximum(1, scaled_ceil(down_links, factor, divisor)))
 

@@ -6,7 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from fabopt import installed
 from fabopt.goods import Item
+from fabopt.installed import StageNumbers
 from fabopt.links import Assembly, Mode
 from fabopt.problem import AttachmentDemand, FabricProblem, Problem
 from fabopt.topology.candidate import (
@@ -14,6 +18,7 @@ from fabopt.topology.candidate import (
     Choice,
     Option,
     RowShare,
+    Uses,
     choices_of,
     part_uses,
     row_share,
@@ -26,11 +31,14 @@ from fabopt.topology.clos.floored import (
     cabling_of,
     floor_choices,
     grid_of,
+    numbers_of,
     standing_of,
     whole_row,
 )
+from fabopt.topology.clos.growth import stages_of
 from fabopt.topology.clos.joins import attachment_joins, run_of, server_assemblies
 from fabopt.topology.clos.shape import Parts, Shape, TierCount, down_cage_limit, most_endpoints, up_cage_limit
+from fabopt.topology.clos.staged import StagedLinks, flat_cabling
 from fabopt.topology.clos.threshold import Batch
 from fabopt.topology.needs import Need, Profile, Quantities, Side, ceil_of
 
@@ -43,6 +51,7 @@ class Clos(NamedTuple):
     down_ports: int
     reserved_ports: int
     standing: Standing | None = None
+    stages: tuple[StageNumbers, ...] = ()
 
     @property
     def tiers(self) -> TierCount:
@@ -75,6 +84,11 @@ def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: i
         if standing is None:
             return None
         clos = clos._replace(standing=standing)
+    if problem.first_servers:
+        stages = stages_of(problem, fabric, clos.parts, clos.shape)
+        if stages is None:
+            return None
+        clos = clos._replace(stages=stages)
     choices: list[Choice] = []
     for made in _links(problem, fabric, clos, prune):
         if made is None:
@@ -84,7 +98,7 @@ def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: i
         fabric=fabric.name,
         topology="clos",
         design=clos,
-        boxes={(0, item): count for item, count in _boxes(problem, clos).items()},
+        boxes=_boxes(problem, clos),
         choices=tuple(choices),
         bound=float(batch.cost[0, index]),
         order=tie_order(fabric, clos),
@@ -115,22 +129,36 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _boxes(problem: Problem, clos: Clos) -> dict[Item, int]:
+def _boxes(problem: Problem, clos: Clos) -> Uses:
+    """Cards and switches that each stage adds."""
     parts, shape = clos.parts, clos.shape
     planes = parts.nic.planes
-    counts: dict[Item, int] = {}
-    boxes: list[tuple[Item | None, int]] = [
+    totals: list[tuple[Item | None, int]] = [
         (parts.nic.item, problem.servers * parts.nic.cards),
         (parts.leaf.item, planes * shape.leaves),
+        (None if parts.spine is None else parts.spine.item, planes * shape.pods * shape.spines if parts.spine else 0),
+        (None if parts.core is None else parts.core.item, planes * shape.cores if parts.core else 0),
     ]
-    if parts.spine is not None:
-        boxes.append((parts.spine.item, planes * shape.pods * shape.spines))
-    if parts.core is not None:
-        boxes.append((parts.core.item, planes * shape.cores))
-    for item, count in boxes:
-        if item is not None:
-            counts[item] = counts.get(item, 0) + int(count)
+    counts: dict[tuple[int, Item], int] = {}
+    for (item, total), added in zip(totals, _added(clos), strict=False):
+        for stage, count in enumerate(added or (int(total),)):
+            if item is not None and count:
+                counts[stage, item] = counts.get((stage, item), 0) + int(count)
     return counts
+
+
+def _added(clos: Clos) -> Sequence[Sequence[int]]:
+    """Cards, leaves, spines and cores by stage; empty where there is one stage."""
+    if not clos.stages:
+        return ((), (), (), ())
+    n = numbers_of(clos.parts.nic, clos.shape)
+    servers = installed.of_servers(clos.stages, np.arange(n.servers))
+    when = [np.repeat(servers, n.cards), installed.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves))]
+    if clos.tiers > 1:
+        when.append(installed.of_spines(n, clos.stages, np.arange(n.planes * n.pods * n.spines)))
+    if clos.tiers > 2:
+        when.append(installed.of_cores(n, clos.stages, np.arange(n.planes * n.cores)))
+    return [np.bincount(one, minlength=len(clos.stages)).tolist() for one in when]
 
 
 def _links(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool) -> Iterator[Sequence[Choice] | None]:
@@ -154,6 +182,8 @@ def _kind_choices(
     problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind, prune: bool
 ) -> Sequence[Choice] | None:
     """Choices for the links of a kind: over the site's flat run, or over the runs of a floor."""
+    if clos.stages:
+        return _staged_choices(problem, fabric, clos, kind)
     if clos.standing is None:
         joins = _joins(problem, clos, kind, run_of(fabric, kind.name), False)
         return choices_of(kind.need, joins, kind.ends, kind.key, kind.mixes, prune)
@@ -161,6 +191,22 @@ def _kind_choices(
     if cabling is None:
         return None
     return floor_choices(problem, cabling, lambda run_m, all_: _joins(problem, clos, kind, run_m, all_))
+
+
+def _staged_choices(problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind) -> Sequence[Choice] | None:
+    """Choices for the links of a kind that come stage by stage."""
+    if clos.standing is not None:
+        cabling = cabling_of(problem, clos.standing, kind)
+    else:
+        cabling = flat_cabling(problem, numbers_of(clos.parts.nic, clos.shape), kind, run_of(fabric, kind.name))
+    if cabling is None:
+        return None
+    flat_m = None if clos.standing is not None else run_of(fabric, kind.name)
+
+    def joins(run_m: float, all_: bool) -> Sequence[Assembly]:
+        return _joins(problem, clos, kind, run_m if flat_m is None else flat_m, all_)
+
+    return StagedLinks(problem, cabling, clos.stages, flat_m is None).choices(joins)
 
 
 def _joins(problem: Problem, clos: Clos, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:

@@ -68,7 +68,14 @@ class Leaves:
         servers, nic = self.problem.servers, block.nic
         if self.fabric.group_servers not in (None, servers):
             return
-        shape = Shape(servers, nic.ports_per_plane, nic.planes, nic.ports_per_plane, np.array([servers]))
+        shape = Shape(
+            servers,
+            nic.ports_per_plane,
+            nic.planes,
+            nic.ports_per_plane,
+            np.array([servers]),
+            first=self.problem.first_servers,
+        )
         fits = int(self._down_ports(shape)[0]) <= usable_ports(block.down, block.leaf)
         if fits and self._joins_servers(block, nic.ports_per_plane):
             yield shape
@@ -86,7 +93,7 @@ class Leaves:
                 g = g[g == self.fabric.group_servers]
             if self.fabric.aligned and k > 1:
                 g = g[g >= servers]
-            shape = Shape(servers, ports, block.nic.planes, k, g)
+            shape = Shape(servers, ports, block.nic.planes, k, g, first=self.problem.first_servers)
             kept = np.flatnonzero((shape.leaves >= 2) & (shape.groups <= most_groups))
             if kept.size:
                 yield shape.take(kept)

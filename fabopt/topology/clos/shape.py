@@ -49,7 +49,8 @@ class Parts:
 class Shape:
     """The numbers of a candidate (or of many, as arrays). Zero where a tier does not exist.
 
-    ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only.
+    ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only. ``first``:
+    servers of the first stage, whose leaves take the attachments; 0 where there is one stage.
     """
 
     servers: Number
@@ -64,6 +65,7 @@ class Shape:
     x: Number = 0
     q: Number = 0
     m2: Number = 0
+    first: int = 0
 
     @property
     def groups(self) -> Number:
@@ -193,6 +195,7 @@ class Shape:
         return Shape(
             self.servers, self.ports, self.planes, at(self.k), at(self.g), at(self.u), at(self.spines),
             at(self.groups_per_pod), bool(at(self.rail_pods)), at(self.x), at(self.q), at(self.m2),
+            self.first,
         )  # fmt: skip
 
 
@@ -210,11 +213,15 @@ def _spine_profiles(pods: Number, leaves: Number, spines: Number, links: Number,
 def most_endpoints(shape: Shape, attachment_ports: int) -> Number:
     """d: most server and attachment ports on any leaf.
 
-    Attachments go round the leaves, one each a round, those with the fewest servers first.
+    Attachments go round the leaves, one each a round, those with the fewest servers first; in a cluster that grows,
+    those of the first stage in their order.
     """
     full = shape.g * shape.k
     if attachment_ports == 0:
         return np.minimum(full, shape.servers * shape.k)
+    if 0 < shape.first < shape.servers:
+        settled = shape.planes * ceil_of(shape.first, shape.g) * shape.rails
+        return np.minimum(full, shape.servers * shape.k) + ceil_of(attachment_ports, settled)
     last = shape.last_group * shape.k
     all_leaves = shape.planes * shape.leaves
     emptier = np.where(last < full, shape.planes * shape.rails, all_leaves)

@@ -1,0 +1,115 @@
+"""A fabric as it stands at each stage of a growing cluster: counts, free ports, ratios and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fabopt import installed
+from fabopt.installed import StageNumbers
+from fabopt.joints import Ints
+from fabopt.metrics import figures
+from fabopt.problem import CageUse, FabricProblem, Problem, SwitchType
+from fabopt.schema.design import Metrics, StageStructure
+from fabopt.topology.candidate import Option
+from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.clos.floored import numbers_of
+from fabopt.topology.clos.growth import at_stage
+from fabopt.topology.clos.shape import most_endpoints, uplinks_that_fit, usable_ports
+from fabopt.units import plain_fraction
+
+RATIO_DIGITS = 6
+WIRES = ("cable", "fibre")
+Units = Sequence[tuple[Option, int]]
+
+
+def growth_of(problem: Problem, fabric: FabricProblem, clos: Clos, units: Units) -> tuple[StageStructure, ...]:
+    """What stands at each stage; nothing where there is one stage."""
+    cables = 0
+    found = []
+    for number, stage in enumerate(clos.stages):
+        cables += _cables_added(units, number)
+        found.append(_stage_structure(problem, fabric, clos, number, stage, cables))
+    return tuple(found)
+
+
+def _cables_added(units: Units, stage: int) -> int:
+    return sum(
+        count * each
+        for option, each in units
+        for (when, item), count in option.uses.items()
+        if when == stage and item.kind in WIRES
+    )
+
+
+def stage_clos(fabric: FabricProblem, clos: Clos, stage: StageNumbers) -> Clos:
+    """A stage as a fabric that stays as it is."""
+    parts, shape = at_stage(clos.parts, clos.shape, stage)
+    return Clos(parts, shape, int(most_endpoints(shape, fabric.attachment_ports)), 0)
+
+
+def _stage_structure(
+    problem: Problem, fabric: FabricProblem, clos: Clos, number: int, stage: StageNumbers, cables: int
+) -> StageStructure:
+    now = stage_clos(fabric, clos, stage)
+    found = figures(now, stage.servers * problem.server.gpus)
+    leaves, spines, cores = (int((when <= number).sum()) for when in _box_stages(clos))
+    free_leaf, free_spine = _free_ports(fabric, clos, now, leaves, spines)
+    return StageStructure(
+        stage=problem.stages[number].name,
+        groups=int(now.shape.groups),
+        pods=int(now.shape.pods) if now.tiers > 2 else 1,
+        spines_per_pod=stage.spines,
+        links_per_pair=int(now.shape.links_per_pair) if now.tiers > 1 else 0,
+        cores_per_group=stage.group_cores,
+        links_per_core_pair=int(now.shape.m2),
+        leaves=leaves,
+        spines=spines,
+        cores=cores,
+        cables=cables,
+        moved_cables=0,
+        free_leaf_ports=free_leaf,
+        free_spine_ports=free_spine,
+        oversubscription={name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()},
+        metrics=Metrics(
+            injection_gbps_per_gpu=plain_fraction(found.injection / 1000, RATIO_DIGITS),
+            bisection_gbps_per_gpu=plain_fraction(found.bisection / 1000, RATIO_DIGITS),
+            alltoall_gbps_per_gpu=plain_fraction(found.alltoall / 1000, RATIO_DIGITS),
+            max_switch_hops=found.max_switch_hops,
+        ),
+    )
+
+
+def _box_stages(clos: Clos) -> list[Ints]:
+    """Stages of all leaves, spines and cores."""
+    n, none = numbers_of(clos.parts.nic, clos.shape), np.array([], dtype=np.int64)
+    spines = np.arange(n.planes * n.pods * n.spines) if clos.tiers > 1 else none
+    cores = np.arange(n.planes * n.cores) if clos.tiers > 2 else none
+    return [
+        installed.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves)),
+        installed.of_spines(n, clos.stages, spines) if clos.tiers > 1 else none,
+        installed.of_cores(n, clos.stages, cores) if clos.tiers > 2 else none,
+    ]
+
+
+def _free_ports(fabric: FabricProblem, clos: Clos, now: Clos, leaves: int, spines: int) -> tuple[int, int]:
+    """Down ports that exist beside the uplinks of the last stage and have nothing plugged in: of leaves, of spines."""
+    parts, shape = clos.parts, clos.shape
+    of_leaf = usable_ports(parts.leaf_down, parts.leaf)
+    if parts.leaf_up is not None:
+        of_leaf = most_down(parts.leaf, parts.leaf_down, parts.leaf_up, int(shape.u))
+    endpoints = int(now.shape.servers) * now.shape.ports * shape.planes + fabric.attachment_ports
+    if parts.spine is None or parts.spine_down is None:
+        return leaves * of_leaf - endpoints, 0
+    of_spine = usable_ports(parts.spine_down, parts.spine)
+    if parts.spine_up is not None:
+        of_spine = most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
+    uplinks = leaves * int(now.shape.u) if now.tiers > 1 else 0
+    return leaves * of_leaf - endpoints, spines * of_spine - uplinks
+
+
+def most_down(switch: SwitchType, down: CageUse, up: CageUse, uplinks: int) -> int:
+    """Most down ports of a switch beside so many uplinks."""
+    ports = np.arange(usable_ports(down, switch) + 1)
+    return int(ports[uplinks_that_fit(switch, down, up, ports) >= uplinks].max(initial=0))

@@ -44,9 +44,10 @@ def divide(number: int, divisor: int, what: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """A design file with its case and its parts."""
+    """A design file with its case and its parts, as of the last stage or of stage ``number`` (from 0)."""
 
     design: Design
+    number: int | None = None
     _read: dict[str, Product] = field(default_factory=dict)
 
     @cached_property
@@ -87,17 +88,28 @@ class Embedded:
 
     @cached_property
     def stage(self) -> Stage:
-        """The last stage: the size that is designed."""
-        return at(self.case.stages or (), len(self.case.stages or ()) - 1, "stage")
+        """The stage that is looked at: the last one, for which the fabric is designed, or an earlier one."""
+        last = len(self.case.stages or ()) - 1
+        return at(self.case.stages or (), last if self.number is None else self.number, "stage")
 
     @cached_property
     def servers(self) -> int:
-        """N: servers of the last stage."""
-        if self.stage.servers is not None:
-            return self.stage.servers
-        return divide(self.stage.gpus or 0, self.server.gpus, "GPUs fill whole servers")
+        """N: servers of the stage."""
+        return self.servers_of(self.stage)
+
+    @cached_property
+    def first_servers(self) -> int:
+        """Servers of the first stage, whose leaves take the attachments; 0 where there is one stage."""
+        stages = self.case.stages or ()
+        return self.servers_of(stages[0]) if len(stages) > 1 else 0
+
+    def servers_of(self, stage: Stage) -> int:
+        """Servers of any stage."""
+        if stage.servers is not None:
+            return stage.servers
+        return divide(stage.gpus or 0, self.server.gpus, "GPUs fill whole servers")
 
     @cached_property
     def gpus(self) -> int:
-        """GPUs of the last stage."""
+        """GPUs of the stage."""
         return self.servers * self.server.gpus

@@ -34,6 +34,7 @@ from fabopt.verify.fit import (
     parts_fit_cages,
 )
 from fabopt.verify.floor import boxes_fit_racks, has_floor, servers_fill_racks
+from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
 from fabopt.verify.links import (
     attachments_are_placed,
     bundles_join_boxes,
@@ -157,6 +158,7 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     modules_fill_cages,
     schedule_matches_bill,
 )
+GROWTH_RULES: tuple[WiringRule, ...] = (stages_are_fabrics, stages_only_add, stage_counts_close)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
@@ -209,7 +211,8 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
 
 
 def _wiring_checks(evidence: Evidence, wired: Wired) -> Iterator[Check]:
+    grows = len(evidence.design.case.content.get("stages") or ()) > 1
     for index, fabric in enumerate(evidence.fabrics):
         cabling = Cabling(fabric, wired, index)
-        for rule in WIRING_RULES:
+        for rule in WIRING_RULES + (GROWTH_RULES if grows else ()):
             yield as_check(rule.__name__, prove(rule, cabling), fabric.made.name)

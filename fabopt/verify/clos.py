@@ -6,7 +6,8 @@ classes (full and ragged groups, full and ragged pods), never with the number of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -58,7 +59,8 @@ class Clos:
 
     ``servers`` N, ``server_ports`` over all planes, ``planes`` P, ``per_group`` g, ``per_leaf`` k, ``uplinks`` u,
     ``spines`` S per pod, ``groups_per_pod`` T, ``spine_uplinks`` x, ``spines_per_core_group`` q,
-    ``links_per_core_pair`` m2. What a fabric of fewer tiers lacks is 0.
+    ``links_per_core_pair`` m2. What a fabric of fewer tiers lacks is 0. ``first_servers``: those of the first stage of
+    a cluster that grows, else 0.
     """
 
     tiers: int
@@ -75,6 +77,7 @@ class Clos:
     spine_uplinks: int
     spines_per_core_group: int
     links_per_core_pair: int
+    first_servers: int = 0
 
     @cached_property
     def ports_per_server(self) -> int:
@@ -104,11 +107,14 @@ class Clos:
     @cached_property
     def leaf_classes(self) -> tuple[Leaves, ...]:
         """All leaves by what hangs on them. Attachment port t sits on leaf t mod (leaves), counted from the
-        leaves with the fewest servers, so that those with the most free ports come first in every round.
+        leaves with the fewest servers, so that those with the most free ports come first in every round; in a cluster
+        that grows, on leaf t mod (leaves of the first stage), counted plane by plane.
         """
+        ends = list(accumulate(self.attached, initial=0))
+        if self.first_servers and sum(self.attached):
+            return tuple(self._grown_classes(ends))
         leaves = self.planes * self.leaves
         ragged = self.planes * self.rails if self.last_group < self.per_group else 0
-        ends = list(accumulate(self.attached, initial=0))
         cuts = sorted({0, ragged, leaves} | {end % leaves for end in ends})
         return tuple(
             Leaves(
@@ -118,6 +124,22 @@ class Clos:
             )
             for lower, upper in pairwise(cuts)
         )
+
+    def _grown_classes(self, ends: list[int]) -> Iterator[Leaves]:
+        """Classes of leaves where attachments are on those of the first stage."""
+        settled = ceil_div(self.first_servers, self.per_group) * self.rails
+        kinds: Counter[tuple[int, tuple[int, ...]]] = Counter()
+        for plane in range(self.planes):
+            for leaf in range(self.leaves):
+                last = leaf // self.rails == self.groups - 1
+                place, most = plane * settled + leaf, self.planes * settled
+                attached = tuple(
+                    _hits(end, place, most) - _hits(start, place, most) if leaf < settled else 0
+                    for start, end in pairwise(ends)
+                )
+                kinds[self.last_group if last else self.per_group, attached] += 1
+        for (servers, attached), count in kinds.items():
+            yield Leaves(count, servers, attached)
 
     @cached_property
     def most_endpoints(self) -> int:

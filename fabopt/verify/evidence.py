@@ -172,11 +172,17 @@ class FabricEvidence:
 
     @cached_property
     def oversubscription_limits(self) -> dict[str, Fraction]:
-        """The most that each boundary may have, as resolved in the case."""
+        """The most that each boundary may have, as resolved in the case; at a stage, its own where it has one."""
         limit = self.wanted.max_oversubscription
         if not isinstance(limit, Oversubscription) or limit.leaf is None or limit.spine is None:
             raise ValueError("the embedded case does not resolve max_oversubscription to leaf and spine")
-        return {"leaf": exact(limit.leaf), "spine": exact(limit.spine)}
+        stage = self.evidence.stage.fabrics.get(self.made.name)
+        own = None if stage is None else stage.max_oversubscription
+        if own is not None and not isinstance(own, Oversubscription):
+            own = Oversubscription(leaf=own, spine=own)
+        leaf = limit.leaf if own is None or own.leaf is None else own.leaf
+        spine = limit.spine if own is None or own.spine is None else own.spine
+        return {"leaf": exact(leaf), "spine": exact(spine)}
 
     @cached_property
     def clos(self) -> Clos:
@@ -199,4 +205,5 @@ class FabricEvidence:
             spine_uplinks=self.tier("spine").up_ports if three else 0,
             spines_per_core_group=structure.spines_per_core_group,
             links_per_core_pair=structure.links_per_core_pair,
+            first_servers=self.evidence.first_servers,
         )

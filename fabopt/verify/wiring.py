@@ -151,11 +151,12 @@ def cages_per_server(fabric: FabricEvidence) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Cabling:
-    """The wiring of one fabric, which is number ``index`` of the design's."""
+    """The wiring of one fabric, which is number ``index`` of the design's; ``stage``: of what is there by then only."""
 
     fabric: FabricEvidence
     wired: Wired
     index: int
+    stage: int | None = None
 
     @property
     def clos(self) -> Clos:
@@ -183,6 +184,8 @@ class Cabling:
         """The links of the fabric."""
         links = self.wired.wiring.links
         mine = links.fabric == self.index
+        if self.stage is not None:
+            mine = mine & (links.stage <= self.stage)
         return links if mine.all() else Links(*(getattr(links, one.name)[mine] for one in fields(links)))
 
     @cached_property
@@ -236,6 +239,8 @@ class Cabling:
     def boxes(self, role: str) -> Ints:
         """Rows of the fabric's boxes of a role, in order; servers are every fabric's."""
         rows = np.flatnonzero(self.wired.roles == role)
+        if self.stage is not None:
+            rows = rows[self.devices.stage[rows] <= self.stage]
         if role == "server":
             return rows
         own = [row for row in rows.tolist() if self.devices.fabric[row] == self.fabric.made.name]

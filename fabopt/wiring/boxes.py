@@ -61,7 +61,7 @@ def table_of(boxes: list[Box]) -> Devices:
 def server_boxes(embedded: Embedded) -> list[Box]:
     """The servers, in the order in which they fill the racks."""
     server, floor = embedded.server, embedded.design.floor
-    ends = [stage.servers or 0 for stage in embedded.case.stages or ()][:-1]
+    ends = [embedded.servers_of(stage) for stage in embedded.case.stages or ()][:-1]
     height = float(server.rack_units or 1)
     boxes = []
     for index in range(embedded.servers):

@@ -89,13 +89,13 @@ class Numbers:
             core_spines=structure.spines_per_core_group,
             core_links=structure.links_per_core_pair,
             group_cores=structure.cores_per_group,
-            first=0 if len(self.stages) < 2 else self.stages[0].servers,
+            first=self.embedded.first_servers,
         )
 
     @cached_property
     def stages(self) -> tuple[StageNumbers, ...]:
         """What stands at each stage of the case."""
-        servers = [stage.servers or 0 for stage in self.embedded.case.stages or ()]
+        servers = [self.embedded.servers_of(stage) for stage in self.embedded.case.stages or ()]
         structure = self.made.structure
         if len(servers) < 2:
             return (StageNumbers(self.embedded.servers, structure.spines_per_pod, structure.cores_per_group),)

@@ -1,0 +1,173 @@
+"""Rules of a cluster that grows: every stage is a fabric of its own, and nothing that is in place moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fabopt.schema.design import FabricDesign, StageStructure, TierUse
+from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.paths import (
+    bisection_carries_claim,
+    leaves_reach_spines,
+    planes_are_connected,
+    rails_reach_leaves,
+    spines_reach_cores,
+)
+from fabopt.verify.ports import endpoints_are_cabled
+from fabopt.verify.proof import Proof, prove
+from fabopt.verify.structure import switch_counts_close
+from fabopt.verify.wiring import Cabling, combined
+from fabopt.wiring.model import NOTHING, Ints
+
+# What every stage must be, by its numbers and by the links that are there.
+NUMBERS: tuple[Callable[[Proof, FabricEvidence], None], ...] = (
+    switch_counts_close,
+    uplinks_carry_demand,
+    metrics_are_recomputed,
+)
+LINKS: tuple[Callable[[Proof, Cabling], None], ...] = (
+    endpoints_are_cabled,
+    rails_reach_leaves,
+    leaves_reach_spines,
+    spines_reach_cores,
+    planes_are_connected,
+    bisection_carries_claim,
+)
+
+
+def stages_are_fabrics(proof: Proof, cabling: Cabling) -> None:
+    """What stands at each stage is a fabric that meets the case then, before the next stage has come.
+
+    Over the boxes and links of stage <= s alone: all servers of the stage are cabled on every rail; leaves, spines and
+    cores are joined evenly; each boundary's ratio is within the stage's limit; maximum flow carries the stage's
+    bisection. Source: case file, ``stages``.
+    """
+    names = [stage.name for stage in cabling.fabric.evidence.case.stages or ()]
+    growth = cabling.fabric.made.growth
+    if len(names) < 2:
+        proof.equal("stages of a fabric that does not grow", len(growth), 0)
+        proof.note("one stage")
+        return
+    proof.equal("stages", [one.stage for one in growth], names)
+    for number, one in enumerate(growth[:-1]):
+        fabric = stage_of(cabling.fabric, one, number)
+        now = Cabling(fabric, cabling.wired, cabling.index, number)
+        found = [prove(rule, fabric) for rule in NUMBERS] + [prove(rule, now) for rule in LINKS]
+        proof.broken.extend(f"{one.stage}: {fault}" for each in found for fault in each.broken)
+        ratios = ", ".join(f"{name} {ratio:g}" for name, ratio in one.oversubscription.items())
+        proof.note(f"{one.stage}: {fabric.evidence.servers} servers, {one.leaves} leaves, {one.spines} spines {ratios}")
+
+
+def stage_of(fabric: FabricEvidence, one: StageStructure, number: int) -> FabricEvidence:
+    """The fabric as it stands at a stage, as a fabric of its own."""
+    made = as_it_stands(fabric.made, one)
+    evidence = Evidence(fabric.evidence.design.model_copy(update={"fabrics": (made,)}), number)
+    return FabricEvidence(evidence, made)
+
+
+def as_it_stands(made: FabricDesign, one: StageStructure) -> FabricDesign:
+    """A fabric of the file with the numbers that it claims for a stage."""
+    structure = made.structure
+    uplinks = made.tiers[0].up_ports
+    if one.spines_per_pod != structure.spines_per_pod:
+        uplinks = one.spines_per_pod * one.links_per_pair
+    groups_per_pod = min(structure.groups_per_pod, one.groups)
+    counts = {"leaf": (one.leaves, uplinks), "spine": (one.spines, 0), "core": (one.cores, 0)}
+    if one.cores:
+        counts["spine"] = (one.spines, one.cores_per_group * one.links_per_core_pair)
+    tiers = [_tier(tier, *counts[tier.role]) for tier in made.tiers if counts[tier.role][0]]
+    stands = structure.model_copy(
+        update={
+            "tiers": len(tiers),
+            "groups": one.groups,
+            "links_per_pair": one.links_per_pair,
+            "pods": one.pods,
+            "spines_per_pod": one.spines_per_pod,
+            "groups_per_pod": groups_per_pod,
+            "leaves_per_pod": structure.leaves_per_pod // max(1, structure.groups_per_pod) * groups_per_pod,
+            "links_per_core_pair": one.links_per_core_pair,
+            "spines_per_core_group": structure.spines_per_core_group if one.cores else 0,
+            "cores_per_group": one.cores_per_group,
+            "pod_of": structure.pod_of if one.cores else "groups",
+        }
+    )
+    return made.model_copy(
+        update={
+            "structure": stands,
+            "tiers": tuple(tiers),
+            "oversubscription": one.oversubscription,
+            "metrics": one.metrics,
+        }
+    )
+
+
+def _tier(tier: TierUse, count: int, up_ports: int) -> TierUse:
+    """A tier with so many switches; without uplinks where nothing stands above it."""
+    update: dict[str, object] = {"count": count, "up_ports": up_ports}
+    if not up_ports:
+        update |= {"up": None, "gbps_up": 0}
+    return tier.model_copy(update=update)
+
+
+def stages_only_add(proof: Proof, cabling: Cabling) -> None:
+    """A stage adds to what is in place and moves nothing of it.
+
+    A link is there no earlier than the boxes at its ends; a wire is installed with the first of its links, a module
+    with the first link of its cage; each port keeps its one link, each wire its ends. Moved cables: none where the case
+    forbids recabling. Source: case file, ``growth``.
+    """
+    links, wiring = cabling.links, cabling.wired.wiring
+    devices, wires, modules = wiring.devices, wiring.wires, wiring.modules
+    stages = max(1, len(cabling.fabric.evidence.case.stages or ()))
+    for what, column in (("boxes", devices.stage), ("links", links.stage), ("wires", wires.stage)):
+        proof.equal(f"{what} of no stage", int(((column < 0) | (column >= stages)).sum()), 0)
+    early = links.stage < np.maximum(devices.stage[links.a], devices.stage[links.b])
+    proof.equal("links before their boxes", int(early.sum()), 0)
+    wired = np.flatnonzero(links.wire != NOTHING)
+    first = _earliest(links.wire[wired], links.stage[wired], len(wires))
+    own = cabling.own_wires
+    proof.equal("wires of another stage than their first link", int((wires.stage[own] != first[own]).sum()), 0)
+    _modules_come_first(proof, cabling, modules.stage)
+    moved = sum(one.moved_cables for one in cabling.fabric.made.growth)
+    if cabling.fabric.evidence.case.growth.recabling == "forbid":
+        proof.equal("moved cables", moved, 0)
+    proof.note(f"{len(links)} links over {stages} stages, {moved} cables moved")
+
+
+def _modules_come_first(proof: Proof, cabling: Cabling, stage: Ints) -> None:
+    """Every module of the fabric is there with the first link of its cage, of whichever fabric."""
+    wiring = cabling.wired.wiring
+    links, modules = wiring.links, wiring.modules
+    device = np.concatenate([links.a, links.b, modules.device])
+    cage = np.concatenate([links.a_cage, links.b_cage, modules.cage])
+    place = np.unique(combined(device, cage), return_inverse=True)[1].ravel()
+    at_links, at_modules = place[: 2 * len(links)], place[2 * len(links) :]
+    first = _earliest(at_links, np.tile(links.stage, 2), int(place.max(initial=-1)) + 1)
+    wrong = (first[at_modules] != stage) & (modules.fabric == cabling.index)
+    proof.equal("modules of another stage than their cage's first link", int(wrong.sum()), 0)
+
+
+def _earliest(code: Ints, stage: Ints, size: int) -> Ints:
+    first = np.full(size, np.iinfo(np.int64).max)
+    np.minimum.at(first, code, stage)
+    return first
+
+
+def stage_counts_close(proof: Proof, cabling: Cabling) -> None:
+    """What the file counts at each stage is what is installed by then.
+
+    Leaves, spines, cores and wires of stage <= s. Source: design file, ``growth``.
+    """
+    devices, wires, own = cabling.devices, cabling.wires, cabling.own_wires
+    for number, one in enumerate(cabling.fabric.made.growth):
+        for role, count in (("leaf", one.leaves), ("spine", one.spines), ("core", one.cores)):
+            rows = cabling.boxes(role)
+            proof.equal(f"{one.stage}: {role} switches", count, int((devices.stage[rows] <= number).sum()))
+        laid = int((wires.stage[own] <= number).sum())
+        proof.equal(f"{one.stage}: cables", one.cables, laid)
+        proof.note(f"{one.stage}: {laid} cables")
+    if not cabling.fabric.made.growth:
+        proof.note("one stage")

@@ -182,7 +182,7 @@ def attached_leaves(n: ClosNumbers, ports: int) -> list[int]:
 
     In a cluster that grows only the leaves of the first stage take part, in their order.
     """
-    if 0 < n.first < n.servers:
+    if n.first:
         settled = [
             plane * n.leaves + leaf for plane in range(n.planes) for leaf in range(ceil_div(n.first, n.group) * n.rails)
         ]

@@ -219,7 +219,7 @@ def most_endpoints(shape: Shape, attachment_ports: int) -> Number:
     full = shape.g * shape.k
     if attachment_ports == 0:
         return np.minimum(full, shape.servers * shape.k)
-    if 0 < shape.first < shape.servers:
+    if shape.first:
         settled = shape.planes * ceil_of(shape.first, shape.g) * shape.rails
         return np.minimum(full, shape.servers * shape.k) + ceil_of(attachment_ports, settled)
     last = shape.last_group * shape.k

@@ -30,6 +30,9 @@ def flat_cabling(problem: Problem, numbers: ClosNumbers, kind: Kind, run_m: floa
     return Cabling(kind, numbers, joints, box, classes)
 
 
+_NONE: Ints = np.array([], dtype=np.int64)
+
+
 class StagedLinks:
     """Links of one kind with the stage of each. ``on_floor``: whether runs differ from link to link."""
 
@@ -108,28 +111,36 @@ class StagedLinks:
         longest = float(grid_of(self.problem)[self.cabling.classes.max(initial=0)])
         for one in joins(longest, self.on_floor):
             if self.cabling.kind.need.quantities(one).fits:
-                options.append(Option(tuple(self._whole_rows(one, longest))))
+                options.append(Option(tuple(self.whole_rows(one))))
         kept = undominated(options)
         return Choice((*self.cabling.kind.key, "staged", tuple(option.rows for option in kept)), 1, kept)
 
-    def _whole_rows(self, one: Assembly, longest: float) -> Iterable[RowShare]:
-        """What every stage adds."""
+    def whole_rows(self, one: Assembly, shared: Ints = _NONE) -> Iterable[RowShare]:
+        """What every stage adds if one assembly makes every link.
+
+        ``shared``: leaves where attachments fill up the last cage (and wire) of the servers, from the first stage on.
+        """
         joints, per_wire = self.cabling.joints, one.ports_per_wire
         near, far = self.cabling.kind.ports
         if one.mode is Mode.PAIR:
             joints = links_of(self.cabling.numbers, self.cabling.kind.name, per_wire)[0]
         near_cage = _codes(self.cabling.near_box, joints.a_slot // near.ports)
         far_cage = _codes(joints.b, joints.b_slot // far.ports)
-        ends = {
-            Mode.LINK: np.arange(len(joints.a)),
-            Mode.FAR: _codes(joints.b, joints.b_slot // per_wire),
-        }
-        wire = ends.get(one.mode, _codes(self.cabling.near_box, joints.a_slot // per_wire))
+        if one.mode is Mode.LINK:
+            wire = np.arange(len(joints.a))
+        elif one.mode is Mode.FAR:
+            wire = _codes(joints.b, joints.b_slot // per_wire)
+        else:
+            wire = _codes(self.cabling.near_box, joints.a_slot // per_wire)
         wire_class = np.zeros(int(wire.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(wire_class, wire, self.cabling.classes)
         near_when, far_when, wire_when = (_earliest(code, self.stage) for code in (near_cage, far_cage, wire))
+        far_when[far_cage[self._in_last(shared, far.ports)]] = 0
+        if one.mode is Mode.FAR:
+            wire_when[wire[self._in_last(shared, per_wire)]] = 0
+        longest = float(grid_of(self.problem)[self.cabling.classes.max(initial=0)])
         named = one._replace(length_m=longest) if self.on_floor else one
-        for stage in np.unique(self.stage).tolist():
+        for stage in range(int(self.stage.max(initial=0)) + 1):
             wires: dict[Item, int] = {}
             for at, count in enumerate(np.bincount(wire_class[wire_when == stage]).tolist()):
                 if count:
@@ -140,6 +151,14 @@ class StagedLinks:
                 *self.cabling.kind.ends, None, named, int((self.stage == stage).sum()), near_cages, far_cages,
                 _parts(one, near_cages, wires, far_cages), () if self.on_floor else None, stage,
             )  # fmt: skip
+
+    def _in_last(self, leaves: Ints, ports: int) -> Ints:
+        """Links in the last cage (or wire) of these leaves, where it has room for more than the servers' ports."""
+        slots, leaf = self.cabling.joints.b_slot, self.cabling.joints.b
+        used = np.zeros(int(leaf.max(initial=-1)) + 1, dtype=np.int64)
+        np.maximum.at(used, leaf, slots + 1)
+        last = used[leaf] // ports
+        return np.flatnonzero(np.isin(leaf, leaves) & (slots // ports == last))
 
 
 def _parts(one: Assembly, near: int, wires: dict[Item, int], far: int) -> tuple[PartUse, ...]:

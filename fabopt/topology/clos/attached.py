@@ -1,0 +1,240 @@
+"""Links of attachments, and of servers where both share the cages of a leaf."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fabopt.joints import attached_leaves
+from fabopt.links import Assembly, Mode
+from fabopt.problem import AttachmentDemand, FabricProblem, Problem
+from fabopt.topology.candidate import Choice, Option, RowShare, choices_of, part_uses, row_share, undominated
+from fabopt.topology.clos.floored import Cabling, cabling_of, grid_of, numbers_of, whole_row
+from fabopt.topology.clos.joins import attachment_joins, run_of
+from fabopt.topology.clos.kinds import Clos, assemblies_of, server_leaf, staged_links
+from fabopt.topology.clos.staged import StagedLinks
+from fabopt.topology.needs import Need, Profile, Side, ceil_of
+
+
+class LeafClass(NamedTuple):
+    """``leaves`` equal leaves: server ports on each, and ports of each attachment."""
+
+    leaves: int
+    servers_ports: int
+    attached: tuple[int, ...]
+
+
+def leaf_classes(fabric: FabricProblem, clos: Clos) -> list[LeafClass]:
+    """Leaves of all planes by what is on them. Attachments go round, one a leaf a round, emptiest leaves first; in a
+    cluster that grows, over the leaves of the first stage.
+    """
+    shape = clos.shape
+    if clos.stages:
+        return _grown_classes(fabric, clos)
+    leaves_of_group = int(shape.planes * shape.rails)
+    full, last = int(shape.g * shape.k), int(shape.last_group * shape.k)
+    kinds = [(leaves_of_group, last), ((int(shape.groups) - 1) * leaves_of_group, full)]
+    if last >= full:
+        kinds = [(int(shape.groups) * leaves_of_group, full)]
+    total = sum(leaves for leaves, _ in kinds)
+    owners = [index for index, one in enumerate(fabric.attachments) for _ in range(one.ports)]
+    sizes: dict[tuple[int, tuple[int, ...]], int] = {}
+    place = 0
+    for leaves, ports in kinds:
+        touched = min(leaves, max(0, len(owners) - place))
+        for position in range(place, place + touched):
+            on_leaf = owners[position::total]
+            key = (ports, tuple(on_leaf.count(index) for index in range(len(fabric.attachments))))
+            sizes[key] = sizes.get(key, 0) + 1
+        if leaves > touched:
+            key = (ports, (0,) * len(fabric.attachments))
+            sizes[key] = sizes.get(key, 0) + leaves - touched
+        place += leaves
+    return [LeafClass(count, ports, attached) for (ports, attached), count in sizes.items()]
+
+
+def _grown_classes(fabric: FabricProblem, clos: Clos) -> list[LeafClass]:
+    numbers = numbers_of(clos.parts.nic, clos.shape)
+    last = int(clos.shape.last_group)
+    on_leaf = [[0] * len(fabric.attachments) for _ in range(numbers.planes * numbers.leaves)]
+    owners = [index for index, one in enumerate(fabric.attachments) for _ in range(one.ports)]
+    for leaf, owner in zip(attached_leaves(numbers, len(owners)), owners, strict=True):
+        on_leaf[leaf][owner] += 1
+    kinds = Counter(
+        ((last if leaf % numbers.leaves // numbers.rails == numbers.groups - 1 else numbers.group), tuple(attached))
+        for leaf, attached in enumerate(on_leaf)
+    )
+    return [LeafClass(count, servers * numbers.per_leaf, attached) for (servers, attached), count in kinds.items()]
+
+
+def attachment_leaf(
+    problem: Problem, fabric: FabricProblem, clos: Clos, one: AttachmentDemand, prune: bool
+) -> Sequence[Choice] | None:
+    """Links of an attachment to single-port leaf cages."""
+    if one.buys == "none":
+        return (_nothing_bought(one, one.ports),)
+    leaf = clos.parts.leaf_down
+    joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
+    ports = one.port.ports if one.port is not None else 1
+    need = Need(
+        Side((Profile(1, 1, one.ports, 0),), ports, one.ports),
+        Side((Profile(one.ports, 1, 1, 0),), 1, 1),
+    )
+    return choices_of(need, joins, ("attachment", "leaf"), ("attachment", one.name, leaf.port), False, prune, one.name)
+
+
+def _nothing_bought(one: AttachmentDemand, leaf_cages: int) -> Choice:
+    ports = one.port.ports if one.port is not None else 1
+    row = RowShare("attachment", "leaf", one.name, None, one.ports, int(ceil_of(one.ports, ports)), leaf_cages, ())
+    return Choice(("attachment", one.name, "none", leaf_cages), 1, (Option((row,)),))
+
+
+def with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, limit: int) -> Sequence[Choice] | None:
+    """Server and attachment links together: they share a leaf cage where its transceiver is the same product."""
+    leaf = clos.parts.leaf_down
+    classes = leaf_classes(fabric, clos)
+    kind = server_leaf(clos, limit)
+    cabling = None if clos.standing is None else cabling_of(problem, clos.standing, kind)
+    if clos.standing is not None and cabling is None:
+        return None
+    run_m = run_of(fabric, "server-leaf") if cabling is None else float(grid_of(problem)[cabling.classes.max()])
+    lists: list[Sequence[Assembly | None]] = [assemblies_of(problem, clos, kind, run_m, True)]
+    for one in fabric.attachments:
+        joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
+        lists.append((None,) if one.buys == "none" else joins)
+    staged = staged_links(problem, fabric, clos, kind) if clos.stages else None
+    options = []
+    for chosen in product(*lists):
+        option = _joint_option(fabric, clos, classes, limit, chosen)
+        if option is not None and staged is not None:
+            option = _by_stage(fabric, clos, staged, option, chosen)
+        elif option is not None and cabling is not None:
+            option = _on_floor(problem, cabling, option)
+        if option is not None:
+            options.append(option)
+    if not options:
+        return None
+    kept = undominated(options)
+    return (Choice(("joint", tuple(option.rows for option in kept)), 1, kept),)
+
+
+def _on_floor(problem: Problem, cabling: Cabling, option: Option) -> Option | None:
+    """Server links in the lengths that they need. Breakouts at leaves are left out: attachments would share them."""
+    servers, *others = option.rows
+    if servers.assembly is None or servers.assembly.mode is Mode.FAR:
+        return None
+    measured = whole_row(problem, cabling, servers.assembly, servers.near_cages, servers.far_cages)
+    return Option((measured, *others))
+
+
+def _by_stage(
+    fabric: FabricProblem, clos: Clos, links: StagedLinks, option: Option, chosen: Sequence[Assembly | None]
+) -> Option | None:
+    """Server links stage by stage. A cage that they share with attachments is there from the first stage on."""
+    servers, *others = option.rows
+    assert servers.assembly is not None
+    if links.on_floor and servers.assembly.mode is Mode.FAR:
+        return None
+    key = _shares(servers.assembly)
+    owners = [one for one, demand in zip(chosen[1:], fabric.attachments, strict=True) for _ in range(demand.ports)]
+    leaves = attached_leaves(links.cabling.numbers, len(owners))
+    shared = [
+        leaf
+        for leaf, one in zip(leaves, owners, strict=True)
+        if key is not None and _shares(one or servers.assembly) == key
+    ]
+    return Option((*links.whole_rows(servers.assembly, np.unique(np.array(shared, dtype=np.int64))), *others))
+
+
+def _shares(one: Assembly) -> tuple[Any, ...] | None:
+    """Links with equal keys may share a leaf cage; None: they never do."""
+    if one.mode is Mode.PAIR:
+        return None
+    return one.far, one.wire if one.mode is Mode.FAR else None
+
+
+def _joint_option(
+    fabric: FabricProblem,
+    clos: Clos,
+    classes: Sequence[LeafClass],
+    limit: int,
+    chosen: Sequence[Assembly | None],
+) -> Option | None:
+    n = clos.parts.leaf_down.lane.ports
+    server = chosen[0]
+    assert server is not None
+    need = clos.shape.server_leaf(clos.parts.nic, n, limit)
+    parts = need.quantities(server)
+    if not parts.fits:
+        return None
+    together = clos.parts.nic.bundle(int(clos.shape.k))
+    leaf_cages = [0] * len(chosen)
+    leaf_wires = [0] * len(chosen)
+    order = [i for i, one in enumerate(chosen) if one is not None] + [i for i, one in enumerate(chosen) if one is None]
+    for kind in classes:
+        taken = _cages_of_leaf(kind, order, chosen, n, together)
+        if sum(cages for cages, _ in taken.values()) > limit:
+            return None
+        for index, (cages, wires) in taken.items():
+            leaf_cages[index] += cages * kind.leaves
+            leaf_wires[index] += wires * kind.leaves
+    rows = [row_share(("server", "leaf"), server, need.links, parts._replace(far=leaf_cages[0]))]
+    for index, one in enumerate(fabric.attachments, start=1):
+        join = chosen[index]
+        if join is not None and join.mode is Mode.PAIR and not _pairs_fit_attachment(one, join, leaf_wires[index]):
+            return None
+        rows.append(_attachment_row(one, join, leaf_cages[index], leaf_wires[index]))
+    return Option(tuple(rows))
+
+
+def _cages_of_leaf(
+    kind: LeafClass, order: Sequence[int], chosen: Sequence[Assembly | None], n: int, together: int
+) -> dict[int, tuple[int, int]]:
+    """(cages, wires) that each kind of link adds on one leaf; 0 is the servers', the rest attachments in order."""
+    filled: dict[Any, int] = {}
+    taken: dict[int, tuple[int, int]] = {}
+    server = chosen[0]
+    assert server is not None
+    for index in order:
+        one = chosen[index]
+        ports = kind.servers_ports if index == 0 else kind.attached[index - 1]
+        if one is not None and one.mode is Mode.PAIR:
+            pairs, each = (ports // together, together) if index == 0 else (1, ports)
+            wires = int(pairs * ceil_of(each, one.ports_per_wire))
+            taken[index] = (int(ceil_of(wires * one.ports_per_wire, n)), wires)
+            continue
+        key = _shares(one if one is not None else server)
+        before = filled.get(key, 0)
+        filled[key] = before + ports
+        per_wire = one.ports_per_wire if one is not None else 1
+        taken[index] = (
+            int(ceil_of(before + ports, n) - ceil_of(before, n)),
+            int(ceil_of(before + ports, per_wire) - ceil_of(before, per_wire)),
+        )
+    return taken
+
+
+def _pairs_fit_attachment(one: AttachmentDemand, join: Assembly, wires: int) -> bool:
+    """Wires that carry several ports take whole cages; the attachment has just those that its ports need."""
+    assert one.port is not None
+    return bool(wires * join.ports_per_wire <= ceil_of(one.ports, one.port.ports) * one.port.ports)
+
+
+def _attachment_row(one: AttachmentDemand, join: Assembly | None, leaf_cages: int, leaf_wires: int) -> RowShare:
+    ports = one.port.ports if one.port is not None else 1
+    near_cages = int(ceil_of(one.ports, ports))
+    if join is None:
+        return RowShare("attachment", "leaf", one.name, None, one.ports, near_cages, leaf_cages, ())
+    wires = {
+        Mode.LINK: one.ports,
+        Mode.PAIR: leaf_wires,
+        Mode.FAR: leaf_wires,
+        Mode.NEAR: int(ceil_of(one.ports, join.ports_per_wire)),
+        Mode.WHOLE: int(ceil_of(one.ports, join.ports_per_wire)),
+    }[join.mode]
+    parts = part_uses(join, near_cages, wires, leaf_cages)
+    return RowShare("attachment", "leaf", one.name, join, one.ports, near_cages, leaf_cages, parts)

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fabopt.joints import attached_leaves
 from fabopt.links import Assembly, Mode
 from fabopt.problem import AttachmentDemand, FabricProblem, Problem
@@ -143,11 +141,12 @@ def _by_stage(
     owners = [one for one, demand in zip(chosen[1:], fabric.attachments, strict=True) for _ in range(demand.ports)]
     leaves = attached_leaves(links.cabling.numbers, len(owners))
     shared = [
-        leaf
+        (leaf, one is not None)
         for leaf, one in zip(leaves, owners, strict=True)
         if key is not None and _shares(one or servers.assembly) == key
     ]
-    return Option((*links.whole_rows(servers.assembly, np.unique(np.array(shared, dtype=np.int64))), *others))
+    cages, wires = ({leaf for leaf, bought in shared if bought or any_} for any_ in (True, False))
+    return Option((*links.whole_rows(servers.assembly, sorted(cages), sorted(wires)), *others))
 
 
 def _shares(one: Assembly) -> tuple[Any, ...] | None:

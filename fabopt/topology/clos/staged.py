@@ -7,7 +7,7 @@ Works on runs of a floor and on flat runs alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -28,9 +28,6 @@ def flat_cabling(problem: Problem, numbers: ClosNumbers, kind: Kind, run_m: floa
     if classes.max(initial=0) >= len(grid_of(problem)):
         return None
     return Cabling(kind, numbers, joints, box, classes)
-
-
-_NONE: Ints = np.array([], dtype=np.int64)
 
 
 class StagedLinks:
@@ -115,10 +112,13 @@ class StagedLinks:
         kept = undominated(options)
         return Choice((*self.cabling.kind.key, "staged", tuple(option.rows for option in kept)), 1, kept)
 
-    def whole_rows(self, one: Assembly, shared: Ints = _NONE) -> Iterable[RowShare]:
+    def whole_rows(
+        self, one: Assembly, shared_cages: Sequence[int] = (), shared_wires: Sequence[int] = ()
+    ) -> Iterable[RowShare]:
         """What every stage adds if one assembly makes every link.
 
-        ``shared``: leaves where attachments fill up the last cage (and wire) of the servers, from the first stage on.
+        ``shared_cages``, ``shared_wires``: leaves where attachments fill up the last cage, the last wire of the
+        servers, from the first stage on.
         """
         joints, per_wire = self.cabling.joints, one.ports_per_wire
         near, far = self.cabling.kind.ports
@@ -135,9 +135,9 @@ class StagedLinks:
         wire_class = np.zeros(int(wire.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(wire_class, wire, self.cabling.classes)
         near_when, far_when, wire_when = (_earliest(code, self.stage) for code in (near_cage, far_cage, wire))
-        far_when[far_cage[self._in_last(shared, far.ports)]] = 0
+        far_when[far_cage[self._in_last(shared_cages, far.ports)]] = 0
         if one.mode is Mode.FAR:
-            wire_when[wire[self._in_last(shared, per_wire)]] = 0
+            wire_when[wire[self._in_last(shared_wires, per_wire)]] = 0
         longest = float(grid_of(self.problem)[self.cabling.classes.max(initial=0)])
         named = one._replace(length_m=longest) if self.on_floor else one
         for stage in range(int(self.stage.max(initial=0)) + 1):
@@ -152,7 +152,7 @@ class StagedLinks:
                 _parts(one, near_cages, wires, far_cages), () if self.on_floor else None, stage,
             )  # fmt: skip
 
-    def _in_last(self, leaves: Ints, ports: int) -> Ints:
+    def _in_last(self, leaves: Sequence[int], ports: int) -> Ints:
         """Links in the last cage (or wire) of these leaves, where it has room for more than the servers' ports."""
         slots, leaf = self.cabling.joints.b_slot, self.cabling.joints.b
         used = np.zeros(int(leaf.max(initial=-1)) + 1, dtype=np.int64)

@@ -10,13 +10,13 @@ from fabopt import installed
 from fabopt.installed import StageNumbers
 from fabopt.joints import Ints
 from fabopt.metrics import figures
-from fabopt.problem import CageUse, FabricProblem, Problem, SwitchType
+from fabopt.problem import FabricProblem, Problem
 from fabopt.schema.design import Metrics, StageStructure
 from fabopt.topology.candidate import Option
-from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.clos.candidates import Clos, moved_cables
 from fabopt.topology.clos.floored import numbers_of
 from fabopt.topology.clos.growth import at_stage
-from fabopt.topology.clos.shape import most_endpoints, uplinks_that_fit, usable_ports
+from fabopt.topology.clos.shape import most_down, most_endpoints, usable_ports
 from fabopt.units import plain_fraction
 
 RATIO_DIGITS = 6
@@ -28,9 +28,10 @@ def growth_of(problem: Problem, fabric: FabricProblem, clos: Clos, units: Units)
     """What stands at each stage; nothing where there is one stage."""
     cables = 0
     found = []
+    moved = moved_cables(clos)
     for number, stage in enumerate(clos.stages):
         cables += _cables_added(units, number)
-        found.append(_stage_structure(problem, fabric, clos, number, stage, cables))
+        found.append(_stage_structure(problem, fabric, clos, number, stage, (cables, moved[number])))
     return tuple(found)
 
 
@@ -50,7 +51,7 @@ def stage_clos(fabric: FabricProblem, clos: Clos, stage: StageNumbers) -> Clos:
 
 
 def _stage_structure(
-    problem: Problem, fabric: FabricProblem, clos: Clos, number: int, stage: StageNumbers, cables: int
+    problem: Problem, fabric: FabricProblem, clos: Clos, number: int, stage: StageNumbers, cables: tuple[int, int]
 ) -> StageStructure:
     now = stage_clos(fabric, clos, stage)
     found = figures(now, stage.servers * problem.server.gpus)
@@ -67,8 +68,8 @@ def _stage_structure(
         leaves=leaves,
         spines=spines,
         cores=cores,
-        cables=cables,
-        moved_cables=0,
+        cables=cables[0],
+        moved_cables=cables[1],
         free_leaf_ports=free_leaf,
         free_spine_ports=free_spine,
         oversubscription={name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()},
@@ -107,9 +108,3 @@ def _free_ports(fabric: FabricProblem, clos: Clos, now: Clos, leaves: int, spine
         of_spine = most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
     uplinks = leaves * int(now.shape.u) if now.tiers > 1 else 0
     return leaves * of_leaf - endpoints, spines * of_spine - uplinks
-
-
-def most_down(switch: SwitchType, down: CageUse, up: CageUse, uplinks: int) -> int:
-    """Most down ports of a switch beside so many uplinks."""
-    ports = np.arange(usable_ports(down, switch) + 1)
-    return int(ports[uplinks_that_fit(switch, down, up, ports) >= uplinks].max(initial=0))

@@ -11,19 +11,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.joints import ClosNumbers, Ints
+from fabopt.joints import ClosNumbers, Ints, Joints
 from fabopt.units import ceil_div
 
 
 class StageNumbers(NamedTuple):
     """What stands at one stage: servers; spines of every pod that there is; cores of every core group that there is.
 
-    No spines: a single leaf in every plane joins all servers. No cores: one pod, or no pods.
+    No spines: a single leaf in every plane joins all servers. No cores: one pod, or no pods. ``pair_links``: links from
+    a leaf to each spine where they are more than at the last stage (recabling allowed), else 0.
     """
 
     servers: int
     spines: int = 0
     group_cores: int = 0
+    pair_links: int = 0
 
 
 Stages = Sequence[StageNumbers]
@@ -59,10 +61,93 @@ def of_cores(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
     return np.maximum(_first_past(groups, group), _first_past([one.group_cores for one in stages], index))
 
 
-def of_links(n: ClosNumbers, stages: Stages, kind: str, a: Ints, b: Ints) -> Ints:
-    """Stage of each link of a kind between boxes ``a`` and ``b``: the later of theirs."""
+def of_links(n: ClosNumbers, stages: Stages, kind: str, joints: Joints) -> Ints:
+    """Stage of each link of a kind: the later one of its boxes', or that at which it is lent to another spine."""
+    a, b = joints.a, joints.b
     if kind == "server-leaf":
         return np.asarray(np.maximum(of_servers(stages, a), of_leaves(n, stages, b)))
-    if kind == "leaf-spine":
-        return np.asarray(np.maximum(of_leaves(n, stages, a), of_spines(n, stages, b)))
-    return np.asarray(np.maximum(of_spines(n, stages, a), of_cores(n, stages, b)))
+    if kind == "spine-core":
+        return np.asarray(np.maximum(of_spines(n, stages, a), of_cores(n, stages, b)))
+    lit = of_spines(n, stages, b)
+    if any(one.pair_links for one in stages):
+        first = np.argmax(spine_of_uplinks(n, stages) >= 0, axis=0)
+        lit = np.minimum(lit, first[joints.a_slot])
+    return np.asarray(np.maximum(of_leaves(n, stages, a), lit))
+
+
+def spine_of_uplinks(n: ClosNumbers, stages: Stages) -> Ints:
+    """The spine of a pod that each uplink of a leaf leads to at each stage, shape (stages, u); -1: not plugged in.
+
+    An uplink whose spine is there leads to it. Where a stage has fewer spines with more links each, the next uplinks in
+    order are lent to these spines: to the one that they are at if it still takes as many, else to the emptiest.
+    """
+    each = n.uplinks // n.spines
+    home = np.arange(n.uplinks) // each
+    hosts = np.full((len(stages), n.uplinks), -1)
+    for number, stage in enumerate(stages):
+        own = home < stage.spines
+        hosts[number, own] = home[own]
+        most = stage.pair_links or each
+        load = [each] * stage.spines
+        lent = range(stage.spines * each, stage.spines * most)
+        before = hosts[number - 1] if number else hosts[0] * 0 - 1
+        waiting = []
+        for uplink in lent:
+            host = int(before[uplink])
+            if host >= 0 and load[host] < most:
+                hosts[number, uplink] = host
+                load[host] += 1
+            else:
+                waiting.append(uplink)
+        for uplink in waiting:
+            host = load.index(min(load))
+            hosts[number, uplink] = host
+            load[host] += 1
+    return hosts
+
+
+def moves_of_a_leaf(n: ClosNumbers, stages: Stages) -> list[int]:
+    """Uplinks that a leaf which is there before moves to another spine, by stage."""
+    hosts = spine_of_uplinks(n, stages)
+    changed = (hosts[1:] != hosts[:-1]) & (hosts[:-1] >= 0)
+    return [0, *changed.sum(axis=1).tolist()]
+
+
+class Lent(NamedTuple):
+    """Where links are plugged in before their own spine is there: ``link`` (row of the joints), stages ``first`` to
+    ``last``, spine (its number over all pods and planes) and slot among its down ports.
+    """
+
+    link: Ints
+    first: Ints
+    last: Ints
+    spine: Ints
+    slot: Ints
+
+
+def lent_links(n: ClosNumbers, stages: Stages, joints: Joints, ports: int) -> Lent:
+    """Where leaf-spine links are lent to; they take a spine's ports from the last of its ``ports`` downwards."""
+    hosts, leaf_stage = spine_of_uplinks(n, stages), of_leaves(n, stages, joints.a)
+    pod = joints.b // n.spines
+    free: dict[int, list[int]] = {}
+    rows: list[list[int]] = []
+    there: dict[int, int] = {}
+    for number in range(len(stages)):
+        host = hosts[number][joints.a_slot]
+        lent = (host >= 0) & (host != joints.b % n.spines) & (leaf_stage <= number)
+        spine = pod * n.spines + host
+        for link in [link for link in there if not lent[link] or rows[there[link]][3] != spine[link]]:
+            row = rows[there.pop(link)]
+            free[row[3]].append(row[4])
+        for link in np.flatnonzero(lent).tolist():
+            if link in there:
+                rows[there[link]][2] = number
+                continue
+            at = int(spine[link])
+            slots = free.setdefault(at, list(range(ports)))
+            slot = max(slots)
+            slots.remove(slot)
+            there[link] = len(rows)
+            rows.append([link, number, number, at, slot])
+    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+    return Lent(*table.T)

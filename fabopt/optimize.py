@@ -38,7 +38,7 @@ from fabopt.schema.design import Alternative, Design, Objective, Totals
 from fabopt.search import Optimum, Search
 from fabopt.solvers import ENGINES
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.candidates import Clos, candidate_of
+from fabopt.topology.clos.candidates import Clos, candidates_of
 from fabopt.topology.clos.space import Restriction
 from fabopt.topology.clos.threshold import Batch
 from fabopt.units import gbps, rounded, usd, watts
@@ -249,7 +249,7 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
 def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candidate | None:
     """The same boxes, all links as long as one would plan them without a floor."""
     flat = replace(fabric, layout=None, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
-    return candidate_of(problem, flat, Batch(clos.parts, clos.shape, np.zeros((1, 1))), 0, True)
+    return next(iter(candidates_of(problem, flat, Batch(clos.parts, clos.shape, np.zeros((1, 1))), 0, True)), None)
 
 
 def _kinds(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, str, Restriction]]:

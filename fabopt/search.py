@@ -19,7 +19,7 @@ from fabopt.multipliers import Master, Point
 from fabopt.problem import FabricProblem, Problem, estimating
 from fabopt.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
-from fabopt.topology.clos.candidates import candidate_of
+from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.space import ClosSpace, Restriction
@@ -161,22 +161,21 @@ class Search:
             ]
             if most is not None:
                 places = sorted(places)[:most]
-            sized = [self._sized(one.batches[b], index) for _, b, index in places]
-            mine = [candidate for candidate in sized if candidate is not None]
+            mine = [candidate for _, b, index in places for candidate in self._sized(one.batches[b], index)]
             made += mine if self.problem.plan is None else self._near(mine, opened, one)
         return made
 
-    def _sized(self, batch: Batch, index: int) -> Candidate | None:
+    def _sized(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
         """One candidate with its exact needs; on a floor, where that takes a while, worked out once."""
         assert batch.fabric is not None
         if self.problem.plan is None:
-            return candidate_of(self.problem, batch.fabric, batch, index, self.settings.prune)
+            return candidates_of(self.problem, batch.fabric, batch, index, self.settings.prune)
         key = (batch.fabric, batch.parts, batch.shape.row(index))
         known = self.problem.standing
         if key not in known:
-            known[key] = candidate_of(self.problem, batch.fabric, batch, index, self.settings.prune)
-        candidate: Candidate | None = known[key]
-        return candidate
+            known[key] = candidates_of(self.problem, batch.fabric, batch, index, self.settings.prune)
+        candidates: tuple[Candidate, ...] = known[key]
+        return candidates
 
     def _near(self, candidates: list[Candidate], opened: _Opened, found: Found) -> list[Candidate]:
         """Those whose exact least is below the threshold too; a few of the best while that is the bound itself.
@@ -290,8 +289,7 @@ class Search:
         ]
         measured: list[tuple[float, int, Candidate]] = []
         for _, number, index in sorted(places)[:MOST_MEASURED]:
-            candidate = None if self.clock.is_over() else self._sized(found.batches[number], index)
-            if candidate is not None:
+            for candidate in () if self.clock.is_over() else self._sized(found.batches[number], index):
                 measured.append((least_of(candidate, self.table[0]), start + len(measured), candidate))
         return measured
 

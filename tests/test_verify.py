@@ -241,7 +241,7 @@ BREAKS: dict[str, tuple[str, str, Edit]] = {
     "server power": ("one_tier", "totals_add_up", lambda d: part(d, "box2").pop("power_w")),
     "finance": ("one_tier", "energy_is_paid", lambda d: d["case"]["content"]["finance"].update(pue=1.5)),
     "description": ("one_tier", "bom_names_products", lambda d: part(d, "card").update(description="a card")),
-    "stage": ("two_tiers", "stages_add_up", lambda d: d["case"]["content"]["stages"][1].update(month=24)),
+    "stage": ("two_tiers", "stages_add_up", lambda d: d["case"]["content"]["stages"][0].update(month=24)),
     "budget": ("three_tiers", "limits_hold", lambda d: d["case"]["content"]["limits"].update(budget_usd=49373.49)),
     "power limit": ("three_tiers", "limits_hold", lambda d: d["case"]["content"]["limits"].update(power_w=1624.6)),
     "height": ("three_tiers", "limits_hold", lambda d: d["case"]["content"]["limits"].update(rack_units=6)),

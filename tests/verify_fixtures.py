@@ -325,7 +325,7 @@ def two_tiers() -> Json:
     case = {
         "name": "two-tiers",
         "server": "box4",
-        "stages": [{"name": "day-1", "servers": 2}, {"name": "final", "month": 18, "gpus": 28}],
+        "stages": [{"name": "final", "month": 18, "gpus": 28}],
         "fabrics": [
             {
                 "name": "compute",

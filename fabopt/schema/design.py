@@ -12,6 +12,9 @@ from pydantic import Field
 
 from fabopt.schema.base import Strict
 
+# Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
+MOVED_CABLE = "moved-cable"
+
 Number = int | float
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 Box = Literal["server", "attachment", "leaf", "spine", "core"]

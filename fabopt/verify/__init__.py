@@ -157,8 +157,10 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     wires_cover_runs,
     modules_fill_cages,
     schedule_matches_bill,
+    stages_are_fabrics,
+    stages_only_add,
+    stage_counts_close,
 )
-GROWTH_RULES: tuple[WiringRule, ...] = (stages_are_fabrics, stages_only_add, stage_counts_close)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
@@ -211,8 +213,7 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
 
 
 def _wiring_checks(evidence: Evidence, wired: Wired) -> Iterator[Check]:
-    grows = len(evidence.design.case.content.get("stages") or ()) > 1
     for index, fabric in enumerate(evidence.fabrics):
         cabling = Cabling(fabric, wired, index)
-        for rule in WIRING_RULES + (GROWTH_RULES if grows else ()):
+        for rule in WIRING_RULES:
             yield as_check(rule.__name__, prove(rule, cabling), fabric.made.name)

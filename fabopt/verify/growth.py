@@ -19,7 +19,7 @@ from fabopt.verify.paths import (
 from fabopt.verify.ports import endpoints_are_cabled
 from fabopt.verify.proof import Proof, prove
 from fabopt.verify.structure import switch_counts_close
-from fabopt.verify.wiring import Cabling, combined
+from fabopt.verify.wiring import Cabling, at_stage, combined, repeated
 from fabopt.wiring.model import NOTHING, Ints
 
 # What every stage must be, by its numbers and by the links that are there.
@@ -49,7 +49,7 @@ def stages_are_fabrics(proof: Proof, cabling: Cabling) -> None:
     growth = cabling.fabric.made.growth
     if len(names) < 2:
         proof.equal("stages of a fabric that does not grow", len(growth), 0)
-        proof.note("one stage")
+        proof.note(f"one stage of {len(cabling.links)} links")
         return
     proof.equal("stages", [one.stage for one in growth], names)
     for number, one in enumerate(growth[:-1]):
@@ -113,28 +113,51 @@ def _tier(tier: TierUse, count: int, up_ports: int) -> TierUse:
 
 
 def stages_only_add(proof: Proof, cabling: Cabling) -> None:
-    """A stage adds to what is in place and moves nothing of it.
+    """A stage adds to what is in place, and moves no more of it than is counted and paid.
 
-    A link is there no earlier than the boxes at its ends; a wire is installed with the first of its links, a module
-    with the first link of its cage; each port keeps its one link, each wire its ends. Moved cables: none where the case
-    forbids recabling. Source: case file, ``growth``.
+    At every stage: the boxes at both ends of a link are there; no port has two links. A wire is installed with the
+    first of its links, a module with the first link of its cage. A move is a link whose port at a spine is another one
+    than at the stage before; they are as many as ``growth`` says, and none where the case forbids recabling. Source:
+    case file, ``growth``.
     """
     links, wiring = cabling.links, cabling.wired.wiring
-    devices, wires, modules = wiring.devices, wiring.wires, wiring.modules
+    devices, wires = wiring.devices, wiring.wires
     stages = max(1, len(cabling.fabric.evidence.case.stages or ()))
     for what, column in (("boxes", devices.stage), ("links", links.stage), ("wires", wires.stage)):
         proof.equal(f"{what} of no stage", int(((column < 0) | (column >= stages)).sum()), 0)
-    early = links.stage < np.maximum(devices.stage[links.a], devices.stage[links.b])
-    proof.equal("links before their boxes", int(early.sum()), 0)
     wired = np.flatnonzero(links.wire != NOTHING)
     first = _earliest(links.wire[wired], links.stage[wired], len(wires))
     own = cabling.own_wires
     proof.equal("wires of another stage than their first link", int((wires.stage[own] != first[own]).sum()), 0)
-    _modules_come_first(proof, cabling, modules.stage)
-    moved = sum(one.moved_cables for one in cabling.fabric.made.growth)
+    _modules_come_first(proof, cabling, wiring.modules.stage)
+    moves = _moves(proof, cabling, stages)
+    claimed = [one.moved_cables for one in cabling.fabric.made.growth]
+    proof.equal("moved cables", claimed, moves if claimed else [])
     if cabling.fabric.evidence.case.growth.recabling == "forbid":
-        proof.equal("moved cables", moved, 0)
-    proof.note(f"{len(links)} links over {stages} stages, {moved} cables moved")
+        proof.equal("moved cables where recabling is forbidden", sum(moves), 0)
+    proof.note(f"{len(links)} links over {stages} stages, {sum(moves)} cables moved")
+
+
+def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
+    """Links at another port than at the stage before, by stage."""
+    wiring = cabling.wired.wiring
+    mine = wiring.links.fabric == cabling.index
+    proof.equal("cables lent at no stage", int((wiring.lent.first > wiring.lent.last).sum()), 0)
+    moves, before = [], None
+    for stage in range(stages):
+        now = at_stage(wiring, stage)
+        there = mine & (now.stage <= stage)
+        late = np.maximum(wiring.devices.stage[now.a], wiring.devices.stage[now.b]) > stage
+        proof.equal(f"links before their boxes at stage {stage + 1}", int((late & there).sum()), 0)
+        a = combined(now.a[there], now.a_cage[there], now.a_lane[there])
+        b = combined(now.b[there], now.b_cage[there], now.b_lane[there])
+        proof.equal(f"ports with two links at stage {stage + 1}", repeated(a) + repeated(b), 0)
+        if before is not None:
+            old = mine & (now.stage < stage)
+            moved = (now.b != before.b) | (now.b_cage != before.b_cage) | (now.b_lane != before.b_lane)
+            moves.append(int((moved & old).sum()))
+        before = now
+    return [0, *moves]
 
 
 def _modules_come_first(proof: Proof, cabling: Cabling, stage: Ints) -> None:
@@ -170,4 +193,4 @@ def stage_counts_close(proof: Proof, cabling: Cabling) -> None:
         proof.equal(f"{one.stage}: cables", one.cables, laid)
         proof.note(f"{one.stage}: {laid} cables")
     if not cabling.fabric.made.growth:
-        proof.note("one stage")
+        proof.note(f"one stage of {len(own)} cables")

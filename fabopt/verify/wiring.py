@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -186,6 +186,7 @@ class Cabling:
         mine = links.fabric == self.index
         if self.stage is not None:
             mine = mine & (links.stage <= self.stage)
+            links = at_stage(self.wired.wiring, self.stage)
         return links if mine.all() else Links(*(getattr(links, one.name)[mine] for one in fields(links)))
 
     @cached_property
@@ -286,6 +287,17 @@ class Cabling:
         """Speed of some links in Mb/s; -1 for what is no speed."""
         speed = np.rint(self.links.gbps[rows] * MBPS_PER_GBPS)
         return np.where((speed > 0) & (speed < MOST_MBPS), speed, -1).astype(np.int64)
+
+
+def at_stage(wiring: Wiring, stage: int) -> Links:
+    """All links with the ends that they have at a stage, those that are not there yet too."""
+    lent, links = wiring.lent, wiring.links
+    rows = np.flatnonzero((lent.first <= stage) & (stage <= lent.last))
+    ends = {}
+    for name in ("b", "b_cage", "b_lane"):
+        ends[name] = getattr(links, name).copy()
+        ends[name][lent.link[rows]] = getattr(lent, name)[rows]
+    return replace(links, **ends)
 
 
 def combined(*columns: Ints) -> Ints:

@@ -6,13 +6,13 @@ The same file always gives the same wiring. docs/formulation.md, "Wiring", state
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from fabopt.embedded import Embedded
-from fabopt.installed import of_links
-from fabopt.joints import attached_leaves, leaf_spine, padded, server_leaf, spine_core
+from fabopt.installed import lent_links, of_links
+from fabopt.joints import Joints, attached_leaves, leaf_spine, padded, server_leaf, spine_core
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, LinkRow, TierUse
@@ -22,7 +22,7 @@ from fabopt.wiring.attachments import LeafCages, head_of, in_cages, lanes_of, pl
 from fabopt.wiring.boxes import Box, fabric_boxes, server_boxes, table_of
 from fabopt.wiring.cages import at_slots, down_cages, up_cages
 from fabopt.wiring.join import UNMADE, Cabled, Jackets, Share, deal, jackets
-from fabopt.wiring.model import KINDS, NOTHING, Ints, Links, Modules, Wires, Wiring
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Links, Modules, Wires, Wiring
 from fabopt.wiring.numbers import Cards, Numbers, cards_before
 from fabopt.wiring.runs import Runs
 
@@ -38,6 +38,7 @@ class _Wired:
     ways: tuple[Way, ...]
     way: Ints
     jackets: Jackets
+    lent: Lent | None = None
 
 
 def wiring_of(design: Design) -> Wiring:
@@ -58,7 +59,7 @@ def wiring_of(design: Design) -> Wiring:
         wired += _Plan(fabrics[index], index, starts[index], boxes, runs, before).wired()
     names = tuple(fabric.name for fabric in design.fabrics)
     protocols = tuple(fabric.protocol for fabric in design.fabrics)
-    return Wiring(names, protocols, devices, _links(wired), _wires(wired), _modules(wired))
+    return Wiring(names, protocols, devices, _links(wired), _wires(wired), _modules(wired), _lent(wired))
 
 
 class _Plan:
@@ -108,12 +109,26 @@ class _Plan:
         near = up_cages(self._switch(below), lower.up, joints.a_slot)
         far = down_cages(self._switch(above), upper.down, joints.b_slot)
         run_m = self.runs.of(self.numbers.made, kind, a, b)
-        stage = of_links(self.numbers.clos, self.numbers.stages, kind, joints.a, joints.b)
+        stage = of_links(self.numbers.clos, self.numbers.stages, kind, joints)
         cabled = Cabled(
             KINDS.index(kind), a, none, none, near, b, far, float(upper.gbps_down), run_m, ways, none.copy(), stage
         )
         deal(cabled, self._shares(rows, ways, lanes), self.classes_m)
-        return _Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
+        lent = self._lent(joints, upper) if below == "leaf" else None
+        return _Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way), lent)
+
+    def _lent(self, joints: Joints, spine: TierUse) -> Lent | None:
+        """Where uplinks are plugged in before their spine is there."""
+        stages = self.numbers.stages
+        if not any(one.pair_links for one in stages):
+            return None
+        switch, lanes = self._switch("spine"), parse_split(spine.down.split).ports
+        cages = switch.cages[spine.down.cage_group].count
+        if spine.up is not None and spine.up.cage_group == spine.down.cage_group:
+            cages -= ceil_div(spine.up_ports, parse_split(spine.up.split).ports)
+        found = lent_links(self.numbers.clos, stages, joints, cages * lanes)
+        at = down_cages(switch, spine.down, found.slot)
+        return Lent(found.link, found.first, found.last, found.spine + self.first["spine"], at.cage, at.lane)
 
     def _down(self) -> _Wired:
         servers = self._servers()
@@ -139,7 +154,7 @@ class _Plan:
         a, b = joints.a, joints.b + self.first["leaf"]
         run_m = self.runs.of(numbers.made, "server-leaf", a, b)
         card, unmade = self.before.cards + card + 1, np.full(len(a), UNMADE)
-        stage = of_links(numbers.clos, numbers.stages, "server-leaf", joints.a, joints.b)
+        stage = of_links(numbers.clos, numbers.stages, "server-leaf", joints)
         cabled = Cabled(0, a, card, port + 1, near, b, far, float(tier.gbps_down), run_m, ways, unmade, stage)
         deal(cabled, self._shares(rows, ways, lanes), self.classes_m)
         return cabled
@@ -205,6 +220,19 @@ class _Plan:
 def _padding(ways: Sequence[Way]) -> int:
     """Links that share a wire because they join the same two boxes; 1 where several ways are mixed in whole cages."""
     return ways[0].ports if len(ways) == 1 and ways[0].carries is Carries.PAIR else 1
+
+
+def _lent(wired: Sequence[_Wired]) -> Lent:
+    """All times for which links are elsewhere, with the links' rows over all fabrics."""
+    columns: list[list[Ints]] = []
+    start = 0
+    for one in wired:
+        if one.lent is not None:
+            columns.append([one.lent.link + start, *(getattr(one.lent, each.name) for each in fields(Lent)[1:])])
+        start += sum(len(part) for part in one.parts)
+    if not columns:
+        return Lent(*(np.array([], dtype=np.int64) for _ in fields(Lent)))
+    return Lent(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
 def _links(wired: Sequence[_Wired]) -> Links:

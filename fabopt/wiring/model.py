@@ -143,8 +143,31 @@ class Modules:
 
 
 @dataclass(frozen=True)
+class Lent:
+    """One row a time for which a link is plugged in elsewhere than at the last stage; its ``a`` end stays.
+
+    link           row of ``Links``; stages ``first`` to ``last``, from 0
+    b              device; b_cage, b_lane its port, as in ``Links``
+    """
+
+    link: Ints
+    first: Ints
+    last: Ints
+    b: Ints
+    b_cage: Ints
+    b_lane: Ints
+
+    def __len__(self) -> int:
+        """How many times."""
+        return len(self.link)
+
+
+@dataclass(frozen=True)
 class Wiring:
-    """All fabrics of a design, wired. ``fabrics``: their names, in the case's order."""
+    """All fabrics of a design, wired. ``fabrics``: their names, in the case's order.
+
+    ``links`` are as at the last stage, each from its ``stage`` on; ``lent`` says which are elsewhere before.
+    """
 
     fabrics: tuple[str, ...]
     protocols: tuple[str, ...]
@@ -152,6 +175,7 @@ class Wiring:
     links: Links
     wires: Wires
     modules: Modules
+    lent: Lent
 
     @cached_property
     def a_port(self) -> list[str]:
@@ -188,7 +212,7 @@ def port_name(protocol: str, kind: int, one: int, other: int, lanes: int) -> str
     return f"swp{one}s{other}" if lanes > 1 else f"swp{one}"
 
 
-def frame(table: Devices | Links | Wires | Modules) -> pd.DataFrame:
+def frame(table: Devices | Links | Wires | Modules | Lent) -> pd.DataFrame:
     """A table as a pandas frame with the same columns."""
     import pandas as pd
 

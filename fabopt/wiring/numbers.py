@@ -89,20 +89,25 @@ class Numbers:
             core_spines=structure.spines_per_core_group,
             core_links=structure.links_per_core_pair,
             group_cores=structure.cores_per_group,
-            first=self.embedded.first_servers,
+            first=self.embedded.first_servers if self.made.growth else 0,
         )
 
     @cached_property
     def stages(self) -> tuple[StageNumbers, ...]:
-        """What stands at each stage of the case."""
+        """What stands at each stage of the case; all of it at once in a file that does not say."""
         servers = [self.embedded.servers_of(stage) for stage in self.embedded.case.stages or ()]
         structure = self.made.structure
-        if len(servers) < 2:
+        if len(servers) < 2 or not self.made.growth:
             return (StageNumbers(self.embedded.servers, structure.spines_per_pod, structure.cores_per_group),)
         if len(self.made.growth) != len(servers):
             raise ValueError(f"{self.made.name} has {len(self.made.growth)} stages of {len(servers)}")
         return tuple(
-            StageNumbers(count, one.spines_per_pod, one.cores_per_group)
+            StageNumbers(
+                count,
+                one.spines_per_pod,
+                one.cores_per_group,
+                one.links_per_pair if one.links_per_pair > structure.links_per_pair else 0,
+            )
             for count, one in zip(servers, self.made.growth, strict=True)
         )
 

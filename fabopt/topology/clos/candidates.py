@@ -10,6 +10,7 @@ import numpy as np
 from fabopt import installed
 from fabopt.goods import Item
 from fabopt.problem import FabricProblem, Problem
+from fabopt.schema.design import MOVED_CABLE
 from fabopt.topology.candidate import (
     Candidate,
     Choice,
@@ -20,7 +21,7 @@ from fabopt.topology.clos.floored import (
     numbers_of,
     standing_of,
 )
-from fabopt.topology.clos.growth import stages_of
+from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.kinds import Clos, kind_choices, leaf_spine, server_leaf, spine_core
 from fabopt.topology.clos.shape import down_cage_limit, most_endpoints
 from fabopt.topology.clos.threshold import Batch
@@ -36,19 +37,27 @@ def clos_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -
     return Clos(batch.parts, shape, down, with_reserve - down)
 
 
-def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool) -> Candidate | None:
-    """The candidate with its exact needs; None if its links cannot be made, or its switches placed, after all."""
+def candidates_of(
+    problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
+) -> tuple[Candidate, ...]:
+    """The candidate with its exact needs, once for each way to grow to it; none if its links cannot be made, or its
+    switches placed, or an early stage built, after all.
+    """
     clos = clos_of(problem, fabric, batch, index)
     if fabric.layout is not None:
         standing = standing_of(problem, fabric.layout, clos.parts, clos.shape)
         if standing is None:
-            return None
+            return ()
         clos = clos._replace(standing=standing)
+    plans: tuple[Plan, ...] = ((),)
     if problem.first_servers:
-        stages = stages_of(problem, fabric, clos.parts, clos.shape)
-        if stages is None:
-            return None
-        clos = clos._replace(stages=stages)
+        plans = plans_of(problem, fabric, clos.parts, clos.shape)
+    bound = float(batch.cost[0, index])
+    made = (_candidate(problem, fabric, clos._replace(stages=plan), bound, prune) for plan in plans)
+    return tuple(one for one in made if one is not None)
+
+
+def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float, prune: bool) -> Candidate | None:
     choices: list[Choice] = []
     for made in _links(problem, fabric, clos, prune):
         if made is None:
@@ -60,7 +69,7 @@ def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: i
         design=clos,
         boxes=_boxes(problem, clos),
         choices=tuple(choices),
-        bound=float(batch.cost[0, index]),
+        bound=bound,
         order=tie_order(fabric, clos),
         cards=0 if clos.parts.nic.item is None else clos.parts.nic.cards,
     )
@@ -86,6 +95,7 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
         fabric.layout.name if fabric.layout is not None else "",
+        *(number for stage in clos.stages for number in stage),
     )  # fmt: skip
 
 
@@ -104,7 +114,23 @@ def _boxes(problem: Problem, clos: Clos) -> Uses:
         for stage, count in enumerate(added or (int(total),)):
             if item is not None and count:
                 counts[stage, item] = counts.get((stage, item), 0) + int(count)
+    move = problem.goods.item(MOVED_CABLE)
+    for stage, count in enumerate(moved_cables(clos)):
+        if count and move is not None:
+            counts[stage, move] = count
     return counts
+
+
+def moved_cables(clos: Clos) -> list[int]:
+    """Cables that each stage moves: those of leaves that were there before."""
+    if not any(one.pair_links for one in clos.stages):
+        return [0] * max(1, len(clos.stages))
+    n = numbers_of(clos.parts.nic, clos.shape)
+    leaves = np.bincount(
+        installed.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves)), minlength=len(clos.stages)
+    ).cumsum()
+    moves = installed.moves_of_a_leaf(n, clos.stages)
+    return [0, *(int(before) * each for before, each in zip(leaves[:-1], moves[1:], strict=True))]
 
 
 def _added(clos: Clos) -> Sequence[Sequence[int]]:
@@ -138,4 +164,4 @@ def _links(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool) -> 
         yield kind_choices(problem, fabric, clos, spine_core(clos), prune)
 
 
-__all__ = ["Clos", "candidate_of", "clos_of", "tie_order"]
+__all__ = ["Clos", "candidates_of", "clos_of", "moved_cables", "tie_order"]

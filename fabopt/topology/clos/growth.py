@@ -1,47 +1,111 @@
-"""What stands at each stage of a growing Clos whose cables are never moved.
+"""What stands at each stage of a growing Clos.
 
 The candidate is the fabric of the last stage. A group's leaves come with its first server, a pod's spines with its
-first leaf. Every leaf is joined to each spine that is there by all the links that it will ever have to it, so nothing
-moves when spines are added; the same holds for spines and cores. A stage has the fewest spines and cores with which its
-own oversubscription holds, and none where a single leaf (a single pod) joins all servers: whatever is added later is
-never dearer to have later. See docs/formulation.md, "Growth".
+first leaf. A stage has no spines where a single leaf joins all servers, and no cores where a single pod does.
+
+*Nothing moves*: every leaf is joined to each spine that is there by all the links that it will ever have to it, every
+spine likewise to each core. A stage has the fewest spines and cores with which its own oversubscription holds: what is
+added later is never dearer to have later, so there is one such plan.
+
+*Cables move* (where the case allows it): stages before one of them have the fewest spines that have the ports, with
+more links to each; when more spines come, links move to them. See docs/formulation.md, "Growth".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fabopt.installed import StageNumbers
 from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.bounds import uplinks_needed
-from fabopt.topology.clos.shape import Parts, Shape, most_endpoints
+from fabopt.topology.clos.shape import Parts, Shape, most_down, most_endpoints, usable_ports
 from fabopt.topology.needs import ceil_of
 
+Plan = tuple[StageNumbers, ...]
 
-def stages_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> tuple[StageNumbers, ...] | None:
-    """What stands at each stage; None if an early stage needs more than the last one has."""
+
+def plans_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> tuple[Plan, ...]:
+    """What may stand at each stage; none if an early stage needs more than the last one has."""
+    still = _still(problem, fabric, parts, shape)
+    if still is None:
+        return ()
+    if problem.case.growth.recabling == "forbid" or not _lends(parts, shape):
+        return (still,)
+    fewest = [_fewest(problem, fabric, parts, shape, number) for number in range(len(still))]
+    plans = (_until(still, fewest, shape, number) for number in range(len(still)))
+    return tuple(dict.fromkeys(plan for plan in plans if plan is not None))
+
+
+def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> Plan | None:
+    """The plan in which nothing moves."""
     spines = cores = 0
     stages: list[StageNumbers] = []
-    for stage in problem.stages:
-        leaf_most, spine_most = stage.oversubscription[fabric.name]
+    for number, stage in enumerate(problem.stages):
         now = replace(shape, servers=stage.servers)
         if parts.spine is not None and now.leaves > 1:
-            down = most_endpoints(now, fabric.attachment_ports)
-            assert parts.leaf_up is not None
-            needed = int(uplinks_needed(down, parts.leaf_down, parts.leaf_up, leaf_most))
-            spines = max(spines, _spines_for(shape, needed))
+            spines = max(spines, _spines_for(shape, _uplinks_needed(problem, fabric, parts, shape, number)))
         if parts.core is not None and now.pods > 1:
             assert parts.spine_down is not None and parts.spine_up is not None
-            down = (
-                min(int(now.groups), int(shape.groups_per_pod)) * leaves_of_a_group(shape) * int(shape.links_per_pair)
-            )
-            needed = int(uplinks_needed(down, parts.spine_down, parts.spine_up, spine_most))
+            down = _leaves_of_a_pod(now, shape) * int(shape.links_per_pair)
+            most = stage.oversubscription[fabric.name][1]
+            needed = int(uplinks_needed(down, parts.spine_down, parts.spine_up, most))
             cores = max(cores, int(ceil_of(needed, int(shape.m2))))
         stages.append(StageNumbers(stage.servers, spines, cores))
     last = StageNumbers(int(shape.servers), int(shape.spines), _cores(parts, shape))
     if spines > last.spines or cores > last.group_cores:
         return None
     return (*stages[:-1], last)
+
+
+def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> int:
+    """Uplinks that a leaf must have at a stage."""
+    stage = problem.stages[number]
+    down = most_endpoints(replace(shape, servers=stage.servers), fabric.attachment_ports)
+    assert parts.leaf_up is not None
+    return int(uplinks_needed(down, parts.leaf_down, parts.leaf_up, stage.oversubscription[fabric.name][0]))
+
+
+def _leaves_of_a_pod(now: Shape, shape: Shape) -> int:
+    """Most leaves of any pod at a stage."""
+    return min(int(now.groups), int(shape.groups_per_pod)) * leaves_of_a_group(shape)
+
+
+def _lends(parts: Parts, shape: Shape) -> bool:
+    """Whether links can be lent to other spines one by one: even striping, and spine cages of one port."""
+    return parts.spine_down is not None and parts.spine_down.lane.ports == 1 and shape.u % shape.spines == 0
+
+
+def _fewest(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> tuple[int, int] | None:
+    """Fewest spines of a pod that take a stage's uplinks, and links of a leaf to each; None where there are none."""
+    now = replace(shape, servers=problem.stages[number].servers)
+    if now.leaves <= 1:
+        return None
+    assert parts.spine is not None and parts.spine_down is not None
+    ports = usable_ports(parts.spine_down, parts.spine)
+    if parts.spine_up is not None:
+        ports = most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
+    needed = _uplinks_needed(problem, fabric, parts, shape, number)
+    step = max(1, int(shape.q))
+    for spines in range(step, int(shape.spines), step):
+        links = max(int(shape.links_per_pair), int(ceil_of(needed, spines)))
+        if spines * links <= shape.u and _leaves_of_a_pod(now, shape) * links <= ports:
+            return spines, links
+    return None
+
+
+def _until(still: Plan, fewest: Sequence[tuple[int, int] | None], shape: Shape, until: int) -> Plan | None:
+    """The plan with the fewest spines before stage ``until`` and that in which nothing moves from then on."""
+    each, stages, spines = int(shape.links_per_pair), [], 0
+    for number, stage in enumerate(still):
+        few = fewest[number] if number < until else None
+        if few is not None and few[0] < stage.spines and few[0] >= spines:
+            stage = stage._replace(spines=few[0], pair_links=few[1] if few[1] > each else 0)
+        if stage.spines < spines:
+            return None
+        spines = stage.spines
+        stages.append(stage)
+    return tuple(stages)
 
 
 def leaves_of_a_group(shape: Shape) -> int:
@@ -57,7 +121,8 @@ def at_stage(parts: Parts, shape: Shape, stage: StageNumbers) -> tuple[Parts, Sh
         return alone, replace(
             shape, servers=stage.servers, u=0, spines=0, groups_per_pod=0, rail_pods=False, x=0, q=0, m2=0
         )
-    now = replace(shape, servers=stage.servers, spines=stage.spines, u=_uplinks(shape, stage.spines))
+    uplinks = stage.spines * stage.pair_links or _uplinks(shape, stage.spines)
+    now = replace(shape, servers=stage.servers, spines=stage.spines, u=uplinks)
     if tall:
         return parts, replace(now, x=stage.group_cores * shape.m2)
     flat = replace(parts, spine_up=None, core=None, core_down=None)

@@ -256,6 +256,12 @@ def uplinks_that_fit(switch: SwitchType, down: CageUse, up: CageUse, down_ports:
     return np.where(down_cages <= down.cages, room, -1)
 
 
+def most_down(switch: SwitchType, down: CageUse, up: CageUse, uplinks: int) -> int:
+    """Most down ports of a switch beside so many uplinks."""
+    ports = np.arange(usable_ports(down, switch) + 1)
+    return int(ports[uplinks_that_fit(switch, down, up, ports) >= uplinks].max(initial=0))
+
+
 def divisors(number: int) -> list[int]:
     """All divisors, rising."""
     return [one for one in range(1, number + 1) if number % one == 0]

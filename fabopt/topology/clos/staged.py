@@ -38,7 +38,7 @@ class StagedLinks:
         self.cabling = cabling
         self.on_floor = on_floor
         joints = cabling.joints
-        self.stage = of_links(cabling.numbers, stages, cabling.kind.name, joints.a, joints.b)
+        self.stage = of_links(cabling.numbers, stages, cabling.kind.name, joints)
 
     def choices(self, joins: Joins) -> tuple[Choice, ...] | None:
         """What is left to choose; None if nothing on sale makes some of the links."""

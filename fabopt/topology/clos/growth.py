@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from fabopt.installed import StageNumbers
 from fabopt.problem import FabricProblem, Problem
@@ -45,17 +46,25 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
         now = replace(shape, servers=stage.servers)
         if parts.spine is not None and now.leaves > 1:
             spines = max(spines, _spines_for(shape, _uplinks_needed(problem, fabric, parts, shape, number)))
-        if parts.core is not None and now.pods > 1:
-            assert parts.spine_down is not None and parts.spine_up is not None
-            down = _leaves_of_a_pod(now, shape) * int(shape.links_per_pair)
-            most = stage.oversubscription[fabric.name][1]
-            needed = int(uplinks_needed(down, parts.spine_down, parts.spine_up, most))
-            cores = max(cores, int(ceil_of(needed, int(shape.m2))))
+        cores = max(cores, _cores_needed(problem, fabric, parts, shape, number, int(shape.links_per_pair)))
         stages.append(StageNumbers(stage.servers, spines, cores))
     last = StageNumbers(int(shape.servers), int(shape.spines), _cores(parts, shape))
     if spines > last.spines or cores > last.group_cores:
         return None
     return (*stages[:-1], last)
+
+
+def _cores_needed(
+    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int, pair_links: int
+) -> int:
+    """Cores of a group that a stage needs where a leaf has so many links to each spine; none for a single pod."""
+    now = replace(shape, servers=problem.stages[number].servers)
+    if parts.core is None or now.pods <= 1:
+        return 0
+    assert parts.spine_down is not None and parts.spine_up is not None
+    most = problem.stages[number].oversubscription[fabric.name][1]
+    needed = int(uplinks_needed(_leaves_of_a_pod(now, shape) * pair_links, parts.spine_down, parts.spine_up, most))
+    return int(ceil_of(needed, int(shape.m2)))
 
 
 def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> int:
@@ -76,8 +85,16 @@ def _lends(parts: Parts, shape: Shape) -> bool:
     return parts.spine_down is not None and parts.spine_down.lane.ports == 1 and shape.u % shape.spines == 0
 
 
-def _fewest(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> tuple[int, int] | None:
-    """Fewest spines of a pod that take a stage's uplinks, and links of a leaf to each; None where there are none."""
+class _Fewest(NamedTuple):
+    """Fewest spines of a pod at a stage, links of a leaf to each, and the cores of a group that they need."""
+
+    spines: int
+    pair_links: int
+    cores: int
+
+
+def _fewest(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> _Fewest | None:
+    """The fewest spines that take a stage's uplinks; None where there are none, or no fewer than at last."""
     now = replace(shape, servers=problem.stages[number].servers)
     if now.leaves <= 1:
         return None
@@ -90,21 +107,25 @@ def _fewest(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape,
     for spines in range(step, int(shape.spines), step):
         links = max(int(shape.links_per_pair), int(ceil_of(needed, spines)))
         if spines * links <= shape.u and _leaves_of_a_pod(now, shape) * links <= ports:
-            return spines, links
+            cores = _cores_needed(problem, fabric, parts, shape, number, links)
+            if cores <= _cores(parts, shape):
+                return _Fewest(spines, links, cores)
     return None
 
 
-def _until(still: Plan, fewest: Sequence[tuple[int, int] | None], shape: Shape, until: int) -> Plan | None:
+def _until(still: Plan, fewest: Sequence[_Fewest | None], shape: Shape, until: int) -> Plan | None:
     """The plan with the fewest spines before stage ``until`` and that in which nothing moves from then on."""
-    each, stages, spines = int(shape.links_per_pair), [], 0
+    each, spines, cores = int(shape.links_per_pair), 0, 0
+    stages: list[StageNumbers] = []
     for number, stage in enumerate(still):
         few = fewest[number] if number < until else None
-        if few is not None and few[0] < stage.spines and few[0] >= spines:
-            stage = stage._replace(spines=few[0], pair_links=few[1] if few[1] > each else 0)
+        if few is not None and spines <= few.spines < stage.spines:
+            stage = stage._replace(spines=few.spines, pair_links=few.pair_links if few.pair_links > each else 0)
+            cores = max(cores, few.cores)
         if stage.spines < spines:
             return None
-        spines = stage.spines
-        stages.append(stage)
+        spines, cores = stage.spines, max(cores, stage.group_cores)
+        stages.append(stage._replace(group_cores=cores))
     return tuple(stages)
 
 

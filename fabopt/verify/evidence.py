@@ -32,6 +32,26 @@ class Evidence(Embedded):
         """GPUs that share a server's bandwidth; a server without any counts as one."""
         return max(1, self.server.gpus)
 
+    @cached_property
+    def stage_names(self) -> list[str]:
+        """The case's stages."""
+        return [stage.name for stage in self.case.stages or ()]
+
+    @cached_property
+    def months(self) -> list[int]:
+        """The month of every stage."""
+        return [stage.month for stage in self.case.stages or ()]
+
+    @cached_property
+    def servers_by_stage(self) -> list[int]:
+        """Servers that stand at every stage."""
+        return [
+            divide(stage.gpus or 0, self.server.gpus, "GPUs fill whole servers")
+            if stage.servers is None
+            else stage.servers
+            for stage in self.case.stages or ()
+        ]
+
     def usable_pcie(self, generation: int) -> Fraction:
         """What a x16 slot delivers, in Mb/s; a generation that the embedded table lacks counts as the one before."""
         table = {int(key): usable for key, usable in self.design.parts[FACTS]["pcie_x16_gbps"].items()}

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from fabopt.clock import Clock, Settings
 from fabopt.crowding import floor_conflicts
-from fabopt.design import Sums
 from fabopt.inquiry import Inquiry, TimeOverError, Watch, last_true, narrowed, share_of_limits
 from fabopt.metrics import oversubscription
+from fabopt.ordering import Sums
 from fabopt.problem import Limits, Problem, problem_of
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Distances, Fabric, Oversubscription

@@ -1,21 +1,19 @@
-"""From the program's solution to a Design: rows, bill, totals. Totals are derived here, none is the solver's."""
+"""From the program's solution to a Design: fabrics, what is embedded; ``fabopt.billing`` has the bill and totals."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+from fabopt.billing import products_by_id, whole_metres
 from fabopt.demand import resolved
 from fabopt.expansion import growth_of
-from fabopt.goods import Item
 from fabopt.metrics import figures
-from fabopt.problem import CageUse, FabricProblem, Problem, SwitchType, purchase_cents
+from fabopt.ordering import Picked
+from fabopt.problem import CageUse, FabricProblem, Problem, SwitchType
 from fabopt.schema.base import Strict
-from fabopt.schema.catalog import Product
 from fabopt.schema.design import (
     BomRow,
     CaseRecord,
@@ -27,66 +25,17 @@ from fabopt.schema.design import (
     NicUse,
     Placement,
     PortUse,
-    StageDesign,
     Structure,
     TierUse,
-    Totals,
 )
-from fabopt.topology.candidate import Candidate, End, Option, RowShare
+from fabopt.topology.candidate import End, Option, RowShare
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.floored import grid_of
-from fabopt.units import gbps, milliwatts, plain_fraction, rounded, usd, watts
+from fabopt.units import gbps, plain_fraction
 
-Bom = Literal["switch", "nic", "transceiver", "cable", "fibre", "server", "other"]
 Role = Literal["leaf", "spine", "core"]
-KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
-KIND_OF: dict[str, Bom] = {
-    "switches": "switch",
-    "nics": "nic",
-    "transceivers": "transceiver",
-    "cables": "cable",
-    "fibres": "fibre",
-    "servers": "server",
-}
 RATIO_DIGITS = 6
 NO_MEDIUM = "none"
-Picked = tuple[Candidate, Sequence[tuple[Option, int]]]
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Exact totals of a set of picked candidates; the power is the network's."""
-
-    cents: int
-    power_mw: int
-    rack_milliunits: int
-    switches: int
-    cables: int
-
-
-def items_in_use(picked: Picked) -> dict[Item, int]:
-    """Everything that one fabric uses."""
-    candidate, units = picked
-    counts = dict(candidate.fixed)
-    for option, number in units:
-        for item, each in option.items.items():
-            counts[item] = counts.get(item, 0) + each * number
-    return counts
-
-
-def sums_of(problem: Problem, picked: Iterable[Picked]) -> Sums:
-    """Exact totals over fabrics (servers included if the case counts them)."""
-    used: dict[Item, int] = {}
-    for one in picked:
-        for item, count in items_in_use(one).items():
-            used[item] = used.get(item, 0) + count
-    return Sums(
-        sum(purchase_cents(item, count)[1] for item, count in used.items()) + problem.fixed_cents,
-        sum(item.power_mw * count for item, count in used.items()),
-        sum(item.rack_milliunits * count for item, count in used.items()),
-        sum(count for item, count in used.items() if item.kind == "switch"),
-        sum(count for item, count in used.items() if item.kind in ("cable", "fibre")),
-    )
 
 
 # -- fabrics ----------------------------------------------------------------------------------------------------
@@ -139,7 +88,7 @@ def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
         if clos.standing is not None:
             layout = clos.standing.layout
             racks = tuple(layout.plan.ids[rack] for rack in layout.server_racks.tolist())
-            classes = tuple(_number(length) for length in grid_of(problem).tolist())
+            classes = tuple(whole_metres(length) for length in grid_of(problem).tolist())
             return FloorUse(servers_per_rack=layout.per_rack, server_racks=racks, length_classes_m=classes)
     return None
 
@@ -255,145 +204,17 @@ def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float
         to=first.far,
         count=sum(row.links * number for row, number in shares),
         gbps=speed,
-        length_m=_number(run_m),
+        length_m=whole_metres(run_m),
         medium=first.assembly.medium if first.assembly is not None else NO_MEDIUM,
         attachment=first.attachment,
         from_cages=sum(row.near_cages * number for row, number in shares),
         to_cages=sum(row.far_cages * number for row, number in shares),
         parts=tuple(
-            LinkPart(id=part_id, quantity=count, end=end, length_m=_number(length_m))
+            LinkPart(id=part_id, quantity=count, end=end, length_m=whole_metres(length_m))
             for (part_id, end, length_m), count in counts.items()
         ),
-        runs_m=tuple(_number(run) for run in first.runs_m) if first.runs_m else None,
+        runs_m=tuple(whole_metres(run) for run in first.runs_m) if first.runs_m else None,
         stages=tuple(problem.stages[stage].name for stage in first.stages) if first.stages else None,
-    )
-
-
-def _number(value: Any) -> Any:
-    """Whole metres as integers, so that the file reads well."""
-    return int(value) if value is not None and value == int(value) else value
-
-
-# -- bill and totals --------------------------------------------------------------------------------------------
-
-
-def describe(product: Product) -> str:
-    """The product's description, or its maker and part number."""
-    if product.description:
-        return product.description
-    return " ".join(word for word in (product.vendor, product.part_number or product.id) if word)
-
-
-def part_number(product: Any, length_m: float | None) -> str:
-    """The part number of a length, else of the product, else nothing."""
-    for length in getattr(product, "lengths", ()):
-        if length.m == length_m and length.part_number:
-            return str(length.part_number)
-    return product.part_number or ""
-
-
-def products_by_id(problem: Problem) -> dict[str, tuple[Bom, Product]]:
-    """Kind and product of every id."""
-    return {
-        product.id: (kind, product) for field, kind in KIND_OF.items() for product in getattr(problem.catalog, field)
-    }
-
-
-def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
-    """What to order, by fabric and kind. Stock goes to the fabrics in order; what a break adds goes to the last one."""
-    products = products_by_id(problem)
-    uses = [(fabric.name, items_in_use(one)) for fabric, one in zip(problem.fabrics, picked, strict=True)]
-    if problem.server_item is not None:
-        uses.append(("", {problem.server_item: problem.servers}))
-    total: dict[Item, int] = {}
-    for _, used in uses:
-        for item, count in used.items():
-            total[item] = total.get(item, 0) + count
-    units = {item: purchase_cents(item, count)[0] for item, count in total.items()}
-    left_in_stock = {item: item.stock for item in total}
-    last = {item: name for name, used in uses for item in used}
-    bought: dict[Item, int] = dict.fromkeys(total, 0)
-    rows: list[BomRow] = []
-    for name, used in uses:
-        for item in sorted(used, key=lambda one: (KIND_ORDER.index(one.kind), one.id, one.length_m or 0)):
-            in_use = used[item]
-            from_stock = min(left_in_stock[item], in_use)
-            left_in_stock[item] -= from_stock
-            quantity = in_use - from_stock
-            if last[item] == name:
-                quantity = units[item] - bought[item]
-            bought[item] += quantity
-            rows.append(_bom_row(problem, products, name, item, quantity, in_use, units[item]))
-    return tuple(rows)
-
-
-def _bom_row(
-    problem: Problem,
-    products: Mapping[str, tuple[Bom, Product]],
-    fabric: str,
-    item: Item,
-    quantity: int,
-    in_use: int,
-    units: int,
-) -> BomRow:
-    kind, product = products[item.id]
-    price = next((cents for start, cents in reversed(item.breaks) if start <= max(1, units)), item.first_cents)
-    return BomRow(
-        stage=problem.stages[-1].name,
-        fabric=fabric,
-        kind=kind,
-        id=item.id,
-        part_number=part_number(product, item.length_m),
-        description=describe(product),
-        length_m=_number(item.length_m),
-        quantity=quantity,
-        in_use=in_use,
-        unit_price_usd=usd(price),
-        total_usd=usd(price * quantity),
-        power_w=watts(item.power_mw * in_use),
-    )
-
-
-def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]) -> Totals:
-    """Totals, exact to the cent and the milliwatt."""
-    sums = sums_of(problem, picked)
-    in_use = {kind: sum(row.in_use for row in rows if row.kind == kind) for kind in KIND_ORDER}
-    server_w = problem.server.power_w
-    cluster = None
-    if server_w is not None:
-        cluster = watts(sums.power_mw + problem.servers * milliwatts(server_w))
-    paid_mw = sums.power_mw + problem.fixed_power_mw
-    return Totals(
-        capex_usd=usd(sums.cents),
-        tco_usd=usd(sums.cents + rounded(problem.energy_cents_per_mw * paid_mw)),
-        power_w=watts(sums.power_mw),
-        cluster_power_w=cluster,
-        rack_units=watts(sums.rack_milliunits),
-        switches=in_use["switch"],
-        nics=in_use["nic"],
-        transceivers=in_use["transceiver"],
-        cables=in_use["cable"] + in_use["fibre"],
-        capex_usd_per_gpu=plain_fraction(Fraction(sums.cents, 100 * problem.gpus), 2) if problem.gpus else None,
-    )
-
-
-def stage_design(problem: Problem, fabrics: Sequence[FabricDesign], totals: Totals) -> StageDesign:
-    """The last stage, for which the case is designed."""
-    stage = problem.stages[-1]
-    return StageDesign(
-        name=stage.name,
-        month=stage.month,
-        servers=problem.servers,
-        gpus=problem.gpus,
-        capex_usd=totals.capex_usd,
-        power_w=totals.power_w,
-        fabrics={
-            fabric.name: {
-                role: next((tier.count for tier in fabric.tiers if tier.role == role), 0)
-                for role in ("leaf", "spine", "core")
-            }
-            for fabric in fabrics
-        },
     )
 
 
@@ -407,7 +228,7 @@ def dump(value: Strict) -> dict[str, Any]:
 
 def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> dict[str, dict[str, Any]]:
     """Every catalog entry that the design uses, its prices as applied, and the PCIe table."""
-    ids = {row.id for row in rows} | {problem.server.id}
+    ids = {row.id for row in rows} | {problem.server.id} | set(problem.case.procurement.approved_parts or ())
     for fabric in fabrics:
         ids.add(fabric.nic.id)
         ids.update(tier.id for tier in fabric.tiers)
@@ -416,7 +237,7 @@ def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[B
     parts: dict[str, dict[str, Any]] = {
         "facts": {"kind": "facts", "pcie_x16_gbps": {str(k): v for k, v in sorted(problem.pcie_x16_gbps.items())}}
     }
-    for part_id in sorted(ids):
+    for part_id in sorted(ids & products.keys()):
         kind, product = products[part_id]
         parts[part_id] = {"kind": kind, **dump(product)}
     return parts

@@ -3,18 +3,18 @@
 Variables
     pick[c]        1 if candidate c is built
     links[k,a]     units of links of kind k that are realised by option a
-    buy[i,t]       items i bought at price break t;  tier[i,t] 1 if that break is taken
+and those of what is bought when (``fabopt.purchases``): buy[i,s,t], tier[i,s,t], spare[i,s], held[i,s].
 Each constraint's name is that of the method that adds it, of its line in docs/formulation.md, and of the check in
 ``fabopt.verify`` where there is one. All coefficients are integers.
 
-An item whose price does not depend on the quantity has no ``buy``: its price stands on what uses it. The cost of the
+An item whose every unit costs the same has no ``buy``: its price at the stage stands on what uses it. The cost of the
 cheapest option of every kind of link is moved from ``links`` to ``pick`` and the least cost of any candidate out of the
 objective (``offset``), so that solvers work on small differences; the optimum is the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -23,11 +23,14 @@ import ortools.sat.python.cp_model  # noqa: F401 - before pulp: docs/decisions
 import pulp  # isort: skip
 
 from fabopt.goods import Item
-from fabopt.problem import Problem
-from fabopt.topology.candidate import Candidate, Option
+from fabopt.problem import Limits, Problem
+from fabopt.purchases import Purchases, Use, is_ordered
+from fabopt.topology.candidate import Candidate, Option, Uses
 
 WIRES = ("cable", "fibre")
 Key = tuple[str, Hashable]
+# of one unit of an item that a stage adds
+Weight = Callable[[int, Item], int]
 
 
 @dataclass(frozen=True)
@@ -48,18 +51,16 @@ class Program:
     lp: pulp.LpProblem = field(init=False)
     pick: list[pulp.LpVariable] = field(init=False)
     links: dict[tuple[Key, int], pulp.LpVariable] = field(init=False, default_factory=dict)
-    buy: dict[tuple[Item, int], pulp.LpVariable] = field(init=False, default_factory=dict)
-    tier: dict[tuple[Item, int], pulp.LpVariable] = field(init=False, default_factory=dict)
+    purchases: Purchases = field(init=False)
 
     def __post_init__(self) -> None:
         self.lp = pulp.LpProblem("fabopt", pulp.LpMinimize)
         self._add_picks()
         self._add_links()
-        self._add_purchases()
+        self.purchases = Purchases(self.problem, self.lp, *self._purchased())
         self.one_candidate_per_fabric()
         self.links_are_realised()
-        self.purchases_cover_use()
-        self.one_break_is_paid()
+        self.purchases.add_constraints()
         self.nics_fit_slots()
         self.limits_hold()
 
@@ -82,22 +83,25 @@ class Program:
             for a in range(len(options)):
                 self.links[key, a] = pulp.LpVariable(f"links_{number}_{a}", 0, most, cat="Integer")
 
-    def _add_purchases(self) -> None:
-        self.most_used = self._most_used()
-        for item in sorted(self.most_used, key=lambda one: one.index):
-            if not item.varies:
-                continue
-            for t, most in enumerate(self._break_ends(item)):
-                self.buy[item, t] = pulp.LpVariable(f"buy_{item.index}_{t}", 0, most, cat="Integer")
-                self.tier[item, t] = pulp.LpVariable(f"tier_{item.index}_{t}", cat="Binary")
+    def _purchased(self) -> tuple[dict[Item, list[Use]], dict[Item, int]]:
+        """Uses at each stage of all items that are ordered or counted, and the most that any design takes of them."""
+        most = self._most_used()
+        wanted = {item for item in most if is_ordered(self.problem, item) or item.counted}
+        terms: dict[tuple[int, Item], list[tuple[pulp.LpVariable, int]]] = {}
+        for var, uses in (*zip(self.pick, (one.boxes for one in self.candidates), strict=True), *self._unit_uses()):
+            for (stage, item), count in uses.items():
+                if item in wanted and count:
+                    terms.setdefault((stage, item), []).append((var, count))
+        server, adds = self.problem.server_item, self.problem.server_adds
+        uses_of = {
+            item: [Use(terms.get((stage, item), []), add if item is server else 0) for stage, add in enumerate(adds)]
+            for item in wanted
+        }
+        return uses_of, {item: most[item] for item in wanted}
 
-    def _break_ends(self, item: Item) -> list[int]:
-        """The most that is ever bought at each break: up to the next one; at the last, what is used or its start."""
-        ends = [start - 1 for start, _ in item.breaks[1:]]
-        last = max(self.most_used[item], item.breaks[-1][0])
-        ends.append(last)
-        cap = item.supply if item.supply is not None else last
-        return [min(end, cap) for end in ends]
+    def _unit_uses(self) -> Iterator[tuple[pulp.LpVariable, Uses]]:
+        for (key, a), var in self.links.items():
+            yield var, self.options[key][a].uses
 
     def _most_used(self) -> dict[Item, int]:
         """An upper bound on the use of each item: over fabrics the sum, over candidates the most."""
@@ -117,20 +121,20 @@ class Program:
 
     # -- sums -------------------------------------------------------------------------------------------------
 
-    def _sum(self, weight: Callable[[Item], int]) -> tuple[dict[int, int], dict[tuple[Key, int], int]]:
+    def _sum(self, weight: Weight) -> tuple[dict[int, int], dict[tuple[Key, int], int]]:
         """A weighted sum over all items in use, as coefficients of ``pick`` and of ``links``."""
         on_pick = {
-            index: sum(weight(item) * count for item, count in candidate.fixed.items())
+            index: sum(weight(stage, item) * count for (stage, item), count in candidate.boxes.items())
             for index, candidate in enumerate(self.candidates)
         }
         on_links = {
-            (key, a): sum(weight(item) * count for item, count in self.options[key][a].items.items())
+            (key, a): sum(weight(stage, item) * count for (stage, item), count in self.options[key][a].uses.items())
             for key, a in self.links
         }
         return on_pick, on_links
 
-    def _level(self, name: str, weight: Callable[[Item], int], purchases: int = 0, constant: int = 0) -> Level:
-        """A quantity with its coefficients reduced; ``purchases`` weighs the cents that are paid at breaks."""
+    def _level(self, name: str, weight: Weight, orders: Sequence[tuple[pulp.LpVariable, int]] = ()) -> Level:
+        """A quantity with its coefficients reduced: what uses weigh, and the servers, and ``orders`` besides."""
         on_pick, on_links = self._sum(weight)
         for key, options in self.options.items():
             least = min(on_links[key, a] for a in range(len(options)))
@@ -138,7 +142,7 @@ class Program:
                 on_links[key, a] -= least
             for index, count in self.counts[key].items():
                 on_pick[index] += least * count
-        offset = constant
+        offset = self._of_servers(weight)
         for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
             mine = [index for index, one in enumerate(self.candidates) if one.fabric == fabric]
             least = min(on_pick[index] for index in mine)
@@ -147,34 +151,47 @@ class Program:
                 on_pick[index] -= least
         terms = [(self.pick[index], value) for index, value in on_pick.items() if value]
         terms += [(self.links[key], value) for key, value in on_links.items() if value]
-        if purchases:
-            terms += [(var, purchases * item.breaks[t][1]) for (item, t), var in self.buy.items()]
-        return Level(name, pulp.LpAffineExpression(terms), offset)
+        return Level(name, pulp.LpAffineExpression([*terms, *orders]), offset)
+
+    def _of_servers(self, weight: Weight) -> int:
+        """What the servers weigh, if they count."""
+        server, adds = self.problem.server_item, self.problem.server_adds
+        return 0 if server is None else sum(weight(stage, server) * count for stage, count in enumerate(adds))
+
+    def _cents(self, stage: int, item: Item, present: bool = False) -> int:
+        """Price of a unit that stands on what uses it; 0 of what is ordered by itself."""
+        return 0 if is_ordered(self.problem, item) else item.cost(stage, 1, present)
 
     def levels(self) -> list[Level]:
         """The objective, then what breaks ties, in order (docs/formulation.md, "Ties")."""
         weights = self.problem.weights
-        fixed, varies = self.problem.fixed_cents, self._server_varies()
-        levels = [
-            self._level(
-                "objective",
-                lambda item: weights.of(_cents(item), item.power_mw, item.rack_milliunits),
-                weights.per_cent,
-                self.problem.fixed_objective - (weights.per_cent * fixed if varies else 0),
-            )
-        ]
-        if weights.per_mw or weights.per_unit:
-            levels.append(self._level("capex", _cents, 1, 0 if varies else fixed))
-        levels.append(self._level("power", _power_mw))
-        levels.append(self._level("rack_units", _rack_milliunits))
-        levels.append(self._level("switches", lambda item: int(item.kind == "switch")))
-        levels.append(self._level("cables", lambda item: int(item.kind in WIRES)))
+        levels = [self._objective()]
+        if weights.energy or weights.per_mw or weights.per_unit:
+            levels.append(self._level("capex", self._cents, self.purchases.cost()))
+        levels.append(self._level("power", self._of_network(lambda stage, item: item.power_mw)))
+        levels.append(self._level("rack_units", self._of_network(lambda stage, item: item.rack_milliunits)))
+        levels.append(self._level("switches", lambda stage, item: int(item.kind == "switch")))
+        levels.append(self._level("cables", lambda stage, item: int(item.kind in WIRES)))
         levels += self._rank_levels()
         levels.append(self._option_level())
         return levels
 
-    def _server_varies(self) -> bool:
-        return self.problem.server_item is not None and self.problem.server_item.varies
+    def _objective(self) -> Level:
+        """Minimize money, power or rack units; the servers' power only where its energy is paid."""
+        weights, present = self.problem.weights, bool(self.problem.weights.energy)
+
+        def weight(stage: int, item: Item) -> int:
+            money = weights.per_cent * self._cents(stage, item, present)
+            if item.kind == "server" and not weights.per_cent:
+                return money
+            return money + weights.of_mw(stage) * item.power_mw + weights.per_unit * item.rack_milliunits
+
+        orders = [(var, weights.per_cent * count) for var, count in self.purchases.cost(None, present)]
+        return self._level("objective", weight, [term for term in orders if term[1]])
+
+    @staticmethod
+    def _of_network(weight: Weight) -> Weight:
+        return lambda stage, item: 0 if item.kind == "server" else weight(stage, item)
 
     def _rank_levels(self) -> list[Level]:
         levels = []
@@ -206,33 +223,6 @@ class Program:
             terms += [(self.pick[index], -count) for index, count in self.counts[key].items()]
             self.lp += pulp.LpAffineExpression(terms) == 0, f"links_are_realised_{number}"
 
-    def purchases_cover_use(self) -> None:
-        """For every item with a price that depends on the quantity: bought + stock >= used."""
-        for item in dict.fromkeys(item for item, _ in self.buy):
-            on_pick, on_links = self._sum(partial(_is_item, item))
-            terms = [(self.pick[i], -n) for i, n in on_pick.items() if n]
-            terms += [(self.links[key], -n) for key, n in on_links.items() if n]
-            terms += [(self.buy[item, t], 1) for t in range(len(item.breaks))]
-            standing = self.problem.servers if item is self.problem.server_item else 0
-            self.lp += (
-                pulp.LpAffineExpression(terms) >= standing - item.stock,
-                f"purchases_cover_use_{item.index}",
-            )
-
-    def one_break_is_paid(self) -> None:
-        """All of an item is bought at one break: from its first quantity on, and only if the break is taken."""
-        for (item, t), var in self.buy.items():
-            start, most = item.breaks[t][0], var.upBound
-            taken = self.tier[item, t]
-            name = f"{item.index}_{t}"
-            if most < start:
-                self.lp += taken <= 0, f"one_break_is_paid_none_{name}"
-            self.lp += var - start * taken >= 0, f"one_break_is_paid_from_{name}"
-            self.lp += var - most * taken <= 0, f"one_break_is_paid_to_{name}"
-        for item in dict.fromkeys(item for item, _ in self.tier):
-            taken_all = [self.tier[item, t] for t in range(len(item.breaks))]
-            self.lp += pulp.lpSum(taken_all) <= 1, f"one_break_is_paid_{item.index}"
-
     def nics_fit_slots(self) -> None:
         """Cards chosen over all fabrics fit the server's slots."""
         if len(self.problem.fabrics) > 1:
@@ -240,17 +230,26 @@ class Program:
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
 
     def limits_hold(self) -> None:
-        """Budget, power and rack units over all fabrics, and the servers' own if they count."""
-        limits = self.problem.limits
-        cents = 0 if self._server_varies() else self.problem.fixed_cents
-        for name, most, weight, purchases, fixed in (
-            ("budget", limits.capex_cents, _cents, 1, cents),
-            ("power", limits.power_mw, _power_mw, 0, self.problem.fixed_power_mw),
-            ("rack_units", limits.rack_milliunits, _rack_milliunits, 0, 0),
+        """Budget, power and rack units over all fabrics, and the servers' own if they count; of the case, then of every
+        stage: what is spent at it, what draws and stands from it on.
+        """
+        last = len(self.problem.stages) - 1
+        self._limit("", self.problem.limits, range(last + 1), range(last + 1))
+        for stage, one in enumerate(self.problem.stages):
+            name = f"_{stage}" if last else "_stage"
+            self._limit(name, one.limits, range(stage, stage + 1), range(stage + 1))
+
+    def _limit(self, name: str, limits: Limits, spent: range, standing: range) -> None:
+        """Limits on the money of some stages and on what is added up to a stage."""
+        orders = self.purchases.cost(spent)
+        for key, most, stages, weight, terms in (
+            ("budget", limits.capex_cents, spent, self._cents, orders),
+            ("power", limits.power_mw, standing, lambda stage, item: item.power_mw, []),
+            ("rack_units", limits.rack_milliunits, standing, lambda stage, item: item.rack_milliunits, []),
         ):
             if most is not None:
-                spent = self._level(name, weight, purchases, fixed)
-                self.lp += spent.expression <= most - spent.offset, f"limits_hold_{name}"
+                used = self._level(key, partial(_within, stages, weight), terms)
+                self.lp += used.expression <= most - used.offset, f"limits_hold_{key}{name}"
 
     @property
     def is_settled(self) -> bool:
@@ -258,7 +257,7 @@ class Program:
         return (
             len(self.candidates) == len(self.problem.fabrics)
             and all(len(options) == 1 for options in self.options.values())
-            and not self.buy
+            and not self.purchases.buy
         )
 
     def standalone(self) -> pulp.LpProblem:
@@ -313,20 +312,8 @@ def _most_of(candidate: Candidate) -> dict[Item, int]:
     return most
 
 
-def _is_item(item: Item, one: Item) -> int:
-    return int(one is item)
-
-
-def _cents(item: Item) -> int:
-    return 0 if item.varies else item.first_cents
-
-
-def _power_mw(item: Item) -> int:
-    return item.power_mw
-
-
-def _rack_milliunits(item: Item) -> int:
-    return item.rack_milliunits
+def _within(stages: range, weight: Weight, stage: int, item: Item) -> int:
+    return weight(stage, item) if stage in stages else 0
 
 
 def _word(name: str) -> str:

@@ -3,62 +3,157 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
-from fabopt.schema.catalog import CableLength, Catalog, Nic, PriceBreak, Purchasable, Server, Switch, Transceiver
-from fabopt.units import cents, milliwatts
+from fabopt.finance import present_cents, price_cents
+from fabopt.procurement import Terms, is_late, spares_of, supply_by
+from fabopt.schema.catalog import CableLength, Catalog, Nic, Purchasable, Server, Switch, Transceiver
+from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.procurement import Spares
+from fabopt.units import ceil_div, cents, exact, milliwatts
+
+
+class Offer(NamedTuple):
+    """What an item costs at one stage: cents of a unit at each break, then their present values.
+
+    ``most``: can have been bought by then (None: any number); ``late``: nothing can be ordered for it any more.
+    """
+
+    cents: tuple[int, ...]
+    present: tuple[int, ...]
+    most: int | None = None
+    late: bool = False
+
+
+class Piece(NamedTuple):
+    """Orders of one break: number of the break, fewest and most packs (None: any number)."""
+
+    tier: int
+    fewest: int
+    most: int | None
 
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """One thing to order. ``breaks``: (from quantity, cents each), rising in quantity, falling in price.
+    """One thing to order. ``starts``: first quantity of each break; ``offers``: one a stage, falling in price.
 
-    ``stock`` units are there already and free; at most ``supply`` can be bought (None: any number).
+    ``incremental``: a break's price is paid for the units from its first on, not for all. ``stock`` units are there
+    already and free; an order has ``minimum_order`` units at least, in whole packs. ``spares``: how they are kept;
+    ``counted``: the kind may have so many part numbers only.
     """
 
     index: int
     kind: str
     id: str
     length_m: float | None
-    breaks: tuple[tuple[int, int], ...]
+    starts: tuple[int, ...]
+    offers: tuple[Offer, ...]
     power_mw: int
     rack_milliunits: int = 0
     stock: int = 0
-    supply: int | None = None
+    incremental: bool = False
+    minimum_order: int = 1
+    pack_size: int = 1
+    lead_time_weeks: float | None = None
+    spares: Spares | None = None
+    counted: bool = False
 
     @cached_property
-    def first_cents(self) -> int:
-        """Price of a single one."""
-        return self.breaks[0][1]
+    def unit_cents(self) -> tuple[int, ...]:
+        """Price of a single one at each stage."""
+        return tuple(offer.cents[0] for offer in self.offers)
 
-    @property
-    def least_cents(self) -> int:
-        """The least price that any break allows."""
-        return self.breaks[-1][1]
+    @cached_property
+    def is_ordered(self) -> bool:
+        """Whether what one more costs depends on how many are bought, or when."""
+        return (
+            len(self.starts) > 1
+            or self.stock > 0
+            or max(self.minimum_order, self.pack_size) > 1
+            or self.spares is not None
+            or any(offer.most is not None or offer.late for offer in self.offers)
+        )
 
     @cached_property
     def varies(self) -> bool:
-        """Whether what one more costs depends on how many are taken."""
-        return len(self.breaks) > 1 or self.stock > 0 or self.supply is not None
+        """Whether something else than price and power of a single one can make it win or lose."""
+        return self.is_ordered or self.counted
 
     @property
     def key(self) -> tuple[str, float]:
         """Sort key: id, then length."""
         return self.id, self.length_m or 0.0
 
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The breaks at which an order can be, in packs."""
+        return tuple(self._pieces())
 
-def _breaks(price: float | tuple[PriceBreak, ...]) -> tuple[tuple[int, int], ...]:
-    if isinstance(price, tuple):
-        return tuple((one.from_, cents(one.usd)) for one in price)
-    return ((1, cents(price)),)
+    def _pieces(self) -> Iterator[Piece]:
+        ends = [start - 1 for start in self.starts[1:]]
+        for tier, start in enumerate(self.starts):
+            fewest = ceil_div(max(start, self.minimum_order), self.pack_size)
+            most = ends[tier] // self.pack_size if tier < len(ends) else None
+            if most is None or most >= fewest:
+                yield Piece(tier, fewest, most)
+
+    def base(self, stage: int, tier: int, present: bool = False) -> int:
+        """What an order at a break costs on top of its units at that break's price; 0 unless breaks are incremental."""
+        if not self.incremental:
+            return 0
+        prices = self._prices(stage, present)
+        steps = zip(pairwise(self.starts[: tier + 1]), prices[:tier], strict=True)
+        before = sum((end - start) * price for (start, end), price in steps)
+        return before - (self.starts[tier] - 1) * prices[tier]
+
+    def _prices(self, stage: int, present: bool) -> tuple[int, ...]:
+        offer = self.offers[stage]
+        return offer.present if present else offer.cents
+
+    def tier_of(self, units: int) -> int:
+        """The break that an order of so many units reaches."""
+        return max(tier for tier, start in enumerate(self.starts) if start <= max(1, units))
+
+    def cost(self, stage: int, units: int, present: bool = False) -> int:
+        """Cents of one order at a stage."""
+        if units == 0:
+            return 0
+        tier = self.tier_of(units)
+        return self.base(stage, tier, present) + units * self._prices(stage, present)[tier]
+
+    def least_cents(self, stage: int, present: bool = False) -> int:
+        """The least price that any break allows at a stage."""
+        return self._prices(stage, present)[-1]
+
+    def spares_for(self, in_use: int) -> int:
+        """Spares kept of this part number for so many in use, if they are counted by part number."""
+        return 0 if self.spares is None or self.spares.per == "site" else spares_of(self.spares, in_use)
+
+
+def order_at_once(item: Item, need: int) -> int:
+    """Units to buy in one order at the first stage so that ``need`` are there beside the stock, at least cost.
+
+    More than needed where a break, the smallest order or a pack asks for it. If it cannot be had: what is needed.
+    """
+    need = max(0, need - item.stock)
+    if need == 0:
+        return 0
+    packs = ceil_div(need, item.pack_size)
+    most = item.offers[0].most
+    sizes = [max(packs, piece.fewest) * item.pack_size for piece in item.pieces if packs <= (piece.most or packs)]
+    possible = [(item.cost(0, units), units) for units in sizes if most is None or units <= most]
+    return min(possible)[1] if possible else need
 
 
 @dataclass
 class Goods:
-    """All items of a catalog, by product id (and length)."""
+    """All items of a catalog, by product id (and length), under the terms of a case."""
 
+    terms: Terms = field(default_factory=Terms)
     items: list[Item] = field(default_factory=list)
     _single: dict[str, Item] = field(default_factory=dict)
     _lengths: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
@@ -81,19 +176,39 @@ class Goods:
         length_m: float | None = None,
     ) -> Item:
         assert sold.price_usd is not None
+        price = sold.price_usd
+        steps = [(one.from_, cents(one.usd)) for one in price] if isinstance(price, tuple) else [(1, cents(price))]
         item = Item(
             index=len(self.items),
             kind=kind,
             id=product_id,
             length_m=length_m,
-            breaks=_breaks(sold.price_usd),
+            starts=tuple(start for start, _ in steps),
+            offers=tuple(self._offers(kind, sold, [price for _, price in steps])),
             power_mw=power_mw,
             rack_milliunits=units,
             stock=sold.stock or 0,
-            supply=sold.supply,
+            incremental=sold.price_breaks == "incremental",
+            minimum_order=sold.minimum_order or 1,
+            pack_size=sold.pack_size or 1,
+            lead_time_weeks=sold.lead_time_weeks,
+            spares=self.terms.spares(kind),
+            counted=self.terms.most_part_numbers(kind) is not None,
         )
         self.items.append(item)
         return item
+
+    def _offers(self, kind: str, sold: Purchasable, prices: list[int]) -> Iterator[Offer]:
+        terms = self.terms
+        rate = exact(terms.finance.discount_rate)
+        for month in terms.months:
+            now = tuple(price_cents(price, terms.decline(kind), month) for price in prices)
+            yield Offer(
+                now,
+                tuple(present_cents(price, rate, month) for price in now),
+                supply_by(sold.supply, month),
+                is_late(month, sold.lead_time_weeks, terms.rules.order_from_month),
+            )
 
     def add_boxes(self, kind: str, products: Iterable[Switch | Nic | Transceiver | Server]) -> None:
         """Add what is bought by the piece."""
@@ -108,10 +223,15 @@ class Goods:
         item = self._new(kind, product_id, length, power_mw, length_m=length.m)
         self._lengths[product_id].append(item)
 
+    def add_moves(self) -> None:
+        """Add the moving of a cable, which is paid like something bought."""
+        price = self.terms.move_cents
+        self._single[MOVED_CABLE] = self._new("other", MOVED_CABLE, Purchasable(price_usd=price / 100), 0)
 
-def goods_of(catalog: Catalog) -> Goods:
-    """Everything in a catalog that can be chosen."""
-    goods = Goods()
+
+def goods_of(catalog: Catalog, terms: Terms | None = None) -> Goods:
+    """Everything in a catalog that can be chosen; where a cluster grows, the moving of cables too."""
+    goods = Goods(terms or Terms())
     goods.add_boxes("switch", catalog.switches)
     goods.add_boxes("nic", catalog.nics)
     goods.add_boxes("transceiver", catalog.transceivers)
@@ -121,6 +241,8 @@ def goods_of(catalog: Catalog) -> Goods:
     for fibre in catalog.fibres:
         _add_lengths(goods, "fibre", fibre.id, fibre.lengths, 0)
     goods.add_boxes("server", catalog.servers)
+    if len(goods.terms.months) > 1:
+        goods.add_moves()
     return goods
 
 

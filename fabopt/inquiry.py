@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from math import gcd
 
 from fabopt.clock import Clock, Settings
-from fabopt.design import Sums, sums_of
-from fabopt.problem import FabricProblem, Limits, Problem, Weights, problem_of, with_objective
+from fabopt.finance import Weights
+from fabopt.ordering import Sums, sums_of
+from fabopt.problem import FabricProblem, Limits, Problem, problem_of, with_objective
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.search import Optimum, Search

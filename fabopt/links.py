@@ -340,7 +340,7 @@ def _module_fits(product: Transceiver, port: PortType, protocol: str) -> bool:
 def _useful(modules: Sequence[_Module]) -> list[_Module]:
     """Drop a transceiver where another one with the same optics reaches as far and costs and draws no more."""
     kept: list[_Module] = []
-    for one in sorted(modules, key=lambda module: (module.item.first_cents, module.item.power_mw, module.item.id)):
+    for one in sorted(modules, key=lambda module: (module.item.unit_cents, module.item.power_mw, module.item.id)):
         if not any(
             other.optics == one.optics and other.product.reach_m >= one.product.reach_m and beats(other.item, one.item)
             for other in kept
@@ -369,7 +369,7 @@ def whole_only(assembly: Assembly) -> Assembly:
 
 
 def beats(one: Item | None, other: Item | None) -> bool:
-    """``one`` costs and draws no more than ``other`` whatever the quantity."""
+    """``one`` costs and draws no more than ``other`` at any stage, whatever the quantity."""
     if one is other:
         return True
     if one is None or other is None:
@@ -377,8 +377,8 @@ def beats(one: Item | None, other: Item | None) -> bool:
     return (
         not one.varies
         and not other.varies
-        and one.first_cents <= other.first_cents
-        and (one.power_mw <= other.power_mw)
+        and all(mine <= theirs for mine, theirs in zip(one.unit_cents, other.unit_cents, strict=True))
+        and one.power_mw <= other.power_mw
     )
 
 
@@ -388,7 +388,9 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
     A splitter does not stand for a breakout fibre: at a server it needs ports that all go to one leaf.
     """
     kept: list[Assembly] = []
-    order = sorted(assemblies, key=lambda one: (sum(i.first_cents for i in one.items), one.name))
+    order = sorted(
+        assemblies, key=lambda one: (*map(sum, zip(*(i.unit_cents for i in one.items), strict=True)), one.name)
+    )
     for one in order:
         if not any(
             other.mode is one.mode

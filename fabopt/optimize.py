@@ -16,23 +16,15 @@ from typing import Literal
 import numpy as np
 
 from fabopt import __version__
+from fabopt.billing import bill, stage_designs, totals_of
 from fabopt.clock import Clock, Settings
 from fabopt.conflicts import conflicts_of
-from fabopt.design import (
-    Picked,
-    Sums,
-    bill,
-    case_record,
-    fabric_design,
-    floor_use,
-    parts_of,
-    stage_design,
-    sums_of,
-    totals_of,
-)
+from fabopt.design import case_record, fabric_design, floor_use, parts_of
 from fabopt.errors import InfeasibleError, InputError, fault
+from fabopt.finance import Weights
+from fabopt.ordering import Picked, sums_of
 from fabopt.placement.layout import POLICIES
-from fabopt.problem import FabricProblem, Problem, Weights, estimating, problem_of
+from fabopt.problem import FabricProblem, Problem, estimating, problem_of
 from fabopt.read import Inputs
 from fabopt.schema.design import Alternative, Design, Objective, Totals
 from fabopt.search import Optimum, Search
@@ -138,7 +130,7 @@ def design_of(
         totals=totals,
         floor=floor_use(problem, answer.picked),
         fabrics=fabrics,
-        stages=(stage_design(problem, fabrics, totals),),
+        stages=stage_designs(problem, answer.picked, fabrics),
         bom=rows,
         alternatives=others,
         notes=notes,
@@ -280,7 +272,7 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
     problem = answer.problem
     mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
     clos: Clos = other.picked[index][0].design
-    objectives = [in_metric(problem.weights.of(*_three(sums)), problem.weights) for sums in (mine, theirs)]
+    objectives = [in_metric(sums.objective, problem.weights) for sums in (mine, theirs)]
     return Alternative(
         what=what,
         value=clos.parts.leaf.id if what.endswith("leaf switch") else value,
@@ -292,10 +284,6 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
         power_w=watts(theirs.power_mw),
         power_delta_w=watts(theirs.power_mw - mine.power_mw),
     )
-
-
-def _three(sums: Sums) -> tuple[int, int, int]:
-    return sums.cents, sums.power_mw, sums.rack_milliunits
 
 
 def _difference(one: float, other: float) -> int | float:

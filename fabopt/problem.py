@@ -5,21 +5,24 @@ After ``problem_of`` there is no default, no "maybe missing" and no id to look u
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Literal
 
 from fabopt.demand import demand_of, stages_of
+from fabopt.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.floor import FloorPlan, servers_per_rack
-from fabopt.goods import Goods, Item, goods_of
+from fabopt.goods import Goods, Item, goods_of, order_at_once
 from fabopt.links import LinkTable, PortType, PortTypes
 from fabopt.placement.layout import Layout
+from fabopt.procurement import Terms, allowed, terms_of
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
 from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import BuiltInNic, Cage, Catalog, Nic, Pcie, Server, Switch
-from fabopt.units import HOURS_PER_YEAR, cents, exact, gbps, mbps, milliwatts
+from fabopt.units import cents, exact, gbps, mbps, milliwatts
 
 # Usable Gb/s of sixteen lanes, one direction, after encoding and protocol (contract, section PCIe).
 PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
@@ -181,6 +184,22 @@ class Limits:
         """Whether any is."""
         return any(one is not None for one in (self.capex_cents, self.power_mw, self.rack_milliunits))
 
+    def with_others(self, stages: Sequence[StageProblem]) -> Limits:
+        """The tighter of these limits and those that stages come to together."""
+        budgets = [stage.limits.capex_cents for stage in stages]
+        in_all = None if None in budgets else sum(one for one in budgets if one is not None)
+        last = stages[-1].limits
+        return Limits(
+            tighter(self.capex_cents, in_all),
+            tighter(self.power_mw, last.power_mw),
+            tighter(self.rack_milliunits, last.rack_milliunits),
+        )
+
+
+def tighter(one: int | None, other: int | None) -> int | None:
+    """The lower of two limits; None is no limit."""
+    return min((most for most in (one, other) if most is not None), default=None)
+
 
 @dataclass(frozen=True, eq=False)
 class StageProblem:
@@ -196,28 +215,12 @@ class StageProblem:
     oversubscription: Mapping[str, tuple[Fraction, Fraction]]
 
 
-@dataclass(frozen=True)
-class Weights:
-    """The objective as an integer: ``per_cent`` x cents + ``per_mw`` x mW + ``per_unit`` x rack milliunits.
-
-    Divided by ``scale`` it is cents, milliwatts or rack milliunits.
-    """
-
-    per_cent: int
-    per_mw: int
-    per_unit: int
-    scale: int
-
-    def of(self, cents: int, power_mw: int, rack_milliunits: int) -> int:
-        """The objective of sums."""
-        return self.per_cent * cents + self.per_mw * power_mw + self.per_unit * rack_milliunits
-
-
 @dataclass(frozen=True, eq=False)
 class Shelf:
     """What a catalog offers a case: shared by all problems that differ in other things only."""
 
     named: frozenset[str]
+    terms: Terms
     offered: Catalog
     goods: Goods
     ports: PortTypes
@@ -242,7 +245,8 @@ class Problem:
     nic_slots: int
     limits: Limits
     weights: Weights
-    energy_cents_per_mw: Fraction
+    # of a milliwatt from each stage on
+    energy_cents_per_mw: tuple[Fraction, ...]
     server_item: Item | None
     pcie_x16_gbps: Mapping[int, float]
     plan: FloorPlan | None = None
@@ -259,6 +263,11 @@ class Problem:
         return self.plan is not None and (self.estimates or self.servers > MOST_SERVERS_PROVEN_ON_FLOOR)
 
     @property
+    def limits_in_all(self) -> Limits:
+        """Limits on all that is bought and on what stands in the end: of the case, and of its stages."""
+        return self.limits.with_others(self.stages)
+
+    @property
     def gpus(self) -> int:
         """GPUs at the last stage."""
         return self.servers * self.server.gpus
@@ -269,11 +278,26 @@ class Problem:
         return self.stages[0].servers if len(self.stages) > 1 else 0
 
     @property
-    def fixed_cents(self) -> int:
-        """What every design costs: the servers, if they count."""
+    def server_adds(self) -> tuple[int, ...]:
+        """Servers that each stage adds, if they count; else none."""
         if self.server_item is None:
+            return (0,) * len(self.stages)
+        return tuple(now - before for before, now in pairwise([0, *(stage.servers for stage in self.stages)]))
+
+    def least_server_cents(self, present: bool = False) -> int:
+        """What the servers cost at least, if they count; exactly that, where it does not depend on anything else."""
+        item, adds = self.server_item, self.server_adds
+        if item is None:
             return 0
-        return purchase_cents(self.server_item, self.servers)[1]
+        if item.is_ordered and len(adds) == 1 and item.spares is None:
+            return item.cost(0, order_at_once(item, adds[0]), present)
+        least = sum(count * item.least_cents(stage, present) for stage, count in enumerate(adds))
+        return max(0, least - item.stock * item.least_cents(0, present))
+
+    @property
+    def fixed_cents(self) -> int:
+        """What every design costs at least: the servers, if they count."""
+        return self.least_server_cents()
 
     @property
     def fixed_power_mw(self) -> int:
@@ -281,32 +305,27 @@ class Problem:
         return 0 if self.server_item is None else self.servers * self.server_item.power_mw
 
     @property
-    def fixed_objective(self) -> int:
-        """The part of the objective that every design has: the servers' price, and their energy where energy is paid.
+    def fixed_energy(self) -> int:
+        """The weight of the servers' energy, where energy is paid.
 
         As ``power_w`` the objective is the network's alone, like ``totals.power_w``.
         """
+        if self.server_item is None or not self.weights.per_cent:
+            return 0
+        return self.server_item.power_mw * sum(
+            count * self.weights.of_mw(stage) for stage, count in enumerate(self.server_adds)
+        )
+
+    @property
+    def fixed_objective(self) -> int:
+        """The part of the objective that every design has: the servers' price and energy."""
         weights = self.weights
-        energy = weights.per_mw * self.fixed_power_mw if weights.per_cent else 0
-        return weights.per_cent * self.fixed_cents + energy
+        return weights.per_cent * self.least_server_cents(bool(weights.energy)) + self.fixed_energy
 
     @property
     def prunes(self) -> bool:
         """Whether no price depends on a quantity, so that sizes can be compared one by one."""
         return not any(item.varies for item in self.goods.items if item.kind != "server")
-
-
-def purchase_cents(item: Item, used: int) -> tuple[int, int]:
-    """Units to buy so that ``used`` are there, and their cost; more than needed where a break makes that cheaper."""
-    need = max(0, used - item.stock)
-    if need == 0:
-        return 0, 0
-    options = [(max(need, start) * price, max(need, start)) for start, price in item.breaks]
-    options = [(cost, units) for cost, units in options if item.supply is None or units <= item.supply]
-    if not options:
-        return need, need * item.first_cents
-    cost, units = min(options)
-    return units, cost
 
 
 def shelf_names(case: Case, catalog: Catalog) -> frozenset[str]:
@@ -317,27 +336,25 @@ def shelf_names(case: Case, catalog: Catalog) -> frozenset[str]:
 
 def shelf_of(case: Case, catalog: Catalog, prune: bool = True) -> Shelf:
     """Everything on sale, and what joins it."""
-    named = shelf_names(case, catalog)
-    offered = _on_sale(catalog, named)
-    goods = goods_of(offered)
-    return Shelf(named, offered, goods, PortTypes(offered), LinkTable(offered, goods, prune))
+    named, terms = shelf_names(case, catalog), terms_of(case)
+    offered = allowed(_on_sale(catalog, named), terms.rules, case.server)
+    goods = goods_of(offered, terms)
+    return Shelf(named, terms, offered, goods, PortTypes(offered), LinkTable(offered, goods, prune))
 
 
 def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | None = None) -> Problem:
     """Resolve a case whose references have been checked (``fabopt.read.check_references``).
 
-    ``shelf``: that of another case with the same catalog, taken if it names the same products.
+    ``shelf``: that of another case with the same catalog, taken if it names the same products on the same terms.
     """
-    if shelf is None or shelf.named != shelf_names(case, catalog):
+    if shelf is None or (shelf.named, shelf.terms) != (shelf_names(case, catalog), terms_of(case)):
         shelf = shelf_of(case, catalog, prune)
     server = next(one for one in catalog.servers if one.id == case.server)
     goods = shelf.goods
     stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
     servers = stages[-1].servers
-    finance = case.finance
-    energy = HOURS_PER_YEAR * exact(finance.years) * exact(finance.pue) * exact(finance.energy_usd_per_kwh)
-    energy_cents_per_mw = energy * 100 / 10**6
+    energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
     return Problem(
         case=case,
         catalog=catalog,
@@ -350,8 +367,8 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         fabrics=tuple(_fabric(fabric, case, shelf, server, servers, pcie) for fabric in case.fabrics),
         nic_slots=server.nic_slots,
         limits=_limits(case.limits),
-        weights=weights_of(case.objective, energy_cents_per_mw),
-        energy_cents_per_mw=energy_cents_per_mw,
+        weights=weights_of(case.objective, energy),
+        energy_cents_per_mw=energy,
         server_item=goods.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
         plan=None if case.site.floor is None else FloorPlan(case.site.floor),
@@ -367,18 +384,6 @@ def estimating(problem: Problem) -> Problem:
 def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:
     """The same problem with another objective and other limits."""
     return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
-
-
-def weights_of(metric: str, energy_cents_per_mw: Fraction) -> Weights:
-    """Integer weights of a metric: capex in cents, power in mW, tco in cents times a scale."""
-    if metric == "capex_usd":
-        return Weights(1, 0, 0, 1)
-    if metric == "power_w":
-        return Weights(0, 1, 0, 1)
-    if metric == "rack_units":
-        return Weights(0, 0, 1, 1)
-    scale = energy_cents_per_mw.denominator
-    return Weights(scale, energy_cents_per_mw.numerator, 0, scale)
 
 
 def _stage(stage: Stage, case: Case) -> StageProblem:

@@ -16,6 +16,7 @@ from fabopt.clock import Clock, Settings
 from fabopt.errors import NoAnswerError
 from fabopt.formulation import Level, Program, value_of
 from fabopt.multipliers import Master, Point
+from fabopt.ordering import sums_of
 from fabopt.problem import FabricProblem, Problem, estimating
 from fabopt.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
@@ -85,7 +86,7 @@ class Search:
         self.clock = clock
         self.restrictions = restrictions or {}
         self.table, self.caps = weights_table(problem)
-        self.saving = problem.weights.per_cent * stock_value(problem)
+        self.saving = problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy))
         self.fixed = problem.fixed_objective
         self.sized = 0
 
@@ -410,6 +411,8 @@ class Search:
         if values is None or value is None:
             return Optimum(verdict, in_program=len(candidates), program=program)
         picked = [(one, program.units(values, one)) for one in program.picked(values)]
+        if program.purchases.buy:
+            value = sums_of(self.problem, picked).objective + self.problem.fixed_energy
         return Optimum(verdict, picked, value, None, self.sized, len(candidates), program)
 
     def _by_levels(self, program: Program, levels: Sequence[Level]) -> tuple[Mapping[str, int] | None, str, int | None]:

@@ -6,24 +6,50 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fabopt.goods import Item
 from fabopt.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.needs import Floats
 
 
+def stage_weights(problem: Problem) -> Floats:
+    """Objective weight of one unit of every item first used at each stage, shape (stages, items).
+
+    The least price that any break allows, with the share of spares that every unit asks for, and energy from then on.
+    """
+    weights, present = problem.weights, bool(problem.weights.energy)
+    rows = []
+    for stage in range(len(problem.stages)):
+        rows.append(
+            [
+                weights.per_cent * item.least_cents(stage, present) * spare_share(item)
+                + weights.of_mw(stage) * item.power_mw
+                + weights.per_unit * item.rack_milliunits
+                for item in problem.goods.items
+            ]
+        )
+    return np.array(rows, dtype=float)
+
+
+def spare_share(item: Item) -> float:
+    """Units to be had for every one in use, at least."""
+    return 1.0 if item.spares is None or item.spares.per == "site" else 1.0 + item.spares.fraction
+
+
 def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     """Item weights by metric, shape (metrics, items), and the most of each metric that all fabrics may use.
 
-    Row 0 is the objective at the least price that any break allows; the others are those that a limit caps. Slots for
-    cards are a limit too where several fabrics share them.
+    Row 0 is the objective, the least of all stages (see ``stage_weights``); the others are those that a limit caps, of
+    the case or of its last stage. Slots for cards are a limit too where several fabrics share them.
     """
     items = problem.goods.items
-    cents = np.array([item.least_cents for item in items], dtype=float)
+    last = len(problem.stages) - 1
+    cents = np.array([item.least_cents(last) * spare_share(item) for item in items], dtype=float)
     power = np.array([item.power_mw for item in items], dtype=float)
     units = np.array([item.rack_milliunits for item in items], dtype=float)
     cards = np.array([item.kind == "nic" for item in items], dtype=float)
-    weights, limits = problem.weights, problem.limits
-    rows = [weights.per_cent * cents + weights.per_mw * power + weights.per_unit * units]
+    limits = problem.limits_in_all
+    rows = [stage_weights(problem).min(axis=0)]
     caps = [np.inf]
     budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)
     power_mw = None if limits.power_mw is None else limits.power_mw - problem.fixed_power_mw
@@ -35,9 +61,9 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     return np.array(rows), np.array(caps)
 
 
-def stock_value(problem: Problem) -> int:
+def stock_value(problem: Problem, present: bool = False) -> int:
     """What the stock on hand can save at most, in cents."""
-    return sum(item.stock * item.least_cents for item in problem.goods.items if item.kind != "server")
+    return sum(item.stock * item.least_cents(0, present) for item in problem.goods.items if item.kind != "server")
 
 
 def least_of(candidate: Candidate, weights: Floats) -> float:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from fabopt.errors import Fault, InputError, fault, nearest
 from fabopt.schema.base import ID_PATTERN
-from fabopt.schema.case import KEBAB
+from fabopt.schema.case import CALENDAR_MONTH, KEBAB
 
 Model = TypeVar("Model", bound=BaseModel)
 Steps = tuple[str | int, ...]
@@ -23,6 +23,7 @@ _NUMBER_AS_TEXT = re.compile(r"[-+]?[0-9][0-9_,' ]*")
 _QUOTED_OR_NUMBER = re.compile(r"'([^']*)'|(-?[0-9]+)")
 _PATTERNS = {
     KEBAB: "kebab-case: lower-case letters and digits, in words joined by - or .",
+    CALENDAR_MONTH: "a year and a month, as in 2026-01",
     ID_PATTERN: "lower-case letters, digits and . + _ -",
 }
 _TYPES = {

@@ -21,6 +21,8 @@ from fabopt.schema.base import (
     parse_split,
 )
 from fabopt.schema.catalog import Role
+from fabopt.schema.finance import Finance
+from fabopt.schema.procurement import Procurement
 from fabopt.schema.workload import Workload
 from fabopt.units import mbps
 
@@ -28,6 +30,7 @@ Servers = Annotated[int, Field(ge=1, le=10**12)]
 Any_ = Literal["any"]
 Ids = Annotated[tuple[Identifier, ...], Field(min_length=1)]
 KEBAB = r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$"
+CALENDAR_MONTH = r"^20[0-9]{2}-(?:0[1-9]|1[0-2])$"
 Topology = Literal["clos", "rail-only", "dragonfly", "dragonfly+", "torus", "hyperx", "any"]
 Metric = Literal["capex_usd", "tco_usd", "power_w"]
 NetworkRacks = Literal["any", "middle", "end", "row"]
@@ -219,20 +222,8 @@ class Growth(Strict):
     minutes_per_moved_cable: Annotated[float, Field(ge=0, le=10_000)] = 20
 
 
-class Finance(Strict):
-    """What turns power into money. tco = capex + network kW x 8760 h x years x pue x price.
-
-    Defaults: 0.10 USD/kWh (US industrial), PUE 1.4 (a current data hall; the 2025 survey average of all
-    is 1.54), five years (usual depreciation).
-    """
-
-    energy_usd_per_kwh: Annotated[float, Field(ge=0, le=1000)] = 0.10
-    pue: Annotated[float, Field(ge=1, le=10)] = 1.4
-    years: Annotated[float, Field(gt=0, le=100)] = 5
-
-
 class Case(Strict):
-    """A whole case file."""
+    """A whole case file. ``start``: the calendar month, as ``2026-01``, that is month 0."""
 
     name: Annotated[str, Field(pattern=KEBAB, max_length=100)]
     description: Text = ""
@@ -242,12 +233,14 @@ class Case(Strict):
     servers: Servers | None = None
     gpus: Servers | None = None
     stages: Annotated[tuple[Stage, ...], Field(min_length=1)] | None = None
+    start: Annotated[str, Field(pattern=CALENDAR_MONTH)] | None = None
     workload: Workload | None = None
     fabrics: Annotated[tuple[Fabric, ...], Field(min_length=1)] = (Fabric(name="compute"),)
     site: Site = Site()
     limits: Limits = Limits()
     finance: Finance = Finance()
     growth: Growth = Growth()
+    procurement: Procurement = Procurement()
     include_servers: bool = False
     objective: Metric = "capex_usd"
     maximize: Literal["gbps_per_gpu", "servers", "bisection"] = "gbps_per_gpu"

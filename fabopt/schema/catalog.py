@@ -62,17 +62,52 @@ def check_breaks(price: float | tuple[PriceBreak, ...] | None) -> None:
             raise ValueError("a price break must not cost more than the one before it")
 
 
+class SupplyFrom(Strict):
+    """So many can have been bought by any time from ``from_month`` on, counted from the start."""
+
+    from_month: Annotated[int, Field(ge=0, le=1200)]
+    quantity: Annotated[int, Field(ge=0)]
+
+
+Supply = Annotated[int, Field(ge=0)] | Annotated[tuple[SupplyFrom, ...], Field(min_length=1)]
+
+
 class Purchasable(Strict):
-    """What can be ordered: a price, and what limits the order."""
+    """What can be ordered: a price, and what limits the order.
+
+    ``price_breaks``: what a break's price is paid for, every unit of an order or those from the break on. An order is
+    of at least ``minimum_order`` units, in whole packs of ``pack_size``.
+    """
 
     price_usd: Price | None = None
+    price_breaks: Literal["all-units", "incremental"] = "all-units"
+    minimum_order: Count | None = None
+    pack_size: Count | None = None
     stock: Annotated[int, Field(ge=0)] | None = None
-    supply: Annotated[int, Field(ge=0)] | None = None
-    lead_time_weeks: Annotated[float, Field(ge=0)] | None = None
+    supply: Supply | None = None
+    lead_time_weeks: Annotated[float, Field(ge=0, le=5200)] | None = None
 
     @model_validator(mode="after")
     def _breaks_fall(self) -> Self:
         check_breaks(self.price_usd)
+        return self
+
+    @model_validator(mode="after")
+    def _minimum_is_of_packs(self) -> Self:
+        if self.minimum_order and self.pack_size and self.minimum_order % self.pack_size:
+            raise ValueError(
+                f"`minimum_order` {self.minimum_order} is not a whole number of packs of {self.pack_size}; "
+                f"the smallest order would be {-(-self.minimum_order // self.pack_size) * self.pack_size}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _supply_grows(self) -> Self:
+        for earlier, later in pairwise(self.supply if isinstance(self.supply, tuple) else ()):
+            if later.from_month <= earlier.from_month:
+                raise ValueError("`supply` must rise in `from_month`")
+            if later.quantity < earlier.quantity:
+                raise ValueError("`supply` counts from the start: a `quantity` must not be below the one before it")
         return self
 
 

@@ -16,6 +16,8 @@ from fabopt.schema.base import Strict
 MOVED_CABLE = "moved-cable"
 
 Number = int | float
+MOVED_CABLE = "moved-cable"
+MOVED_DESCRIPTION = "moving a cable in place to another port"
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 Box = Literal["server", "attachment", "leaf", "spine", "core"]
 
@@ -237,7 +239,10 @@ class FabricDesign(Strict):
 
 
 class StageDesign(Strict):
-    """What stands at one stage."""
+    """What stands at one stage. ``capex_usd`` is spent at it; ``power_w`` draws, ``rack_units`` stand from it on.
+
+    ``present_value_usd`` is that of what it spends, ``energy_usd`` that of the energy until the next stage.
+    """
 
     name: str
     month: int
@@ -246,12 +251,18 @@ class StageDesign(Strict):
     capex_usd: Number
     power_w: Number
     fabrics: dict[str, dict[str, int]]
+    present_value_usd: Number | None = None
+    energy_usd: Number | None = None
+    rack_units: Number | None = None
+    moved_cables: int = 0
 
 
 class BomRow(Strict):
     """One line to order. ``quantity`` is bought, ``in_use`` built in (fewer where a price break makes more cheaper).
 
-    ``power_w`` is that of the quantity in use.
+    ``power_w`` is that of the quantity in use. ``spares``: what a line of spares keeps. ``single_price_usd`` is the
+    price of one at the stage, ``unit_price_usd`` that of the break that the order reaches, ``break_from`` its first
+    quantity. ``order_by_month`` (``order_by``, if the case says when month 0 is): the stage's month less the lead time.
     """
 
     stage: str
@@ -266,6 +277,13 @@ class BomRow(Strict):
     unit_price_usd: Number
     total_usd: Number
     power_w: Number
+    spares: int = 0
+    single_price_usd: Number | None = None
+    break_from: int | None = None
+    present_value_usd: Number | None = None
+    lead_time_weeks: Number | None = None
+    order_by_month: Number | None = None
+    order_by: str | None = None
 
 
 class Alternative(Strict):

@@ -83,13 +83,14 @@ class Option:
         return tuple((row.assembly.name, row.assembly.length_m) for row in self.rows if row.assembly is not None)
 
     @cached_property
-    def numbers(self) -> tuple[int, int, int]:
-        """Cents (at the price of one), milliwatts, wires: what ties are broken by."""
-        return (
-            sum(item.first_cents * count for item, count in self.items.items()),
-            sum(item.power_mw * count for item, count in self.items.items()),
-            sum(count for item, count in self.items.items() if item.kind in ("cable", "fibre")),
-        )
+    def numbers(self) -> tuple[int, ...]:
+        """Cents (at the price of one) and milliwatts that each stage adds, wires: what ties are broken by."""
+        stages = max((len(item.unit_cents) for item in self.items), default=1)
+        cents, power_mw = [0] * stages, [0] * stages
+        for (stage, item), count in self.uses.items():
+            cents[stage] += item.unit_cents[stage] * count
+            power_mw[stage] += item.power_mw * count
+        return *cents, *power_mw, sum(count for item, count in self.items.items() if item.kind in ("cable", "fibre"))
 
 
 @dataclass(frozen=True)

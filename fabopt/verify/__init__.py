@@ -42,6 +42,15 @@ from fabopt.verify.links import (
     links_close,
     parts_cover_links,
 )
+from fabopt.verify.orders import (
+    orders_are_whole,
+    orders_arrive_in_time,
+    part_numbers_are_few,
+    parts_are_approved,
+    purchases_cover_use,
+    spares_are_kept,
+    supply_lasts,
+)
 from fabopt.verify.paths import (
     bisection_carries_claim,
     leaves_reach_spines,
@@ -65,8 +74,6 @@ from fabopt.verify.purchases import (
     bom_names_products,
     power_adds_up,
     prices_are_applied,
-    purchases_cover_use,
-    supply_lasts,
 )
 from fabopt.verify.structure import (
     cores_join_pods,
@@ -165,7 +172,12 @@ FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
     purchases_cover_use,
+    orders_are_whole,
     supply_lasts,
+    orders_arrive_in_time,
+    spares_are_kept,
+    part_numbers_are_few,
+    parts_are_approved,
     prices_are_applied,
     bom_names_products,
     power_adds_up,

@@ -7,9 +7,10 @@ turns both into a check that fails.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from fabopt.embedded import Embedded, at, divide
 from fabopt.schema.base import Lane, parse_split
@@ -25,12 +26,34 @@ ROLES = ("leaf", "spine", "core")
 
 @dataclass(frozen=True, eq=False)
 class Evidence(Embedded):
-    """A design file, its case and its embedded parts, and what the rules compare."""
+    """A design file, its case and its embedded parts, and what the rules compare; ``known``: made once for all."""
+
+    known: dict[str, Any] = field(default_factory=dict)
 
     @property
     def sharers(self) -> int:
         """GPUs that share a server's bandwidth; a server without any counts as one."""
         return max(1, self.server.gpus)
+
+    @cached_property
+    def stage_names(self) -> list[str]:
+        """The case's stages."""
+        return [stage.name for stage in self.case.stages or ()]
+
+    @cached_property
+    def months(self) -> list[int]:
+        """The month of every stage."""
+        return [stage.month for stage in self.case.stages or ()]
+
+    @cached_property
+    def servers_by_stage(self) -> list[int]:
+        """Servers that stand at every stage."""
+        return [
+            divide(stage.gpus or 0, self.server.gpus, "GPUs fill whole servers")
+            if stage.servers is None
+            else stage.servers
+            for stage in self.case.stages or ()
+        ]
 
     def usable_pcie(self, generation: int) -> Fraction:
         """What a x16 slot delivers, in Mb/s; a generation that the embedded table lacks counts as the one before."""

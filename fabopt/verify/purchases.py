@@ -1,29 +1,34 @@
-"""Rules of what is ordered: everything in use is bought or in stock, at the embedded prices."""
+"""Rules of the bill: a line for everything in use at its stage, at the embedded prices of then."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
 
 from fabopt.schema.catalog import (
     Cable,
     CableLength,
     Fibre,
     Nic,
-    Price,
     Product,
     Purchasable,
     Server,
     Switch,
     Transceiver,
 )
-from fabopt.schema.design import BomRow, FabricDesign
+from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, StageStructure
 from fabopt.units import cents, milliwatts, usd, watts
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.market import fallen, worth
 from fabopt.verify.proof import Proof
+from fabopt.verify.wiring import Wired
 
-KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server")
+KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
 NO_FABRIC = ""
 
 
@@ -39,49 +44,102 @@ class Item:
         return self.id if self.length_m is None else f"{self.id} {self.length_m:g} m"
 
 
-def items_in_use(evidence: Evidence) -> dict[tuple[str, Item], int]:
-    """Units built in, by fabric and item, counted from tiers, cards and rows of links."""
-    used: Counter[tuple[str, Item]] = Counter()
+Used = dict[tuple[int, str, Item], int]
+
+
+def items_in_use(evidence: Evidence) -> Used:
+    """Units that each stage builds in, by stage, fabric and item: from tiers, cards, rows of links and moves."""
+    used: Counter[tuple[int, str, Item]] = Counter()
     for fabric in evidence.fabrics:
-        for item, units in _fabric_items(evidence, fabric.made, bool(fabric.built_in)).items():
-            used[fabric.made.name, item] += units
+        for (stage, item), units in _fabric_items(evidence, fabric.made, bool(fabric.built_in)).items():
+            used[stage, fabric.made.name, item] += units
     if evidence.case.include_servers:
-        used[NO_FABRIC, Item("server", evidence.case.server)] += evidence.servers
-    return dict(used)
+        for stage, more in enumerate(_added(evidence.servers_by_stage)):
+            used[stage, NO_FABRIC, Item("server", evidence.case.server)] += more
+    return {key: units for key, units in used.items() if units or key[1] == NO_FABRIC}
 
 
-def _fabric_items(evidence: Evidence, made: FabricDesign, built_in: bool) -> Counter[Item]:
-    used: Counter[Item] = Counter()
+def _added(counts: Sequence[int]) -> list[int]:
+    return [now - before for before, now in pairwise([0, *counts])]
+
+
+def _fabric_items(evidence: Evidence, made: FabricDesign, built_in: bool) -> Counter[tuple[int, Item]]:
+    used: Counter[tuple[int, Item]] = Counter()
+    grown = {one.stage: one for one in made.growth}
     for tier in made.tiers:
-        used[Item("switch", tier.id)] += tier.count
+        counts = [_standing(grown[name], tier.role) for name in evidence.stage_names] if grown else [tier.count]
+        if counts[-1] != tier.count:
+            raise ValueError(f"{counts[-1]} {tier.role} switches have grown, {tier.count} stand")
+        for stage, more in enumerate(_added(counts)):
+            used[stage, Item("switch", tier.id)] += more
     if not built_in:
-        used[Item("nic", made.nic.id)] += made.nic.per_server * evidence.servers
-    for part in (part for row in made.links for part in row.parts):
-        used[Item(evidence.kind(part.id), part.id, part.length_m)] += part.quantity
+        servers = evidence.servers_by_stage if grown else [evidence.servers]
+        for stage, more in enumerate(_added(servers)):
+            used[stage, Item("nic", made.nic.id)] += made.nic.per_server * more
+    if grown:
+        used.update(_link_parts_by_stage(evidence, made))
+    else:
+        for row in made.links:
+            for part in row.parts:
+                used[0, Item(evidence.kind(part.id), part.id, part.length_m)] += part.quantity
+    for name, one in grown.items():
+        used[evidence.stage_names.index(name), MOVES] += one.moved_cables
     return used
+
+
+def _link_parts_by_stage(evidence: Evidence, made: FabricDesign) -> Counter[tuple[int, Item]]:
+    """Wires and modules of a fabric by the stage that installs them, counted in the explicit wiring."""
+    wiring = Wired(evidence).wiring
+    index = wiring.fabrics.index(made.name)
+    used: Counter[tuple[int, Item]] = Counter()
+    wires, modules = wiring.wires, wiring.modules
+    for row in np.flatnonzero(wires.fabric == index).tolist():
+        part = wires.part[row]
+        used[int(wires.stage[row]), Item(evidence.kind(part), part, float(wires.length_m[row]))] += 1
+    for row in np.flatnonzero(modules.fabric == index).tolist():
+        used[int(modules.stage[row]), Item("transceiver", modules.part[row])] += 1
+    return used
+
+
+def _standing(one: StageStructure, role: str) -> int:
+    return {"leaf": one.leaves, "spine": one.spines, "core": one.cores}[role]
 
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """The bill of materials, added up by item over all fabrics."""
+    """The bill of materials, added up by stage and item over all fabrics."""
 
     evidence: Evidence
 
-    @cached_property
-    def bought(self) -> Counter[Item]:
-        """Units bought of every item."""
-        total: Counter[Item] = Counter()
+    def _sum(self, count: Callable[[BomRow], int]) -> Counter[tuple[int, Item]]:
+        total: Counter[tuple[int, Item]] = Counter()
         for row in self.evidence.design.bom:
-            total[item_of(row)] += row.quantity
+            total[self.evidence.stage_names.index(row.stage), item_of(row)] += count(row)
         return total
 
     @cached_property
-    def in_use(self) -> Counter[Item]:
-        """Units in use of every item."""
-        total: Counter[Item] = Counter()
-        for row in self.evidence.design.bom:
-            total[item_of(row)] += row.in_use
-        return total
+    def bought(self) -> Counter[tuple[int, Item]]:
+        """Units bought of every item at every stage."""
+        return self._sum(lambda row: row.quantity)
+
+    @cached_property
+    def in_use(self) -> Counter[tuple[int, Item]]:
+        """Units that every stage puts to use of every item."""
+        return self._sum(lambda row: row.in_use)
+
+    @cached_property
+    def spares(self) -> Counter[tuple[int, Item]]:
+        """Spares that every stage adds of every item."""
+        return self._sum(lambda row: row.spares)
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """Every item of the bill, once."""
+        return list(dict.fromkeys(item for _, item in self.bought))
+
+    def by(self, counts: Counter[tuple[int, Item]], item: Item, stage: int) -> int:
+        """What all stages up to one have of an item."""
+        return sum(counts[at, item] for at in range(stage + 1))
 
 
 def item_of(row: BomRow) -> Item:
@@ -90,7 +148,7 @@ def item_of(row: BomRow) -> Item:
 
 
 def product_of(evidence: Evidence, item: Item) -> Product:
-    """The embedded product of an item."""
+    """The embedded product of an item; ``LookupError`` of what is no product."""
     product = evidence.product(item.id)
     if evidence.kind(item.id) != item.kind:
         raise LookupError(f"{item.id} is a {evidence.kind(item.id)}, not a {item.kind}")
@@ -110,14 +168,45 @@ def offer_of(evidence: Evidence, item: Item) -> Purchasable:
     return product
 
 
-def unit_cents(price: Price | None, quantity: int) -> int:
-    """Cents of one unit when ``quantity`` are bought at once: every unit costs what the break says."""
-    if price is None:
-        raise ValueError("a product without a price is bought")
-    if not isinstance(price, tuple):
-        return cents(price)
-    reached = [step for step in price if step.from_ <= max(quantity, 1)]
-    return cents(reached[-1].usd)
+MOVES = Item("other", MOVED_CABLE)
+
+
+def breaks_of(evidence: Evidence, item: Item, stage: int, present: bool = False) -> list[tuple[int, int]]:
+    """(first quantity, cents of a unit) of every price break at a stage; ``present``: as worth at month 0."""
+    month, finance = evidence.months[stage], evidence.case.finance
+    if item == MOVES:
+        steps = [(1, evidence.case.growth.usd_per_moved_cable)]
+    else:
+        price = offer_of(evidence, item).price_usd
+        if price is None:
+            raise ValueError("a product without a price is bought")
+        steps = [(step.from_, step.usd) for step in price] if isinstance(price, tuple) else [(1, price)]
+    prices = [(start, fallen(cents(usd_each), finance, item.kind, month)) for start, usd_each in steps]
+    return [(start, worth(price, finance, month)) for start, price in prices] if present else prices
+
+
+def is_incremental(evidence: Evidence, item: Item) -> bool:
+    """Whether a break's price is paid from its first unit on only."""
+    return item != MOVES and offer_of(evidence, item).price_breaks == "incremental"
+
+
+def reached(breaks: Sequence[tuple[int, int]], quantity: int) -> tuple[int, int]:
+    """The break that an order of a quantity reaches."""
+    return [step for step in breaks if step[0] <= max(quantity, 1)][-1]
+
+
+def order_cents(evidence: Evidence, item: Item, stage: int, quantity: int, present: bool = False) -> int:
+    """What an order of so many at a stage costs."""
+    breaks = breaks_of(evidence, item, stage, present)
+    if not is_incremental(evidence, item):
+        return quantity * reached(breaks, quantity)[1]
+    ends = [start - 1 for start, _ in breaks[1:]] + [quantity]
+    return sum(max(0, min(quantity, end) - start + 1) * price for (start, price), end in zip(breaks, ends, strict=True))
+
+
+def units_milliwatts(evidence: Evidence, item: Item) -> int:
+    """Milliwatts of one unit of an item of the bill."""
+    return 0 if item == MOVES else unit_milliwatts(product_of(evidence, item))
 
 
 def unit_milliwatts(product: Product) -> int:
@@ -127,69 +216,61 @@ def unit_milliwatts(product: Product) -> int:
 
 
 def bom_covers_parts(proof: Proof, evidence: Evidence) -> None:
-    """The bill has one line for everything in use, and none for anything else.
+    """The bill has one line for everything that a stage puts to use, and others only for spares and early purchases.
 
-    in_use(fabric, item) = sum over tiers, cards, rows of links (and servers, if they count) of their units. Source:
-    design file, ``bom``.
+    in_use(stage, fabric, item) = sum over tiers, cards, rows of links, moves (and servers, if they count) of what the
+    stage adds. Lines without use are of no fabric, and keep spares or buy something. Source: design file, ``bom``.
     """
     used = items_in_use(evidence)
-    listed = {(row.fabric, item_of(row)): row.in_use for row in evidence.design.bom}
-    proof.equal("lines of the bill", len(evidence.design.bom), len(used))
-    for (fabric, item), units in used.items():
-        proof.equal(f"in_use of {item} in {fabric or 'all'}", listed.get((fabric, item)), units)
-    for fabric, item in listed.keys() - used.keys():
-        proof.holds(False, f"{item} in {fabric or 'all'} is not in use")
+    listed: Counter[tuple[int, str, Item]] = Counter()
+    for row in evidence.design.bom:
+        key = (evidence.stage_names.index(row.stage), row.fabric, item_of(row))
+        if key in used and not row.spares:
+            proof.holds(key not in listed, f"{key[2]} in {row.fabric or 'all'} has two lines")
+            listed[key] += row.in_use
+        else:
+            proof.equal(f"in_use of {key[2]} in {row.fabric or 'all'}", row.in_use, 0)
+            proof.holds(row.fabric == NO_FABRIC and row.spares + row.quantity > 0, f"{key[2]} is not in use")
+    for key, units in used.items():
+        proof.equal(f"in_use of {key[2]} in {key[1] or 'all'}", listed.get(key), units)
+    keys = [(row.stage, row.fabric, item_of(row), row.spares > 0) for row in evidence.design.bom]
+    proof.equal("different lines of the bill", len(set(keys)), len(keys))
     proof.note(f"{len(used)} lines, {sum(used.values())} units in use")
 
 
-def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
-    """What is bought, with the stock on hand, covers what is in use; more is bought only for a price break.
-
-    need(i) = max(0, sum of in_use - stock); sum of quantity = need, or a break's first quantity above it that costs no
-    more in all. Source: docs/formulation.md, purchases.
-    """
-    order = Order(evidence)
-    for item, used in order.in_use.items():
-        offer, bought = offer_of(evidence, item), order.bought[item]
-        need = max(0, used - (offer.stock or 0))
-        proof.holds(bought >= need, f"{bought} x {item} bought, {used} in use, {offer.stock or 0} in stock")
-        if bought > need:
-            worth = bought * unit_cents(offer.price_usd, bought) <= need * unit_cents(offer.price_usd, need)
-            breaks = offer.price_usd if isinstance(offer.price_usd, tuple) else ()
-            starts = any(step.from_ == bought for step in breaks)
-            proof.holds(worth and starts, f"{bought} x {item} bought, {need} needed, and no price break earns it")
-    for row in evidence.design.bom:
-        proof.holds(row.quantity >= 0, f"{row.quantity} x {row.id} bought")
-    proof.note(f"{sum(order.bought.values())} units bought, {sum(order.in_use.values())} in use")
-
-
-def supply_lasts(proof: Proof, evidence: Evidence) -> None:
-    """No more is bought than can be supplied.
-
-    sum over fabrics of quantity(i) <= supply(i) where an item states one. Source: catalog, ``supply``.
-    """
-    limited = 0
-    for item, bought in Order(evidence).bought.items():
-        supply = offer_of(evidence, item).supply
-        if supply is not None:
-            limited += 1
-            proof.holds(bought <= supply, f"{bought} x {item} bought, {supply} can be had")
-    proof.note(f"{limited} items with a limited supply")
-
-
 def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
-    """Every line is charged at the embedded price of the whole order's quantity, to the cent.
+    """Every line is charged at the embedded price of its stage and of the whole order's quantity, to the cent.
 
-    unit(i) = price of the break that sum of quantity(i) reaches; total = quantity x unit. Source: catalog, prices.
+    unit(i, s) = price of the break that the quantity of stage s reaches, fallen until then; total = quantity x unit, or
+    at incremental breaks what the line adds to those above it. Present values alike. Source: catalog, prices; case
+    file, ``finance``.
     """
     order = Order(evidence)
+    before: Counter[tuple[int, Item]] = Counter()
     for row in evidence.design.bom:
-        item = item_of(row)
-        price = unit_cents(offer_of(evidence, item).price_usd, order.bought[item])
-        where = f"{item} in {row.fabric or 'all'}"
+        item, stage = item_of(row), evidence.stage_names.index(row.stage)
+        breaks, where = breaks_of(evidence, item, stage), f"{item} in {row.fabric or 'all'}"
+        start, price = reached(breaks, order.bought[stage, item])
         proof.equal(f"unit_price_usd of {where}", row.unit_price_usd, usd(price))
-        proof.equal(f"total_usd of {where}", row.total_usd, usd(price * row.quantity))
+        total, worth = (_line_cents(evidence, order, row, before[stage, item], present) for present in (False, True))
+        proof.equal(f"total_usd of {where}", row.total_usd, usd(total))
+        for name, claimed, found in (
+            ("present_value_usd", row.present_value_usd, usd(worth)),
+            ("single_price_usd", row.single_price_usd, usd(breaks[0][1])),
+            ("break_from", row.break_from, start if len(breaks) > 1 else None),
+        ):
+            if claimed is not None:
+                proof.equal(f"{name} of {where}", claimed, found)
+        before[stage, item] += row.quantity
     proof.note(f"{len(evidence.design.bom)} lines")
+
+
+def _line_cents(evidence: Evidence, order: Order, row: BomRow, before: int, present: bool) -> int:
+    item, stage = item_of(row), evidence.stage_names.index(row.stage)
+    if is_incremental(evidence, item):
+        costs = [order_cents(evidence, item, stage, units, present) for units in (before, before + row.quantity)]
+        return costs[1] - costs[0]
+    return row.quantity * reached(breaks_of(evidence, item, stage, present), order.bought[stage, item])[1]
 
 
 def power_adds_up(proof: Proof, evidence: Evidence) -> None:
@@ -198,28 +279,36 @@ def power_adds_up(proof: Proof, evidence: Evidence) -> None:
     power_w = in_use x power of one unit; fibres draw nothing. Source: catalog, ``power_w``.
     """
     for row in evidence.design.bom:
-        power = row.in_use * unit_milliwatts(product_of(evidence, item_of(row)))
+        power = row.in_use * units_milliwatts(evidence, item_of(row))
         proof.equal(f"power_w of {item_of(row)} in {row.fabric or 'all'}", row.power_w, watts(power))
     proof.note(f"{len(evidence.design.bom)} lines")
 
 
 def bom_names_products(proof: Proof, evidence: Evidence) -> None:
-    """Every line says what to order, in the bill's order and for the stage that is designed.
+    """Every line says what to order, in the bill's order.
 
-    Order: fabrics as in the case, then servers; kinds from switch to fibre; id; length. Part number: the length's, else
-    the product's. Description: the product's, else vendor and part number or id. Source: design file, ``bom``.
+    Order: stages; fabrics as in the case, then lines of none, then spares; kinds from switch to other; id; length.
+    Part number: the length's, else the product's. Description: the product's, else vendor and part number or id.
+    Source: design file, ``bom``.
     """
     names = [fabric.name for fabric in evidence.case.fabrics] + [NO_FABRIC]
     keys = []
     for row in evidence.design.bom:
-        keys.append((names.index(row.fabric), KIND_ORDER.index(row.kind), row.id, row.length_m or 0))
         item = item_of(row)
-        product, offer = product_of(evidence, item), offer_of(evidence, item)
-        own = offer.part_number if isinstance(offer, CableLength) else None
-        number = own or product.part_number or ""
+        where = (evidence.stage_names.index(row.stage), names.index(row.fabric), row.spares > 0)
+        keys.append((*where, KIND_ORDER.index(row.kind), row.id, row.length_m or 0))
+        number, text = _words(evidence, item)
         proof.equal(f"part_number of {item}", row.part_number, number)
-        spelled = " ".join(word for word in (product.vendor, product.part_number or product.id) if word)
-        proof.equal(f"description of {item}", row.description, product.description or spelled)
-        proof.equal(f"stage of {item}", row.stage, evidence.stage.name)
+        proof.equal(f"description of {item}", row.description, text)
     proof.equal("order of the lines", keys, sorted(keys))
-    proof.note(f"{len(keys)} lines of stage {evidence.stage.name}")
+    proof.note(f"{len(keys)} lines of {len(evidence.stage_names)} stages")
+
+
+def _words(evidence: Evidence, item: Item) -> tuple[str, str]:
+    """Part number and description."""
+    if item == MOVES:
+        return "", MOVED_DESCRIPTION
+    product, offer = product_of(evidence, item), offer_of(evidence, item)
+    own = offer.part_number if isinstance(offer, CableLength) else None
+    spelled = " ".join(word for word in (product.vendor, product.part_number or product.id) if word)
+    return own or product.part_number or "", product.description or spelled

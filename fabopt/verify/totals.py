@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 
-from fabopt.schema.design import Totals
+from fabopt.schema.case import Limits
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import FabricDesign, Totals
 from fabopt.units import (
     CENTS_PER_USD,
-    HOURS_PER_YEAR,
     MILLIWATTS_PER_WATT,
     cents,
     exact,
@@ -19,10 +21,9 @@ from fabopt.units import (
     watts,
 )
 from fabopt.verify.evidence import ROLES, Evidence
+from fabopt.verify.market import energy_cents as energy_of_a_milliwatt
 from fabopt.verify.proof import Proof
-from fabopt.verify.purchases import item_of, product_of, unit_milliwatts
-
-MILLIWATTS_PER_KILOWATT = 1_000_000
+from fabopt.verify.purchases import MOVES, Order, item_of, order_cents, units_milliwatts
 
 
 def totals_of(evidence: Evidence) -> Totals:
@@ -32,38 +33,53 @@ def totals_of(evidence: Evidence) -> Totals:
     return evidence.design.totals
 
 
-def capex_cents(evidence: Evidence) -> int:
-    """Sum of the bill."""
-    return sum(cents(row.total_usd) for row in evidence.design.bom)
+def capex_cents(evidence: Evidence, stage: int | None = None, present: bool = False) -> int:
+    """Sum of the bill, or of a stage's lines; ``present``: as worth at month 0."""
+    order = Order(evidence)
+    if not present:
+        name = None if stage is None else evidence.stage_names[stage]
+        return sum(cents(row.total_usd) for row in evidence.design.bom if name in (None, row.stage))
+    return sum(
+        order_cents(evidence, item, at, units, present=True)
+        for (at, item), units in order.bought.items()
+        if units and stage in (None, at)
+    )
 
 
-def network_milliwatts(evidence: Evidence) -> int:
-    """Power of switches, modules, cables and bought cards in use."""
-    items = [(item_of(row), row.in_use) for row in evidence.design.bom if row.kind != "server"]
-    return sum(units * unit_milliwatts(product_of(evidence, item)) for item, units in items)
+def network_milliwatts(evidence: Evidence, stage: int | None = None) -> int:
+    """Power of switches, modules, cables and bought cards in use, in the end or from a stage on."""
+    names = evidence.stage_names[: None if stage is None else stage + 1]
+    items = [(item_of(row), row.in_use) for row in evidence.design.bom if row.kind != "server" and row.stage in names]
+    return sum(units * units_milliwatts(evidence, item) for item, units in items)
 
 
-def counted_milliwatts(evidence: Evidence) -> int:
+def counted_milliwatts(evidence: Evidence, stage: int | None = None) -> int:
     """Power that limits and energy count: the network's, and the servers' if the case includes them."""
-    power = network_milliwatts(evidence)
+    power = network_milliwatts(evidence, stage)
     if evidence.case.include_servers:
-        power += evidence.servers * milliwatts(evidence.server.power_w or 0)
+        servers = evidence.servers if stage is None else evidence.servers_by_stage[stage]
+        power += servers * milliwatts(evidence.server.power_w or 0)
     return power
 
 
-def energy_cents(evidence: Evidence) -> int:
-    """Energy over the years, cooling included, rounded to the cent."""
-    finance = evidence.case.finance
-    kilowatts = Fraction(counted_milliwatts(evidence), MILLIWATTS_PER_KILOWATT)
-    hours = HOURS_PER_YEAR * exact(finance.years)
-    return rounded(kilowatts * hours * exact(finance.pue) * exact(finance.energy_usd_per_kwh) * CENTS_PER_USD)
-
-
-def rack_units(evidence: Evidence) -> Fraction:
-    """Rack units of all switches, each to a thousandth."""
-    tiers = [(fabric.switch(tier.role), tier.count) for fabric in evidence.fabrics for tier in fabric.made.tiers]
+def energy_cents(evidence: Evidence, stages: Sequence[int]) -> Fraction:
+    """Present value of the energy of some stages, each up to the next one, cooling included."""
+    worth = (*energy_of_a_milliwatt(evidence.case.finance, evidence.months), Fraction(0))
     return sum(
-        (Fraction(milliwatts(switch.rack_units), MILLIWATTS_PER_WATT) * count for switch, count in tiers), Fraction(0)
+        (counted_milliwatts(evidence, stage) * (worth[stage] - worth[stage + 1]) for stage in stages), Fraction(0)
+    )
+
+
+def rack_units(evidence: Evidence, stage: int | None = None) -> Fraction:
+    """Rack units of all switches that stand in the end or at a stage, each to a thousandth."""
+    names = evidence.stage_names[: None if stage is None else stage + 1]
+    switches = [(row.id, row.in_use) for row in evidence.design.bom if row.kind == "switch" and row.stage in names]
+    return sum(
+        (
+            Fraction(milliwatts(evidence.part(part, Switch).rack_units), MILLIWATTS_PER_WATT) * count
+            for part, count in switches
+        ),
+        Fraction(0),
     )
 
 
@@ -95,54 +111,84 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
 
 
 def energy_is_paid(proof: Proof, evidence: Evidence) -> None:
-    """Total cost of ownership is capex and the energy of the network, and of the servers if they count.
+    """Total cost of ownership is the present value of what is bought and of the energy of the network, and of the
+    servers if they count.
 
-    tco = capex + kW x 8760 h x years x PUE x USD/kWh, rounded to the cent. Source: case file, ``finance``.
+    tco = sum of units x present unit price + sum over stages of kW x energy of a kW until the next stage, rounded to
+    the cent. Source: case file, ``finance``.
     """
-    spent, energy = capex_cents(evidence), energy_cents(evidence)
+    spent = capex_cents(evidence, present=True)
+    energy = rounded(energy_cents(evidence, range(len(evidence.stage_names))))
     proof.equal("tco_usd", totals_of(evidence).tco_usd, usd(spent + energy))
     proof.note(f"{usd(spent)} USD + {usd(energy)} USD of energy")
 
 
 def stages_add_up(proof: Proof, evidence: Evidence) -> None:
-    """The stage that is designed is the case's last, and holds what the design holds.
+    """The stages are the case's; each spends what its lines of the bill say, and all up to it stand.
 
-    servers, GPUs, capex, power and switches by tier equal those of totals and tiers. Source: design file, ``stages``.
+    servers, GPUs, capex and its present value, power, energy, rack units, moves and switches by tier of every stage.
+    Source: design file, ``stages``.
     """
-    stages, totals = evidence.design.stages, totals_of(evidence)
-    proof.equal("stages", len(stages), 1)
-    stage = stages[0]
-    proof.equal("name", stage.name, evidence.stage.name)
-    proof.equal("month", stage.month, evidence.stage.month)
-    proof.equal("servers", stage.servers, evidence.servers)
-    proof.equal("gpus", stage.gpus, evidence.gpus)
-    proof.equal("capex_usd", stage.capex_usd, totals.capex_usd)
-    proof.equal("power_w", stage.power_w, totals.power_w)
-    for fabric in evidence.fabrics:
-        built = dict.fromkeys(ROLES, 0) | {str(tier.role): tier.count for tier in fabric.made.tiers}
-        proof.equal(f"switches of {fabric.made.name}", stage.fabrics.get(fabric.made.name), built)
-    proof.equal("fabrics", list(stage.fabrics), [fabric.made.name for fabric in evidence.fabrics])
-    proof.note(f"{stage.name}: {stage.servers} servers, {stage.gpus} GPUs")
+    proof.equal("stages", [stage.name for stage in evidence.design.stages], evidence.stage_names)
+    spent = 0
+    for at, stage in enumerate(evidence.design.stages):
+        moved = sum(row.in_use for row in evidence.design.bom if row.stage == stage.name and item_of(row) == MOVES)
+        spent += cents(stage.capex_usd)
+        for name, claimed, found in (
+            ("month", stage.month, evidence.months[at]),
+            ("servers", stage.servers, evidence.servers_by_stage[at]),
+            ("gpus", stage.gpus, evidence.servers_by_stage[at] * evidence.server.gpus),
+            ("capex_usd", stage.capex_usd, usd(capex_cents(evidence, at))),
+            ("power_w", stage.power_w, watts(network_milliwatts(evidence, at))),
+            ("present_value_usd", stage.present_value_usd, usd(capex_cents(evidence, at, present=True))),
+            ("energy_usd", stage.energy_usd, usd(rounded(energy_cents(evidence, [at])))),
+            ("rack_units", stage.rack_units, plain_fraction(rack_units(evidence, at))),
+            ("moved_cables", stage.moved_cables, moved),
+        ):
+            if claimed is not None:
+                proof.equal(f"{name} of {stage.name}", claimed, found)
+        for fabric in evidence.fabrics:
+            claimed_switches = stage.fabrics.get(fabric.made.name)
+            proof.equal(f"switches of {fabric.made.name}", claimed_switches, _standing(fabric.made, stage.name))
+        proof.equal("fabrics", list(stage.fabrics), [fabric.made.name for fabric in evidence.fabrics])
+    proof.equal("capex_usd of all stages", usd(spent), totals_of(evidence).capex_usd)
+    last = evidence.design.stages[-1]
+    proof.note(
+        f"{len(evidence.stage_names)} stages, the last one {last.name}: {last.servers} servers, {last.gpus} GPUs"
+    )
+
+
+def _standing(made: FabricDesign, stage: str) -> dict[str, int]:
+    """Switches of each tier that stand at a stage; those of the tiers, where the file does not say how it grows."""
+    for one in made.growth:
+        if one.stage == stage:
+            return {"leaf": one.leaves, "spine": one.spines, "core": one.cores}
+    return dict.fromkeys(ROLES, 0) | {str(tier.role): tier.count for tier in made.tiers}
 
 
 def limits_hold(proof: Proof, evidence: Evidence) -> None:
-    """All fabrics together stay within the case's limits.
+    """All fabrics together stay within the limits of the case and of every stage.
 
-    capex <= budget_usd; power (servers' too if they count) <= power_w; rack units <= rack_units. Source: case
-    file, ``limits``.
+    capex <= budget_usd (of a stage: what it spends); power (servers' too if they count) <= power_w; rack units <=
+    rack_units (of a stage: what stands from it on). Source: case file, ``limits`` and ``stages[].limits``.
     """
-    limits = evidence.case.limits
-    for name, used, limit in (
-        ("budget_usd", Fraction(capex_cents(evidence), CENTS_PER_USD), limits.budget_usd),
-        ("power_w", Fraction(counted_milliwatts(evidence), MILLIWATTS_PER_WATT), limits.power_w),
-        ("rack_units", rack_units(evidence), limits.rack_units),
-    ):
-        if limit is not None:
-            shown = f"{name} {plain_fraction(used)} of {plain_fraction(exact(limit))}"
-            proof.holds(used <= exact(limit), shown)
-            proof.note(shown)
+    _limits(proof, evidence, "", evidence.case.limits, None)
+    for at, stage in enumerate(evidence.case.stages or ()):
+        _limits(proof, evidence, f"{stage.name}: ", stage.limits, at)
     if not proof.noted:
         proof.note("no limits")
+
+
+def _limits(proof: Proof, evidence: Evidence, where: str, limits: Limits, stage: int | None) -> None:
+    for name, used, limit in (
+        ("budget_usd", Fraction(capex_cents(evidence, stage), CENTS_PER_USD), limits.budget_usd),
+        ("power_w", Fraction(counted_milliwatts(evidence, stage), MILLIWATTS_PER_WATT), limits.power_w),
+        ("rack_units", rack_units(evidence, stage), limits.rack_units),
+    ):
+        if limit is not None:
+            shown = f"{where}{name} {plain_fraction(used)} of {plain_fraction(exact(limit))}"
+            proof.holds(used <= exact(limit), shown)
+            proof.note(shown)
 
 
 def objective_matches_totals(proof: Proof, evidence: Evidence) -> None:

@@ -60,6 +60,15 @@ class Wired:
 
     @cached_property
     def _made(self) -> Wiring | str:
+        if self.given is not None:
+            return self._read()
+        known = self.evidence.known
+        if "wiring" not in known:
+            known["wiring"] = self._read()
+        made: Wiring | str = known["wiring"]
+        return made
+
+    def _read(self) -> Wiring | str:
         try:
             if self.given is None:
                 for fabric in self.evidence.fabrics:

@@ -32,7 +32,7 @@ def _serves_as(one: SwitchType, other: SwitchType) -> bool:
 
 
 def _switch_order(one: SwitchType) -> tuple[Any, ...]:
-    return one.item.first_cents, one.item.power_mw, one.item.rack_milliunits, one.id
+    return one.item.unit_cents, one.item.power_mw, one.item.rack_milliunits, one.id
 
 
 def undominated_switches(options: Sequence[SwitchType]) -> list[SwitchType]:
@@ -66,7 +66,8 @@ def undominated_nics(options: Sequence[NicOption]) -> list[NicOption]:
     return kept
 
 
-def _card_sums(one: NicOption) -> tuple[int, int, int]:
+def _card_sums(one: NicOption) -> tuple[int, ...]:
+    """What the cards cost at each stage and draw, and how many they are; of built-in ones nothing counts."""
     if one.item is None:
-        return 0, 0, 0
-    return one.item.first_cents * one.cards, one.item.power_mw * one.cards, one.cards
+        return ()
+    return *(cents * one.cards for cents in one.item.unit_cents), one.item.power_mw * one.cards, one.cards

@@ -1,0 +1,94 @@
+"""What a case and a catalog say of buying, read again: prices that fall, worth, energy, deadlines, supply, approval.
+
+Nothing is shared with what plans the purchases. A year's rate r acts over m months as (1 -/+ r) ** (m / 12).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import TypeVar
+
+from fabopt.schema.catalog import Product, Supply
+from fabopt.schema.finance import Finance, KindWord
+from fabopt.schema.procurement import Procurement
+from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, exact, rounded
+
+MILLIWATTS_PER_KILOWATT = 1_000_000
+WEEKS_PER_YEAR = 52
+_DIGITS = 60
+_STEPS_PER_CENT = 10**6
+
+Rule = TypeVar("Rule")
+
+
+def over_months(yearly: Fraction, months: int) -> Fraction:
+    """A yearly factor over a number of months: exact over whole years, else through logarithms."""
+    if months % 12 == 0:
+        return yearly ** (months // 12)
+    with localcontext(prec=_DIGITS):
+        factor = Decimal(yearly.numerator) / Decimal(yearly.denominator)
+        return Fraction((factor.ln() * months / 12).exp())
+
+
+def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
+    """The entry of a kind of part, if it has one."""
+    return next((rule for word, rule in by_kind.items() if word == kind), None)
+
+
+def fallen(list_cents: int, finance: Finance, kind: str, month: int) -> int:
+    """A list price at a month, to the cent."""
+    return rounded(list_cents * over_months(1 - exact(of_kind(finance.price_decline, kind) or 0), month))
+
+
+def worth(cents: int, finance: Finance, month: int) -> int:
+    """What is paid at a month, as worth at month 0, to the cent."""
+    return rounded(cents * over_months(1 / (1 + exact(finance.discount_rate)), month))
+
+
+def energy_cents(finance: Finance, months: Sequence[int]) -> list[Fraction]:
+    """Cents at month 0 of a milliwatt's energy from each stage to the end, ``years`` after the first stage.
+
+    Each month is paid at its end, the last one in part if the years end within it.
+    """
+    hourly = exact(finance.energy_usd_per_kwh) * exact(finance.pue) * CENTS_PER_USD / MILLIWATTS_PER_KILOWATT
+    end = months[0] + 12 * exact(finance.years)
+    found = []
+    for first in months:
+        total = Fraction(0)
+        for month in range(first, math.ceil(end)):
+            share = min(Fraction(1), end - month)
+            total += share * over_months(1 / (1 + exact(finance.discount_rate)), month + 1)
+        total *= Fraction(HOURS_PER_YEAR, 12) * hourly
+        found.append(Fraction(rounded(total * _STEPS_PER_CENT), _STEPS_PER_CENT) if finance.discount_rate else total)
+    return found
+
+
+def order_month(month: int, weeks: float | None) -> Fraction:
+    """The month in which to order what a stage at a month needs."""
+    return month - Fraction(12, WEEKS_PER_YEAR) * exact(weeks or 0)
+
+
+def is_late(month: int, weeks: float | None, order_from_month: int | None) -> bool:
+    """Whether that is before orders can be placed; what stands at month 0 has been ordered, if nothing else is said."""
+    if order_from_month is None and month == 0:
+        return False
+    return order_month(month, weeks) < (order_from_month or 0)
+
+
+def supply_by(supply: Supply | None, month: int) -> int | None:
+    """How many can have been bought by a month; None: any number."""
+    if supply is None or isinstance(supply, int):
+        return supply
+    so_far = [step.quantity for step in supply if step.from_month <= month]
+    return so_far[-1] if so_far else 0
+
+
+def is_allowed(rules: Procurement, product: Product, kind_has_approved_parts: bool) -> bool:
+    """Whether a product may be bought: not forbidden, and approved by vendor or part where approval is asked for."""
+    forbidden = product.vendor in (rules.forbidden_vendors or ()) or product.id in (rules.forbidden_parts or ())
+    asked = rules.approved_vendors is not None or kind_has_approved_parts
+    approved = product.vendor in (rules.approved_vendors or ()) or product.id in (rules.approved_parts or ())
+    return not forbidden and (approved or not asked)

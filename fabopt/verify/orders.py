@@ -1,0 +1,209 @@
+"""Rules of buying: what is ordered covers what is used, in time, within supply, in legal sizes, and pays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from fractions import Fraction
+
+from fabopt.schema.procurement import Spares
+from fabopt.units import ceil_div, exact, plain_fraction
+from fabopt.verify.evidence import Evidence
+from fabopt.verify.market import is_allowed, is_late, of_kind, order_month, supply_by
+from fabopt.verify.proof import Proof
+from fabopt.verify.purchases import MOVES, Item, Order, item_of, offer_of, order_cents
+
+MONTH_DIGITS = 2
+KINDS_UNDER_RULES = ("switch", "nic", "transceiver", "cable", "fibre")
+
+
+def _stock(evidence: Evidence, item: Item) -> int:
+    return 0 if item == MOVES else offer_of(evidence, item).stock or 0
+
+
+def _stages(evidence: Evidence) -> range:
+    return range(len(evidence.stage_names))
+
+
+def _left(evidence: Evidence, order: Order, item: Item, stage: int) -> int:
+    """Units that are there at a stage beyond what is used and kept by then; negative if some lack."""
+    needed = order.by(order.in_use, item, stage) + order.by(order.spares, item, stage)
+    return _stock(evidence, item) + order.by(order.bought, item, stage) - needed
+
+
+def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
+    """At every stage, what has been bought and the stock cover what is used and kept; no smaller order costs less.
+
+    stock + sum of quantity up to s >= sum of in_use and spares up to s; every order is the cheapest of those that leave
+    enough, all others being as they are. Source: docs/formulation.md, purchases.
+    """
+    order = Order(evidence)
+    for item in order.items:
+        for stage in _stages(evidence):
+            left = _left(evidence, order, item, stage)
+            bought, used = order.by(order.bought, item, stage), order.by(order.in_use, item, stage)
+            stock = _stock(evidence, item)
+            proof.holds(left >= 0, f"{bought} x {item} bought, {used} in use, {stock} in stock, {-left} lack")
+        for stage in _stages(evidence):
+            _no_smaller_order(proof, evidence, order, item, stage)
+    for row in evidence.design.bom:
+        proof.holds(row.quantity >= 0 and row.spares >= 0, f"{row.quantity} x {row.id} bought, {row.spares} kept")
+    proof.note(f"{sum(order.bought.values())} units bought, {sum(order.in_use.values())} in use")
+
+
+def _no_smaller_order(proof: Proof, evidence: Evidence, order: Order, item: Item, stage: int) -> None:
+    """Only a price break, a smallest order or a pack is a reason to buy more than is needed."""
+    quantity = order.bought[stage, item]
+    spare = min(_left(evidence, order, item, at) for at in _stages(evidence) if at >= stage)
+    if quantity <= 0 or spare <= 0:
+        return
+    present = evidence.case.objective == "tco_usd"
+    cost = order_cents(evidence, item, stage, quantity, present)
+    for smaller in _order_sizes(evidence, item, max(0, quantity - spare)):
+        if smaller < quantity:
+            cheaper = order_cents(evidence, item, stage, smaller, present) < cost
+            proof.holds(not cheaper, f"{quantity} x {item} bought where {smaller} would do for less")
+
+
+def _order_sizes(evidence: Evidence, item: Item, least: int) -> Iterator[int]:
+    """Sizes of orders of at least so many that could be the cheapest: none at all, and the smallest of each break."""
+    if least == 0:
+        yield 0
+    offer = offer_of(evidence, item)
+    pack, price = offer.pack_size or 1, offer.price_usd
+    for start in [step.from_ for step in price] if isinstance(price, tuple) else [1]:
+        yield ceil_div(max(least, start, offer.minimum_order or 1), pack) * pack
+
+
+def orders_are_whole(proof: Proof, evidence: Evidence) -> None:
+    """Every order is of whole packs, and not below the smallest order.
+
+    quantity(i, s) = 0 or >= minimum_order; pack_size | quantity(i, s). Source: catalog.
+    """
+    ruled = 0
+    for (_, item), quantity in Order(evidence).bought.items():
+        if item == MOVES or not quantity:
+            continue
+        least, pack = offer_of(evidence, item).minimum_order or 1, offer_of(evidence, item).pack_size or 1
+        ruled += max(least, pack) > 1
+        proof.holds(quantity >= least, f"{quantity} x {item} bought, the smallest order is {least}")
+        proof.holds(quantity % pack == 0, f"{quantity} x {item} bought, packs are of {pack}")
+    proof.note(f"{ruled} orders with a smallest size or packs")
+
+
+def supply_lasts(proof: Proof, evidence: Evidence) -> None:
+    """At every stage no more has been bought than can be had by then.
+
+    sum of quantity(i) up to s <= supply(i) by the month of s, where an item states one. Source: catalog, ``supply``.
+    """
+    order, limited = Order(evidence), 0
+    for item in order.items:
+        supply = None if item == MOVES else offer_of(evidence, item).supply
+        if supply is None:
+            continue
+        limited += 1
+        for stage, month in enumerate(evidence.months):
+            bought, most = order.by(order.bought, item, stage), supply_by(supply, month)
+            proof.holds(most is None or bought <= most, f"{bought} x {item} bought, {most} can be had")
+    proof.note(f"{limited} items with a limited supply")
+
+
+def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
+    """What can no longer be ordered for a stage is not, and what such stages use comes out of the stock.
+
+    A stage is late for an item if its month less the lead time is before the first month of orders; nothing is bought
+    at it; sum of in_use and spares over late stages <= stock. Order dates in the bill are those. Source: catalog,
+    ``lead_time_weeks``; case file, ``procurement.order_from_month``.
+    """
+    order, first = Order(evidence), evidence.case.procurement.order_from_month
+    for item in order.items:
+        weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
+        late = [stage for stage, month in enumerate(evidence.months) if is_late(month, weeks, first)]
+        bought = sum(order.bought[stage, item] for stage in late)
+        proof.equal(f"{item} bought too late", bought, 0)
+        used = sum(order.in_use[stage, item] + order.spares[stage, item] for stage in late)
+        proof.holds(used <= _stock(evidence, item), f"{used} x {item} used where none can be ordered any more")
+    for row in evidence.design.bom:
+        item = item_of(row)
+        weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
+        month = evidence.months[evidence.stage_names.index(row.stage)]
+        due = order_month(month, weeks)
+        for name, claimed, found in (
+            ("lead_time_weeks", row.lead_time_weeks, weeks),
+            ("order_by_month", row.order_by_month, plain_fraction(due, MONTH_DIGITS)),
+            ("order_by", row.order_by, _date(evidence, month, weeks)),
+        ):
+            if claimed is not None:
+                proof.equal(f"{name} of {item}", claimed, found)
+    proof.note(f"{len(order.items)} items at {len(evidence.months)} stages")
+
+
+def _date(evidence: Evidence, month: int, weeks: float | None) -> str | None:
+    """The day by which to order for the first day of a month."""
+    if evidence.case.start is None:
+        return None
+    year, first = evidence.case.start.split("-")
+    months = 12 * int(year) + int(first) - 1 + month
+    return (date(months // 12, months % 12 + 1, 1) - timedelta(weeks=weeks or 0)).isoformat()
+
+
+def spares_are_kept(proof: Proof, evidence: Evidence) -> None:
+    """At every stage, as many spares are kept as the case asks for, of parts that are in use.
+
+    per sku: spares(i) = max(minimum, ceil(fraction x in_use(i))) where i is in use; per site: the same of all items of
+    the kind together. Counts are of all stages up to s. Source: case file, ``procurement.spares``.
+    """
+    order, kept = Order(evidence), 0
+    for kind in dict.fromkeys(item.kind for item in order.items):
+        rule = of_kind(evidence.case.procurement.spares, kind)
+        items = [item for item in order.items if item.kind == kind]
+        for group in _groups(items, rule):
+            for stage in _stages(evidence):
+                used = sum(order.by(order.in_use, item, stage) for item in group)
+                spares = sum(order.by(order.spares, item, stage) for item in group)
+                wanted = 0 if rule is None else _wanted(rule, used)
+                proof.equal(f"spares of {kind} {'' if len(group) > 1 else group[0]}", spares, wanted)
+        for item in items:
+            kept += order.by(order.spares, item, _stages(evidence)[-1])
+            for stage in _stages(evidence):
+                has, used = order.by(order.spares, item, stage), order.by(order.in_use, item, stage)
+                proof.holds(has == 0 or used > 0, f"{has} spares of {item}, which is not in use")
+    proof.note(f"{kept} spares")
+
+
+def _groups(items: list[Item], rule: Spares | None) -> list[list[Item]]:
+    return [items] if rule is not None and rule.per == "site" else [[item] for item in items]
+
+
+def _wanted(rule: Spares, used: int) -> int:
+    share = Fraction(exact(rule.fraction)) * used
+    return max(rule.minimum, ceil_div(share.numerator, share.denominator)) if used else 0
+
+
+def part_numbers_are_few(proof: Proof, evidence: Evidence) -> None:
+    """No kind has more part numbers in use than the case allows.
+
+    items of a kind with in_use > 0 <= max_part_numbers. Source: case file, ``procurement.max_part_numbers``.
+    """
+    order, last = Order(evidence), _stages(evidence)[-1]
+    for kind, most in evidence.case.procurement.max_part_numbers.items():
+        used = [item for item in order.items if item.kind == kind and order.by(order.in_use, item, last)]
+        names = ", ".join(map(str, used))
+        proof.holds(len(used) <= most, f"{len(used)} part numbers of kind {kind}, at most {most}: {names}")
+        proof.note(f"{len(used)} of {most} part numbers of kind {kind}")
+    if not proof.noted:
+        proof.note("any number of part numbers")
+
+
+def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
+    """Everything that is bought or in use may be, by vendor and by part.
+
+    Source: case file, ``procurement``; servers and what is built into them are not under its rules.
+    """
+    rules = evidence.case.procurement
+    named = {evidence.kind(part) for part in rules.approved_parts or ()}
+    ids = {row.id for row in evidence.design.bom if row.kind in KINDS_UNDER_RULES}
+    for part in sorted(ids):
+        allowed = is_allowed(rules, evidence.product(part), evidence.kind(part) in named)
+        proof.holds(allowed, f"{part} of {evidence.product(part).vendor} is not allowed")
+    proof.note(f"{len(ids)} products")

@@ -27,7 +27,7 @@ from fabopt.topology.clos.space import ClosSpace, Restriction
 from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
 from fabopt.topology.clos.variants import anywhere, in_layouts, switch_sums
 from fabopt.topology.needs import Costs, Floats
-from fabopt.weighing import distinct, first_of_each, least_of, stock_value, tolerance, weights_table
+from fabopt.weighing import distinct, first_of_each, least_of, stage_steps, stock_value, tolerance, weights_table
 
 # The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
 FIRST_RISE = 0.002
@@ -86,6 +86,7 @@ class Search:
         self.clock = clock
         self.restrictions = restrictions or {}
         self.table, self.caps = weights_table(problem)
+        self.steps = stage_steps(problem)
         self.saving = problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy))
         self.fixed = problem.fixed_objective
         self.sized = 0
@@ -96,7 +97,9 @@ class Search:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
         table = self.table.copy()
         table[0] = objective * self.table[0] + prices @ self.table[1:]
-        costs: Costs = self.problem.shelf.worked_out.setdefault(table.tobytes(), Costs(table))
+        steps = objective * self.steps
+        key = (table.tobytes(), steps.tobytes())
+        costs: Costs = self.problem.shelf.worked_out.setdefault(key, Costs(table, steps))
         found = []
         for fabric in self.problem.fabrics:
             if self.problem.plan is None:

@@ -31,6 +31,12 @@ def stage_weights(problem: Problem) -> Floats:
     return np.array(rows, dtype=float)
 
 
+def stage_steps(problem: Problem) -> Floats:
+    """What a unit that is there by a stage costs at least more than one of the next, shape (stages - 1, items)."""
+    least = np.minimum.accumulate(stage_weights(problem), axis=0)
+    return np.asarray(least[:-1] - least[1:])
+
+
 def spare_share(item: Item) -> float:
     """Units to be had for every one in use, at least."""
     return 1.0 if item.spares is None or item.spares.per == "site" else 1.0 + item.spares.fraction

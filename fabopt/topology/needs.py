@@ -181,10 +181,16 @@ class Need:
 
 
 class Costs:
-    """Sums of item weights. ``table``: shape (metrics, items); a result has shape (metrics, size)."""
+    """Sums of item weights. ``table``: shape (metrics, items); a result has shape (metrics, size).
 
-    def __init__(self, table: Floats) -> None:
+    ``steps``: what a unit that is there by a stage costs more than one that comes with the next, for all stages but the
+    last, shape (stages - 1, items); the table holds what a unit of the last stage costs.
+    """
+
+    def __init__(self, table: Floats, steps: Floats | None = None) -> None:
         self.table = table
+        self.steps = [] if steps is None else [Costs(step[np.newaxis]) for step in steps if step.any()]
+        self.stages = [] if steps is None else [number for number, step in enumerate(steps) if step.any()]
         self._none = np.zeros(table.shape[0])
         # least weights of a link by (near, far, run, protocol): shared by all searches at these weights
         self.least_links: dict[tuple[Hashable, ...], Floats] = {}

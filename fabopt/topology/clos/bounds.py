@@ -8,7 +8,6 @@ have, and is taken for each metric on its own. See docs/formulation.md, "The sea
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from fabopt.problem import CageUse, FabricProblem, NicOption, Problem, SwitchTyp
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.floor_bounds import FloorBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
-from fabopt.topology.clos.shape import Ints, uplinks_that_fit, usable_ports
+from fabopt.topology.clos.shape import Ints, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.needs import Costs, Floats, Number, scaled_ceil
 
 
@@ -308,12 +307,6 @@ class Bounds:
             if (share < best).any():
                 best = np.minimum(best, self.least_link(up, down.port, "spine-core", protocol) + share)
         return best
-
-
-def uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:
-    """Fewest uplinks of a switch (at least 1) for so many down links at an oversubscription of ``most``."""
-    factor, divisor = down.lane.port_mbps * most.denominator, up.lane.port_mbps * most.numerator
-    return np.asarray(np.maximum(1, scaled_ceil(down_links, factor, divisor)))
 
 
 def _most_down(switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints]) -> int:

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from fabopt.installed import StageNumbers
 from fabopt.problem import FabricProblem, Problem
-from fabopt.topology.clos.bounds import uplinks_needed
-from fabopt.topology.clos.shape import Parts, Shape, most_down, most_endpoints, usable_ports
+from fabopt.topology.clos.shape import Parts, Shape, most_down, most_endpoints, uplinks_needed, usable_ports
 from fabopt.topology.needs import ceil_of
 
 Plan = tuple[StageNumbers, ...]
@@ -46,7 +45,7 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
         now = replace(shape, servers=stage.servers)
         if parts.spine is not None and now.leaves > 1:
             spines = max(spines, _spines_for(shape, _uplinks_needed(problem, fabric, parts, shape, number)))
-        cores = max(cores, _cores_needed(problem, fabric, parts, shape, number, int(shape.links_per_pair)))
+        cores = max(cores, _cores_needed(problem, fabric, parts, shape, number))
         stages.append(StageNumbers(stage.servers, spines, cores))
     last = StageNumbers(int(shape.servers), int(shape.spines), _cores(parts, shape))
     if spines > last.spines or cores > last.group_cores:
@@ -55,15 +54,16 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
 
 
 def _cores_needed(
-    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int, pair_links: int
+    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int, pair_links: int = 0
 ) -> int:
-    """Cores of a group that a stage needs where a leaf has so many links to each spine; none for a single pod."""
+    """Cores of a group that a stage needs; none for a single pod. ``pair_links``: if more than at the last stage."""
     now = replace(shape, servers=problem.stages[number].servers)
     if parts.core is None or now.pods <= 1:
         return 0
     assert parts.spine_down is not None and parts.spine_up is not None
     most = problem.stages[number].oversubscription[fabric.name][1]
-    needed = int(uplinks_needed(_leaves_of_a_pod(now, shape) * pair_links, parts.spine_down, parts.spine_up, most))
+    down = _leaves_of_a_pod(now, shape) * (pair_links or int(shape.links_per_pair))
+    needed = int(uplinks_needed(down, parts.spine_down, parts.spine_up, most))
     return int(ceil_of(needed, int(shape.m2)))
 
 
@@ -77,7 +77,7 @@ def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape
 
 def _leaves_of_a_pod(now: Shape, shape: Shape) -> int:
     """Most leaves of any pod at a stage."""
-    return min(int(now.groups), int(shape.groups_per_pod)) * leaves_of_a_group(shape)
+    return min(int(now.groups), int(shape.groups_per_pod)) * int(shape.leaves_of_a_group)
 
 
 def _lends(parts: Parts, shape: Shape) -> bool:
@@ -127,11 +127,6 @@ def _until(still: Plan, fewest: Sequence[_Fewest | None], shape: Shape, until: i
         spines, cores = stage.spines, max(cores, stage.group_cores)
         stages.append(stage._replace(group_cores=cores))
     return tuple(stages)
-
-
-def leaves_of_a_group(shape: Shape) -> int:
-    """Leaves that a group has in one pod."""
-    return 1 if shape.rail_pods else int(shape.rails)
 
 
 def at_stage(parts: Parts, shape: Shape, stage: StageNumbers) -> tuple[Parts, Shape]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.problem import CageUse, NicOption, SwitchType
-from fabopt.topology.needs import Need, Number, OwnCages, Profile, Side, ceil_of
+from fabopt.topology.needs import Need, Number, OwnCages, Profile, Side, ceil_of, scaled_ceil
 
 Ints = NDArray[np.int64]
 
@@ -101,10 +102,10 @@ class Shape:
     @property
     def leaves_per_pod(self) -> Number:
         """Leaves of a full pod."""
-        return self.groups_per_pod * self._leaves_of_a_group
+        return self.groups_per_pod * self.leaves_of_a_group
 
     @property
-    def _leaves_of_a_group(self) -> Number:
+    def leaves_of_a_group(self) -> Number:
         """Leaves that a group has in one pod."""
         return 1 + (1 - self.rail_pods) * (self.rails - 1)
 
@@ -155,7 +156,7 @@ class Shape:
         leaf = Profile(self.planes * self.leaves, links, self.spines - more, more)
         pods_per_rail = ceil_of(self.groups, self.groups_per_pod)
         kinds = self.planes * (1 + self.rail_pods * (self.rails - 1))
-        last_leaves = self.last_pod_groups * self._leaves_of_a_group
+        last_leaves = self.last_pod_groups * self.leaves_of_a_group
         spines = [
             profile
             for pods, leaves in ((pods_per_rail - 1, self.leaves_per_pod), (1, last_leaves))
@@ -260,6 +261,12 @@ def most_down(switch: SwitchType, down: CageUse, up: CageUse, uplinks: int) -> i
     """Most down ports of a switch beside so many uplinks."""
     ports = np.arange(usable_ports(down, switch) + 1)
     return int(ports[uplinks_that_fit(switch, down, up, ports) >= uplinks].max(initial=0))
+
+
+def uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:
+    """Fewest uplinks of a switch (at least 1) for so many down links at an oversubscription of ``most``."""
+    factor, divisor = down.lane.port_mbps * most.denominator, up.lane.port_mbps * most.numerator
+    return np.asarray(np.maximum(1, scaled_ceil(down_links, factor, divisor)))
 
 
 def divisors(number: int) -> list[int]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cache
 
 from fabopt.schema.finance import Finance
 from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, MILLIWATTS_PER_WATT, exact, rounded
@@ -22,6 +23,7 @@ _DIGITS = Context(prec=50)
 _ENERGY_STEPS = 10**6
 
 
+@cache
 def compounded(base: Fraction, months: int) -> Fraction:
     """``base ** (months / 12)``, exact where whole years have passed, else to fifty digits."""
     years, rest = divmod(months, MONTHS_PER_YEAR)

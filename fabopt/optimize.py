@@ -22,7 +22,8 @@ from fabopt.conflicts import conflicts_of
 from fabopt.design import case_record, fabric_design, floor_use, parts_of
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.finance import Weights
-from fabopt.ordering import Picked, sums_of
+from fabopt.naive import naive_plans
+from fabopt.ordering import Picked, Sums, sums_of
 from fabopt.placement.layout import POLICIES
 from fabopt.problem import FabricProblem, Problem, estimating, problem_of
 from fabopt.read import Inputs
@@ -168,15 +169,8 @@ def _objective(answer: Answer, totals: Totals, engine: str, seconds: float) -> O
 
 
 def notes_of(problem: Problem, inputs: Inputs) -> Iterator[str]:
-    """What a reader must know: stages that are not designed, cards that were refused, servers without power."""
+    """What a reader must know: cards that were refused, servers without power."""
     yield from inputs.notes
-    if len(problem.stages) > 1:
-        earlier = ", ".join(f"{stage.name} ({stage.servers} servers)" for stage in problem.stages[:-1])
-        last = problem.stages[-1]
-        yield (
-            f"designed for the last stage, {last.name} ({last.servers} servers), bought at once; "
-            f"earlier stages are not planned yet: {earlier}"
-        )
     for fabric in problem.fabrics:
         for text in fabric.refused_nics[:MOST_REFUSALS_NOTED]:
             yield f"{fabric.name}: not picked: {text}"
@@ -236,6 +230,8 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
             flat = Search(problem, settings, clock).of_one(_on_flat_runs(problem, fabric, winner))
             if flat.value is not None:
                 yield _alternative(answer, Answer(problem, flat), index, "flat runs", f"{FLAT_RUN_M} m")
+    for naive in naive_plans(problem, answer.picked, settings, clock):
+        yield _of_sums(problem, sums_of(problem, answer.picked), naive.sums, naive.what, naive.value, naive.summary)
 
 
 def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candidate | None:
@@ -272,11 +268,16 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
     problem = answer.problem
     mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
     clos: Clos = other.picked[index][0].design
+    named = clos.parts.leaf.id if what.endswith("leaf switch") else value
+    return _of_sums(problem, mine, theirs, what, named, summary_of(clos))
+
+
+def _of_sums(problem: Problem, mine: Sums, theirs: Sums, what: str, value: str, summary: str) -> Alternative:
     objectives = [in_metric(sums.objective, problem.weights) for sums in (mine, theirs)]
     return Alternative(
         what=what,
-        value=clos.parts.leaf.id if what.endswith("leaf switch") else value,
-        summary=summary_of(clos),
+        value=value,
+        summary=summary,
         objective=objectives[1],
         objective_delta=_difference(objectives[1], objectives[0]),
         capex_usd=usd(theirs.cents),

@@ -49,6 +49,7 @@ ROOMS = (
     "clock",
     "weighing",
     "search",
+    "naive",
     "inquiry",
     "crowding",
     "conflicts",

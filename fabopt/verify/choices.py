@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
+from fabopt.schema.design import MOVED_CABLE
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.verify.evidence import FACTS, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
@@ -27,7 +28,8 @@ def content_matches_hash(proof: Proof, evidence: Evidence) -> None:
 def parts_are_known(proof: Proof, evidence: Evidence) -> None:
     """Everything that the design names is embedded, readable and of the right kind.
 
-    For every id in nic, tiers, links and bom: parts[id] exists and fits the catalog schema. Source: design file.
+    For every id in nic, tiers, links and bom: parts[id] exists and fits the catalog schema; moved cables are no part.
+    Source: design file.
     """
     design, used = evidence.design, {evidence.case.server: "server"}
     for fabric in design.fabrics:
@@ -35,7 +37,8 @@ def parts_are_known(proof: Proof, evidence: Evidence) -> None:
         used |= {tier.id: "switch" for tier in fabric.tiers}
         used |= {part.id: evidence.kind(part.id) for row in fabric.links for part in row.parts}
     for row in design.bom:
-        used.setdefault(row.id, row.kind)
+        if row.id != MOVED_CABLE:
+            used.setdefault(row.id, row.kind)
     for part, kind in used.items():
         proof.equal(f"kind of {part}", evidence.kind(part), kind)
     for part in design.parts:

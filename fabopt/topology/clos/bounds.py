@@ -15,6 +15,7 @@ import numpy as np
 from fabopt.links import Assembly, PortType
 from fabopt.problem import CageUse, FabricProblem, NicOption, Problem, SwitchType
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
+from fabopt.topology.clos.early import EarlyCosts
 from fabopt.topology.clos.floor_bounds import FloorBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
 from fabopt.topology.clos.shape import Ints, uplinks_needed, uplinks_that_fit, usable_ports
@@ -91,6 +92,7 @@ class Bounds:
         self.costs = costs
         self.prune = prune
         self.known: dict[tuple[Any, ...], Any] = {}
+        self.early = EarlyCosts(problem, fabric, costs) if costs.steps else None
         self.floor = None
         if fabric.layout is not None and not problem.estimates_floor:
             self.floor = FloorBounds(problem, fabric.layout, self.link_at)

@@ -8,7 +8,6 @@ search counts the last stage; this adds what the others need at least. See docs/
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,10 @@ from fabopt.topology.needs import Costs, Floats, Number, ceil_of
 
 
 class EarlyCosts:
-    """Bounds of what stages before the last add to the objective of sized candidates, by row of their shape."""
+    """Bounds of what stages before the last add to the objective of sized candidates, tier by tier.
+
+    Each has shape (size,), a value for every row of the shape; what is not sized yet may be missing from it.
+    """
 
     def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs) -> None:
         self.problem = problem
@@ -28,51 +30,71 @@ class EarlyCosts:
         self.stages = list(zip(costs.stages, costs.steps, strict=True))
         self.lends = problem.case.growth.recabling == "allow"
 
-    def of(self, parts: Parts, shape: Shape) -> Floats:
-        """At least this much, shape (size,)."""
-        total = np.zeros(max(np.size(shape.g), np.size(shape.u), np.size(shape.x)))
+    def of_leaves(self, parts: Parts, shape: Shape) -> Floats:
+        """Cards, leaves and server links."""
+        total = np.zeros(np.size(shape.g))
+        joins = server_joins(self.problem, self.fabric, parts.nic, parts.leaf_down.port, int(shape.k), parts.protocol)
         for number, costs in self.stages:
-            total = total + self._at(number, costs, parts, shape)
+            now = self._shape(number, shape)
+            need = now.server_leaf(parts.nic, parts.leaf_down.lane.ports, parts.leaf_down.cages)
+            cards = _of(costs, parts.nic.item) * (now.servers * parts.nic.cards)
+            total = total + costs.least(joins, need)[0] + cards
+            total = total + _of(costs, parts.leaf.item) * (parts.nic.planes * now.leaves)
         return total
 
-    def _at(self, number: int, costs: Costs, parts: Parts, shape: Shape) -> Any:
-        stage = self.problem.stages[number]
-        leaf_most, spine_most = stage.oversubscription[self.fabric.name]
-        now = replace(shape, servers=stage.servers)
-        nic, planes = parts.nic, parts.nic.planes
-        joins = server_joins(self.problem, self.fabric, nic, parts.leaf_down.port, int(shape.k), parts.protocol)
-        need = now.server_leaf(nic, parts.leaf_down.lane.ports, parts.leaf_down.cages)
-        cost = costs.least(joins, need)[0] + _of(costs, nic.item) * (stage.servers * nic.cards)
-        leaves = now.leaves
-        cost = cost + _of(costs, parts.leaf.item) * (planes * leaves)
-        if parts.spine is None or parts.leaf_up is None or parts.spine_down is None:
-            return cost
+    def of_spines(self, parts: Parts, shape: Shape) -> Floats:
+        """Spines and the links below them."""
+        assert parts.spine is not None
+        total = np.zeros(np.size(shape.g))
+        for number, costs in self.stages:
+            now = self._shape(number, shape)
+            uplinks, spines = self._fewest(number, now, parts, shape)
+            pods = now.pods if parts.spine_up is not None else 1
+            boxes = _of(costs, parts.spine.item) * (parts.nic.planes * pods * spines)
+            links = self._least_link(costs, parts, "leaf-spine") * (parts.nic.planes * now.leaves * uplinks)
+            total = total + np.where(now.leaves > 1, boxes + links, 0.0)
+        return total
+
+    def of_cores(self, parts: Parts, shape: Shape) -> Floats:
+        """Cores and the links below them."""
+        assert parts.core is not None and parts.spine_down is not None and parts.spine_up is not None
+        total = np.zeros(np.size(shape.g))
+        for number, costs in self.stages:
+            now = self._shape(number, shape)
+            _, spines = self._fewest(number, now, parts, shape)
+            most = self.problem.stages[number].oversubscription[self.fabric.name][1]
+            down = _leaves_of_a_pod(now, shape) * (shape.u // shape.spines)
+            group = ceil_of(uplinks_needed(down, parts.spine_down, parts.spine_up, most), shape.m2)
+            boxes = _of(costs, parts.core.item) * (parts.nic.planes * group * ceil_of(spines, shape.q))
+            links = parts.nic.planes * now.pods * spines * group * shape.m2
+            cost = boxes + self._least_link(costs, parts, "spine-core") * links
+            total = total + np.where((now.leaves > 1) & (now.pods > 1), cost, 0.0)
+        return total
+
+    def _shape(self, number: int, shape: Shape) -> Shape:
+        return replace(shape, servers=self.problem.stages[number].servers)
+
+    def _fewest(self, number: int, now: Shape, parts: Parts, shape: Shape) -> tuple[Number, Number]:
+        """Fewest uplinks of a leaf, and fewest spines of a pod that take them."""
+        assert parts.spine is not None and parts.leaf_up is not None and parts.spine_down is not None
+        most = self.problem.stages[number].oversubscription[self.fabric.name][0]
         down = most_endpoints(now, self.fabric.attachment_ports)
-        uplinks = uplinks_needed(down, parts.leaf_down, parts.leaf_up, leaf_most)
-        pod_leaves = np.minimum(now.groups, shape.groups_per_pod) * shape.leaves_of_a_group
-        spines: Number = ceil_of(pod_leaves * uplinks, usable_ports(parts.spine_down, parts.spine))
+        uplinks = uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)
+        spines = ceil_of(_leaves_of_a_pod(now, shape) * uplinks, usable_ports(parts.spine_down, parts.spine))
         if not self.lends:
             each = np.maximum(1, ceil_of(shape.u, shape.spines))
             spines = np.minimum(np.maximum(spines, ceil_of(uplinks, each)), shape.spines)
-        several = leaves > 1
-        pods = now.pods if parts.core is not None else np.where(several, 1, 0)
-        link = self._least_link(costs, parts, "leaf-spine")
-        above = _of(costs, parts.spine.item) * (planes * pods * spines) + link * (planes * leaves * uplinks)
-        if parts.core is not None and parts.spine_up is not None:
-            pair_links = shape.u // shape.spines
-            needed = uplinks_needed(pod_leaves * pair_links, parts.spine_down, parts.spine_up, spine_most)
-            group = ceil_of(needed, shape.m2)
-            cores = planes * group * ceil_of(spines, shape.q)
-            link = self._least_link(costs, parts, "spine-core")
-            top = _of(costs, parts.core.item) * cores + link * (planes * pods * spines * group * shape.m2)
-            above = above + np.where(now.pods > 1, top, 0.0)
-        return cost + np.where(several, above, 0.0)
+        return uplinks, spines
 
     def _least_link(self, costs: Costs, parts: Parts, kind: str) -> float:
         near, far = (parts.leaf_up, parts.spine_down) if kind == "leaf-spine" else (parts.spine_up, parts.core_down)
         assert near is not None and far is not None
         joins = joins_of(self.problem, self.fabric, kind, near.port, far.port, parts.protocol)
         return float(costs.least_per_link(joins, near.port.ports, far.port.ports)[0])
+
+
+def _leaves_of_a_pod(now: Shape, shape: Shape) -> Number:
+    return np.minimum(now.groups, shape.groups_per_pod) * shape.leaves_of_a_group
 
 
 def _of(costs: Costs, item: Item | None) -> float:

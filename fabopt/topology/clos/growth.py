@@ -151,9 +151,11 @@ def _uplinks(shape: Shape, spines: int) -> int:
 
 
 def _spines_for(shape: Shape, uplinks: int) -> int:
-    """Fewest spines of a pod that give a leaf so many links; whole core groups of them, and all if they differ."""
+    """Fewest spines of a pod that give a leaf so many links, more than there are if none do: whole core groups of them,
+    and all where they differ in links.
+    """
     if shape.u % shape.spines:
-        return int(shape.spines)
+        return int(shape.spines) + (uplinks > shape.u)
     spines = int(ceil_of(uplinks, int(shape.links_per_pair)))
     return int(ceil_of(spines, int(shape.q)) * shape.q) if shape.q else spines
 

@@ -103,8 +103,10 @@ class Leaves:
         costs, nic = self.bounds.costs, block.nic
         joins = self.bounds.server_joins(nic, block.down, int(shape.k), block.protocol)
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
-        links = costs.least(joins, need)
-        return np.asarray(self._boxes_cost(block, shape) + links)
+        cost = np.asarray(self._boxes_cost(block, shape) + costs.least(joins, need))
+        if self.bounds.early is not None:
+            cost[0] += self.bounds.early.of_leaves(Parts(block.protocol, nic, block.leaf, block.down), shape)
+        return cost
 
     def _boxes_cost(self, block: Block, shape: Shape) -> Floats:
         """Cards and leaves."""

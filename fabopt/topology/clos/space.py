@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from fabopt.problem import FabricProblem, NicOption, Problem
 from fabopt.topology.clos.bounds import Block, Bounds
-from fabopt.topology.clos.early import EarlyCosts
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.threshold import Found, Threshold
@@ -80,19 +79,18 @@ class ClosSpace:
         self.restriction = restriction
         self.prune = prune
         self.should_stop = should_stop
-        self.early = EarlyCosts(problem, fabric, costs).of if costs.steps else None
         self.bounds: Bounds = costs.shared.setdefault((fabric, prune), Bounds(problem, fabric, costs, prune))
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        threshold = Threshold(self.fabric, self.caps, slack, self.prune, found, self.early)
+        threshold = Threshold(self.fabric, self.caps, slack, self.prune, found)
         self._open_all(threshold, Leaves(self.bounds, threshold, plain=False))
         return threshold.close()
 
     def any_candidate(self) -> Found:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
         for plain in (True, False):
-            threshold = Threshold(self.fabric, self.caps, 0.0, self.prune, early=self.early)
+            threshold = Threshold(self.fabric, self.caps, 0.0, self.prune)
             leaves = Leaves(self.bounds, threshold, plain)
             self._open_all(threshold, leaves, first=True)
             if threshold.found.batches or threshold.found.stopped or not leaves.sizes_met:

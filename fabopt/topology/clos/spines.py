@@ -140,7 +140,13 @@ class Spines:
             for rows in self._in_turn(bound, kept):
                 some = shape.take(rows)
                 uplinks = self._uplink_cost(stack, some, spine.down.cages)
-                self.threshold.offer(Batch(stack.parts(), some, cost[:, rows] + uplinks))
+                self.threshold.offer(Batch(stack.parts(), some, self._with_early(stack, some, cost[:, rows] + uplinks)))
+
+    def _with_early(self, stack: _Stack, shape: Shape, cost: Floats) -> Floats:
+        """Add what spines of stages before the last cost at least."""
+        if self.bounds.early is not None:
+            cost[0] += self.bounds.early.of_spines(stack.parts(), shape)
+        return cost
 
     def _uplink_cost(self, stack: _Stack, shape: Shape, spine_cages: Number) -> Floats:
         """What the leaves' uplinks cost at least: as for the least run, and on a floor for their own runs."""
@@ -248,7 +254,7 @@ class Spines:
         for rows in self._in_turn(bound, kept):
             some = shape.take(rows)
             links = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))
-            cost = base[:, rows] + switches[:, rows] + links
+            cost = self._with_early(stack, some, base[:, rows] + switches[:, rows] + links)
             upward = np.multiply.outer(stack.upward, boxes[rows] * fewest[rows])
             inside = np.flatnonzero(self.threshold.within(cost + upward))
             if inside.size:
@@ -302,7 +308,10 @@ class Spines:
         links = self.costs.least(joins, need)
         if self.bounds.floor is not None:
             links = np.maximum(links, link[:, rows] * (boxes * shape.x)[rows])
-        self.threshold.offer(Batch(stack.parts(core, use), wide, base[:, rows] + switches + links))
+        cost, parts = base[:, rows] + switches + links, stack.parts(core, use)
+        if self.bounds.early is not None:
+            cost[0] += self.bounds.early.of_cores(parts, wide)
+        self.threshold.offer(Batch(parts, wide, cost))
 
     def _core_groups(self, shape: Shape, open_: Ints, core_ports: int) -> tuple[Ints, Shape]:
         """Every (q, m2) with q a divisor of S, m2 of x, and pods x q x m2 core ports at most."""

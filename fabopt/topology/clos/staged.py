@@ -55,18 +55,17 @@ class StagedLinks:
         size = max(near.ports, far.ports)
         box, slot = (self.cabling.near_box, joints.a_slot) if near.ports > 1 else (joints.b, joints.b_slot)
         order = np.lexsort((slot, box))
-        cage = _codes(box[order], slot[order] // size)
-        units: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        cage = _codes(box, slot // size)[order]
         starts = np.flatnonzero(np.append(True, np.diff(cage) != 0))
-        ends = [*starts[1:].tolist(), len(cage)]
-        classes, stage = self.cabling.classes[order], self.stage[order]
-        wide = np.full((len(starts), 2 * size), -1)
-        lane = np.arange(len(order)) - np.repeat(starts, np.array(ends) - starts)
-        number = np.repeat(np.arange(len(starts)), np.array(ends) - starts)
-        wide[number, lane], wide[number, size + lane] = classes, stage
-        for row, count in zip(*np.unique(wide, axis=0, return_counts=True), strict=True):
-            used = row[:size] >= 0
-            units[tuple(row[:size][used].tolist()), tuple(row[size:][used].tolist())] = int(count)
+        sizes = np.diff(np.append(starts, len(cage)))
+        lane = np.arange(len(order)) - np.repeat(starts, sizes)
+        kinds = int(self.stage.max(initial=0)) + 1
+        wide = np.full((len(starts), size), -1)
+        wide[np.repeat(np.arange(len(starts)), sizes), lane] = (self.cabling.classes * kinds + self.stage)[order]
+        units: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        for row, count in _different(wide):
+            used = row[row >= 0]
+            units[tuple((used // kinds).tolist()), tuple((used % kinds).tolist())] = count
         for (runs, when), count in units.items():
             key = (*self.cabling.kind.key, "staged", runs, when)
             yield Choice(key, count, self._unit_options(joins, runs, when))
@@ -167,10 +166,19 @@ def _parts(one: Assembly, near: int, wires: dict[Item, int], far: int) -> tuple[
     return tuple([*parts, PartUse(one.far, far, "to")] if one.far is not None and far else parts)
 
 
-def _codes(*columns: Ints) -> Ints:
-    """Numbers from 0, equal for equal rows."""
-    _, code = np.unique(np.stack(columns), axis=1, return_inverse=True)
+def _codes(one: Ints, other: Ints) -> Ints:
+    """Numbers from 0, equal for equal pairs of numbers from 0."""
+    code = np.unique(one * (int(other.max(initial=0)) + 1) + other, return_inverse=True)[1]
     return np.asarray(code).ravel()
+
+
+def _different(rows: Ints) -> Iterable[tuple[Ints, int]]:
+    """Different rows of numbers from -1, and how often each is there."""
+    code = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        code = _codes(code, column + 1)
+    _, first, counts = np.unique(code, return_index=True, return_counts=True)
+    yield from zip(rows[first], counts.tolist(), strict=True)
 
 
 def _earliest(code: Ints, stage: Ints) -> Ints:

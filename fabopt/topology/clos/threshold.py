@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,19 +40,11 @@ class Threshold:
 
     Costs have shape (metrics, size): row 0 is the objective, the others those that ``caps`` limits. Without
     ``prune`` the objective cuts nothing. ``found``: what other parts of the space have given, which is added to.
-    ``early``: what stages before the last add to the objective, at least.
     """
 
     def __init__(
-        self,
-        fabric: FabricProblem,
-        caps: Floats,
-        slack: float,
-        prune: bool,
-        found: Found | None = None,
-        early: Callable[[Parts, Shape], Floats] | None = None,
+        self, fabric: FabricProblem, caps: Floats, slack: float, prune: bool, found: Found | None = None
     ) -> None:
-        self._early = early
         self.found = Found() if found is None else found
         self._fabric = fabric
         self._caps = [(metric, cap * (1 + RELATIVE_SLACK)) for metric, cap in enumerate(caps) if np.isfinite(cap)]
@@ -86,10 +77,6 @@ class Threshold:
     def offer(self, batch: Batch) -> None:
         """Keep what is below the threshold, and lower it to the least cost that is offered."""
         self.found.sized += batch.cost.shape[1]
-        if self._early is not None:
-            cost = batch.cost.copy()
-            cost[0] += self._early(batch.parts, batch.shape)
-            batch = batch._replace(cost=cost)
         kept = self._cut(batch)
         if kept is not None:
             self.found.batches.append(kept._replace(fabric=self._fabric))

@@ -155,7 +155,7 @@ def _spines_for(shape: Shape, uplinks: int) -> int:
     and all where they differ in links.
     """
     if shape.u % shape.spines:
-        return int(shape.spines) + (uplinks > shape.u)
+        return int(shape.spines) + int(uplinks > shape.u)
     spines = int(ceil_of(uplinks, int(shape.links_per_pair)))
     return int(ceil_of(spines, int(shape.q)) * shape.q) if shape.q else spines
 

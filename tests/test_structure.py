@@ -49,6 +49,7 @@ ROOMS = (
     "search",
     "inquiry",
     "crowding",
+    "scarcity",
     "conflicts",
     "optimize",
     "report",

@@ -1,6 +1,6 @@
 """Why a case has no design though parts join: lead times, supply, rules of buying, limits of single stages.
 
-Each is set free alone, all else kept; what a design then takes names the parts, and the dates by which they were wanted.
+Each is set free alone, all else kept; what a design then takes names the parts, and the dates when they were wanted.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ def _part_numbers(inquiry: Inquiry, kind: str, most: int) -> Iterator[Conflict]:
     limit = f"procurement.max_part_numbers.{kind}"
     inquiry.tell(limit)
     given = inquiry.case.procurement.max_part_numbers
-    others = {word: number for word, number in given.items() if word != kind}
+    others = {str(word): number for word, number in given.items() if word != kind}
     if inquiry.design(_ruled(inquiry.case, max_part_numbers=others)) is None:
         return
     for more in range(most + 1, most + 1 + MOST_MORE_PART_NUMBERS):
-        if inquiry.design(_ruled(inquiry.case, max_part_numbers={**given, kind: more})) is not None:
+        if inquiry.design(_ruled(inquiry.case, max_part_numbers=others | {kind: more})) is not None:
             detail = f"the fewest part numbers of kind {kind} that give a design"
             yield Conflict(limit=limit, value=most, needed=more, detail=detail)
             return
@@ -151,12 +151,8 @@ def supply_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _short(item: Item, month: int, most: int, wanted: int) -> Conflict:
-    return Conflict(
-        limit=f"catalog.{item.id}.supply",
-        value=most,
-        needed=wanted,
-        detail=f"{most} x {_called(item)} can be had by month {month}; a design without limits of supply takes {wanted}",
-    )
+    detail = f"{most} x {_called(item)} can be had by month {month}; a design without limits of supply takes {wanted}"
+    return Conflict(limit=f"catalog.{item.id}.supply", value=most, needed=wanted, detail=detail)
 
 
 def _called(item: Item) -> str:

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fabopt.clock import Clock, Settings
 from fabopt.crowding import floor_conflicts
 from fabopt.inquiry import Inquiry, TimeOverError, Watch, last_true, narrowed, share_of_limits
 from fabopt.metrics import oversubscription
 from fabopt.ordering import Sums
-from fabopt.problem import Limits, Problem, problem_of
+from fabopt.problem import Limits, Problem
+from fabopt.scarcity import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Distances, Fabric, Oversubscription
-from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
 from fabopt.topology.clos.reach import most_servers
@@ -58,13 +58,13 @@ def conflicts_of(
 
     quiet = replace(settings, progress=lambda text: None)
     inquiry = Inquiry(case, catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell)
-    if problem.limits.are_set:
-        found = _asked(inquiry, _spending) or _asked(inquiry, _together)
+    if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
+        found = _asked(inquiry, _spending, stage_limit_conflicts) or _asked(inquiry, _together)
         if found:
             return (*found, *_asked(inquiry, partial(_servers, share=_share(found)), _demands))
     found = _unspendable(inquiry)
-    if problem.limits.are_set and not found:
-        free = _unspendable(replace(inquiry, case=_unlimited(case)))
+    if not found and unlimited(case) != case:
+        free = _unspendable(replace(inquiry, case=unlimited(case)))
         found = [one.model_copy(update={"detail": f"{one.detail}; limits on spending left aside"}) for one in free]
     return tuple(found) or (_nothing_helps(inquiry),)
 
@@ -74,8 +74,9 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     found = _asked(inquiry, floor_conflicts)
     if found:
         return found
-    found = _asked(inquiry, _servers, _supply)
-    if not any(_is_far_too_many(one) for one in found):
+    buying = _asked(inquiry, buying_conflicts)
+    found = buying + _asked(inquiry, _servers, supply_conflicts)
+    if not buying and not any(_is_far_too_many(one) for one in found):
         found += _asked(inquiry, _structure, _runs, _demands)
     return found
 
@@ -127,10 +128,6 @@ LIMITS = (
 )
 
 
-def _unlimited(case: Case) -> Case:
-    return case.model_copy(update={"limits": CaseLimits()})
-
-
 def _set(limits: Limits) -> list[_Limit]:
     return [one for one in LIMITS if getattr(limits, one.field) is not None]
 
@@ -154,7 +151,7 @@ def _spending(inquiry: Inquiry) -> Iterator[Conflict]:
 def _together(inquiry: Inquiry) -> Iterator[Conflict]:
     """What every design takes, where no limit alone can be changed."""
     limits = _set(inquiry.problem.limits)
-    if len(limits) < 2 or inquiry.design(_unlimited(inquiry.case)) is None:
+    if len(limits) < 2 or inquiry.design(unlimited(inquiry.case)) is None:
         return
     for one in limits:
         inquiry.tell(f"limits.{one.key} with the other limits")
@@ -380,34 +377,6 @@ def _shown(value: object) -> int | float | str | None:
 
 
 # -- what there is to buy ---------------------------------------------------------------------------------------
-
-
-def _supply(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Whether it is only the supply of parts that is short."""
-    kinds = ("switches", "nics", "transceivers", "cables", "fibres")
-    free = inquiry.catalog.model_copy(update={kind: _in_plenty(getattr(inquiry.catalog, kind)) for kind in kinds})
-    if free == inquiry.catalog:
-        return
-    inquiry.tell("catalog.supply")
-    if replace(inquiry, catalog=free, problem=problem_of(inquiry.case, free)).design(inquiry.case) is not None:
-        yield Conflict(
-            limit="catalog.supply",
-            value=None,
-            needed="unlimited",
-            detail="with an unlimited supply of every part there is a design",
-        )
-
-
-def _in_plenty(products: tuple[Any, ...]) -> tuple[Any, ...]:
-    freed = []
-    for one in products:
-        if getattr(one, "supply", None) is not None:
-            one = one.model_copy(update={"supply": None})
-        if hasattr(one, "lengths"):
-            lengths = tuple(length.model_copy(update={"supply": None}) for length in one.lengths)
-            one = one.model_copy(update={"lengths": lengths})
-        freed.append(one)
-    return tuple(freed)
 
 
 def _runs(inquiry: Inquiry) -> Iterator[Conflict]:

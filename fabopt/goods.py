@@ -84,6 +84,11 @@ class Item:
         return self.is_ordered or self.counted
 
     @property
+    def can_be_had(self) -> bool:
+        """Whether there is any in stock, or any can be ordered at some stage."""
+        return self.stock > 0 or any(not offer.late and offer.most != 0 for offer in self.offers)
+
+    @property
     def key(self) -> tuple[str, float]:
         """Sort key: id, then length."""
         return self.id, self.length_m or 0.0
@@ -159,7 +164,7 @@ class Goods:
     _lengths: dict[str, list[Item]] = field(default_factory=lambda: defaultdict(list))
 
     def item(self, product_id: str) -> Item | None:
-        """The item of a product that has no lengths; None if it has no price or no power figure."""
+        """The item of a product that has no lengths; None if it has no price, no power figure, or cannot be had."""
         return self._single.get(product_id)
 
     def lengths(self, product_id: str) -> list[Item]:
@@ -216,7 +221,9 @@ class Goods:
             if product.price_usd is None or product.power_w is None:
                 continue
             units = milliwatts(product.rack_units) if isinstance(product, Switch) else 0
-            self._single[product.id] = self._new(kind, product.id, product, milliwatts(product.power_w), units)
+            item = self._new(kind, product.id, product, milliwatts(product.power_w), units)
+            if item.can_be_had or kind == "server":
+                self._single[product.id] = item
 
     def add_length(self, kind: str, product_id: str, length: CableLength, power_mw: int) -> None:
         """Add one length of a cable or fibre; call in rising length."""

@@ -38,6 +38,7 @@ from tests.brute_parts import (
     ceil_div,
     exact,
     modes,
+    permitted,
     split_of,
 )
 from tests.brute_purchase import Number, Purchase, Terms, buy, least_of, terms_of, useful_modes
@@ -181,8 +182,10 @@ class Space:
         fabrics = case.get("fabrics") or [{"name": "compute"}]
         if len(fabrics) > 1:
             raise ValueError("brute force takes one fabric")
+        rules = case.get("procurement", {})
+        catalog = permitted(catalog, rules, case["server"])
         self.catalog, self.case, self.fabric = catalog, case, fabrics[0]
-        self.goods = Goods(catalog)
+        self.goods = Goods(catalog, rules)
         self.server = next(one for one in catalog["servers"] if one["id"] == case["server"])
         self.servers = num_servers(case, self.server)
         self.leaf_ratio, self.spine_ratio = ratios(case, self.fabric)

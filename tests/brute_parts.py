@@ -62,10 +62,44 @@ def cage_of(group: Json, split: str, box: Json) -> Cage:
     )
 
 
-class Goods:
-    """What can be ordered: price steps, stock, supply and power by item."""
+def permitted(catalog: Json, rules: Json, server: str) -> Json:
+    """The catalog without what the rules of buying forbid; servers and what is built in are not under them."""
+    built_in = {nic["id"] for one in catalog["servers"] if one["id"] == server for nic in one.get("nics", [])}
+    kept = dict(catalog)
+    for kind in ("switches", "nics", "transceivers", "cables", "fibres"):
+        products = catalog.get(kind, [])
+        named = [one["id"] for one in products if one["id"] in rules.get("approved_parts", [])]
+        asked = "approved_vendors" in rules or bool(named)
+        kept[kind] = [
+            one
+            for one in products
+            if one["id"] in built_in
+            or (
+                one["id"] not in rules.get("forbidden_parts", [])
+                and one.get("vendor") not in rules.get("forbidden_vendors", [])
+                and (not asked or one["id"] in named or one.get("vendor") in rules.get("approved_vendors", []))
+            )
+        ]
+    return kept
 
-    def __init__(self, catalog: Json) -> None:
+
+KIND_WORDS = {
+    "switches": "switch",
+    "nics": "nic",
+    "transceivers": "transceiver",
+    "servers": "server",
+    "cables": "cable",
+    "fibres": "fibre",
+}
+
+
+class Goods:
+    """What can be ordered: price steps, terms, stock, supply and power by item; spares by part number."""
+
+    def __init__(self, catalog: Json, rules: Json | None = None) -> None:
+        self.rules = rules or {}
+        self.kind: dict[Item, str] = {}
+        self.terms: dict[Item, Json] = {}
         self.steps: dict[Item, list[tuple[int, int]]] = {}
         self.stock: dict[Item, int] = {}
         self.supply: dict[Item, int] = {}
@@ -73,19 +107,21 @@ class Goods:
         self.power_known: set[str] = set()
         for kind in ("switches", "nics", "transceivers", "servers"):
             for product in catalog.get(kind, []):
-                self._add((product["id"], None), product, product)
+                self._add(kind, (product["id"], None), product, product)
         for kind in ("cables", "fibres"):
             for product in catalog.get(kind, []):
                 for length in product["lengths"]:
-                    self._add((product["id"], length["m"]), product, length)
+                    self._add(kind, (product["id"], length["m"]), product, length)
 
-    def _add(self, item: Item, product: Json, sold: Json) -> None:
+    def _add(self, kind: str, item: Item, product: Json, sold: Json) -> None:
+        self.kind[item] = KIND_WORDS[kind]
         if product.get("power_w") is not None:
             self.power_known.add(product["id"])
         self.power[item] = whole(product.get("power_w") or 0, 1000)
         price = sold.get("price_usd")
         if price is None:
             return
+        self.terms[item] = sold
         if isinstance(price, list):
             self.steps[item] = [(step["from"], whole(step["usd"], 100)) for step in price]
         else:
@@ -100,26 +136,41 @@ class Goods:
         return min(usd for _, usd in self.steps[item])
 
     def special(self, item: Item) -> bool:
-        """Whether the cost of the item is anything but quantity times price."""
-        return len(self.steps[item]) > 1 or item in self.stock or item in self.supply
+        """Whether the cost of the item is anything but quantity times price, or its number is limited."""
+        ruled = any(self.kind[item] in self.rules.get(key, {}) for key in ("spares", "max_part_numbers"))
+        sized = any(self.terms[item].get(key, 1) > 1 for key in ("minimum_order", "pack_size"))
+        return ruled or sized or len(self.steps[item]) > 1 or item in self.stock or item in self.supply
+
+    def cost(self, item: Item, pieces: int) -> int:
+        """Cents of one order, piece by piece."""
+        reached = [usd for start, usd in self.steps[item] if start <= pieces]
+        if self.terms[item].get("price_breaks") != "incremental":
+            return pieces * reached[-1] if pieces else 0
+        return sum([usd for start, usd in self.steps[item] if start <= one][-1] for one in range(1, pieces + 1))
+
+    def spares(self, item: Item, used: int) -> int:
+        """Pieces kept beside those in use."""
+        rule = self.rules.get("spares", {}).get(self.kind[item])
+        if rule is None or not used:
+            return 0
+        share = exact(rule.get("fraction", 0)) * used
+        return max(rule.get("minimum", 0), ceil_div(share.numerator, share.denominator))
 
     def order(self, item: Item, used: int) -> tuple[int, int] | None:
-        """(pieces bought, cents) that cover ``used`` at the least cost; None if it cannot be supplied."""
-        need = max(0, used - self.stock.get(item, 0))
-        most = self.supply.get(item)
-        if most is not None and need > most:
-            return None
+        """(pieces bought, cents) that cover ``used`` and spares at the least cost; None if it cannot be supplied."""
+        need = max(0, used + self.spares(item, used) - self.stock.get(item, 0))
         if need == 0:
             return 0, 0
-        orders = [need] + [start for start, _ in self.steps[item] if start > need]
-        best = None
-        for pieces in orders:
-            if most is not None and pieces > most:
-                continue
-            usd = [usd for start, usd in self.steps[item] if start <= pieces][-1]
-            if best is None or pieces * usd < best[1]:
-                best = (pieces, pieces * usd)
-        return best
+        least, pack = self.terms[item].get("minimum_order", 1), self.terms[item].get("pack_size", 1)
+        largest = max(need, least, self.steps[item][-1][0]) + pack
+        most = self.supply.get(item, largest)
+        orders = [n for n in range(need, largest + 1) if n >= least and n % pack == 0 and n <= most]
+        return min(((n, self.cost(item, n)) for n in orders), key=lambda order: (order[1], order[0]), default=None)
+
+    def too_many(self, used: Iterable[Item]) -> bool:
+        """Whether more part numbers of a kind are in use than there may be."""
+        kinds = Counter(self.kind[item] for item in set(used))
+        return any(kinds[kind] > most for kind, most in self.rules.get("max_part_numbers", {}).items())
 
 
 class Joining(NamedTuple):

@@ -1,6 +1,6 @@
 """What to buy for one structure at least cost: the purchase half of the brute force.
 
-Exact under limits, price breaks, stock and supply: all splits of the units over their joinings are walked, unit by
+Exact under limits and the rules of buying (breaks, orders, packs, stock, supply, spares, part numbers): all splits of the units over their joinings are walked, unit by
 unit; two ways to the same quantities of the specially priced items are told apart only by their linear cost and power.
 """
 
@@ -262,6 +262,8 @@ def best_end(
     for state, front in fronts.items():
         orders = [goods.order(item, number) for item, number in zip(specials, state, strict=True)]
         if any(order is None for order in orders):
+            continue
+        if goods.too_many(item for item, number in zip(specials, state, strict=True) if number):
             continue
         extra = sum(order[1] for order in orders if order)
         for (linear_capex, power), path in front.items():

@@ -11,7 +11,7 @@ from typing import Any
 from tests.brute_force import Best, solve
 from tests.brute_parts import Json, split_of
 
-FAMILIES = ("linear", "limited", "procurement", "attached", "three_tier")
+FAMILIES = ("linear", "limited", "procurement", "ruled", "attached", "three_tier")
 FORMS = ("QSFP56", "QSFP-DD", "OSFP")
 STANDARDS = {100: "100G-DR", 200: "200G-DR2"}
 VENDORS = ("acme", "bolt")
@@ -53,6 +53,7 @@ def generate(family: str, seed: int) -> tuple[Json, Json]:
         "linear": linear,
         "limited": limited,
         "procurement": procurement,
+        "ruled": ruled,
         "attached": attached,
         "three_tier": three_tier,
     }
@@ -120,6 +121,35 @@ def procurement(dice: Dice) -> tuple[Json, Json]:
     return catalog, case
 
 
+def ruled(dice: Dice) -> tuple[Json, Json]:
+    """Order sizes, breaks of both sorts, spares, few part numbers and forbidden vendors, near what is bought."""
+    catalog, case, best = feasible(dice)
+    if best is None:
+        return catalog, case
+    for item, quantity in dice.some(sorted(best.bom.items(), key=str), 1, 2):
+        make_special(dice, catalog, item, quantity)
+        sold = sold_of(catalog, item)
+        if dice.chance(0.5):
+            sold["price_breaks"] = "incremental"
+        if dice.chance(0.5):
+            sold["pack_size"] = dice.number(2, 4)
+        if dice.chance(0.5):
+            sold["minimum_order"] = dice.number(1, quantity + 2) * sold.get("pack_size", 1)
+    rules: Json = {}
+    kinds = ("switch", "transceiver", "cable")
+    if dice.chance(0.5):
+        rules["max_part_numbers"] = {dice.one(kinds): dice.number(1, 2)}
+    if dice.chance(0.5):
+        rules["spares"] = {dice.one(kinds): {"fraction": dice.one([0, 0.1, 0.25]), "minimum": dice.number(1, 2)}}
+    if dice.chance(0.3):
+        vendor = dice.one(VENDORS)
+        if any(one.get("vendor") == vendor for kind in catalog.values() if isinstance(kind, list) for one in kind):
+            rules["forbidden_vendors"] = [vendor]
+    case["procurement"] = rules
+    case["objective"] = dice.one(["capex_usd"] * 3 + ["tco_usd"])
+    return catalog, case
+
+
 def servers_mw(catalog: Json, case: Json) -> int:
     """Power of the servers, if the case counts it."""
     return 1000 * catalog["servers"][0]["power_w"] * case["servers"] if case.get("include_servers") else 0
@@ -138,11 +168,7 @@ def all_items(catalog: Json) -> list[Any]:
 
 def make_special(dice: Dice, catalog: Json, item: Any, quantity: int) -> None:
     """Give one item a break, a stock or a supply near a quantity."""
-    sold = next(
-        product for kind in catalog.values() if isinstance(kind, list) for product in kind if product["id"] == item[0]
-    )
-    if item[1] is not None:
-        sold = next(one for one in sold["lengths"] if one["m"] == item[1])
+    sold = sold_of(catalog, item)
     if dice.chance(0.5):
         price = sold["price_usd"]
         start = max(2, quantity + dice.number(-2, 3))
@@ -153,6 +179,14 @@ def make_special(dice: Dice, catalog: Json, item: Any, quantity: int) -> None:
         sold["stock"] = dice.number(0, quantity + 1)
     if dice.chance(0.4):
         sold["supply"] = max(0, quantity + dice.number(-3, 2))
+
+
+def sold_of(catalog: Json, item: Any) -> Json:
+    """What carries the price of an item: its product, or the length."""
+    sold: Json = next(
+        product for kind in catalog.values() if isinstance(kind, list) for product in kind if product["id"] == item[0]
+    )
+    return sold if item[1] is None else next(one for one in sold["lengths"] if one["m"] == item[1])
 
 
 def attached(dice: Dice) -> tuple[Json, Json]:

@@ -23,7 +23,7 @@ from tests.random_cases import generate
 
 Json = dict[str, Any]
 Q = "QSFP56"
-SEEDS = {"linear": 12, "limited": 5, "procurement": 5, "attached": 12, "three_tier": 8}
+SEEDS = {"linear": 12, "limited": 5, "procurement": 5, "ruled": 8, "attached": 12, "three_tier": 8}
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 
 
@@ -498,6 +498,63 @@ def test_stock_is_free() -> None:
 def test_supply_runs_out() -> None:
     assert usd(cool_and_cheap(supply=3), case(4)) == 1400 + 3 * 10 + 20
     assert usd(cool_and_cheap(supply=1, stock=1), case(4)) == 1400 + 10 + 2 * 20
+
+
+def test_incremental_breaks_lower_the_price_of_what_comes_after_them() -> None:
+    # 2 cables at 10 and 2 at 7; with all-units breaks all 4 would cost 7.
+    steps: Json = {"price_usd": [{"from": 1, "usd": 10}, {"from": 3, "usd": 7}]}
+    assert usd(cool_and_cheap(**steps), case(4)) == 1400 + 4 * 7
+    assert usd(cool_and_cheap(**steps, price_breaks="incremental"), case(4)) == 1400 + 2 * 10 + 2 * 7
+
+
+def test_a_smallest_order_is_bought_whole_or_not_at_all() -> None:
+    # 4 cables are needed: 6 at 10 are 60, 9 at 10 would be 90 and lose to 4 cool ones at 20.
+    found = best(cool_and_cheap(minimum_order=6), case(4))
+    assert found is not None and found.bom["cheap", 3] == 6 and found.capex_cents == 146_000
+    found = best(cool_and_cheap(minimum_order=9), case(4))
+    assert found is not None and ("cheap", 3) not in found.bom and found.capex_cents == 148_000
+
+
+def test_packs_are_not_opened() -> None:
+    # 4 cables come as 2 packs of 3; with 2 in stock one pack of 2 is enough.
+    assert usd(cool_and_cheap(pack_size=3), case(4)) == 1400 + 6 * 10
+    assert usd(cool_and_cheap(pack_size=2, stock=2), case(4)) == 1400 + 2 * 10
+
+
+def test_spares_are_a_share_and_a_minimum_of_each_part_number() -> None:
+    # ceil(0.3 x 4) = 2 spare cables; 3 with that minimum; none of what is not in use.
+    for rule, cables in (({"fraction": 0.3}, 6), ({"fraction": 0.3, "minimum": 3}, 7), ({"minimum": 1}, 5)):
+        kept = case(4, procurement={"spares": {"cable": rule}})
+        assert usd(cool_and_cheap(), kept) == 1400 + cables * 10
+
+
+def test_few_part_numbers_give_up_a_mix() -> None:
+    # Supply of 3 cheap cables mixes in a cool one at 20; if all are to be the same, all four are cool.
+    assert usd(cool_and_cheap(supply=3), case(4)) == 1400 + 3 * 10 + 20
+    assert usd(cool_and_cheap(supply=3), case(4, procurement={"max_part_numbers": {"cable": 1}})) == 1400 + 4 * 20
+
+
+def test_few_part_numbers_make_a_beaten_part_win() -> None:
+    # Five servers: 15-USD cables of 3 and 30 m in one part number are not on sale, so 3 m and 30 m count as two.
+    assert usd(catalog(), case(5, procurement={"max_part_numbers": {"cable": 2}})) == 5000 + 500 + 50 + 6 * 20
+    assert best(catalog(), case(5, procurement={"max_part_numbers": {"cable": 1}})) is None
+
+
+def test_vendors_and_parts_are_approved_or_forbidden() -> None:
+    parts = cool_and_cheap()
+    for one in parts["cables"]:
+        one["vendor"] = one["id"].title()
+    for rules, price in (
+        ({}, 10),
+        ({"forbidden_vendors": ["Cheap"]}, 20),
+        ({"forbidden_parts": ["cheap"]}, 20),
+        ({"approved_parts": ["cool"]}, 20),
+        ({"approved_parts": ["cool", "cheap"]}, 10),
+        ({"approved_vendors": ["Cool"], "approved_parts": ["switch", "card"]}, 20),
+        ({"approved_vendors": ["Cool"], "approved_parts": ["switch", "card", "cheap"]}, 10),
+    ):
+        assert usd(parts, case(4, procurement=rules)) == 1400 + 4 * price
+    assert best(parts, case(4, procurement={"approved_vendors": ["Cool"]})) is None
 
 
 def test_stock_can_make_a_dear_switch_win() -> None:

@@ -52,6 +52,7 @@ ROOMS = (
     "naive",
     "inquiry",
     "crowding",
+    "scarcity",
     "conflicts",
     "optimize",
     "report",

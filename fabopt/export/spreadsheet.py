@@ -8,8 +8,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from fabopt.report.words import printable
+
 if TYPE_CHECKING:
+    from xlsxwriter.format import Format
     from xlsxwriter.worksheet import Worksheet
+
+_LONGEST_CELL = 32_000
 
 # First characters that spreadsheets read as the start of a formula (OWASP, "CSV injection").
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -56,3 +61,18 @@ def set_page(sheet: Worksheet) -> None:
     sheet.set_paper(9)
     sheet.fit_to_pages(1, 0)
     sheet.set_footer("&L&A&RPage &P of &N")
+
+
+def write_text(sheet: Worksheet, row: int, column: int, value: str, style: Format) -> None:
+    """Write text that stays text."""
+    sheet.write_string(row, column, printable(value)[:_LONGEST_CELL], style)
+
+
+def write_cell(sheet: Worksheet, row: int, column: int, value: object, style: Format) -> None:
+    """Write a number, a text, or nothing."""
+    if isinstance(value, int | float):
+        sheet.write_number(row, column, value, style)
+    elif isinstance(value, str) and value:
+        write_text(sheet, row, column, value, style)
+    else:
+        sheet.write_blank(row, column, None, style)

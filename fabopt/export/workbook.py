@@ -14,12 +14,12 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from fabopt.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, set_page
+from fabopt.export.quotes import quote_table, stage_table, write_table
+from fabopt.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, set_page, write_cell, write_text
 from fabopt.report.answer import headline, proof_line, totals_line
-from fabopt.report.words import plain, printable
+from fabopt.report.words import plain
 from fabopt.schema.design import BomRow, Design
 
-_LONGEST_CELL = 32_000
 # Title, width, format of the bill's columns, in order; the letters are those of the sheet.
 _BILL: tuple[tuple[str, float, str], ...] = (
     ("Line", 6, "count"),
@@ -35,8 +35,17 @@ _BILL: tuple[tuple[str, float, str], ...] = (
     ("Unit price USD", 14, "money"),
     ("Total USD", 16, "money"),
     ("Power W", 12, "number"),
+    ("Spares", 10, "count"),
+    ("Price of one USD", 14, "money"),
+    ("Price break from", 10, "count"),
+    ("Present value USD", 16, "money"),
+    ("Lead time weeks", 10, "number"),
+    ("Order by month", 10, "number"),
+    ("Order by", 12, "text"),
 )
 _KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
+# The first column after the power: what concerns ordering.
+_TERMS = 13
 _PRICES = (
     ("Id", 32),
     ("Vendor", 16),
@@ -58,22 +67,12 @@ def workbook_bytes(design: Design) -> bytes:
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
     _Summary(book.add_worksheet("Summary"), formats).write(design)
     _bill(book.add_worksheet("Bill"), formats, design.bom)
+    if len(design.stages) > 1:
+        write_table(book.add_worksheet("Stages"), formats, stage_table(design))
+    write_table(book.add_worksheet("RFQ"), formats, quote_table(design))
     _prices(book.add_worksheet("Prices & sources"), formats, design)
     book.close()
     return stream.getvalue()
-
-
-def _text(sheet: Worksheet, row: int, column: int, value: str, style: Format) -> None:
-    sheet.write_string(row, column, printable(value)[:_LONGEST_CELL], style)
-
-
-def _cell(sheet: Worksheet, row: int, column: int, value: object, style: Format) -> None:
-    if isinstance(value, int | float):
-        sheet.write_number(row, column, value, style)
-    elif isinstance(value, str) and value:
-        _text(sheet, row, column, value, style)
-    else:
-        sheet.write_blank(row, column, None, style)
 
 
 class _Summary:
@@ -89,7 +88,7 @@ class _Summary:
         set_page(sheet)
 
     def write(self, design: Design) -> None:
-        _text(self.sheet, 0, 0, design.case.name, self.formats["title"])
+        write_text(self.sheet, 0, 0, design.case.name, self.formats["title"])
         self.row = 2
         self.line("Answer", headline(design))
         if design.totals is not None:
@@ -107,8 +106,8 @@ class _Summary:
         if not lines:
             return
         self.row += 1
-        _text(self.sheet, self.row, 0, title, self.formats["head"])
-        _text(self.sheet, self.row, 1, "", self.formats["head"])
+        write_text(self.sheet, self.row, 0, title, self.formats["head"])
+        write_text(self.sheet, self.row, 1, "", self.formats["head"])
         self.row += 1
         for label, value in lines:
             self.line(label, value)
@@ -119,8 +118,8 @@ class _Summary:
             style = self.formats["good" if value.startswith("ok:") else "bad"]
         elif isinstance(value, int | float):
             style = self.formats["left_money" if label.endswith(("_usd", "_usd_per_gpu")) else "left_number"]
-        _text(self.sheet, self.row, 0, label, self.formats["label"])
-        _cell(self.sheet, self.row, 1, value, style)
+        write_text(self.sheet, self.row, 0, label, self.formats["label"])
+        write_cell(self.sheet, self.row, 1, value, style)
         self.row += 1
 
 
@@ -142,7 +141,7 @@ def _assumptions(content: dict[str, Any], at: str = "") -> list[tuple[str, objec
 def _bill(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow]) -> None:
     for column, (title, width, _) in enumerate(_BILL):
         sheet.set_column(column, column, width)
-        _text(sheet, 0, column, title, formats["head"])
+        write_text(sheet, 0, column, title, formats["head"])
     for line, row in enumerate(rows, start=1):
         _bill_row(sheet, formats, line, row)
     last = len(rows) + 1
@@ -167,7 +166,7 @@ def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomR
     ]
     values += [row.quantity, row.in_use, row.unit_price_usd]
     for column, value in enumerate(values):
-        _cell(sheet, line, column, value, formats[_BILL[column][2]])
+        write_cell(sheet, line, column, value, formats[_BILL[column][2]])
     at = line + 1
     if round(row.quantity * row.unit_price_usd, 2) == round(row.total_usd, 2):
         formula = f"={_QUANTITY}{at}*{_UNIT}{at}"
@@ -175,6 +174,9 @@ def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomR
     else:
         sheet.write_number(f"{_TOTAL}{at}", row.total_usd, formats["money"])
     sheet.write_number(f"{_POWER}{at}", row.power_w, formats["number"])
+    terms = [row.spares or None, row.single_price_usd, row.break_from, row.present_value_usd, row.lead_time_weeks]
+    for column, value in enumerate([*terms, row.order_by_month, row.order_by], start=_TERMS):
+        write_cell(sheet, line, column, value, formats[_BILL[column][2]])
 
 
 def _subtotals(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow], last: int) -> None:
@@ -183,7 +185,7 @@ def _subtotals(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomR
     for kind in dict.fromkeys(row.kind for row in rows):
         at += 1
         group = [row for row in rows if row.kind == kind]
-        _text(sheet, at - 1, 3, kind, formats["label"])
+        write_text(sheet, at - 1, 3, kind, formats["label"])
         for letter, style, value in _sums(group, ""):
             condition = f'${_KIND}$2:${_KIND}${last},"{kind}"'
             formula = f"=SUMIF({condition},{letter}$2:{letter}${last})"
@@ -191,7 +193,7 @@ def _subtotals(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomR
     at += 1
     for column in range(3, len(_BILL)):
         sheet.write_blank(at - 1, column, None, formats["total"])
-    _text(sheet, at - 1, 3, "total", formats["total"])
+    write_text(sheet, at - 1, 3, "total", formats["total"])
     for letter, style, value in _sums(rows, "total_"):
         sheet.write_formula(f"{letter}{at}", f"=SUM({letter}$2:{letter}${last})", formats[style], value)
 
@@ -207,7 +209,7 @@ def _sums(rows: Sequence[BomRow], style: str) -> list[tuple[str, str, int | floa
 def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     for number, (title, width) in enumerate(_PRICES):
         sheet.set_column(number, number, width)
-        _text(sheet, 0, number, title, formats["head"])
+        write_text(sheet, 0, number, title, formats["head"])
     for line, id_ in enumerate(dict.fromkeys(row.id for row in design.bom), start=1):
         part = design.parts.get(id_, {})
         source = price_source(part)
@@ -218,7 +220,7 @@ def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> Non
         values += [source.get("confidence") or part.get("confidence"), source.get("note") or part.get("notes")]
         for column, value in enumerate(values):
             style = "money" if column == 3 else "wrap" if column in (4, 8) else "text"
-            _cell(sheet, line, column, value, formats[style])
+            write_cell(sheet, line, column, value, formats[style])
     sheet.freeze_panes(1, 1)
     set_page(sheet)
     sheet.repeat_rows(0)

@@ -146,7 +146,8 @@ def _fault(model: type[BaseModel], steps: Steps, group: list[Any], file: str, at
     if kind == "value_error" and len(group) == 1:
         return _value_fault(error, file, path)
     if error["loc"][-1:] == ("[key]",):
-        return fault(file, path, "the key itself is not valid", allowed=_allowed(group, ()))
+        hint = _did_you_mean(error["input"], _literals(error))
+        return fault(file, path, "the key itself is not valid", allowed=_allowed(group, ()), hint=hint)
     allowed = _allowed(group, keys_at(model, steps))
     words = [word for one in group for word in _literals(one)]
     hint = _did_you_mean(error["input"], words) or _advice(error["input"], group)

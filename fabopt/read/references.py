@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator
 from fabopt.errors import Fault, fault, nearest
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
+from fabopt.schema.procurement import Procurement
 
 SUPPORTED_TOPOLOGIES = ("clos", "any")
 _A_KIND = dict(
     zip(KINDS, ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a server"), strict=True),
 )
 _TIERS = ("leaf", "spine", "core")
+# So many names are listed, more are counted.
+MOST_NAMED = 6
 
 
 def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
@@ -30,6 +33,7 @@ def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
         check.faults += check_floor(case.site, server, file)
     for index, fabric in enumerate(case.fabrics):
         check.fabric(fabric, f"fabrics[{index}]", case)
+    check.procurement(case.procurement)
     return check.faults
 
 
@@ -59,6 +63,7 @@ class _Check:
         self.faults: list[Fault] = []
         self.kind_of = {product.id: kind for kind in KINDS for product in getattr(catalog, kind)}
         self.ids = {kind: [product.id for product in getattr(catalog, kind)] for kind in KINDS}
+        self.vendors = sorted({one.vendor for kind in KINDS for one in getattr(catalog, kind) if one.vendor})
 
     def report(self, path: str, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
         self.faults.append(fault(self.file, path, problem, *value, allowed=allowed, hint=hint))
@@ -78,7 +83,7 @@ class _Check:
         if close:
             return f"did you mean `{close}`?"
         few = self.ids[kind]
-        if len(few) <= 6:
+        if len(few) <= MOST_NAMED:
             return f"it has {', '.join(few)}" if few else f"it has no {kind}"
         return f"`fabopt catalog list {kind}` names its {len(few)}"
 
@@ -113,9 +118,34 @@ class _Check:
         if fabric.group_by == "rack" and case.site.servers_per_rack is None and case.site.floor is None:
             self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
 
+    def procurement(self, rules: Procurement) -> None:
+        """Report vendors and parts that the catalog does not have, and those that are both approved and forbidden."""
+        for key in ("approved_vendors", "forbidden_vendors"):
+            for index, vendor in enumerate(getattr(rules, key) or ()):
+                if vendor not in self.vendors:
+                    where = f"procurement.{key}[{index}]"
+                    self.report(where, "the catalog has no such vendor", vendor, hint=_near(vendor, self.vendors))
+        for key in ("approved_parts", "forbidden_parts"):
+            for index, part in enumerate(getattr(rules, key) or ()):
+                if part not in self.kind_of:
+                    where = f"procurement.{key}[{index}]"
+                    self.report(where, "the catalog has no such product", part, hint=_near(part, list(self.kind_of)))
+        for what in ("vendors", "parts"):
+            forbidden = set(getattr(rules, f"forbidden_{what}") or ())
+            for index, one in enumerate(getattr(rules, f"approved_{what}") or ()):
+                if one in forbidden:
+                    self.report(f"procurement.approved_{what}[{index}]", f"is in forbidden_{what} too", one)
+
     def ids_of(self, kind: str, ids: Iterable[str], path: str) -> None:
         for index, id_ in enumerate(ids):
             self.id_of(kind, id_, f"{path}[{index}]")
+
+
+def _near(word: str, known: list[str]) -> str:
+    close = nearest(word, known)
+    if close:
+        return f"did you mean `{close}`?"
+    return f"it has {', '.join(known)}" if 0 < len(known) <= MOST_NAMED else f"it has {len(known)}"
 
 
 def _sizes(case: Case) -> Iterator[tuple[str, int | None, int | None]]:

@@ -23,10 +23,9 @@ import ortools.sat.python.cp_model  # noqa: F401 - before pulp: docs/decisions
 import pulp  # isort: skip
 
 from fabopt.goods import Item
-from fabopt.problem import Problem
+from fabopt.problem import WIRES, Problem, Weights, weights_of
 from fabopt.topology.candidate import Candidate, Option
 
-WIRES = ("cable", "fibre")
 Key = tuple[str, Hashable]
 
 
@@ -158,12 +157,13 @@ class Program:
         levels = [
             self._level(
                 "objective",
-                lambda item: weights.of(_cents(item), item.power_mw, item.rack_milliunits),
+                partial(_weighed, weights),
                 weights.per_cent,
                 self.problem.fixed_objective - (weights.per_cent * fixed if varies else 0),
             )
         ]
-        if weights.per_mw or weights.per_unit:
+        levels += [self._metric_level(metric) for metric in self.problem.then]
+        if weights != Weights(1, 0, 0, 1):
             levels.append(self._level("capex", _cents, 1, 0 if varies else fixed))
         levels.append(self._level("power", _power_mw))
         levels.append(self._level("rack_units", _rack_milliunits))
@@ -172,6 +172,11 @@ class Program:
         levels += self._rank_levels()
         levels.append(self._option_level())
         return levels
+
+    def _metric_level(self, metric: str) -> Level:
+        """A metric of sums, in the units of its weights; what all designs have in common left out."""
+        weights = weights_of(metric, self.problem.energy_cents_per_mw)
+        return self._level(metric, partial(_weighed, weights), weights.per_cent)
 
     def _server_varies(self) -> bool:
         return self.problem.server_item is not None and self.problem.server_item.varies
@@ -240,16 +245,21 @@ class Program:
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
 
     def limits_hold(self) -> None:
-        """Budget, power and rack units over all fabrics, and the servers' own if they count."""
+        """Budget, power and rack units over all fabrics, and the servers' own if they count; on fronts other sums too."""
         limits = self.problem.limits
         cents = 0 if self._server_varies() else self.problem.fixed_cents
-        for name, most, weight, purchases, fixed in (
-            ("budget", limits.capex_cents, _cents, 1, cents),
-            ("power", limits.power_mw, _power_mw, 0, self.problem.fixed_power_mw),
-            ("rack_units", limits.rack_milliunits, _rack_milliunits, 0, 0),
+        tco = weights_of("tco_usd", self.problem.energy_cents_per_mw)
+        power_mw = self.problem.fixed_power_mw
+        for name, most, weights, fixed in (
+            ("budget", limits.capex_cents, Weights(1, 0, 0, 1), cents),
+            ("power", limits.power_mw, Weights(0, 1, 0, 1), power_mw),
+            ("rack_units", limits.rack_milliunits, Weights(0, 0, 1, 1), 0),
+            ("switches", limits.switches, Weights(0, 0, 0, 1, per_switch=1), 0),
+            ("cables", limits.cables, Weights(0, 0, 0, 1, per_wire=1), 0),
+            ("tco", limits.tco_scaled, tco, tco.of(cents, power_mw, 0)),
         ):
             if most is not None:
-                spent = self._level(name, weight, purchases, fixed)
+                spent = self._level(name, partial(_weighed, weights), weights.per_cent, fixed)
                 self.lp += spent.expression <= most - spent.offset, f"limits_hold_{name}"
 
     @property
@@ -319,6 +329,10 @@ def _is_item(item: Item, one: Item) -> int:
 
 def _cents(item: Item) -> int:
     return 0 if item.varies else item.first_cents
+
+
+def _weighed(weights: Weights, item: Item) -> int:
+    return weights.of_item(item, _cents(item))
 
 
 def _power_mw(item: Item) -> int:

@@ -24,6 +24,7 @@ from fabopt.units import HOURS_PER_YEAR, cents, exact, gbps, mbps, milliwatts
 PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
 X16_LANES = 16
 TIER_ROLES = ("leaf", "spine", "core")
+WIRES = ("cable", "fibre")
 Protocol = Literal["ethernet", "infiniband"]
 PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 
@@ -139,6 +140,19 @@ class AttachmentDemand:
     buys: Literal["both", "near", "none"]
 
 
+@dataclass(frozen=True)
+class Wants:
+    """What a point of a front asks of a fabric beyond the case.
+
+    ``bisection``: least Mb/s per GPU; ``headroom``: least servers that can be added within ``leaf_ratio``, the case's
+    oversubscription at the leaves.
+    """
+
+    leaf_ratio: Fraction
+    bisection: Fraction = Fraction(0)
+    headroom: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class FabricProblem:
     """One fabric to design. ``runs_m``: of every kind of link; in a ``layout`` of a floor the least that one can be."""
@@ -160,6 +174,7 @@ class FabricProblem:
     runs_m: Mapping[str, float]
     refused_nics: tuple[str, ...]
     layout: Layout | None = None
+    wants: Wants | None = None
 
     @property
     def attachment_ports(self) -> int:
@@ -169,33 +184,45 @@ class FabricProblem:
 
 @dataclass(frozen=True)
 class Limits:
-    """What may be spent over all fabrics; None: any amount."""
+    """What may be spent over all fabrics; None: any amount. ``tco_scaled``: in the units of the weights of tco."""
 
     capex_cents: int | None = None
     power_mw: int | None = None
     rack_milliunits: int | None = None
+    switches: int | None = None
+    cables: int | None = None
+    tco_scaled: int | None = None
 
     @property
     def are_set(self) -> bool:
         """Whether any is."""
-        return any(one is not None for one in (self.capex_cents, self.power_mw, self.rack_milliunits))
+        return self != Limits()
 
 
 @dataclass(frozen=True)
 class Weights:
-    """The objective as an integer: ``per_cent`` x cents + ``per_mw`` x mW + ``per_unit`` x rack milliunits.
+    """The objective as an integer: ``per_cent`` x cents + ``per_mw`` x mW + ``per_unit`` x rack milliunits, and counts.
 
-    Divided by ``scale`` it is cents, milliwatts or rack milliunits.
+    Divided by ``scale`` it is cents, milliwatts or rack milliunits, switches or wires (cables and fibres).
     """
 
     per_cent: int
     per_mw: int
     per_unit: int
     scale: int
+    per_switch: int = 0
+    per_wire: int = 0
 
-    def of(self, cents: int, power_mw: int, rack_milliunits: int) -> int:
+    def of(self, cents: int, power_mw: int, rack_milliunits: int, switches: int = 0, wires: int = 0) -> int:
         """The objective of sums."""
-        return self.per_cent * cents + self.per_mw * power_mw + self.per_unit * rack_milliunits
+        spent = self.per_cent * cents + self.per_mw * power_mw + self.per_unit * rack_milliunits
+        return spent + self.per_switch * switches + self.per_wire * wires
+
+    def of_item(self, item: Item, cents: int) -> int:
+        """The objective of one item at a price."""
+        return self.of(
+            cents, item.power_mw, item.rack_milliunits, int(item.kind == "switch"), int(item.kind in WIRES)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +259,8 @@ class Problem:
     pcie_x16_gbps: Mapping[int, float]
     plan: FloorPlan | None = None
     estimates: bool = False
+    # metrics that break ties before the documented order, as names of the program's levels
+    then: tuple[str, ...] = ()
     servers_per_rack: int | None = None
     # fabrics as they are in every layout of the floor that is looked at, by fabric
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
@@ -358,6 +387,8 @@ def weights_of(metric: str, energy_cents_per_mw: Fraction) -> Weights:
         return Weights(0, 1, 0, 1)
     if metric == "rack_units":
         return Weights(0, 0, 1, 1)
+    if metric in ("switches", "cables"):
+        return Weights(0, 0, 0, 1, int(metric == "switches"), int(metric == "cables"))
     scale = energy_cents_per_mw.denominator
     return Weights(scale, energy_cents_per_mw.numerator, 0, scale)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fabopt.problem import Problem
+from fabopt.problem import WIRES, Problem, weights_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.needs import Floats
 
@@ -22,13 +22,29 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     power = np.array([item.power_mw for item in items], dtype=float)
     units = np.array([item.rack_milliunits for item in items], dtype=float)
     cards = np.array([item.kind == "nic" for item in items], dtype=float)
+    switches = np.array([item.kind == "switch" for item in items], dtype=float)
+    wires = np.array([item.kind in WIRES for item in items], dtype=float)
     weights, limits = problem.weights, problem.limits
-    rows = [weights.per_cent * cents + weights.per_mw * power + weights.per_unit * units]
+    tco = weights_of("tco_usd", problem.energy_cents_per_mw)
+    spent = weights.per_cent * cents + weights.per_mw * power + weights.per_unit * units
+    rows = [spent + weights.per_switch * switches + weights.per_wire * wires]
     caps = [np.inf]
     budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)
     power_mw = None if limits.power_mw is None else limits.power_mw - problem.fixed_power_mw
     slots = problem.nic_slots * problem.servers if len(problem.fabrics) > 1 else None
-    for row, most in ((cents, budget), (power, power_mw), (units, limits.rack_milliunits), (cards, slots)):
+    total = None
+    if limits.tco_scaled is not None:
+        servers = tco.of(problem.fixed_cents - stock_value(problem), problem.fixed_power_mw, 0)
+        total = limits.tco_scaled - servers
+    for row, most in (
+        (cents, budget),
+        (power, power_mw),
+        (units, limits.rack_milliunits),
+        (cards, slots),
+        (switches, limits.switches),
+        (wires, limits.cables),
+        (tco.per_cent * cents + tco.per_mw * power, total),
+    ):
         if most is not None:
             rows.append(row)
             caps.append(float(most))

@@ -99,4 +99,5 @@ def _floor(values: Number, share: Fraction) -> Number:
     """Floor of ``values * share``, exact however large."""
     if np.max(values, initial=0) * share.numerator < _SAFE:
         return values * share.numerator // share.denominator
-    return np.minimum(np.asarray(values, dtype=object) * share.numerator // share.denominator, _SAFE).astype(np.int64)
+    exact = np.minimum(np.asarray(values, dtype=object) * share.numerator // share.denominator, _SAFE)
+    return np.asarray(exact, dtype=np.int64)

@@ -1,0 +1,110 @@
+"""Exact Pareto fronts by the epsilon-constraint method: every point proven, none dominated, none missing.
+
+Two objectives: the best in the first, then the best in the first among what is better in the second, and so on until
+there is none. With a number of points, or with three objectives: demands that are evenly spread between the best and
+the worst of the others, each answered exactly. See docs/fronts.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import ceil
+
+from fabopt.front.finder import Demands, Finder, Met, StoppedError, better
+from fabopt.front.measures import Measure
+
+# A front with more points than this is stopped there: links bought one by one can make a front of many thousands.
+MOST_POINTS = 1000
+Report = Callable[[Sequence[Met]], None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A front: points in the order of the first objective, best first. ``complete``: none of the front is missing."""
+
+    points: tuple[Met, ...]
+    complete: bool
+
+
+def front(finder: Finder, objectives: Sequence[Measure], points: int | None, report: Report) -> Found:
+    """The front of two or three objectives; ``points``: about so many, spread, None for all (two objectives).
+
+    ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept.
+    """
+    found: list[Met] = []
+    steps = _every(finder, objectives) if points is None else _spread(finder, objectives, points)
+    complete = True
+    try:
+        for met in steps:
+            found.append(met)
+            report(found)
+            if points is None and len(found) > MOST_POINTS:
+                complete = False
+                break
+    except StoppedError:
+        complete = False
+    return Found(tuple(undominated(found, objectives)), complete)
+
+
+def _every(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
+    """The best in the first objective for every demand on the second that makes a difference."""
+    first, second = in_turn(objectives)
+    met = finder.best(_ties(first, second), {})
+    while met is not None:
+        yield met
+        met = finder.best(_ties(first, second), {second.name: better(second, met)})
+
+
+def _ties(first: Measure, second: Measure) -> tuple[Measure, ...]:
+    """Metrics to be best in, in order. The best of something to maximize comes with the next step."""
+    return (first, second) if second.sense == "minimize" or not first.is_price else (first,)
+
+
+def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
+    """Objectives with one that the search can minimize in front: capex, then tco, then power."""
+    return sorted(objectives, key=lambda one: (not one.is_price, one.name, objectives.index(one)))
+
+
+def _spread(finder: Finder, objectives: Sequence[Measure], points: int) -> Iterator[Met]:
+    """Points for demands on all objectives but the first, evenly spread between their best and their worst."""
+    first, *others = in_turn(objectives)
+    ends = [finder.best((one, *(other for other in [first, *others] if other is not one)), {}) for one in [first, *others]]
+    met = [one for one in ends if one is not None]
+    yield from met
+    if len(met) < len(ends):
+        return
+    each = points if len(others) == 1 else max(2, ceil(points ** (1 / len(others))))
+    for demands in product(*(_levels(one, met, each) for one in others)):
+        answer = finder.best((first, *others), dict(demands))
+        if answer is not None:
+            yield answer
+
+
+def _levels(measure: Measure, ends: Sequence[Met], many: int) -> list[tuple[str, int]]:
+    """So many demands on a metric between the worst and the best grade of the ends, the worst first."""
+    grades = sorted((met.grades[measure.name] for met in ends), key=measure.worth, reverse=True)
+    worst, best = grades[0], grades[-1]
+    return [(measure.name, worst + (best - worst) * index // max(1, many - 1)) for index in range(many)]
+
+
+def undominated(found: Sequence[Met], objectives: Sequence[Measure]) -> list[Met]:
+    """Points that no other beats, each once, in the order of the objectives."""
+    by_worth: dict[tuple[int, ...], Met] = {}
+    for met in found:
+        by_worth.setdefault(worth(met.grades, objectives), met)
+    kept = [one for one in by_worth if not any(_beats(other, one) for other in by_worth)]
+    return [by_worth[one] for one in sorted(kept)]
+
+
+def worth(found: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int, ...]:
+    """Grades by objective such that less is better."""
+    return tuple(one.worth(found[one.name]) for one in objectives)
+
+
+def _beats(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+
+__all__ = ["Demands", "Found", "front", "in_turn", "undominated", "worth"]

@@ -245,7 +245,7 @@ class Program:
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
 
     def limits_hold(self) -> None:
-        """Budget, power and rack units over all fabrics, and the servers' own if they count; on fronts other sums too."""
+        """Budget, power, rack units and (on fronts) other sums over all fabrics, and the servers' own if they count."""
         limits = self.problem.limits
         cents = 0 if self._server_varies() else self.problem.fixed_cents
         tco = weights_of("tco_usd", self.problem.energy_cents_per_mw)

@@ -220,9 +220,7 @@ class Weights:
 
     def of_item(self, item: Item, cents: int) -> int:
         """The objective of one item at a price."""
-        return self.of(
-            cents, item.power_mw, item.rack_milliunits, int(item.kind == "switch"), int(item.kind in WIRES)
-        )
+        return self.of(cents, item.power_mw, item.rack_milliunits, int(item.kind == "switch"), int(item.kind in WIRES))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Keys of a case as they are written on the command line: ``fabrics.compute.max_oversubscription``, ``stages.1.servers``.
+"""Keys of a case on the command line: ``fabrics.compute.max_oversubscription``, ``stages.1.servers``.
 
 An entry of a list is named by its number, from 0, or by its name.
 """
@@ -76,9 +76,9 @@ def _unknown(key: str, above: str, word: str, known: Sequence[str | int]) -> Fau
 
 def with_values(content: Mapping[str, Any], values: Mapping[Steps, int | float]) -> dict[str, Any]:
     """A copy of a case's content with some keys set."""
-    changed = _copy(content)
+    changed: dict[str, Any] = _copy(content)
     for steps, value in values.items():
-        here = changed
+        here: Any = changed
         for number, step in enumerate(steps[:-1]):
             inner = _inside(here, step)
             if not isinstance(inner, dict | list):
@@ -116,7 +116,8 @@ def all_changed(
     inputs: Inputs, content: Mapping[str, Any], points: Sequence[Mapping[Steps, int | float]]
 ) -> list[Inputs]:
     """The inputs of every point; ``InputError`` with the faults of all of them together."""
-    made, faults = [], []
+    made: list[Inputs] = []
+    faults: list[Fault] = []
     for values in points:
         try:
             made.append(changed_inputs(inputs, content, values))

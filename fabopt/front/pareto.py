@@ -70,7 +70,9 @@ def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
 def _spread(finder: Finder, objectives: Sequence[Measure], points: int) -> Iterator[Met]:
     """Points for demands on all objectives but the first, evenly spread between their best and their worst."""
     first, *others = in_turn(objectives)
-    ends = [finder.best((one, *(other for other in [first, *others] if other is not one)), {}) for one in [first, *others]]
+    ends = [
+        finder.best((one, *(other for other in [first, *others] if other is not one)), {}) for one in [first, *others]
+    ]
     met = [one for one in ends if one is not None]
     yield from met
     if len(met) < len(ends):

@@ -46,6 +46,7 @@ ROOMS = (
     "crowding",
     "conflicts",
     "optimize",
+    "front",
     "report",
     "export",
     "api",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import ceil
 
-from fabopt.front.finder import Demands, Finder, Met, StoppedError, better
+from fabopt.front.finder import Finder, Met, StoppedError, better
 from fabopt.front.measures import Measure
 
 # A front with more points than this is stopped there: links bought one by one can make a front of many thousands.
@@ -22,30 +22,44 @@ Report = Callable[[Sequence[Met]], None]
 
 @dataclass(frozen=True)
 class Found:
-    """A front: points in the order of the first objective, best first. ``complete``: none of the front is missing."""
+    """A front: points in the order of the first objective, the best first.
+
+    ``complete``: all that was asked for is there; ``is_whole``: and none of the front is missing.
+    """
 
     points: tuple[Met, ...]
     complete: bool
+    is_whole: bool
 
 
 def front(finder: Finder, objectives: Sequence[Measure], points: int | None, report: Report) -> Found:
-    """The front of two or three objectives; ``points``: about so many, spread, None for all (two objectives).
+    """The front of two or three objectives; ``points``: the most that are wanted, None for all (two objectives).
 
     ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept.
     """
+    most = MOST_POINTS if points is None else points
     found: list[Met] = []
-    steps = _every(finder, objectives) if points is None else _spread(finder, objectives, points)
-    complete = True
     try:
-        for met in steps:
-            found.append(met)
-            report(found)
-            if points is None and len(found) > MOST_POINTS:
-                complete = False
-                break
+        whole = len(objectives) == 2 and _collect(_every(finder, objectives), found, most, objectives, report)
+        if not whole and points is not None:
+            found.clear()
+            _collect(_spread(finder, objectives, points), found, None, objectives, report)
     except StoppedError:
-        complete = False
-    return Found(tuple(undominated(found, objectives)), complete)
+        return Found(tuple(undominated(found, objectives)), False, False)
+    return Found(tuple(undominated(found, objectives)), whole or points is not None, whole)
+
+
+def _collect(
+    steps: Iterator[Met], found: list[Met], most: int | None, objectives: Sequence[Measure], report: Report
+) -> bool:
+    """Add points until there are more than so many; True if there are not."""
+    for met in steps:
+        found.append(met)
+        report(found)
+        if most is not None and len(found) > most and len(undominated(found, objectives)) > most:
+            found.pop()
+            return False
+    return True
 
 
 def _every(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
@@ -70,13 +84,13 @@ def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
 def _spread(finder: Finder, objectives: Sequence[Measure], points: int) -> Iterator[Met]:
     """Points for demands on all objectives but the first, evenly spread between their best and their worst."""
     first, *others = in_turn(objectives)
-    ends = [
-        finder.best((one, *(other for other in [first, *others] if other is not one)), {}) for one in [first, *others]
-    ]
-    met = [one for one in ends if one is not None]
-    yield from met
-    if len(met) < len(ends):
-        return
+    met: list[Met] = []
+    for one in (first, *others):
+        end = finder.best((one, *(other for other in (first, *others) if other is not one)), {})
+        if end is None:
+            return
+        met.append(end)
+        yield end
     each = points if len(others) == 1 else max(2, ceil(points ** (1 / len(others))))
     for demands in product(*(_levels(one, met, each) for one in others)):
         answer = finder.best((first, *others), dict(demands))
@@ -107,6 +121,3 @@ def worth(found: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int,
 
 def _beats(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return one != other and all(a <= b for a, b in zip(one, other, strict=True))
-
-
-__all__ = ["Demands", "Found", "front", "in_turn", "undominated", "worth"]

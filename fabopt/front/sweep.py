@@ -22,8 +22,8 @@ from fabopt.read import Inputs
 from fabopt.read.faults import refuse
 from fabopt.schema.front import Front, FrontObjective, FrontPoint
 
-# New points, and how many there are by then.
-Report = Callable[[Sequence[FrontPoint], int], None]
+# New points, how many there are by then, and how many of them were solved now.
+Report = Callable[[Sequence[FrontPoint], int, int], None]
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,18 @@ class Collected:
     grid: Grid
     report: Report
     points: dict[tuple[int, int], FrontPoint] = field(default_factory=dict)
+    solved: int = 0
 
     def take(self, cell: Cell, points: Sequence[FrontPoint]) -> None:
         """Keep some points of a cell."""
         for point in points:
-            self.points[cell.number, self._place(point)] = point
-        self.report(points, len(self.points))
+            self.keep(cell, point)
+        self.solved += len(points)
+        self.report(points, len(self.points), self.solved)
+
+    def keep(self, cell: Cell, point: FrontPoint) -> None:
+        """Keep a point that was known before."""
+        self.points[cell.number, self._place(point)] = point
 
     def _place(self, point: FrontPoint) -> int:
         return 0 if self.grid.budgets is None else self.grid.budgets.index(point.budget_usd or 0)
@@ -160,7 +166,7 @@ def sweep(
 ) -> Front:
     """The best design at every point of a grid; points of ``before`` are not solved again.
 
-    ``complete`` is False if the clock stopped it. ``report`` is given new points, and how many there are by then.
+    ``complete`` is False if the clock stopped it. ``report`` is given new points as they come.
     """
     collected = Collected(grid, report)
     cells = _left(grid, before, collected)
@@ -187,7 +193,7 @@ def _left(grid: Grid, before: Front | None, collected: Collected) -> list[Cell]:
         met = {budget: known.get((tuple(over.items()), budget)) for budget in budgets}
         for point in met.values():
             if point is not None:
-                collected.points[cell.number, collected._place(point)] = point
+                collected.keep(cell, point)
         missing = tuple(budget for budget, point in met.items() if point is None)
         if missing:
             left.append(Cell(cell.number, cell.values, tuple(one for one in missing if one is not None)))

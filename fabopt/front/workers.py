@@ -136,8 +136,9 @@ def _client(address: str) -> Any:
     except ImportError:
         hint = "install it: pip install 'fabopt[dask]'"
         raise InputError([fault("--dask", "", "Dask is not installed", address, hint=hint)]) from None
+    connect: Any = Client
     try:
-        return Client(address, timeout=CONNECT_S, set_as_default=False)
+        return connect(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError, TimeoutError):
         allowed = "the address of a running scheduler, such as tcp://host:8786"
         problem = f"no Dask scheduler answered within {CONNECT_S} seconds"

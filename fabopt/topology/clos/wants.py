@@ -1,8 +1,8 @@
 """What a point of a front asks of a Clos beyond the case: least bisection bandwidth, and room for more servers.
 
 Bisection per GPU is I / (max(1, r) x max(1, s)) with injection I and the ratios r at the leaves and s at the spines, so
-that a least bisection b is one on uplinks: u w >= b d v / I, and then x w2 >= b max(1, r) dS w / I. Room for more servers
-depends on leaves alone. See docs/fronts.md. Symbols are those of docs/formulation.md.
+that a least bisection b is one on uplinks: u w >= b d v / I, and then x w2 >= b max(1, r) dS w / I. Room for more
+servers depends on leaves alone. See docs/fronts.md. Symbols are those of docs/formulation.md.
 """
 
 from __future__ import annotations

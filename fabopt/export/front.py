@@ -9,6 +9,9 @@ from typing import Any
 from fabopt.export.spreadsheet import safe
 from fabopt.schema.front import Front, FrontPoint
 
+# Columns that stand last, in whatever order others come up.
+LAST = ("marginal", "knee", "conflicts")
+
 
 def front_bytes(front: Front) -> bytes:
     """Return a sweep or front file: JSON in the order of the schema, the same bytes for the same points."""
@@ -18,7 +21,7 @@ def front_bytes(front: Front) -> bytes:
 def front_csv(front: Front) -> bytes:
     """Return a table: keys, status, the design in a line, all metrics, cost by kind; why there is none."""
     rows = [_row(front, point) for point in front.points]
-    columns = list(dict.fromkeys(key for row in rows for key in row))
+    columns = [*dict.fromkeys(key for row in rows for key in row if key not in LAST), *LAST]
     stream = io.StringIO()
     writer = csv.DictWriter(stream, columns, restval="", lineterminator="\r\n")
     writer.writeheader()
@@ -33,8 +36,8 @@ def _row(front: Front, point: FrontPoint) -> dict[str, Any]:
         "status": point.status,
         "summary": point.summary,
         **point.values,
+        **{f"capex_usd_{kind}": value for kind, value in point.capex_by_kind.items()},
         "marginal": point.marginal,
         "knee": point.knee,
-        **{f"capex_usd_{kind}": value for kind, value in point.capex_by_kind.items()},
         "conflicts": "; ".join(f"{one.limit}: {one.detail}" for one in point.conflicts),
     }

@@ -35,7 +35,8 @@ def steps_of(key: str, content: Mapping[str, Any]) -> Steps | Fault:
         step, taken = _in_list(words, here) if isinstance(here, list) else (words[0], 1)
         known = _known(steps, here)
         if step not in known:
-            return _unknown(key, ".".join(str(one) for one in steps), words[0], known)
+            above = key[: len(key) - len(".".join(words))].rstrip(".")
+            return _unknown(key, above, words[0], _names(here) or [str(one) for one in known])
         steps.append(step)
         here = _inside(here, step)
         words = words[taken:]
@@ -44,12 +45,19 @@ def steps_of(key: str, content: Mapping[str, Any]) -> Steps | Fault:
 
 def _in_list(words: Sequence[str], here: list[Any]) -> tuple[str | int, int]:
     """The entry that the next words name, and how many words that takes: names may have dots."""
-    names = [entry.get("name") if isinstance(entry, dict) else None for entry in here]
+    names = _names(here)
     for taken in range(len(words), 0, -1):
         name = ".".join(words[:taken])
         if name in names:
             return names.index(name), taken
     return (int(words[0]), 1) if words[0].isascii() and words[0].isdigit() else (words[0], 1)
+
+
+def _names(here: Any) -> list[str]:
+    """Names of the entries of a list, if they have names."""
+    if not isinstance(here, list):
+        return []
+    return [entry["name"] for entry in here if isinstance(entry, dict) and "name" in entry]
 
 
 def _known(steps: Sequence[str | int], here: Any) -> list[str | int]:
@@ -64,13 +72,12 @@ def _inside(here: Any, step: str | int) -> Any:
     return here[step] if isinstance(here, list) and isinstance(step, int) else None
 
 
-def _unknown(key: str, above: str, word: str, known: Sequence[str | int]) -> Fault:
-    names = [str(one) for one in known]
+def _unknown(key: str, above: str, word: str, names: Sequence[str]) -> Fault:
     close = nearest(word, names)
     where = f"{above}." if above else ""
     hint = f"did you mean `{where}{close}`?" if close else ""
     if not names:
-        return fault(_OPTION, key, f"there is nothing below `{above}`", hint="a key leads to one number")
+        return fault(_OPTION, key, f"the case has nothing below `{above}`", hint="a key leads to one number")
     return fault(_OPTION, key, f"no such key of the case: `{where}{word}`", allowed=", ".join(names), hint=hint)
 
 

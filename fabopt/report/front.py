@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from fabopt.report.braille import dots
+from fabopt.report.braille import BLANK, dots, stairs
 from fabopt.report.summary import table
 from fabopt.report.words import listed, money, plain, power, printable, some
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import Front, FrontPoint
 
-PLOT_WIDTH, PLOT_HEIGHT = 60, 12
+PLOT_WIDTH, PLOT_HEIGHT = 60, 8
+AS_ABOVE = "as above"
 FEWEST_TO_PLOT = 3
 BUDGET_KEY = "limits.budget_usd"
 
@@ -60,14 +62,18 @@ def value_text(metric: str, value: int | float | str | None) -> str:
 
 def _table(front: Front) -> RenderableType:
     traded = [one.metric for one in front.objectives]
-    shown = list(dict.fromkeys([*traded, "capex_usd", "power_w", "switches"]))
+    shown = list(dict.fromkeys([*traded, "capex_usd", "power_w"]))
     has_marginal = any(point.marginal is not None for point in front.points)
     columns = [(key.rpartition(".")[2], True) for key in front.keys]
     columns += [(metric, True) for metric in shown]
     columns += [("$ per one more", True)] if has_marginal else []
     columns += [("", False)] if any(point.knee for point in front.points) else []
     columns.append(("what", False))
-    return table(columns, [_row(front, point, shown, has_marginal) for point in front.points])
+    rows = [_row(front, point, shown, has_marginal) for point in front.points]
+    for before, row in reversed(list(pairwise(rows))):
+        if row[-1] == before[-1]:
+            row[-1] = AS_ABOVE
+    return table(columns, rows)
 
 
 def _row(front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool) -> list[str]:
@@ -89,7 +95,7 @@ def _why(point: FrontPoint) -> str:
 def _needs(conflict: Conflict) -> str:
     if conflict.needed is None:
         return f"{conflict.limit}: {conflict.detail}"
-    return f"{conflict.limit} must be {value_text(conflict.limit, conflict.needed)}"
+    return f"{conflict.limit} needs {value_text(conflict.limit, conflict.needed)}"
 
 
 def _plot(front: Front) -> Iterator[RenderableType]:
@@ -104,7 +110,8 @@ def _plot(front: Front) -> Iterator[RenderableType]:
         return
     xs, ys = [x for x, _ in known], [y for _, y in known]
     yield Text(f"\n{value_text(up, max(ys))} {up}")
-    yield Text("\n".join(f"  {line}" for line in dots(known, PLOT_WIDTH, PLOT_HEIGHT)))
+    drawn = stairs(known) if front.kind == "pareto" or across == BUDGET_KEY else known
+    yield Text("\n".join(f"  {line}".rstrip(BLANK) for line in dots(drawn, PLOT_WIDTH, PLOT_HEIGHT)))
     left, right = f"{value_text(up, min(ys))}; {across} from {value_text(across, min(xs))}", value_text(across, max(xs))
     yield Text(f"{left} to {right}")
 

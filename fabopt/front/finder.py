@@ -18,6 +18,7 @@ from fabopt.search import Optimum, Search
 
 # The worst grade that is allowed, by metric.
 Demands = Mapping[str, int]
+_Key = tuple[tuple[str, ...], tuple[tuple[str, int], ...]]
 PRICE = MEASURES["capex_usd"]
 _LIMITS = {
     "capex_usd": "capex_cents",
@@ -53,14 +54,15 @@ class Finder:
         self.problem = problem
         self.settings = settings
         self.clock = clock
-        self._known: dict[tuple[tuple[str, ...], tuple[tuple[str, int], ...]], Met | None] = {}
+        self._known: dict[_Key, Met | None] = {}
+        self._solved: dict[_Key, Met | None] = {}
 
     def best(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
         """The design that is best in the metrics, in their order, under demands; None if there is proven to be none.
 
         Ties are broken in the documented order. Raises ``StoppedError`` if time runs out.
         """
-        key = (tuple(one.name for one in measures), tuple(sorted(demands.items())))
+        key = _key(measures, demands)
         if key not in self._known:
             self._known[key] = self._best(measures, dict(demands))
         return self._known[key]
@@ -90,6 +92,12 @@ class Finder:
 
     def _least(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
         """The least of a price, then of other sums."""
+        key = _key(measures, demands)
+        if key not in self._solved:
+            self._solved[key] = self._solve(measures, demands)
+        return self._solved[key]
+
+    def _solve(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
         problem = asked(self.problem, demands)
         if problem is None:
             return None
@@ -101,6 +109,10 @@ class Finder:
         if self.clock.is_over() or (found.verdict == "unknown" and problem.plan is None):
             raise StoppedError
         return None if found.value is None else Met(found, grades(problem, found.picked))
+
+
+def _key(measures: Sequence[Measure], demands: Demands) -> _Key:
+    return tuple(one.name for one in measures), tuple(sorted(demands.items()))
 
 
 def better(measure: Measure, met: Met) -> int:

@@ -1,8 +1,8 @@
 """Exact Pareto fronts by the epsilon-constraint method: every point proven, none dominated, none missing.
 
 Two objectives: the best in the first, then the best in the first among what is better in the second, and so on until
-there is none. With a number of points, or with three objectives: demands that are evenly spread between the best and
-the worst of the others, each answered exactly. See docs/fronts.md.
+there is none. With a number of points: the ends, then always a point in the largest gap. Three objectives: demands
+evenly spread between the best and the worst of the others, each answered exactly. See docs/fronts.md.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil
+from typing import NamedTuple
 
 from fabopt.front.finder import Finder, Met, StoppedError, better
 from fabopt.front.measures import Measure
@@ -37,29 +38,23 @@ def front(finder: Finder, objectives: Sequence[Measure], points: int | None, rep
 
     ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept.
     """
-    most = MOST_POINTS if points is None else points
+    if points is not None:
+        steps = _filled(finder, objectives) if len(objectives) == 2 else _spread(finder, objectives, points)
+    else:
+        steps = _every(finder, objectives)
+    most = MOST_POINTS if points is None else points if len(objectives) == 2 else None
     found: list[Met] = []
+    is_whole = len(objectives) == 2
     try:
-        whole = len(objectives) == 2 and _collect(_every(finder, objectives), found, most, objectives, report)
-        if not whole and points is not None:
-            found.clear()
-            _collect(_spread(finder, objectives, points), found, None, objectives, report)
+        for met in steps:
+            if most is not None and len(undominated([*found, met], objectives)) > most:
+                is_whole = False
+                break
+            found.append(met)
+            report(found)
     except StoppedError:
         return Found(tuple(undominated(found, objectives)), False, False)
-    return Found(tuple(undominated(found, objectives)), whole or points is not None, whole)
-
-
-def _collect(
-    steps: Iterator[Met], found: list[Met], most: int | None, objectives: Sequence[Measure], report: Report
-) -> bool:
-    """Add points until there are more than so many; True if there are not."""
-    for met in steps:
-        found.append(met)
-        report(found)
-        if most is not None and len(found) > most and len(undominated(found, objectives)) > most:
-            found.pop()
-            return False
-    return True
+    return Found(tuple(undominated(found, objectives)), is_whole or points is not None, is_whole)
 
 
 def _every(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
@@ -81,8 +76,37 @@ def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
     return sorted(objectives, key=lambda one: (not one.is_price, one.name, objectives.index(one)))
 
 
+def _filled(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
+    """The two ends, then points in the largest gap of the second objective, until no gap can hold one."""
+    first, second = in_turn(objectives)
+    ends = [finder.best(order, {}) for order in ((first, second), (second, first))]
+    met = [one for one in ends if one is not None]
+    yield from met
+    # demands that have not been answered: between the worth just below one point and that of the next
+    gaps = [_Gap(*(second.worth(one.grades[second.name]) for one in reversed(met)))] if len(met) == 2 else []
+    while gaps:
+        gap = max(gaps, key=lambda one: (one.worst - one.best, one.best))
+        gaps.remove(gap)
+        if gap.worst - gap.best < 2:
+            continue
+        demand = (gap.best + gap.worst) // 2
+        answer = finder.best((first, second), {second.name: second.worth(demand)})
+        here = gap.best if answer is None else second.worth(answer.grades[second.name])
+        gaps.append(_Gap(demand, gap.worst))
+        if answer is not None and here > gap.best:
+            gaps.append(_Gap(gap.best, here))
+            yield answer
+
+
+class _Gap(NamedTuple):
+    """What lies between two points in worth; the points themselves are known."""
+
+    best: int
+    worst: int
+
+
 def _spread(finder: Finder, objectives: Sequence[Measure], points: int) -> Iterator[Met]:
-    """Points for demands on all objectives but the first, evenly spread between their best and their worst."""
+    """Points for demands on the second and third objective, evenly spread between their best and their worst."""
     first, *others = in_turn(objectives)
     met: list[Met] = []
     for one in (first, *others):
@@ -91,7 +115,7 @@ def _spread(finder: Finder, objectives: Sequence[Measure], points: int) -> Itera
             return
         met.append(end)
         yield end
-    each = points if len(others) == 1 else max(2, ceil(points ** (1 / len(others))))
+    each = max(2, ceil(points ** (1 / len(others))))
     for demands in product(*(_levels(one, met, each) for one in others)):
         answer = finder.best((first, *others), dict(demands))
         if answer is not None:

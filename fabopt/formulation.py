@@ -57,6 +57,7 @@ class Program:
         self._add_purchases()
         self.one_candidate_per_fabric()
         self.links_are_realised()
+        self.cages_hold_both()
         self.purchases_cover_use()
         self.one_break_is_paid()
         self.nics_fit_slots()
@@ -210,6 +211,14 @@ class Program:
             terms = [(self.links[key, a], 1) for a in range(len(options))]
             terms += [(self.pick[index], -count) for index, count in self.counts[key].items()]
             self.lp += pulp.LpAffineExpression(terms) == 0, f"links_are_realised_{number}"
+
+    def cages_hold_both(self) -> None:
+        """Wires below and above a switch that its cages hold singly, not together: at most one of the two."""
+        for index, candidate in enumerate(self.candidates):
+            for number, clash in enumerate(candidate.clashes):
+                taken = [self.pick[index]]
+                taken += [self.links[(candidate.fabric, key), a] for key, a in clash]
+                self.lp += pulp.lpSum(taken) <= 2, f"cages_hold_both_{index}_{number}"
 
     def purchases_cover_use(self) -> None:
         """For every item with a price that depends on the quantity: bought + stock >= used."""

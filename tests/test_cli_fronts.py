@@ -131,6 +131,13 @@ def test_a_resumed_file_is_the_whole_file(run: Run) -> None:
     assert Path("rest.json").read_bytes() == Path("whole.json").read_bytes()
 
 
+def test_a_plot_is_written(run: Run) -> None:
+    pytest.importorskip("fabopt.report.plot")
+    for name in ("s.svg", "s.html"):
+        assert run("sweep", "case.yaml", "--over", "servers=1:4:4", "--plot", name).code == 0
+        assert Path(name).stat().st_size > 0
+
+
 @pytest.mark.slow
 def test_ctrl_c_writes_what_is_done(folder: Path) -> None:
     """A grid of some minutes, interrupted after the first points."""

@@ -62,6 +62,17 @@ def test_fronts_are_those_of_full_enumeration(family: str, seed: int) -> None:
         assert set(grades(found, *pair)) == undominated(every, pair), pair
 
 
+@pytest.mark.slow
+def test_wires_below_and_above_a_leaf_share_its_cages() -> None:
+    """Wires of two ports to four servers and to two spines take 4 + 4 of 7 cages, though their links need 2 + 3."""
+    parts, wanted = generate("linear", 9)
+    read = inputs_from_objects(wanted, parts)
+    one = Finder(problem_of(read.case, read.catalog), Settings(), Clock(None))
+    met = one.best([MEASURES["tco_usd"]], {"headroom_servers": 8})
+    least = min(found["tco_usd"] for found in designs(parts, wanted) if found["headroom_servers"] >= 8)
+    assert met is not None and met.grades["tco_usd"] == least
+
+
 @pytest.mark.parametrize("pair", [("capex_usd", "gbps_per_gpu"), ("switches", "cables")])
 def test_every_engine_finds_the_same_front(pair: tuple[str, str]) -> None:
     found = {

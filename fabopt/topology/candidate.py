@@ -79,6 +79,13 @@ class Choice:
     options: tuple[Option, ...]
 
 
+class Clash(NamedTuple):
+    """Two options, each the key of a choice and a place, that one candidate cannot have together."""
+
+    below: tuple[Hashable, int]
+    above: tuple[Hashable, int]
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """One sized design of a fabric. ``bound``: no way to buy it has a lower objective; ``order``: rank in ties."""
@@ -91,6 +98,7 @@ class Candidate:
     bound: float
     order: tuple[Any, ...] = field(repr=False)
     cards: int = 0
+    clashes: tuple[Clash, ...] = ()
 
 
 def part_uses(one: Assembly, near: int, wires: int, far: int) -> tuple[PartUse, ...]:

@@ -31,6 +31,7 @@ from fabopt.topology.clos.floored import (
 )
 from fabopt.topology.clos.joins import attachment_joins, run_of, server_assemblies
 from fabopt.topology.clos.shape import Parts, Shape, TierCount, down_cage_limit, most_endpoints, up_cage_limit
+from fabopt.topology.clos.sharing import clashes_of
 from fabopt.topology.clos.threshold import Batch
 from fabopt.topology.needs import Need, Profile, Quantities, Side, ceil_of
 
@@ -89,6 +90,7 @@ def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: i
         bound=float(batch.cost[0, index]),
         order=tie_order(fabric, clos),
         cards=0 if clos.parts.nic.item is None else clos.parts.nic.cards,
+        clashes=clashes_of(clos.parts, clos.shape, choices),
     )
 
 

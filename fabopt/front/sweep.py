@@ -153,6 +153,7 @@ def empty_front(inputs: Inputs, grid: Grid) -> Front:
         keys=grid.names,
         objectives=tuple(objectives),
         complete=False,
+        notes=inputs.notes,
     )
 
 

@@ -202,7 +202,8 @@ def _share(found: list[Conflict]) -> float:
 # -- how large ---------------------------------------------------------------------------------------------------
 
 
-def _sized(case: Case, servers: int) -> Case:
+def sized(case: Case, servers: int) -> Case:
+    """The case with another number of servers at its last stage."""
     stages = case.stages
     if stages is None:
         return case.model_copy(update={"servers": servers, "gpus": None})
@@ -230,7 +231,7 @@ def _largest(inquiry: Inquiry, most: int, guess: int) -> int:
     low, high, misses = 0, most + 1, 0
     while high - low > 1:
         servers = min(max(guess, low + 1), high - 1)
-        problem = inquiry.problem_of(_sized(inquiry.case, servers))
+        problem = inquiry.problem_of(sized(inquiry.case, servers))
         found = inquiry.design_of(problem, in_reach=True)
         if found is None:
             high, misses = servers, misses + 1

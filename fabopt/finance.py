@@ -65,8 +65,8 @@ def energy_cents_per_mw(finance: Finance, months: Sequence[int]) -> tuple[Fracti
 class Weights:
     """The objective as an integer: ``per_cent`` x cents + ``per_mw`` x mW + ``per_unit`` x rack milliunits.
 
-    Divided by ``scale`` it is cents, milliwatts or rack milliunits. ``energy``: weight of a milliwatt that each stage
-    adds, if energy is paid; cents are then present values.
+    Divided by ``scale`` it is cents, milliwatts or rack milliunits, switches or wires (cables and fibres). ``energy``:
+    weight of a milliwatt that each stage adds, if energy is paid; cents are then present values.
     """
 
     per_cent: int
@@ -74,6 +74,8 @@ class Weights:
     per_unit: int
     scale: int
     energy: tuple[int, ...] = ()
+    per_switch: int = 0
+    per_wire: int = 0
 
     def of_mw(self, stage: int) -> int:
         """Weight of a milliwatt that a stage adds."""
@@ -91,5 +93,7 @@ def weights_of(metric: str, energy: Sequence[Fraction]) -> Weights:
         return Weights(0, 1, 0, 1)
     if metric == "rack_units":
         return Weights(0, 0, 1, 1)
+    if metric in ("switches", "cables"):
+        return Weights(0, 0, 0, 1, (), int(metric == "switches"), int(metric == "cables"))
     scale = math.lcm(*(one.denominator for one in energy))
     return Weights(scale, 0, 0, scale, tuple(int(one * scale) for one in energy))

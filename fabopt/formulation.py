@@ -22,12 +22,12 @@ import ortools.sat.python.cp_model  # noqa: F401 - before pulp: docs/decisions
 
 import pulp  # isort: skip
 
+from fabopt.finance import Weights, weights_of
 from fabopt.goods import Item
-from fabopt.problem import Limits, Problem
+from fabopt.problem import WIRES, Limits, Problem, of_item
 from fabopt.purchases import Purchases, Use, is_ordered
 from fabopt.topology.candidate import Candidate, Option, Uses
 
-WIRES = ("cable", "fibre")
 Key = tuple[str, Hashable]
 # of one unit of an item that a stage adds
 Weight = Callable[[int, Item], int]
@@ -60,6 +60,7 @@ class Program:
         self.purchases = Purchases(self.problem, self.lp, *self._purchased())
         self.one_candidate_per_fabric()
         self.links_are_realised()
+        self.cages_hold_both()
         self.purchases.add_constraints()
         self.nics_fit_slots()
         self.limits_hold()
@@ -165,8 +166,10 @@ class Program:
     def levels(self) -> list[Level]:
         """The objective, then what breaks ties, in order (docs/formulation.md, "Ties")."""
         weights = self.problem.weights
-        levels = [self._objective()]
-        if weights.energy or weights.per_mw or weights.per_unit:
+        levels = [self._weighed("objective", weights)]
+        energy = self.problem.energy_cents_per_mw
+        levels += [self._weighed(metric, weights_of(metric, energy)) for metric in self.problem.then]
+        if weights != Weights(1, 0, 0, 1):
             levels.append(self._level("capex", self._cents, self.purchases.cost()))
         levels.append(self._level("power", self._of_network(lambda stage, item: item.power_mw)))
         levels.append(self._level("rack_units", self._of_network(lambda stage, item: item.rack_milliunits)))
@@ -176,18 +179,18 @@ class Program:
         levels.append(self._option_level())
         return levels
 
-    def _objective(self) -> Level:
-        """Minimize money, power or rack units; the servers' power only where its energy is paid."""
-        weights, present = self.problem.weights, bool(self.problem.weights.energy)
+    def _weighed(self, name: str, weights: Weights) -> Level:
+        """Money, power, rack units or counts; the servers' power only where its energy is paid."""
+        present = bool(weights.energy)
 
         def weight(stage: int, item: Item) -> int:
             money = weights.per_cent * self._cents(stage, item, present)
             if item.kind == "server" and not weights.per_cent:
                 return money
-            return money + weights.of_mw(stage) * item.power_mw + weights.per_unit * item.rack_milliunits
+            return money + of_item(weights, stage, item)
 
         orders = [(var, weights.per_cent * count) for var, count in self.purchases.cost(None, present)]
-        return self._level("objective", weight, [term for term in orders if term[1]])
+        return self._level(name, weight, [term for term in orders if term[1]])
 
     @staticmethod
     def _of_network(weight: Weight) -> Weight:
@@ -223,6 +226,14 @@ class Program:
             terms += [(self.pick[index], -count) for index, count in self.counts[key].items()]
             self.lp += pulp.LpAffineExpression(terms) == 0, f"links_are_realised_{number}"
 
+    def cages_hold_both(self) -> None:
+        """Wires below and above a switch that its cages hold singly, not together: at most one of the two."""
+        for index, candidate in enumerate(self.candidates):
+            for number, clash in enumerate(candidate.clashes):
+                taken = [self.pick[index]]
+                taken += [self.links[(candidate.fabric, key), a] for key, a in clash]
+                self.lp += pulp.lpSum(taken) <= 2, f"cages_hold_both_{index}_{number}"
+
     def nics_fit_slots(self) -> None:
         """Cards chosen over all fabrics fit the server's slots."""
         if len(self.problem.fabrics) > 1:
@@ -234,6 +245,7 @@ class Program:
         stage: what is spent at it, what draws and stands from it on.
         """
         last = len(self.problem.stages) - 1
+        self._limit_sums()
         self._limit("", self.problem.limits, range(last + 1), range(last + 1))
         for stage, one in enumerate(self.problem.stages):
             name = f"_{stage}" if last else "_stage"
@@ -250,6 +262,14 @@ class Program:
             if most is not None:
                 used = self._level(key, partial(_within, stages, weight), terms)
                 self.lp += used.expression <= most - used.offset, f"limits_hold_{key}{name}"
+
+    def _limit_sums(self) -> None:
+        """What fronts limit besides: switches, wires and what owning them costs, over all stages."""
+        limits = self.problem.limits
+        for name, most in (("switches", limits.switches), ("cables", limits.cables), ("tco_usd", limits.tco_scaled)):
+            if most is not None:
+                used = self._weighed(name, weights_of(name, self.problem.energy_cents_per_mw))
+                self.lp += used.expression <= most - used.offset, f"limits_hold_{name}"
 
     @property
     def is_settled(self) -> bool:

@@ -74,12 +74,12 @@ def solve(
         raise InputError([fault("--engine", "", "unknown engine", engine, allowed=", ".join(ENGINES))])
     clock = Clock(time_limit_s)
     settings = Settings(engine, time_limit_s, prune, progress or (lambda text: None))
-    with _interrupts(clock):
+    with interrupts(clock):
         return _solve(inputs, settings, clock, alternatives)
 
 
 @contextmanager
-def _interrupts(clock: Clock) -> Iterator[None]:
+def interrupts(clock: Clock) -> Iterator[None]:
     """Make the first Ctrl-C stop the search with what it has; the next one raises ``KeyboardInterrupt``."""
     if threading.current_thread() is not threading.main_thread():
         yield

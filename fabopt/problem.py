@@ -28,6 +28,7 @@ from fabopt.units import cents, exact, gbps, mbps, milliwatts
 PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
 X16_LANES = 16
 TIER_ROLES = ("leaf", "spine", "core")
+WIRES = ("cable", "fibre")
 Protocol = Literal["ethernet", "infiniband"]
 PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 
@@ -143,6 +144,19 @@ class AttachmentDemand:
     buys: Literal["both", "near", "none"]
 
 
+@dataclass(frozen=True)
+class Wants:
+    """What a point of a front asks of a fabric beyond the case.
+
+    ``bisection``: least Mb/s per GPU; ``headroom``: least servers that can be added within ``leaf_ratio``, the case's
+    oversubscription at the leaves.
+    """
+
+    leaf_ratio: Fraction
+    bisection: Fraction = Fraction(0)
+    headroom: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class FabricProblem:
     """One fabric to design. ``runs_m``: of every kind of link; in a ``layout`` of a floor the least that one can be."""
@@ -164,6 +178,7 @@ class FabricProblem:
     runs_m: Mapping[str, float]
     refused_nics: tuple[str, ...]
     layout: Layout | None = None
+    wants: Wants | None = None
 
     @property
     def attachment_ports(self) -> int:
@@ -173,16 +188,19 @@ class FabricProblem:
 
 @dataclass(frozen=True)
 class Limits:
-    """What may be spent over all fabrics; None: any amount."""
+    """What may be spent over all fabrics; None: any amount. ``tco_scaled``: in the units of the weights of tco."""
 
     capex_cents: int | None = None
     power_mw: int | None = None
     rack_milliunits: int | None = None
+    switches: int | None = None
+    cables: int | None = None
+    tco_scaled: int | None = None
 
     @property
     def are_set(self) -> bool:
         """Whether any is."""
-        return any(one is not None for one in (self.capex_cents, self.power_mw, self.rack_milliunits))
+        return self != Limits()
 
     def with_others(self, stages: Sequence[StageProblem]) -> Limits:
         """The tighter of these limits and those that stages come to together."""
@@ -199,6 +217,12 @@ class Limits:
 def tighter(one: int | None, other: int | None) -> int | None:
     """The lower of two limits; None is no limit."""
     return min((most for most in (one, other) if most is not None), default=None)
+
+
+def of_item(weights: Weights, stage: int, item: Item) -> int:
+    """What a unit of an item that a stage adds weighs beside its price."""
+    counted = weights.per_switch * (item.kind == "switch") + weights.per_wire * (item.kind in WIRES)
+    return weights.of_mw(stage) * item.power_mw + weights.per_unit * item.rack_milliunits + counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,6 +275,8 @@ class Problem:
     pcie_x16_gbps: Mapping[int, float]
     plan: FloorPlan | None = None
     estimates: bool = False
+    # metrics that break ties before the documented order, as names of the program's levels
+    then: tuple[str, ...] = ()
     servers_per_rack: int | None = None
     # fabrics as they are in every layout of the floor that is looked at, by fabric
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
@@ -321,6 +347,10 @@ class Problem:
         """The part of the objective that every design has: the servers' price and energy."""
         weights = self.weights
         return weights.per_cent * self.least_server_cents(bool(weights.energy)) + self.fixed_energy
+
+    def fixed_in(self, weights: Weights) -> int:
+        """The part of another objective that every design has."""
+        return replace(self, weights=weights).fixed_objective
 
     @property
     def prunes(self) -> bool:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import re
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -77,12 +79,28 @@ def _cp_sat(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, i
     solver.parameters.random_seed = SEED
     if time_limit_s is not None:
         solver.parameters.max_time_in_seconds = max(0.01, time_limit_s)
-    status = solver.solve(model)
+    status = _interruptible(solver, model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         values = {name: solver.value(var) for name, var in variables.items()}
         verdict: Verdict = "optimal" if status == cp_model.OPTIMAL else "feasible"
         return Solution(verdict, values, float(solver.best_objective_bound), 0.0)
     return Solution("infeasible" if status == cp_model.INFEASIBLE else "unknown", {}, None, 0.0)
+
+
+def _interruptible(solver: cp_model.CpSolver, model: cp_model.CpModel) -> Any:
+    """Solve, and give Ctrl-C back to Python: CP-SAT takes it to stop itself, says nothing, and leaves no handler."""
+    if threading.current_thread() is not threading.main_thread():
+        solver.parameters.catch_sigint_signal = False
+        return solver.solve(model)
+    handler = signal.getsignal(signal.SIGINT)
+    started = time.monotonic()
+    status = solver.solve(model)
+    if handler is not None:
+        signal.signal(signal.SIGINT, handler)
+    limit = solver.parameters.max_time_in_seconds
+    if status in (cp_model.FEASIBLE, cp_model.UNKNOWN) and time.monotonic() - started < limit:
+        signal.raise_signal(signal.SIGINT)
+    return status
 
 
 def _linear(expression: Any, variables: Mapping[str, cp_model.IntVar]) -> Any:

@@ -6,28 +6,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fabopt.finance import Weights, weights_of
 from fabopt.goods import Item
-from fabopt.problem import Problem
+from fabopt.problem import WIRES, Problem, of_item
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.needs import Floats
 
 
-def stage_weights(problem: Problem) -> Floats:
-    """Objective weight of one unit of every item first used at each stage, shape (stages, items).
+def stage_weights(problem: Problem, weights: Weights | None = None) -> Floats:
+    """Objective (or other) weight of one unit of every item first used at each stage, shape (stages, items).
 
     The least price that any break allows, with the share of spares that every unit asks for, and energy from then on.
     """
-    weights, present = problem.weights, bool(problem.weights.energy)
-    rows = []
-    for stage in range(len(problem.stages)):
-        rows.append(
-            [
-                weights.per_cent * item.least_cents(stage, present) * spare_share(item)
-                + weights.of_mw(stage) * item.power_mw
-                + weights.per_unit * item.rack_milliunits
-                for item in problem.goods.items
-            ]
-        )
+    weights = weights or problem.weights
+    present = bool(weights.energy)
+    rows = [
+        [
+            weights.per_cent * item.least_cents(stage, present) * spare_share(item) + of_item(weights, stage, item)
+            for item in problem.goods.items
+        ]
+        for stage in range(len(problem.stages))
+    ]
     return np.array(rows, dtype=float)
 
 
@@ -54,13 +53,27 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     power = np.array([item.power_mw for item in items], dtype=float)
     units = np.array([item.rack_milliunits for item in items], dtype=float)
     cards = np.array([item.kind == "nic" for item in items], dtype=float)
+    switches = np.array([item.kind == "switch" for item in items], dtype=float)
+    wires = np.array([item.kind in WIRES for item in items], dtype=float)
     limits = problem.limits_in_all
+    tco = weights_of("tco_usd", problem.energy_cents_per_mw)
     rows = [stage_weights(problem).min(axis=0)]
     caps = [np.inf]
     budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)
     power_mw = None if limits.power_mw is None else limits.power_mw - problem.fixed_power_mw
     slots = problem.nic_slots * problem.servers if len(problem.fabrics) > 1 else None
-    for row, most in ((cents, budget), (power, power_mw), (units, limits.rack_milliunits), (cards, slots)):
+    total = None
+    if limits.tco_scaled is not None:
+        total = limits.tco_scaled - problem.fixed_in(tco) + tco.per_cent * stock_value(problem, True)
+    for row, most in (
+        (cents, budget),
+        (power, power_mw),
+        (units, limits.rack_milliunits),
+        (cards, slots),
+        (switches, limits.switches),
+        (wires, limits.cables),
+        (stage_weights(problem, tco).min(axis=0), total),
+    ):
         if most is not None:
             rows.append(row)
             caps.append(float(most))

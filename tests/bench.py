@@ -122,6 +122,30 @@ def halls(folder: Path, times: int) -> list[Row]:
     return rows
 
 
+FRONT = ["--minimize", "capex_usd", "--maximize", "gbps_per_gpu"]
+GRID = ["--over", "fabrics.compute.max_oversubscription=1:3:5", "--over", "gpus=512:1536:5"]
+
+
+def fronts(folder: Path, times: int) -> list[Row]:
+    """Sweeps against one solve, a front of many GPUs, and two processes against one."""
+    solve, budgets = [], []
+    for _ in range(times):
+        solve.append(best([*FABOPT, "solve", str(DEMO)], 1).seconds)
+        budgets.append(best([*FABOPT, "sweep", str(DEMO), "--budget", "1M:6M:20"], 1).seconds)
+    case = folder / "front.yaml"
+    case.write_text(SIZED.format(gpus=16_384))
+    front = best([*FABOPT, "pareto", str(case), *FRONT], times)
+    alone = best([*FABOPT, "sweep", str(DEMO), *GRID], times)
+    both = best([*FABOPT, "sweep", str(DEMO), *GRID, "--jobs", "2"], times)
+    return [
+        Row("fabopt sweep, 1,024 GPUs, 20 budgets", min(budgets), "s"),
+        Row("  ratio to one fabopt solve in the same run", min(budgets) / min(solve), "x", 3),
+        Row("fabopt pareto, 16,384 GPUs, capex against gbps_per_gpu", front.seconds, "s", 30),
+        Row("fabopt sweep, 25 cells of the 1,024-GPU case, one process", alone.seconds, "s"),
+        Row("  two processes: how many times as fast", alone.seconds / both.seconds, "x"),
+    ]
+
+
 def direct(patience_s: float) -> list[str]:
     """The demo on one and two tiers, told to CP-SAT as one model of the whole structure, and as fabopt does it.
 
@@ -164,8 +188,9 @@ def main() -> None:
     print(f"| {'-' * 74} | {'-' * 12} | {'-' * 9} | {'-' * 6} |")
     with tempfile.TemporaryDirectory() as folder:
         few = max(1, given.times // 2)
-        for row in [*ratios(given.times), *large(Path(folder), few), *halls(Path(folder), few)]:
-            print(row, flush=True)
+        for rows in (ratios(given.times), large(Path(folder), few), halls(Path(folder), few)):
+            print(*rows, sep="\n", flush=True)
+        print(*fronts(Path(folder), few), sep="\n", flush=True)
     print(*direct(given.patience), sep="\n")
 
 

@@ -55,6 +55,7 @@ ROOMS = (
     "scarcity",
     "conflicts",
     "optimize",
+    "front",
     "report",
     "export",
     "api",

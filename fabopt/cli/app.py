@@ -55,6 +55,12 @@ PriceChanges = Annotated[
     list[str] | None,
     typer.Option("--price-change", metavar="KIND=+20%", help="Change prices of a kind or product id; repeatable."),
 ]
+FrontJson = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all points with their designs.")]
+FrontCsv = Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write a table of the points.")]
+FrontPlot = Annotated[str | None, typer.Option("--plot", metavar="FILE", help="Draw the points: .html, .png or .svg.")]
+FrontTimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the points done by then.")
+]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
 MaybeOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
 
@@ -116,6 +122,70 @@ def bom(
     from fabopt.cli.solving import Search, write_bill
 
     raise typer.Exit(write_bill(Search(source, engine.value, time_limit, catalog, price_change), output))
+
+
+@app.command()
+def sweep(
+    case: CaseFile,
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", metavar="2M:10M:9", help="Budgets: start:stop:count, or a list; suffixes K and M."),
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option("--over", metavar="KEY=VALUES", help="A key of the case, its values like budgets; repeatable."),
+    ] = None,
+    json: FrontJson = None,
+    csv: FrontCsv = None,
+    plot: FrontPlot = None,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Processes that solve points.")] = 1,
+    dask: Annotated[
+        str | None, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that solves points.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="FILE", help="Go on with a sweep that --json wrote.")
+    ] = None,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: FrontTimeLimit = None,
+    catalog: Catalogs = None,
+    price_change: PriceChanges = None,
+) -> None:
+    """Find the best design at each of many budgets, or values of keys of the case."""
+    from fabopt.cli.fronts import Targets, sweep_case
+    from fabopt.cli.solving import Search
+
+    search = Search(case, engine.value, time_limit, catalog, price_change)
+    raise typer.Exit(sweep_case(search, budget, over or [], jobs, dask, resume, Targets(json, csv, plot)))
+
+
+@app.command()
+def pareto(
+    case: CaseFile,
+    minimize: Annotated[
+        list[str] | None,
+        typer.Option("--minimize", metavar="METRIC", help="Less is better: capex_usd, power_w, ...; repeatable."),
+    ] = None,
+    maximize: Annotated[
+        list[str] | None,
+        typer.Option("--maximize", metavar="METRIC", help="More is better: gbps_per_gpu, ...; repeatable."),
+    ] = None,
+    points: Annotated[
+        int | None, typer.Option("--points", metavar="N", help="At most N points, evenly spread; default: all.")
+    ] = None,
+    json: FrontJson = None,
+    csv: FrontCsv = None,
+    plot: FrontPlot = None,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: FrontTimeLimit = None,
+    catalog: Catalogs = None,
+    price_change: PriceChanges = None,
+) -> None:
+    """Find the exact front of two metrics: every design that no other beats in both."""
+    from fabopt.cli.fronts import Targets, pareto_case
+    from fabopt.cli.solving import Search
+
+    search = Search(case, engine.value, time_limit, catalog, price_change)
+    raise typer.Exit(pareto_case(search, minimize or [], maximize or [], points, Targets(json, csv, plot)))
 
 
 @app.command()

@@ -63,7 +63,7 @@ class Search:
         from fabopt import optimize
 
         try:
-            with _progress() as progress, engines_silenced():
+            with progress_shown() as progress, engines_silenced():
                 return optimize.solve(inputs, engine=self.engine, time_limit_s=self.time_limit_s, progress=progress)
         except NoAnswerError as error:
             return self._unknown(inputs, str(error))
@@ -86,7 +86,7 @@ class Search:
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[str], None] | None]:
+def progress_shown() -> Iterator[Callable[[str], None] | None]:
     """Show what the search is doing on standard error, if someone is watching."""
     if not sys.stderr.isatty():
         yield None

@@ -102,6 +102,13 @@ class Choice:
     options: tuple[Option, ...]
 
 
+class Clash(NamedTuple):
+    """Two options, each the key of a choice and a place, that one candidate cannot have together."""
+
+    below: tuple[Hashable, int]
+    above: tuple[Hashable, int]
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """One sized design of a fabric, at all its stages.
@@ -118,6 +125,7 @@ class Candidate:
     bound: float
     order: tuple[Any, ...] = field(repr=False)
     cards: int = 0
+    clashes: tuple[Clash, ...] = ()
 
     @cached_property
     def fixed(self) -> dict[Item, int]:

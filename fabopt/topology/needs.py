@@ -102,9 +102,9 @@ class Side:
 
     def pair_cages(self, ports_per_wire: int) -> Number:
         """Cages that such wires occupy."""
-        return sum(one.boxes * self._cages_of_pairs(one, ports_per_wire) for one in self.profiles)
+        return sum(one.boxes * self.cages_of_pairs(one, ports_per_wire) for one in self.profiles)
 
-    def _cages_of_pairs(self, one: Profile, ports_per_wire: int) -> Number:
+    def cages_of_pairs(self, one: Profile, ports_per_wire: int) -> Number:
         """Cages that such wires occupy in one box."""
         if self.own is None:
             return ceil_of(one.heads(ports_per_wire) * ports_per_wire, self.ports_per_cage)
@@ -115,7 +115,7 @@ class Side:
         """Whether every box has the cages for such wires."""
         fits: Number = True
         for one in self.profiles:
-            cages = self._cages_of_pairs(one, ports_per_wire)
+            cages = self.cages_of_pairs(one, ports_per_wire)
             fits = fits & ((cages <= self.limit) | (one.boxes == 0))
         return fits
 

@@ -106,7 +106,8 @@ class Bounds:
         for attachment in self.fabric.attachments:
             speed = attachment.port_mbps
             options = [one for one in options if speed in (None, one.port.lane.port_mbps)]
-        return undominated_nics(options) if self.prune and self.problem.prunes else options
+        keep = self.prune and self.problem.prunes
+        return undominated_nics(options, by_injection=self.fabric.wants is not None) if keep else options
 
     @_remembered
     def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:

@@ -24,6 +24,7 @@ from fabopt.topology.clos.floored import (
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.kinds import Clos, kind_choices, leaf_spine, server_leaf, spine_core
 from fabopt.topology.clos.shape import down_cage_limit, most_endpoints
+from fabopt.topology.clos.sharing import clashes_of
 from fabopt.topology.clos.threshold import Batch
 from fabopt.topology.needs import ceil_of
 
@@ -72,6 +73,7 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float
         bound=bound,
         order=tie_order(fabric, clos),
         cards=0 if clos.parts.nic.item is None else clos.parts.nic.cards,
+        clashes=clashes_of(clos.parts, clos.shape, choices),
     )
 
 

@@ -45,8 +45,11 @@ def undominated_switches(options: Sequence[SwitchType]) -> list[SwitchType]:
     return kept
 
 
-def undominated_nics(options: Sequence[NicOption]) -> list[NicOption]:
-    """Drop a way to equip servers where another one looks the same from the network and costs and draws no more."""
+def undominated_nics(options: Sequence[NicOption], by_injection: bool = False) -> list[NicOption]:
+    """Drop a way to equip servers where another one looks the same from the network and costs and draws no more.
+
+    ``by_injection``: only if it delivers as much to a GPU too.
+    """
     best: dict[tuple[Any, ...], list[NicOption]] = {}
     for one in options:
         key = (one.port, one.ports_per_plane, one.planes, one.full_cages, one.partial_cages, one.partial_ports,
@@ -58,6 +61,7 @@ def undominated_nics(options: Sequence[NicOption]) -> list[NicOption]:
             sums = _card_sums(one)
             if not any(
                 other is not one
+                and (not by_injection or other.injection >= one.injection)
                 and all(a <= b for a, b in zip(_card_sums(other), sums, strict=True))
                 and (_card_sums(other) != sums or (other.nic_id, other.cards) < (one.nic_id, one.cards))
                 for other in same

@@ -22,6 +22,7 @@ from fabopt.topology.clos.shape import (
 )
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.clos.threshold import Batch, Threshold
+from fabopt.topology.clos.wants import has_room, leaf_uplinks
 from fabopt.topology.needs import Floats, Number, ceil_of
 
 # Rows that are opened at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
@@ -52,10 +53,12 @@ class Leaves:
         for shape, cost in self.bounds.known[key]:
             self.sizes_met = True
             if block.tiers == 1:
-                parts = Parts(block.protocol, block.nic, block.leaf, block.down)
-                self.threshold.offer(Batch(parts, shape, cost))
+                self.threshold.offer(Batch(self._parts(block), shape, cost))
             else:
                 self._with_uplinks(block, shape, cost)
+
+    def _parts(self, block: Block) -> Parts:
+        return Parts(block.protocol, block.nic, block.leaf, block.down, block.up)
 
     def _down_ports(self, shape: Shape) -> Number:
         """Down ports a leaf must have: most endpoints, attachments and reserve."""
@@ -77,7 +80,8 @@ class Leaves:
             first=self.problem.first_servers,
         )
         fits = int(self._down_ports(shape)[0]) <= usable_ports(block.down, block.leaf)
-        if fits and self._joins_servers(block, nic.ports_per_plane):
+        roomy = bool(has_room(self.fabric, self._parts(block), shape)[0])
+        if fits and roomy and self._joins_servers(block, nic.ports_per_plane):
             yield shape
 
     def _groups(self, block: Block) -> Iterator[Shape]:
@@ -130,6 +134,7 @@ class Leaves:
         """Add uplinks to group sizes, then spines (and cores) to what is left below the threshold."""
         endpoints = most_endpoints(shape, self.fabric.attachment_ports)
         fewest = self.bounds.leaf_uplinks(endpoints, block.down, block.uplinks)
+        fewest = np.maximum(fewest, leaf_uplinks(self.fabric, self._parts(block), endpoints))
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self.bounds.reserved(endpoints))
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         per_uplink = np.multiply.outer(upward, block.nic.planes * shape.leaves)
@@ -141,6 +146,8 @@ class Leaves:
             return
         rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
         rows = open_[rows]
+        roomy = has_room(self.fabric, self._parts(block), replace(shape, g=shape.g[rows], u=u))
+        rows, u = rows[roomy], u[roomy]
         bound = base[:, rows] + per_uplink[:, rows] * u
         for some in chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):
             kept = some[self.threshold.within(bound[:, some])]

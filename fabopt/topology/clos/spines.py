@@ -28,6 +28,7 @@ from fabopt.topology.clos.shape import (
     usable_ports,
 )
 from fabopt.topology.clos.threshold import Batch, Threshold
+from fabopt.topology.clos.wants import spine_uplinks
 from fabopt.topology.needs import Floats, Number, ceil_of
 
 # Rows that are put on a floor at a time.
@@ -237,6 +238,8 @@ class Spines:
         spine, up = stack.spine, stack.spine_up
         down = shape.spine_down
         fewest = self.bounds.spine_uplinks(down, spine.down, up)
+        endpoints = most_endpoints(shape, self.fabric.attachment_ports)
+        fewest = np.maximum(fewest, spine_uplinks(self.fabric, stack.parts(), shape, endpoints))
         most = uplinks_that_fit(spine.switch, spine.down, up, down)
         boxes = stack.planes * shape.pods * shape.spines
         switches = np.multiply.outer(self.costs.of(spine.switch.item), boxes)

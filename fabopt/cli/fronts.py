@@ -1,0 +1,183 @@
+"""Commands that solve a case at many points; each returns its exit code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from fabopt.cli.solving import Search, progress_shown
+from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, InputError, fault
+from fabopt.export.front import front_bytes, front_csv
+from fabopt.files import STANDARD_STREAM
+from fabopt.read.faults import refuse
+from fabopt.report.front import front_headline, front_summary, value_text
+
+if TYPE_CHECKING:
+    from fabopt.clock import Clock
+    from fabopt.schema.front import Front, FrontPoint
+
+PLOT_ENDINGS = (".html", ".png", ".svg")
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Files to write: the words of the command line."""
+
+    json: str | None = None
+    csv: str | None = None
+    plot: str | None = None
+
+    def check(self) -> None:
+        """Raise, before any work, if one of them cannot be written."""
+        if self.plot is not None and PurePath(self.plot).suffix.lower() not in PLOT_ENDINGS:
+            allowed = ", ".join(PLOT_ENDINGS)
+            raise InputError([fault(self.plot, "", "a plot is not written like this", allowed=allowed)])
+        check_targets([self.json, self.csv, self.plot])
+
+    def write(self, front: Front) -> None:
+        """Write what was asked for; a front without any design is not plotted."""
+        if self.json is not None:
+            deliver(self.json, front_bytes(front))
+        if self.csv is not None:
+            deliver(self.csv, front_csv(front))
+        if self.plot is not None and any(point.totals is not None for point in front.points):
+            from fabopt.report.plot import write_plot  # type: ignore[import-untyped, unused-ignore]
+
+            write_plot(front, Path(self.plot))
+
+    @property
+    def take_output(self) -> bool:
+        """Whether standard output is taken."""
+        return STANDARD_STREAM in (self.json, self.csv)
+
+
+@dataclass
+class Watched:
+    """What is told while points are solved: how many are done, the best so far, the time left."""
+
+    tell: Callable[[str], None]
+    metric: str
+    maximizes: bool
+    wanted: int | None = None
+    started: float = field(default_factory=time.monotonic)
+    best: int | float | None = None
+
+    def note(self, values: Sequence[int | float], done: int, new: int) -> None:
+        """Take note of the metric of new points; ``new``: how many of those done were solved now."""
+        found = [*values, *([] if self.best is None else [self.best])]
+        if found:
+            self.best = max(found) if self.maximizes else min(found)
+        of = f" of {self.wanted:,}" if self.wanted else ""
+        parts = [f"{done:,}{of} points"]
+        if self.best is not None:
+            parts.append(f"best so far {self.metric} {value_text(self.metric, self.best)}")
+        if self.wanted and new:
+            left = (time.monotonic() - self.started) / new * (self.wanted - done)
+            parts.append(f"about {left:,.0f} s left")
+        self.tell(", ".join(parts))
+
+
+@contextmanager
+def _at_work(search: Search) -> Iterator[tuple[Clock, Callable[[str], None]]]:
+    """A clock that time and Ctrl-C stop, and where to say what is being done."""
+    from fabopt.clock import Clock
+    from fabopt.optimize import interrupts
+
+    clock = Clock(search.time_limit_s)
+    with progress_shown() as show, engines_silenced(), interrupts(clock):
+        yield clock, show or (lambda text: None)
+
+
+def sweep_case(
+    search: Search,
+    budget: str | None,
+    over: Sequence[str],
+    jobs: int,
+    dask: str | None,
+    resume: str | None,
+    targets: Targets,
+) -> int:
+    """Solve a case at every point of a grid."""
+    _check_workers(jobs, dask)
+    targets.check()
+    inputs = search.inputs()
+    from fabopt.clock import Settings
+    from fabopt.front import sweep as sweeps
+    from fabopt.front.resume import resumed
+
+    grid = sweeps.grid_of(inputs, budget, over)
+    empty = sweeps.empty_front(inputs, grid)
+    before = None if resume is None else resumed(resume, empty)
+    metric = empty.objectives[-1]
+    with _at_work(search) as (clock, show):
+        watched = Watched(show, metric.metric, metric.sense == "maximize", grid.size)
+
+        def report(points: Sequence[FrontPoint], done: int, new: int) -> None:
+            found = [point.values[metric.metric] for point in points if metric.metric in point.values]
+            watched.note(found, done, new)
+
+        settings = Settings(search.engine)
+        how = sweeps.How(search.engine, jobs, dask)
+        front = sweeps.sweep(inputs, grid, how, before, settings, clock, report)
+    return _answered(front, targets)
+
+
+def _check_workers(jobs: int, dask: str | None) -> None:
+    faults: list[Fault] = []
+    if jobs < 1:
+        faults.append(fault("--jobs", "", "not a number of processes", jobs, allowed="1 or more"))
+    if dask is not None and jobs > 1:
+        faults.append(fault("--jobs", "", "the Dask cluster has workers of its own", jobs, hint="leave --jobs out"))
+    if faults:
+        raise refuse(faults)
+
+
+def pareto_case(
+    search: Search, minimize: Sequence[str], maximize: Sequence[str], points: int | None, targets: Targets
+) -> int:
+    """Find the front of a case."""
+    from fabopt.front.fronts import objectives_of, pareto_front
+
+    objectives = objectives_of(minimize, maximize, points)
+    targets.check()
+    inputs = search.inputs()
+    from fabopt.clock import Settings
+
+    with _at_work(search) as (clock, show):
+        first = objectives[0]
+        watched = Watched(show, first.name, first.sense == "maximize")
+        front = pareto_front(
+            inputs,
+            objectives,
+            points,
+            Settings(search.engine, progress=show),
+            clock,
+            lambda found: watched.note([first.shown(found[-1].grades[first.name])], len(found), len(found)),
+        )
+    return _answered(front, targets)
+
+
+def _answered(front: Front, targets: Targets) -> int:
+    """Write and show a front; its exit code."""
+    targets.write(front)
+    if targets.take_output:
+        tell(front_headline(front))
+    else:
+        say(front_summary(front))
+    if not front.complete:
+        tell(_stopped(front, targets))
+    statuses = {point.status for point in front.points}
+    if not statuses:
+        return EXIT_NO_ANSWER
+    return EXIT_INFEASIBLE if statuses == {"infeasible"} and front.complete else EXIT_DONE
+
+
+def _stopped(front: Front, targets: Targets) -> str:
+    kept = f" are in {targets.json}" if targets.json not in (None, STANDARD_STREAM) else ""
+    goes_on = "; --resume goes on from there" if kept and front.kind == "sweep" else ""
+    return f"stopped: {len(front.points):,} points were done{' and' if kept else ''}{kept}{goes_on}"

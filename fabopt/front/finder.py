@@ -1,0 +1,178 @@
+"""The best design of a problem under demands on its metrics: one step of the epsilon-constraint method.
+
+Prices (capex, tco, power) are minimized by the search itself, the other sums being limits of the program. Counts and
+what is better the more there is of it are driven to their best by steps: the cheapest design that is better by one
+grade, until there is none, which is proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from fabopt.clock import Clock, Settings
+from fabopt.finance import weights_of
+from fabopt.front.measures import MEASURES, Measure, grades, least_mbps, measured
+from fabopt.problem import FabricProblem, Limits, NicOption, Problem, Wants
+from fabopt.search import Optimum, Search
+
+# The worst grade that is allowed, by metric.
+Demands = Mapping[str, int]
+_Key = tuple[tuple[str, ...], tuple[tuple[str, int], ...]]
+PRICE = MEASURES["capex_usd"]
+_LIMITS = {
+    "capex_usd": "capex_cents",
+    "power_w": "power_mw",
+    "rack_units": "rack_milliunits",
+    "switches": "switches",
+    "cables": "cables",
+    "tco_usd": "tco_scaled",
+}
+
+
+class StoppedError(Exception):
+    """The clock ran out, or somebody stopped, before a point was proven."""
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """A design that is the best under some demands, and its grades."""
+
+    optimum: Optimum
+    grades: Mapping[str, int]
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no design is better; floors of many servers are estimated."""
+        return self.optimum.verdict == "optimal"
+
+
+class Finder:
+    """Answers for one problem, each worked out once."""
+
+    def __init__(self, problem: Problem, settings: Settings, clock: Clock) -> None:
+        self.problem = problem
+        self.settings = settings
+        self.clock = clock
+        self._known: dict[_Key, Met | None] = {}
+        self._solved: dict[_Key, Met | None] = {}
+
+    def best(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+        """The design that is best in the metrics, in their order, under demands; None if there is proven to be none.
+
+        Ties are broken in the documented order. Raises ``StoppedError`` if time runs out.
+        """
+        key = _key(measures, demands)
+        if key not in self._known:
+            self._known[key] = self._best(measures, dict(demands))
+        return self._known[key]
+
+    def _best(self, measures: Sequence[Measure], demands: dict[str, int]) -> Met | None:
+        met: Met | None = None
+        left = list(measures)
+        while left:
+            first = left.pop(0)
+            together = [first]
+            while first.is_price and left and left[0].sense == "minimize":
+                together.append(left.pop(0))
+            met = self._least(together, demands) if first.is_price else self._most(first, demands)
+            if met is None:
+                return None
+            demands.update({one.name: met.grades[one.name] for one in together})
+        return met
+
+    def _most(self, measure: Measure, demands: dict[str, int]) -> Met | None:
+        """The best in a metric that the search does not minimize, at the least capex of all that are as good."""
+        best = self._least([PRICE], demands)
+        met = best
+        while met is not None:
+            best = met
+            met = self._least([PRICE], {**demands, measure.name: better(measure, met)})
+        return best
+
+    def _least(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+        """The least of a price, then of other sums."""
+        key = _key(measures, demands)
+        if key not in self._solved:
+            self._solved[key] = self._solve(measures, demands)
+        return self._solved[key]
+
+    def _solve(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+        problem = asked(self.problem, demands)
+        if problem is None:
+            return None
+        first, *others = (one.name for one in measures)
+        weights = weights_of(first, problem.energy_cents_per_mw)
+        problem = replace(problem, weights=weights, then=tuple(others))
+        found = Search(problem, self.settings, self.clock).run()
+        # on large floors nothing is proven, and no design found means none
+        if self.clock.is_over() or (found.verdict == "unknown" and problem.plan is None):
+            raise StoppedError
+        return None if found.value is None else Met(found, grades(problem, found.picked))
+
+
+def _key(measures: Sequence[Measure], demands: Demands) -> _Key:
+    return tuple(one.name for one in measures), tuple(sorted(demands.items()))
+
+
+def better(measure: Measure, met: Met) -> int:
+    """The worst grade that is better than that of a design."""
+    return met.grades[measure.name] + (1 if measure.sense == "maximize" else -1)
+
+
+def asked(problem: Problem, demands: Demands) -> Problem | None:
+    """The problem with demands on its metrics beside its own; None where no card can meet them."""
+    limits = problem.limits
+    for name, grade in demands.items():
+        if name in _LIMITS:
+            if grade < 0:
+                return None
+            limits = _limited(problem, limits, name, grade)
+    wanted = {name: grade for name, grade in demands.items() if name not in _LIMITS}
+    fabrics = tuple(_wanting(problem, fabric, wanted) for fabric in problem.fabrics)
+    if any(not any(fabric.nics.values()) for fabric in fabrics):
+        return None
+    return replace(problem, limits=limits, fabrics=fabrics)
+
+
+def _limited(problem: Problem, limits: Limits, name: str, grade: int) -> Limits:
+    most = grade
+    if name == "power_w":
+        most = grade + problem.fixed_power_mw
+    elif name == "tco_usd":
+        # the most that rounds to so many cents: what is below half a cent more
+        scale = weights_of(name, problem.energy_cents_per_mw).scale
+        most = -(-(2 * grade + 1) * scale // 2) - 1
+    field = _LIMITS[name]
+    before = getattr(limits, field)
+    return replace(limits, **{field: most if before is None else min(most, before)})
+
+
+def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands) -> FabricProblem:
+    """A fabric with cards that give enough, and with what else is wanted of it."""
+    speeds = wanted if fabric.name in measured(problem) else {}
+    bisection = least_mbps(speeds.get("bisection_gbps_per_gpu", 0))
+    injection = max(bisection, least_mbps(speeds.get("gbps_per_gpu", 0)))
+    room = wanted.get("headroom_servers", 0)
+    if injection <= 0 and not room:
+        return fabric
+    nics = {
+        protocol: tuple(one for one in options if one.injection >= injection)
+        for protocol, options in fabric.nics.items()
+    }
+    ratio = fabric.oversubscription_leaf
+    changed = replace(fabric, nics=nics, wants=Wants(ratio, max(bisection, Fraction(0)), room))
+    return _tightened(changed, [one for options in nics.values() for one in options]) if bisection > 0 else changed
+
+
+def _tightened(fabric: FabricProblem, nics: Sequence[NicOption]) -> FabricProblem:
+    """The least ratios that the bisection allows any card: bounds are better with them."""
+    assert fabric.wants is not None
+    most = max((one.injection for one in nics), default=Fraction(1)) / fabric.wants.bisection
+    most = max(most, Fraction(1))
+    return replace(
+        fabric,
+        oversubscription_leaf=min(fabric.oversubscription_leaf, most),
+        oversubscription_spine=min(fabric.oversubscription_spine, most),
+    )

@@ -1,0 +1,99 @@
+"""The file of a Pareto front: its points with their designs, knee and marginal costs; or why there is no design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fabopt import __version__
+from fabopt.clock import Clock, Settings
+from fabopt.conflicts import conflicts_of
+from fabopt.design import case_record
+from fabopt.errors import Fault, fault
+from fabopt.front import pareto
+from fabopt.front.finder import Finder
+from fabopt.front.knees import marked
+from fabopt.front.measures import Measure, measure
+from fabopt.front.points import Place, point_of, without_design
+from fabopt.front.sweep import catalog_hash
+from fabopt.problem import Problem, problem_of
+from fabopt.read import Inputs
+from fabopt.read.faults import refuse
+from fabopt.schema.front import Front, FrontObjective, FrontPoint
+
+MOST_OBJECTIVES = 3
+FEWEST_POINTS = 2
+
+
+def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int | None) -> list[Measure]:
+    """What is traded, what is minimized first; ``InputError`` lists all that is wrong with the options."""
+    words = [("--minimize", word, "minimize") for word in minimize] + [("--maximize", w, "maximize") for w in maximize]
+    found: list[Measure] = []
+    faults: list[Fault] = []
+    for option, word, sense in words:
+        one = measure(option, word, "minimize" if sense == "minimize" else "maximize")
+        if isinstance(one, Fault):
+            faults.append(one)
+        elif one in found:
+            faults.append(fault(option, "", "this metric is given twice", word))
+        else:
+            found.append(one)
+    if not 2 <= len(words) <= MOST_OBJECTIVES:
+        hint = "for example --minimize capex_usd --maximize gbps_per_gpu"
+        faults.append(fault("pareto", "", "a front trades two or three metrics", len(words), hint=hint))
+    if points is not None and points < FEWEST_POINTS:
+        faults.append(fault("--points", "", "too few", points, allowed="2 or more"))
+    if len(words) == MOST_OBJECTIVES and points is None:
+        hint = "say how many, for example --points 30"
+        faults.append(fault("--points", "", "a front of three metrics has too many points to show them all", hint=hint))
+    if faults:
+        raise refuse(faults)
+    return found
+
+
+def pareto_front(
+    inputs: Inputs,
+    objectives: Sequence[Measure],
+    points: int | None,
+    settings: Settings,
+    clock: Clock,
+    report: pareto.Report,
+) -> Front:
+    """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points."""
+    problem = problem_of(inputs.case, inputs.catalog, settings.prune)
+    found = pareto.front(Finder(problem, settings, clock), objectives, points, report)
+    settings.progress("proving the designs")
+    traded = tuple(FrontObjective(metric=one.name, sense=one.sense) for one in objectives)
+    place = Place(objectives[0].name, settings.engine)
+    if found.complete and not found.points:
+        made = _none(inputs, problem, place, settings, clock)
+    else:
+        made = marked([point_of(problem, met, place) for met in found.points], traded)
+    return Front(
+        fabopt=__version__,
+        case=case_record(problem),
+        catalog_sha256=catalog_hash(inputs),
+        kind="pareto",
+        objectives=traded,
+        complete=found.complete,
+        notes=(*inputs.notes, *_notes(found, objectives, points)),
+        points=made,
+    )
+
+
+def _none(inputs: Inputs, problem: Problem, place: Place, settings: Settings, clock: Clock) -> tuple[FrontPoint, ...]:
+    quiet = replace(settings, progress=lambda text: None)
+    return (without_design(place, conflicts_of(inputs.case, inputs.catalog, problem, quiet, clock)),)
+
+
+def _notes(found: pareto.Found, objectives: Sequence[Measure], points: int | None) -> list[str]:
+    if found.is_whole:
+        return []
+    if not found.complete and points is None and len(found.points) >= pareto.MOST_POINTS:
+        return [
+            f"the front has more than {pareto.MOST_POINTS:,} points: these are its first, from the least "
+            f"{pareto.in_turn(objectives)[0].name} up; --points N gives N that are spread over all of it"
+        ]
+    if found.complete:
+        return [f"not the whole front: {len(found.points)} of its points, evenly spread, each proven"]
+    return []

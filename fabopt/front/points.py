@@ -1,0 +1,112 @@
+"""From an answer to a point of a file: the design, proven again without the solver, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from fabopt.billing import KIND_ORDER
+from fabopt.front.finder import Met
+from fabopt.front.measures import shown
+from fabopt.optimize import Answer, design_of, summary_of
+from fabopt.ordering import Picked, sums_of
+from fabopt.problem import Problem
+from fabopt.schema.design import Conflict, Design, Objective
+from fabopt.schema.front import FrontPoint
+from fabopt.search import Optimum
+from fabopt.topology.clos.candidates import Clos
+from fabopt.units import cents, usd
+from fabopt.verify import verify
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a point is: what is best there, the budget, and keys of the case as they are."""
+
+    metric: str
+    engine: str
+    budget_usd: int | float | None = None
+    over: Mapping[str, int | float] | None = None
+
+
+def point_of(problem: Problem, met: Met, place: Place) -> FrontPoint:
+    """A point with its design. ``problem``: that of the case as it is there.
+
+    Raises ``AssertionError`` if the design does not stand the proof, which only a fault of fabopt can cause.
+    """
+    design = proven(problem, met, place)
+    assert design.totals is not None
+    values = {name: value for name, value in shown(met.grades).items() if value is not None}
+    values["servers"] = problem.servers
+    value = getattr(design.totals, place.metric) if place.metric not in values else values[place.metric]
+    return FrontPoint(
+        budget_usd=place.budget_usd,
+        over=dict(place.over or {}),
+        status="optimal" if met.is_proven else "feasible",
+        summary=_summary(problem, met),
+        values=values,
+        objective=Objective(
+            metric=place.metric,
+            value=value,
+            bound=value if met.is_proven else None,
+            gap=0 if met.is_proven else None,
+            engine=place.engine,
+        ),
+        totals=design.totals,
+        capex_by_kind=_by_kind(design),
+        fabrics=design.fabrics,
+    )
+
+
+def without_design(place: Place, conflicts: tuple[Conflict, ...], notes: tuple[str, ...] = ()) -> FrontPoint:
+    """A point at which there is proven to be no design, and why."""
+    return FrontPoint(
+        budget_usd=place.budget_usd,
+        over=dict(place.over or {}),
+        status="infeasible",
+        objective=Objective(metric=place.metric, engine=place.engine),
+        conflicts=conflicts,
+        notes=notes,
+    )
+
+
+def proven(problem: Problem, met: Met, place: Place) -> Design:
+    """The design of an answer after every check; what it minimizes is said of the point, not of the design."""
+    picked: list[Picked] = list(met.optimum.picked)
+    sums = sums_of(problem, picked)
+    value = sums.objective + problem.fixed_energy
+    optimum = Optimum("feasible", list(met.optimum.picked), value)
+    design = design_of(Answer(problem, optimum), place.engine, 0.0, (), ())
+    failed = [check for check in verify(design) if not check.ok]
+    if failed:
+        raise AssertionError(f"a design of a front fails its check {failed[0].name}: {failed[0].detail}")
+    return design
+
+
+def at_budget(point: FrontPoint, budget_usd: int | float) -> FrontPoint:
+    """The same design as the answer to a budget."""
+    assert point.totals is not None and cents(point.totals.capex_usd) <= cents(budget_usd)
+    return point.model_copy(update={"budget_usd": budget_usd})
+
+
+def budgeted(problem: Problem, budget_usd: int | float | None) -> Problem:
+    """The problem with another budget; None: with any."""
+    limits = problem.case.limits.model_copy(update={"budget_usd": budget_usd})
+    most = None if budget_usd is None else cents(budget_usd)
+    case = problem.case.model_copy(update={"limits": limits})
+    return replace(problem, case=case, limits=replace(problem.limits, capex_cents=most))
+
+
+def _summary(problem: Problem, met: Met) -> str:
+    """Every fabric in a line, by name where there are several."""
+    clos: list[Clos] = [candidate.design for candidate, _ in met.optimum.picked]
+    texts = [summary_of(one) for one in clos]
+    if len(texts) == 1:
+        return texts[0]
+    return "; ".join(f"{fabric.name}: {text}" for fabric, text in zip(problem.fabrics, texts, strict=True))
+
+
+def _by_kind(design: Design) -> dict[str, int | float]:
+    """Dollars by kind of row, kinds without any left out."""
+    found = {kind: sum(cents(row.total_usd) for row in design.bom if row.kind == kind) for kind in KIND_ORDER}
+    return {kind: usd(amount) for kind, amount in found.items() if amount}

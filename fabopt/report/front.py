@@ -1,0 +1,131 @@
+"""Sweeps and fronts on a terminal: a sentence, a table, and a plot of dots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from fabopt.report.braille import BLANK, dots, stairs
+from fabopt.report.summary import table
+from fabopt.report.words import listed, money, plain, power, printable, some
+from fabopt.schema.design import Conflict
+from fabopt.schema.front import Front, FrontPoint
+
+PLOT_WIDTH, PLOT_HEIGHT = 60, 8
+AS_ABOVE = "as above"
+FEWEST_TO_PLOT = 3
+BUDGET_KEY = "limits.budget_usd"
+
+
+def front_summary(front: Front) -> RenderableType:
+    """Return what a sweep or front says at a glance."""
+    return Group(*_blocks(front))
+
+
+def front_headline(front: Front) -> str:
+    """Say in one sentence what was found."""
+    done = [point for point in front.points if point.totals is not None]
+    proven = "proven" if all(point.status == "optimal" for point in done) else "not all proven optimal"
+    if front.kind == "pareto":
+        what = f"{some(len(done), 'point')} of the front of {listed([one.metric for one in front.objectives])}"
+        text = f"{front.case.name}: {what}, {proven}"
+    else:
+        none = len(front.points) - len(done)
+        lost = f", {none} without a design" if none else ""
+        text = f"{front.case.name}: {some(len(front.points), 'point')} over {listed(front.keys)}{lost}, {proven}"
+    return text + ("." if front.complete else "; stopped before all points were done.")
+
+
+def _blocks(front: Front) -> Iterator[RenderableType]:
+    yield Text(printable(front_headline(front)), style="bold")
+    yield Text()
+    if front.points:
+        yield _table(front)
+    yield from _plot(front)
+    for note in front.notes:
+        yield Text(printable(f"note: {note}"))
+
+
+def value_text(metric: str, value: int | float | str | None) -> str:
+    """A figure of a point as people read it."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    if metric.endswith("_usd"):
+        return money(value)
+    return power(value) if metric.endswith("_w") else plain(value)
+
+
+def _table(front: Front) -> RenderableType:
+    traded = [one.metric for one in front.objectives]
+    shown = list(dict.fromkeys([*traded, "capex_usd", "power_w"]))
+    has_marginal = any(point.marginal is not None for point in front.points)
+    columns = [(key.rpartition(".")[2], True) for key in front.keys]
+    columns += [(metric, True) for metric in shown]
+    columns += [("$ per one more", True)] if has_marginal else []
+    columns += [("", False)] if any(point.knee for point in front.points) else []
+    columns.append(("what", False))
+    rows = [_row(front, point, shown, has_marginal) for point in front.points]
+    for before, row in reversed(list(pairwise(rows))):
+        if row[-1] == before[-1]:
+            row[-1] = AS_ABOVE
+    return table(columns, rows)
+
+
+def _row(front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool) -> list[str]:
+    cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
+    cells += [value_text(metric, point.values.get(metric)) for metric in shown]
+    if has_marginal:
+        cells.append("-" if point.marginal is None else money(point.marginal))
+    if any(one.knee for one in front.points):
+        cells.append("knee" if point.knee else "")
+    return [*cells, point.summary if point.totals is not None else _why(point)]
+
+
+def _why(point: FrontPoint) -> str:
+    if not point.conflicts:
+        return "no design"
+    return "no design: " + "; ".join(_needs(one) for one in point.conflicts)
+
+
+def _needs(conflict: Conflict) -> str:
+    if conflict.needed is None:
+        return f"{conflict.limit}: {conflict.detail}"
+    return f"{conflict.limit} needs {value_text(conflict.limit, conflict.needed)}"
+
+
+def _plot(front: Front) -> Iterator[RenderableType]:
+    """The plot, where there are two axes and a few points."""
+    axes = _axes(front)
+    if axes is None:
+        return
+    across, up = axes
+    points = [(_at(point, across), _at(point, up)) for point in front.points]
+    known = [(x, y) for x, y in points if x is not None and y is not None]
+    if len(known) < FEWEST_TO_PLOT:
+        return
+    xs, ys = [x for x, _ in known], [y for _, y in known]
+    yield Text(f"\n{value_text(up, max(ys))} {up}")
+    drawn = stairs(known) if front.kind == "pareto" or across == BUDGET_KEY else known
+    yield Text("\n".join(f"  {line}".rstrip(BLANK) for line in dots(drawn, PLOT_WIDTH, PLOT_HEIGHT)))
+    left, right = f"{value_text(up, min(ys))}; {across} from {value_text(across, min(xs))}", value_text(across, max(xs))
+    yield Text(f"{left} to {right}")
+
+
+def _axes(front: Front) -> tuple[str, str] | None:
+    """What goes across and up: the two objectives; or the one swept key and the objective."""
+    metrics = [one.metric for one in front.objectives]
+    if front.kind == "pareto":
+        return (metrics[0], metrics[1]) if len(metrics) == 2 else None
+    return (front.keys[0], metrics[-1]) if len(front.keys) == 1 else None
+
+
+def _at(point: FrontPoint, axis: str) -> float | None:
+    value = point.budget_usd if axis == BUDGET_KEY and not point.over else point.over.get(axis)
+    if value is None:
+        value = point.values.get(axis)
+    return float(value) if isinstance(value, int | float) and point.totals is not None else None

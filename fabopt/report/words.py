@@ -6,6 +6,16 @@ from collections.abc import Sequence
 
 Number = int | float
 _THOUSAND = 1000
+# Kinds of parts on a bill, in its order.
+KIND_NAMES = {
+    "switch": "switches",
+    "nic": "NICs",
+    "transceiver": "transceivers",
+    "cable": "cables",
+    "fibre": "fibres",
+    "server": "servers",
+    "other": "other",
+}
 
 
 def count(number: int) -> str:

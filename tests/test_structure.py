@@ -48,6 +48,7 @@ ROOMS = (
     "optimize",
     "report",
     "export",
+    "page",
     "api",
     "starter",
     "cli",
@@ -65,7 +66,23 @@ INDEX_HOSTS = (
     "--index" + "-url",
     "extra-index" + "-url",
 )
-TEXT_ENDINGS = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".json", ".cfg", ".ini", ".lock", ".sh", ""}
+TEXT_ENDINGS = {
+    ".py",
+    ".md",
+    ".yaml",
+    ".yml",
+    ".toml",
+    ".txt",
+    ".json",
+    ".cfg",
+    ".ini",
+    ".lock",
+    ".sh",
+    ".html",
+    ".css",
+    ".js",
+    "",
+}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -24,15 +24,20 @@ def read_design(path: Path | str) -> Design:
     return design
 
 
-def parse_json(data: bytes, file: str) -> Any:
-    """Return the value of a JSON file; keys given twice and numbers that are not finite are refused."""
+_HINT = "a design is what `fabopt solve --json` writes"
+
+
+def parse_json(data: bytes, file: str, hint: str = _HINT) -> Any:
+    """Return the value of a JSON file; keys given twice and numbers that are not finite are refused.
+
+    ``hint``: what to say of a file that is not JSON.
+    """
     try:
         return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_constant)
     except UnicodeDecodeError:
         raise InputError([fault(file, "", "not UTF-8 text")]) from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        hint = "a design is what `fabopt solve --json` writes"
         raise InputError([fault(file, where, f"not JSON: {error.msg}", hint=hint)]) from None
     except RecursionError:
         raise InputError([fault(file, "", "nested too deeply")]) from None

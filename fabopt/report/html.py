@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from fabopt.report.words import count, money, plain, power, printable, some
+from fabopt.report.words import count, money, power, printable, sentence, some
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,7 +46,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    environment.filters |= {"count": count, "money": money, "plain": plain, "power": power, "some": some}
+    environment.filters |= {"count": count, "money": money, "power": power, "some": some, "sentence": sentence}
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     return environment
 

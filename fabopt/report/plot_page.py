@@ -53,10 +53,10 @@ def front_table(front: Front) -> Table:
     """Return every point with its settings, its design or why there is none, and its figures."""
     axes = axes_of(front)
     metrics = _metrics(front, axes)
-    columns = [("point", True), *((Quantity(key).title, True) for key in front.keys), ("design", False)]
+    columns = [("point", False), *((Quantity(key).title, True) for key in front.keys), ("design", False)]
     columns += [(metric.title, True) for metric in metrics]
     more = _Optional(front)
-    columns += more.columns()
+    columns = [(_large(title), numbers) for title, numbers in (*columns, *more.columns())]
     rows = []
     for number, point in enumerate(front.points, start=1):
         settings = (_words(Quantity(key), setting_of(point, key)) for key in front.keys)
@@ -99,6 +99,10 @@ def _metrics(front: Front, axes: Axes) -> list[Quantity]:
     wanted += [Quantity(name) for name in ("capex_usd", "power_w", "switches")]
     unique = dict.fromkeys(wanted)
     return [one for one in unique if any(value_of(point, one.name) is not None for point in front.points)]
+
+
+def _large(title: str) -> str:
+    return title[:1].upper() + title[1:]
 
 
 def _words(quantity: Quantity, value: int | float | str | None) -> str:

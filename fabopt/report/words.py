@@ -79,6 +79,11 @@ def listed(words: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def sentence(text: str) -> str:
+    """``Text that begins large and ends in a full stop.``"""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
 def printable(text: str) -> str:
     """Return text without control characters, which could steer a terminal."""
     return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)

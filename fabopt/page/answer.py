@@ -51,9 +51,9 @@ def _claim(design: Design) -> str:
         less = least.get(design.objective.metric, f"has a lower {metric_name(design.objective.metric)}")
         return f"No other design of the space that was searched {less}: this is proven."
     if design.objective.gap is None:
-        return "It is the best found before the search stopped; how much better another could be is not known."
+        return "It is the best that was found; how much better another could be is not known."
     better = percent(float(design.objective.gap))
-    return f"It is the best found before the search stopped; no design can be more than {better} better."
+    return f"It is the best that was found; no design can be more than {better} better: this is proven."
 
 
 def _no_answer(design: Design) -> str:

@@ -17,8 +17,8 @@ from fabopt.page.parts import fabric_names, kind_rows, slices, sum_usd
 from fabopt.page.proof import check_groups, checks_sentence
 from fabopt.page.racks import FloorView, floor_view
 from fabopt.report.answer import conflict_quantity, proof_line, totals_line
+from fabopt.report.charts.compose import trade
 from fabopt.report.html import render
-from fabopt.report.plot import trade
 from fabopt.report.plot_page import front_figures, front_table
 from fabopt.schema.design import Check, Conflict, Design
 from fabopt.schema.front import Front

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabopt import __version__
+from fabopt.report.charts.compose import charts, trade
 from fabopt.report.charts.figures import Quantity, setting_of, value_of
 from fabopt.report.charts.points import Axes, axes_of, point_label, why_not
 from fabopt.report.charts.render import svg
 from fabopt.report.charts.style import PAGE_PALETTE
 from fabopt.report.html import drawn, render
-from fabopt.report.plot import charts, trade
 from fabopt.report.words import money
 from fabopt.schema.front import Front, FrontPoint
 

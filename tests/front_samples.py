@@ -53,7 +53,7 @@ def _values(design: Design) -> dict[str, int | float]:
         "capex_usd": design.totals.capex_usd,
         "power_w": design.totals.power_w,
         "gbps_per_gpu": metrics.injection_gbps_per_gpu,
-        "bisection": metrics.bisection_gbps_per_gpu,
+        "bisection_gbps_per_gpu": metrics.bisection_gbps_per_gpu,
     }
 
 

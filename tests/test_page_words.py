@@ -359,7 +359,7 @@ def test_report_checks_again(desk: Path, capsys: pytest.CaptureFixture[str]) -> 
         (["design.json", "-o", "page.html", "--front", "none.json"], "none.json: no such file"),
         (["text.json", "-o", "page.html"], "text.json: line 1, column 1: not JSON"),
         (["list.json", "-o", "page.html"], "list.json: "),
-        (["design.json", "-o", "page.html", "--front", "text.json"], "a front is what `fabopt sweep --json`"),
+        (["design.json", "-o", "page.html", "--front", "text.json"], "such a file is what `fabopt sweep"),
         (["design.json", "-o", "page.html", "--front", "design.json"], "design.json: "),
         (["design.json", "-o", "page.html", "--front", "other.json"], "another case; found 'other'; allowed: small"),
         (["-", "-o", "page.html", "--front", "-"], "--front: only one input can come from standard input"),

@@ -97,11 +97,11 @@ def test_label_is_topology_leaf_ratio(pareto: Front) -> None:
 
 def test_axes_put_what_is_minimized_along() -> None:
     objectives = (
-        FrontObjective(metric="bisection", sense="maximize"),
+        FrontObjective(metric="bisection_gbps_per_gpu", sense="maximize"),
         FrontObjective(metric="power_w", sense="minimize"),
     )
     front = Front(fabopt="0", case=front_samples.record(CASE), kind="pareto", objectives=objectives)
-    assert (axes_of(front).x.name, axes_of(front).y.name) == ("power_w", "bisection")
+    assert (axes_of(front).x.name, axes_of(front).y.name) == ("power_w", "bisection_gbps_per_gpu")
     both = (FrontObjective(metric="capex_usd", sense="minimize"), FrontObjective(metric="power_w", sense="minimize"))
     axes = axes_of(front.model_copy(update={"objectives": both}))
     assert (axes.x.name, axes.y.name, axes.third) == ("capex_usd", "power_w", None)
@@ -134,6 +134,15 @@ def test_budget_sweep_shows_budgets_and_where_there_is_no_design(budgets: Front)
     assert "no design" in texts(found)
     [gap] = [one for one in described(found) if "no design (proven)" in one]
     assert gap.startswith("point 1; budget $1,000; no design (proven): limits.budget_usd")
+
+
+def test_sweep_is_drawn_by_what_its_points_are_best_in(budgets: Front) -> None:
+    """Under budgets what is maximized, else the first objective, else that of the solver."""
+    least, most = FrontObjective(metric="capex_usd", sense="minimize"), budgets.objectives[0]
+    both = budgets.model_copy(update={"objectives": (least, most)})
+    assert axes_of(both).y.name == "gbps_per_gpu"
+    assert axes_of(both.model_copy(update={"keys": (RATIO,)})).y.name == "capex_usd"
+    assert axes_of(swept({RATIO: 1})).y.name == "capex_usd"
 
 
 def test_sweep_over_words_has_a_place_for_each() -> None:

@@ -9,7 +9,7 @@ from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
 from fabopt.files import STANDARD_STREAM
 from fabopt.page.build import page_bytes
 from fabopt.read import read_design
-from fabopt.read.front import read_front
+from fabopt.read.design import read_front
 from fabopt.report.answer import headline
 from fabopt.schema.design import Check, Design
 from fabopt.schema.front import Front

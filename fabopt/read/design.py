@@ -8,30 +8,34 @@ from typing import Any
 
 from fabopt.errors import Fault, InputError, fault
 from fabopt.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
-from fabopt.read.faults import refuse, validated
+from fabopt.read.faults import Model, refuse, validated
 from fabopt.schema.design import Design
+from fabopt.schema.front import Front
 
 
 def read_design(path: Path | str) -> Design:
     """Return the design in a JSON file (``-``: standard input); ``InputError`` lists all faults."""
+    return _read(Design, path, "a design is what `fabopt solve --json` writes")
+
+
+def read_front(path: Path | str) -> Front:
+    """Return the sweep or front in a JSON file, like ``read_design``."""
+    return _read(Front, path, "such a file is what `fabopt sweep --json` writes")
+
+
+def _read(model: type[Model], path: Path | str, hint: str) -> Model:
     standard = str(path) == STANDARD_STREAM
     file = "<standard input>" if standard else shown(Path(path))
     data = read_standard_input() if standard else read_bytes(Path(path))
     faults: list[Fault] = []
-    design = validated(Design, parse_json(data, file), file, faults)
-    if design is None:
+    found = validated(model, parse_json(data, file, hint), file, faults)
+    if found is None:
         raise refuse(faults)
-    return design
+    return found
 
 
-_HINT = "a design is what `fabopt solve --json` writes"
-
-
-def parse_json(data: bytes, file: str, hint: str = _HINT) -> Any:
-    """Return the value of a JSON file; keys given twice and numbers that are not finite are refused.
-
-    ``hint``: what to say of a file that is not JSON.
-    """
+def parse_json(data: bytes, file: str, hint: str = "") -> Any:
+    """Return the value of a JSON file; keys given twice and numbers that are not finite are refused."""
     try:
         return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_constant)
     except UnicodeDecodeError:

@@ -46,13 +46,16 @@ class FrontPoint(Strict):
 class Front(Strict):
     """A whole file. ``kind``: a sweep over ``keys`` (a budget is the key ``limits.budget_usd``) or a Pareto front.
 
-    ``complete``: False if it was stopped before all points were done.
+    ``complete``: False if it was stopped before all points were done. ``catalog_sha256``: of the products and their
+    prices as applied. ``notes``: what a reader must know of the whole.
     """
 
     fabopt: str
     case: CaseRecord
+    catalog_sha256: str = ""
     kind: Literal["sweep", "pareto"]
     keys: tuple[str, ...] = ()
     objectives: tuple[FrontObjective, ...] = ()
     complete: bool = True
+    notes: tuple[str, ...] = ()
     points: tuple[FrontPoint, ...] = ()

@@ -15,8 +15,8 @@ _NAMES = {
     "power_w": "power",
     "rack_units": "rack units",
     "gbps_per_gpu": "Gb/s per GPU",
-    "bisection": "bisection, Gb/s per GPU",
-    "headroom_servers": "servers that could be added",
+    "bisection_gbps_per_gpu": "bisection, Gb/s per GPU",
+    "headroom_servers": "servers that could still join",
     BUDGET_KEY: "budget",
 }
 _UNITS = ("usd", "w", "gbps", "m")

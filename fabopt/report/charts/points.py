@@ -42,8 +42,8 @@ class Dot:
 def axes_of(front: Front) -> Axes:
     """Return what is drawn against what.
 
-    A front: what is minimized along, the other one up. A sweep: its (first) key along, and up what its points are best
-    in: the objective that the file names, else the one of the solver.
+    A front: what is minimized along, the other one up. A sweep: its (first) key along, and up the first objective of
+    the file; over budgets what is maximized under them, because what is spent is then told apart anyway.
     """
     metrics = [one.metric for one in front.objectives]
     if front.kind == "pareto" and len(metrics) > 1:
@@ -52,9 +52,19 @@ def axes_of(front: Front) -> Axes:
             metrics[:2] = metrics[1], metrics[0]
         third = Quantity(metrics[2]) if len(metrics) > 2 else None
         return Axes(Quantity(metrics[0]), Quantity(metrics[1]), third, x_is_key=False)
-    y = metrics[0] if metrics else front.points[0].objective.metric if front.points else "capex_usd"
     key = front.keys[0] if front.keys else BUDGET_KEY
-    return Axes(Quantity(key), Quantity(y), None, x_is_key=True)
+    return Axes(Quantity(key), Quantity(_best_in(front)), None, x_is_key=True)
+
+
+def _best_in(front: Front) -> str:
+    """Return the metric that the points of a sweep are best in."""
+    if BUDGET_KEY in front.keys:
+        for one in front.objectives:
+            if one.sense == "maximize":
+                return one.metric
+    if front.objectives:
+        return front.objectives[0].metric
+    return front.points[0].objective.metric if front.points else "capex_usd"
 
 
 def dots_of(front: Front, axes: Axes) -> list[Dot]:

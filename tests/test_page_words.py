@@ -376,3 +376,20 @@ def test_report_refuses(
     err = capsys.readouterr().err
     assert message in err and "Traceback" not in err
     assert not (desk / "page.html").exists()
+
+
+# -- documentation ----------------------------------------------------------------------------------------------------
+
+
+def test_picture_of_the_page_is_small() -> None:
+    data = (ROOT / "docs" / "img" / "report.png").read_bytes()
+    assert data.startswith(b"\x89PNG") and len(data) < 300_000
+
+
+def test_documentation_names_every_section() -> None:
+    """Titles of the sections of the templates are those in docs/report.md."""
+    named = re.findall(r"^\| ([A-Z][\w ]+) \|", (ROOT / "docs" / "report.md").read_text(), re.MULTILINE)
+    templates = "".join(path.read_text() for path in TEMPLATES.glob("report*.html"))
+    titles = re.findall(r"<h2 id=\"(\w+)\">", templates)
+    assert len(named) == len(set(titles) - {"why"})
+    assert [title for title in named if title.split()[0].lower() not in titles] == []

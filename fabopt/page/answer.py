@@ -73,7 +73,7 @@ def key_figures(design: Design) -> list[KeyFigure]:
         KeyFigure("Power", power(totals.power_w), _share(totals)),
         _bandwidth(design.fabrics[0], len(design.fabrics) > 1),
         KeyFigure("Switches", count(totals.switches), f"{plain(totals.rack_units)} rack units"),
-        KeyFigure("Cables", count(totals.cables), some(totals.transceivers, "transceiver")),
+        KeyFigure("Cables and fibres", count(totals.cables), some(totals.transceivers, "transceiver")),
     ]
 
 

@@ -72,7 +72,11 @@ def key_figures(design: Design) -> list[KeyFigure]:
         KeyFigure(_tco_name(design), _dollars(totals.tco_usd), "purchase and energy"),
         KeyFigure("Power", power(totals.power_w), _share(totals)),
         _bandwidth(design.fabrics[0], len(design.fabrics) > 1),
-        KeyFigure("Switches", count(totals.switches), f"{plain(totals.rack_units)} rack units"),
+        KeyFigure(
+            "Switches",
+            count(totals.switches),
+            f"{plain(totals.rack_units)} rack unit{'' if totals.rack_units == 1 else 's'}",
+        ),
         KeyFigure("Cables and fibres", count(totals.cables), some(totals.transceivers, "transceiver")),
     ]
 

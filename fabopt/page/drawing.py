@@ -111,7 +111,10 @@ class _Picture:
     def _gutter(self, row: int) -> Iterator[str]:
         nodes, top = self.rows[row], self._top(row)
         boxes = sum(node.boxes for node in nodes if node.role != "attachment")
-        yield _words(0, top + 22, f"{count(boxes)} {self._tier_name(row)}" if boxes else self._tier_name(row), "tier")
+        name = self._tier_name(row)
+        yield _words(
+            0, top + 22, f"1 {nodes[0].role}" if boxes == len(nodes) == 1 else f"{count(boxes)} {name}", "tier"
+        )
         products = dict.fromkeys(node.product for node in nodes if node.role != "attachment")
         yield _words(0, top + 41, _fitting(", ".join(products), _GUTTER - 20, _SMALL), "note")
         if row + 1 < len(self.rows):

@@ -34,7 +34,7 @@ def fabric_view(fabric: FabricDesign, drawing: Drawing | None) -> FabricView:
     links = tuple(_link_row(row) for row in fabric.links)
     return FabricView(
         fabric.name,
-        fabric_line(fabric),
+        fabric_line(fabric).replace("infiniband", "InfiniBand"),
         None if drawing is None else drawn(drawing.svg),
         drawing is not None and drawing.aggregated,
         (nic_line(fabric), structure_line(fabric), bandwidth_line(fabric)),

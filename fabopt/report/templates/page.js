@@ -162,7 +162,7 @@ for (const mark of all(".chart svg [role='graphics-symbol'][aria-label]:not(g)")
 
 let folded = [];
 window.addEventListener("beforeprint", () => {
-  folded = all("details:not([open])");
+  folded = all("details:not([open]):not(.whole)");
   for (const one of folded) one.open = true;
 });
 window.addEventListener("afterprint", () => {

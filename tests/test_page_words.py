@@ -175,6 +175,11 @@ def test_damaged_designs_have_a_page_that_says_so() -> None:
     assert "There is no drawing" in page
 
 
+def test_nothing_to_buy_is_still_a_page() -> None:
+    design = solved("plain")
+    assert '<h2 id="bill">' in page_bytes(design.model_copy(update={"bom": ()}), ()).decode()
+
+
 def test_infeasible_designs_have_a_page_that_says_why(infeasible: Design) -> None:
     page = text_of(infeasible)
     assert "No design exists (proven)" in page

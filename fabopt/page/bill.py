@@ -9,24 +9,13 @@ from fabopt.export.bill import bill_bytes
 from fabopt.report.words import KIND_NAMES, count, money, plain, power
 from fabopt.schema.design import BomRow, Design, Number
 
-# Title, and whether it holds numbers.
-COLUMNS = (
-    ("Part", False),
-    ("Kind", False),
-    ("Fabric", False),
-    ("Stage", False),
-    ("Length", True),
-    ("Quantity", True),
-    ("Unit price", True),
-    ("Total", True),
-    ("Power", True),
-)
-
 
 @dataclass(frozen=True)
 class BillCell:
-    """Words, and what they are sorted by."""
+    """A cell after the part's: its column, whether that holds numbers, words, and what they are sorted by."""
 
+    column: str
+    is_number: bool
     words: str
     order: Number | str
 
@@ -43,8 +32,9 @@ class BillRow:
 
 
 def bill_view(design: Design) -> list[BillRow]:
-    """Return the lines of the bill, in its order."""
-    return [_row(row) for row in design.bom]
+    """Return the lines of the bill, in its order. Fabric and stage are columns where there are several."""
+    fabrics, stages = (len({getattr(row, name) for row in design.bom}) > 1 for name in ("fabric", "stage"))
+    return [_row(row, fabrics, stages) for row in design.bom]
 
 
 def bill_link(design: Design) -> str:
@@ -52,17 +42,19 @@ def bill_link(design: Design) -> str:
     return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(bill_bytes(design, '.csv')).decode()}"
 
 
-def _row(row: BomRow) -> BillRow:
+def _row(row: BomRow, with_fabric: bool, with_stage: bool) -> BillRow:
     length = "" if row.length_m is None else f"{plain(row.length_m)} m"
-    cells = (
-        BillCell(KIND_NAMES[row.kind], row.kind),
-        BillCell(row.fabric, row.fabric),
-        BillCell(row.stage, row.stage),
-        BillCell(length, -1 if row.length_m is None else row.length_m),
-        BillCell(count(row.quantity), row.quantity),
-        BillCell(money(row.unit_price_usd), row.unit_price_usd),
-        BillCell(money(row.total_usd), row.total_usd),
-        BillCell(power(row.power_w) if row.power_w else "-", row.power_w),
-    )
+    cells = [BillCell("Kind", False, KIND_NAMES[row.kind], row.kind)]
+    if with_fabric:
+        cells.append(BillCell("Fabric", False, row.fabric, row.fabric))
+    if with_stage:
+        cells.append(BillCell("Stage", False, row.stage, row.stage))
+    cells += [
+        BillCell("Length", True, length, -1 if row.length_m is None else row.length_m),
+        BillCell("Quantity", True, count(row.quantity), row.quantity),
+        BillCell("Unit price", True, money(row.unit_price_usd), row.unit_price_usd),
+        BillCell("Total", True, money(row.total_usd), row.total_usd),
+        BillCell("Power", True, power(row.power_w) if row.power_w else "-", row.power_w),
+    ]
     number = row.part_number if row.part_number != row.id else ""
-    return BillRow(row.id, number, row.description, cells, row.total_usd)
+    return BillRow(row.id, number, row.description, tuple(cells), row.total_usd)

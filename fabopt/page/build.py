@@ -9,7 +9,7 @@ from fabopt.errors import InputError
 from fabopt.page.alternatives import alternative_rows, objective_column
 from fabopt.page.answer import STATUS_WORDS, answer, key_figures
 from fabopt.page.assumptions import assumptions, case_text, confidence_sentence, price_rows
-from fabopt.page.bill import COLUMNS, bill_link, bill_view
+from fabopt.page.bill import bill_link, bill_view
 from fabopt.page.drawing import Drawing, drawings
 from fabopt.page.growth import growth_view
 from fabopt.page.network import fabric_view
@@ -73,6 +73,7 @@ def _of_front(design: Design, front: Front | None) -> dict[str, Any]:
 def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
     kinds = kind_rows(design)
     pictures, floor = _of_wiring(design)
+    bill = bill_view(design)
     return {
         "totals_line": totals_line(design),
         "kinds": kinds,
@@ -83,8 +84,8 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "fabrics": [fabric_view(fabric, pictures.get(fabric.name)) for fabric in design.fabrics],
         "floor": floor,
         "growth": growth_view(design),
-        "bill_columns": COLUMNS,
-        "bill": bill_view(design),
+        "bill": bill,
+        "bill_heads": [(cell.column, cell.is_number) for cell in bill[0].cells] if bill else [],
         "bill_link": bill_link(design),
         "alternatives": alternative_rows(design),
         "objective_column": objective_column(design),

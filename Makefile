@@ -6,7 +6,7 @@ CASE ?= cases/finetuning-1024-gpus.yaml
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench schemas clean
+.PHONY: help setup demo test lint bench schemas picture clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -35,6 +35,9 @@ bench: setup  ## Measure speed, as ratios in one run
 
 schemas: setup  ## Write docs/schemas from the types
 	$(BIN)/python -m fabopt.cli.schemas docs/schemas
+
+picture: setup  ## Take the README's picture of a report
+	$(BIN)/python docs/photograph_report.py docs/img/report.png
 
 clean:  ## Remove what make made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache demo-design.json demo-bom.xlsx

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.register_profile(
     "fabopt", deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 settings.load_profile("fabopt")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -19,3 +28,20 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     patch = pytest.MonkeyPatch()
     folder: Path = tmp_path_factory.mktemp("cache")
     patch.setenv("XDG_CACHE_HOME", str(folder))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The browser of this machine. Without one, tests that need it are skipped; with ``CI=true`` they fail."""
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        message = f"there is no browser: {', '.join(BROWSERS)}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as engine:
+        running = engine.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield running
+        running.close()

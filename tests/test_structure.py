@@ -58,6 +58,7 @@ ROOMS = (
     "front",
     "report",
     "export",
+    "page",
     "api",
     "starter",
     "cli",
@@ -75,7 +76,23 @@ INDEX_HOSTS = (
     "--index" + "-url",
     "extra-index" + "-url",
 )
-TEXT_ENDINGS = {".py", ".md", ".yaml", ".yml", ".toml", ".txt", ".json", ".cfg", ".ini", ".lock", ".sh", ""}
+TEXT_ENDINGS = {
+    ".py",
+    ".md",
+    ".yaml",
+    ".yml",
+    ".toml",
+    ".txt",
+    ".json",
+    ".cfg",
+    ".ini",
+    ".lock",
+    ".sh",
+    ".html",
+    ".css",
+    ".js",
+    "",
+}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -210,6 +210,20 @@ def export(
 
 
 @app.command()
+def report(
+    design: DesignFile,
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Page to write: .html.")],
+    front: Annotated[
+        str | None, typer.Option("--front", metavar="FRONT.json", help="Front or sweep of the same case to show.")
+    ] = None,
+) -> None:
+    """Write one self-contained HTML page about a design."""
+    from fabopt.cli.report import write_report
+
+    raise typer.Exit(write_report(design, output, front))
+
+
+@app.command()
 def formulation(case: CaseFile, output: Output, catalog: Catalogs = None, price_change: PriceChanges = None) -> None:
     """Write the integer program of a case as .lp or .mps."""
     from fabopt.cli.solving import Search, write_formulation

@@ -136,13 +136,14 @@ def infeasible_lines(design: Design) -> list[str]:
 
 
 def _conflict_line(conflict: Conflict) -> str:
-    is_, needs = _quantity(conflict.limit, conflict.value), _quantity(conflict.limit, conflict.needed)
+    is_, needs = conflict_quantity(conflict.limit, conflict.value), conflict_quantity(conflict.limit, conflict.needed)
     needed = f"needs {needs}" if conflict.needed is not None else "no value of it alone would do"
     detail = f" ({conflict.detail})" if conflict.detail else ""
     return f"  {conflict.limit}: is {is_}; {needed}{detail}"
 
 
-def _quantity(limit: str, value: int | float | str | None) -> str:
+def conflict_quantity(limit: str, value: int | float | str | None) -> str:
+    """A limit's value, or what it would have to be, with its unit."""
     if value is None:
         return "not set"
     if isinstance(value, str):

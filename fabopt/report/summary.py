@@ -21,19 +21,8 @@ from fabopt.report.answer import (
     totals_line,
 )
 from fabopt.report.floor import floor_lines
-from fabopt.report.words import count, money, plain, power, printable, signed_money, signed_power
+from fabopt.report.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
-
-_KINDS = {
-    "switch": "switches",
-    "nic": "NICs",
-    "transceiver": "transceivers",
-    "cable": "cables",
-    "fibre": "fibres",
-    "server": "servers",
-    "other": "other",
-}
-
 
 # Columns of ids and names, which must stay whole to be copied.
 _WHOLE = ("id", "name", "switch", "tier")
@@ -156,7 +145,7 @@ def _cost_table(design: Design) -> Table:
 
 
 def _kind_name(fabric: str, kind: str) -> str:
-    return f"{fabric} {_KINDS[kind]}" if fabric else _KINDS[kind]
+    return f"{fabric} {KIND_NAMES[kind]}" if fabric else KIND_NAMES[kind]
 
 
 def _cost_row(name: str, rows: Sequence[BomRow], whole: int | float) -> list[str]:

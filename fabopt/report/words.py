@@ -6,6 +6,16 @@ from collections.abc import Sequence
 
 Number = int | float
 _THOUSAND = 1000
+# Kinds of parts on a bill, in its order.
+KIND_NAMES = {
+    "switch": "switches",
+    "nic": "NICs",
+    "transceiver": "transceivers",
+    "cable": "cables",
+    "fibre": "fibres",
+    "server": "servers",
+    "other": "other",
+}
 
 
 def count(number: int) -> str:
@@ -67,6 +77,11 @@ def listed(words: Sequence[str], last: str = "and") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def sentence(text: str) -> str:
+    """``Text that begins large and ends in a full stop.``"""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 def printable(text: str) -> str:

@@ -1,0 +1,40 @@
+"""Take the README's picture of a report: the page of a shipped case in a browser, its upper part.
+
+    python docs/photograph_report.py docs/img/report.png
+
+Needs Chromium and playwright.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from fabopt import solve
+from fabopt.page.build import page_bytes
+
+CASE = "cases/hall-1024-gpus.yaml"
+WIDTH, HEIGHT, SCALE = 1200, 1600, 1.0
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def photograph(page: Path, target: Path) -> None:
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SCALE)
+        tab.goto(page.as_uri())
+        tab.screenshot(path=target)
+        browser.close()
+
+
+if __name__ == "__main__":
+    result = solve(CASE)
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        page.write_bytes(page_bytes(result.design, result.checks))
+        photograph(page, Path(sys.argv[1]))

@@ -1,0 +1,58 @@
+"""The command that writes a design as a page for people."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from fabopt.cli.output import check_targets, deliver, tell
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
+from fabopt.files import STANDARD_STREAM
+from fabopt.page.build import page_bytes
+from fabopt.read import read_design
+from fabopt.read.design import read_front
+from fabopt.report.answer import headline
+from fabopt.schema.design import Check, Design
+from fabopt.schema.front import Front
+from fabopt.verify import verify
+
+_ENDINGS = (".html", ".htm")
+
+
+def write_report(path: str, output: str, front: str | None) -> int:
+    """Write the page of a saved design, with a front of the same case if one is given.
+
+    The design is checked again first; a check that fails is on the page, and the exit code is that of ``check``. A file
+    without a design gives a page that says why.
+    """
+    _check_ending(output)
+    if front == path == STANDARD_STREAM:
+        raise InputError([fault("--front", "", "only one input can come from standard input")])
+    check_targets([output])
+    design = read_design(path)
+    shown_front = _front(front, design) if front is not None else None
+    checks = _checks(design)
+    deliver(output, page_bytes(design, checks, shown_front))
+    if not design.fabrics:
+        tell(headline(design))
+    failed = [check for check in checks if not check.ok]
+    for check in failed:
+        tell(f"check {check.name} FAILED: {check.detail}")
+    return EXIT_CHECK_FAILED if failed else EXIT_DONE
+
+
+def _check_ending(output: str) -> None:
+    if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in _ENDINGS:
+        raise InputError([fault(output, "", "a report is not written like this", allowed=", ".join(_ENDINGS))])
+
+
+def _checks(design: Design) -> tuple[Check, ...]:
+    return verify(design) if design.fabrics else ()
+
+
+def _front(path: str, design: Design) -> Front:
+    """Return the front; one of a case with another name is a mistake."""
+    front = read_front(path)
+    if front.case.name != design.case.name:
+        name = front.case.name
+        raise InputError([fault(path, "case.name", "the front is of another case", name, allowed=design.case.name)])
+    return front

@@ -1,0 +1,1 @@
+"""Charts as Vega-Lite specifications, and their rendering."""

@@ -1,0 +1,86 @@
+"""The charts of a front: the trade, and what the money goes into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fabopt.report.charts.bars import cost_bars
+from fabopt.report.charts.figures import BUDGET_KEY, Quantity
+from fabopt.report.charts.front import front_chart
+from fabopt.report.charts.grid import grid_chart
+from fabopt.report.charts.points import Dot, axes_of, dots_of
+from fabopt.report.charts.style import FILE_PALETTE, Palette, Spec, heading
+from fabopt.report.words import listed, some
+from fabopt.schema.front import Front
+
+_GRID_KEYS = 2
+# Bars along more points than this are too thin to read.
+_MOST_BARS = 120
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart and what it shows, in a title and a sentence."""
+
+    title: str
+    about: str
+    spec: Spec
+
+
+def charts(front: Front, palette: Palette) -> Iterator[Chart]:
+    """Yield the charts of a front: the trade, and the cost by kind of part along it. None without points."""
+    if not front.points:
+        return
+    axes = axes_of(front)
+    dots = dots_of(front, axes)
+    if front.kind == "sweep" and len(front.keys) == _GRID_KEYS:
+        yield Chart(trade(front), "a cross is where no design meets the case", grid_chart(front, axes.y, dots, palette))
+        return
+    yield Chart(trade(front), _about(front, dots), front_chart(front, axes, dots, palette))
+    if len(dots) <= _MOST_BARS and any(dot.point.capex_by_kind for dot in dots):
+        bars = [(str(dot.number), dot.point.capex_by_kind) for dot in dots]
+        yield Chart("What the money buys", "purchase price by kind of part", cost_bars(bars, palette, "point"))
+
+
+def trade(front: Front) -> str:
+    """Say what is traded: ``purchase price against Gb/s per GPU``."""
+    axes = axes_of(front)
+    if front.kind == "sweep":
+        up = axes.y.title
+        return (
+            f"{up[:1].upper()}{up[1:]} by {listed([Quantity(key).short_title for key in front.keys]) or axes.x.title}"
+        )
+    words = f"{axes.x.title} against {axes.y.title}"
+    if axes.third is not None:
+        words += f" and {axes.third.title}"
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def _about(front: Front, dots: list[Dot]) -> str:
+    axes = axes_of(front)
+    missing = sum(dot.y is None for dot in dots)
+    parts = [some(len(dots) - missing, "design")]
+    if missing:
+        parts.append(f"{some(missing, 'point')} without one")
+    if axes.third is not None:
+        parts.append(f"larger marks: more {axes.third.title}")
+    if axes.x_is_key and axes.x.name == BUDGET_KEY:
+        parts.append("grey: what is left of the budget")
+    if not front.complete:
+        parts.append("stopped before all points were done")
+    return "; ".join(parts)
+
+
+def together(front: Front) -> Spec:
+    """Return all charts as one, below each other; without points a title that says so."""
+    shown = list(charts(front, FILE_PALETTE))
+    name = front.case.name
+    if not shown:
+        text = {"mark": {"type": "text"}, "encoding": {"text": {"value": "no points"}}, "data": {"values": [{}]}}
+        return {"title": heading(name), "width": 400, "height": 80, **text}
+    first, *others = shown
+    titled = [{**first.spec, "title": heading(f"{name}: {first.title}", first.about)}]
+    titled += [{**chart.spec, "title": heading(chart.title, chart.about)} for chart in others]
+    whole: Spec = {"padding": 20, "vconcat": titled, "spacing": 36}
+    return whole | {"resolve": {"scale": {"color": "independent", "x": "independent", "y": "independent"}}}

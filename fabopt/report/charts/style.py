@@ -1,0 +1,95 @@
+"""How charts look: colours, fonts and axes, for files and for pages that have a dark side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Spec = dict[str, Any]
+
+WIDTH = 720
+# Sans that vl-convert brings along: texts are measured alike on every machine.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+KINDS = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours by what they are for.
+
+    ``halo``: around letters that stand over lines. ``kinds``: of the parts on a bill, in the order of ``KINDS``.
+    """
+
+    ink: str
+    faded: str
+    grid: str
+    ground: str
+    halo: str
+    accent: str
+    alarm: str
+    on_accent: str
+    kinds: tuple[str, ...]
+
+    def kind(self, kind: str) -> str:
+        """Return the colour of a kind of part."""
+        return self.kinds[KINDS.index(kind)]
+
+
+# Each colour of a kind stands out from white by 3:1 and more (WCAG 2.2, 1.4.11).
+FILE_PALETTE = Palette(
+    ink="#1b2430",
+    faded="#56616e",
+    grid="#e2e6eb",
+    ground="#ffffff",
+    halo="#ffffff",
+    accent="#1d5a9e",
+    alarm="#b3261e",
+    on_accent="#ffffff",
+    kinds=("#1d4e89", "#2a7f62", "#b76e00", "#7b5e9e", "#a8436b", "#56616e", "#7d8894"),
+)
+# The same names in ``page.css``, where they change with the reader's light.
+PAGE_PALETTE = Palette(
+    ink="var(--ink)",
+    faded="var(--faded)",
+    grid="var(--grid)",
+    ground="none",
+    halo="var(--ground)",
+    accent="var(--accent)",
+    alarm="var(--alarm)",
+    on_accent="var(--on-accent)",
+    kinds=tuple(f"var(--{kind})" for kind in KINDS),
+)
+
+
+def config(palette: Palette) -> Spec:
+    """Return the looks that all marks, axes and legends share."""
+    axis = {
+        "labelColor": palette.faded,
+        "titleColor": palette.faded,
+        "gridColor": palette.grid,
+        "domainColor": palette.faded,
+        "tickColor": palette.faded,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 10,
+        "labelLimit": 220,
+        "labelFlush": False,
+        "titleLimit": WIDTH,
+    }
+    legend = {"labelColor": palette.ink, "titleColor": palette.faded, "labelFontSize": 12, "titleFontSize": 12}
+    title = {"color": palette.ink, "subtitleColor": palette.faded, "fontSize": 16, "subtitleFontSize": 12}
+    return {
+        "font": FONT,
+        "background": palette.ground,
+        "axis": axis,
+        "legend": {**legend, "titleFontWeight": "normal", "labelLimit": 220},
+        "title": {**title, "anchor": "start", "offset": 14, "subtitlePadding": 6},
+        "view": {"stroke": None},
+        "text": {"color": palette.ink, "fontSize": 11},
+    }
+
+
+def heading(title: str, subtitle: str = "") -> Spec:
+    """Return the title of a chart."""
+    return {"text": title, "subtitle": subtitle} if subtitle else {"text": title}

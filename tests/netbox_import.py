@@ -33,6 +33,17 @@ def guessed_rows(path: Path) -> list[list[str]]:
     return list(csv.reader(io.StringIO(data), dialect=dialect))
 
 
+def detected_format(data: str) -> str:
+    """Tell the format of a file as NetBox does where neither format nor delimiter is given (``_detect_format``)."""
+    if data[0] in "{[":
+        return "json"
+    if data.startswith(("---", "- ")):
+        return "yaml"
+    if set(DELIMITERS) & set(data.split("\n", 1)[0]):
+        return "csv"
+    raise RefusedError("Unable to detect data format. Please specify.")
+
+
 class NetBox:
     """The objects imported so far."""
 

@@ -28,7 +28,7 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring
 from tests import export_samples, small, verify_fixtures
 from tests.netbox_facts import CABLE_TYPES, INTERFACE_TYPES
-from tests.netbox_import import NetBox, guessed_rows
+from tests.netbox_import import NetBox, detected_format, guessed_rows
 
 Made = tuple[Design, Wiring]
 RELEASES = tuple(VERSIONS)
@@ -115,6 +115,15 @@ def test_netbox_takes_it_and_has_the_same_links(name: str, release: str, tmp_pat
     assert not frozenset().union(*(traced - expected)) & {*near, *far}
     assert len(netbox.rows["devices"]) == len(devices)
     assert len(netbox.rows.get("inventory-items", [])) == len(wiring.modules)
+
+
+@pytest.mark.parametrize("name", ["on a floor", "two_tiers"])
+def test_netbox_detects_the_format_of_every_file(name: str, tmp_path: Path) -> None:
+    """A file of types is refused ("Unable to detect data format") unless it begins with three hyphens."""
+    files = written(made(name), tmp_path)
+    del files["README.txt"]
+    found = {file: detected_format(path.read_text()) for file, path in files.items()}
+    assert found == {file: Path(file).suffix[1:] for file in files}
 
 
 @pytest.mark.parametrize("name", SAMPLES)

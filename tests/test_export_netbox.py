@@ -268,6 +268,14 @@ def test_height_is_rounded_up_to_halves_and_said(tmp_path: Path) -> None:
     assert "Acme T-16 is 1.3 rack units high; NetBox knows halves, so it is entered with 1.5." in readme
 
 
+def test_long_files_are_pasted_because_a_background_job_cannot_read_an_upload(tmp_path: Path) -> None:
+    """The form has read an uploaded file to its end before the job gets it, which then fails: ``StopIteration``."""
+    files = written(made("one_tier"), tmp_path)
+    readme = " ".join(files["README.txt"].read_text().split())
+    assert "Upload short files. Paste the text of a long one into the form and let a background job do it" in readme
+    assert "RQ_DEFAULT_TIMEOUT" in readme
+
+
 def test_device_type_library_files(tmp_path: Path) -> None:
     files = written(made("one_tier"), tmp_path)
     content = yaml.safe_load(files["device-types/acme-t-16.yaml"].read_text())

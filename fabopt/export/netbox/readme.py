@@ -21,14 +21,18 @@ def readme(objects: Objects, ports: Ports, tables: Mapping[str, Table]) -> str:
     files = [f"  {name:<24}{some(len(table.rows), 'row')}" for name, table in tables.items()]
     notes = [fill(note, _WIDTH, initial_indent="- ", subsequent_indent="  ") for note in _notes(objects, ports, tables)]
     head = f"{objects.site}: bulk import for NetBox {ports.version.name}"
-    order = "Import these files in this order, each in the list of its objects with Import, as upload:"
+    order = "Import these files in this order, each in the list of its objects with Import:"
     return "\n".join([head, "=" * len(head), "", order, "", *files, "", "Before and while you import", "", *notes, ""])
 
 
 def _notes(objects: Objects, ports: Ports, tables: Mapping[str, Table]) -> Iterator[str]:
+    yield "Choose the comma as CSV delimiter instead of letting NetBox guess it."
     yield (
-        "Choose the comma as CSV delimiter instead of letting NetBox guess it, upload the file instead of pasting "
-        "it, and let a background job do files of thousands of rows."
+        "NetBox may need half a second for a row, and its web server ends what takes more than 120 seconds. Upload "
+        "short files. Paste the text of a long one into the form and let a background job do it: a background job "
+        "fails with an uploaded file (StopIteration). It is ended after 300 seconds unless your administrator raises "
+        "RQ_DEFAULT_TIMEOUT; or import a long file in parts, in order, each with the first line. A part that NetBox "
+        "refuses it refuses whole."
     )
     yield (
         f"What NetBox has already (makers in {MANUFACTURERS}, roles in {ROLES}, device types) it refuses to make "

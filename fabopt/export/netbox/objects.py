@@ -25,8 +25,8 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
 
-# Begins the files of device types: it tells them from others in the same folder. The three hyphens come first, or NetBox
-# does not see that it is YAML.
+# Begins the files of device types: it tells them from others in the same folder. The three hyphens come first, or
+# NetBox does not see that it is YAML.
 TYPE_HEAD = b"---\n# Written by fabopt\n"
 # Name and colour of each role, in the order in which they are written.
 ROLES = {

@@ -71,8 +71,7 @@ def _place_notes(objects: Objects) -> Iterator[str]:
 def _port_notes(ports: Ports, tables: Mapping[str, Table]) -> Iterator[str]:
     if ITEMS in tables:
         yield f"{ITEMS} has the transceivers; each belongs to the (first) interface of its cage."
-    if any(jacket.splits for jacket in ports.jackets):
-        yield _splitter_note(ports)
+    yield from _splitter_notes(ports)
     if any(jacket.wire == NOTHING for jacket in ports.jackets):
         yield f"Rows of {CABLES} without a type and label are links for which the design buys no cable."
     if any(medium in ("ACC", "AEC") for medium in ports.wiring.wires.medium):
@@ -85,15 +84,18 @@ def _port_notes(ports: Ports, tables: Mapping[str, Table]) -> Iterator[str]:
     yield f"Devices and cables are '{PLANNED}' until you say otherwise."
 
 
-def _splitter_note(ports: Ports) -> str:
-    if ports.version.channels:
-        return (
+def _splitter_notes(ports: Ports) -> Iterator[str]:
+    if ports.version.channels and any(jacket.splits and jacket.profile for jacket in ports.jackets):
+        yield (
             "A cable that carries several links is one cable. Its single connector is in an interface named like the "
             "cage (swp1, cage1; with -c1, -c2 where a cage has several connectors) that has the ports as its "
             "channels; channel i leads to end i of the cable."
         )
-    return (
-        f"NetBox {ports.version.name} imports one termination at each side of a cable: a cable that carries several "
-        "links (a splitter) is entered as one cable for each link. The label says which physical cable it is part of, "
-        "as in 'C00012 leg 1 of 2': C00012 is laid and bought once."
-    )
+    if not all(map(ports.is_whole, ports.jackets)):
+        why = "has no profile for some cables that carry several links, such as one with two heads of two ports each"
+        if not ports.version.channels:
+            why = "imports one termination at each side of a cable, and a splitter has more"
+        yield (
+            f"NetBox {ports.version.name} {why}: such a cable is entered as one cable for each link. The label says "
+            "which physical cable it is part of, as in 'C00012 leg 1 of 2': C00012 is laid and bought once."
+        )

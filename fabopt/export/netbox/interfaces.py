@@ -153,14 +153,14 @@ class Cables:
         self.ports, self.design, self.wires = ports, ports.objects.design, ports.wiring.wires
 
     def table(self) -> Table:
-        """Return one row a cable; before NetBox 4.7 one for every leg of a splitter."""
+        """Return one row a cable; of those that ``Ports.is_whole`` does not take, one for every leg."""
         ends = [f"side_{side}_{what}" for side in "ab" for what in ("device", "type", "name")]
         more = ("profile",) if self.ports.version.profiles else ()
         columns = (*ends, "type", "status", *more, "label", "length", "length_unit", "description")
         return Table(columns, [row for jacket in self.ports.jackets for row in self._rows(jacket)])
 
     def _rows(self, jacket: Jacket) -> Iterator[Row]:
-        if self.ports.version.channels or len(jacket.links) == 1:
+        if self.ports.is_whole(jacket):
             profile = jacket.profile if self.ports.version.channels or not jacket.splits else ""
             yield self._row(jacket, self.ports.sides(jacket), profile, "")
             return

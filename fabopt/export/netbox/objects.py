@@ -25,8 +25,9 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
 
-# Begins the files of device types: it tells them from others in the same folder.
-TYPE_HEAD = b"# Written by fabopt\n"
+# Begins the files of device types: it tells them from others in the same folder. The three hyphens come first, or
+# NetBox does not see that it is YAML.
+TYPE_HEAD = b"---\n# Written by fabopt\n"
 # Name and colour of each role, in the order in which they are written.
 ROLES = {
     "server": ("GPU server", "4caf50"),
@@ -65,7 +66,7 @@ class DeviceType:
             content["module-bays"] = [
                 {"name": name, "position": str(place)} for place, name in enumerate(self.bays, start=1)
             ]
-        dumped = yaml.safe_dump(content, explicit_start=True, sort_keys=False, allow_unicode=True, width=LONGEST_NAME)
+        dumped = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=LONGEST_NAME)
         return TYPE_HEAD + str(dumped).encode()
 
 

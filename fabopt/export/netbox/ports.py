@@ -134,6 +134,10 @@ class Ports:
         near, far = (self._side([ends[link] for link in jacket.links]) for ends in (self.ends.near, self.ends.far))
         return (far, near) if jacket.turned else (near, far)
 
+    def is_whole(self, jacket: Jacket) -> bool:
+        """Return True if a cable is one in NetBox too. Without a profile, NetBox joins each port with all opposite."""
+        return len(jacket.links) == 1 or (self.version.channels and bool(jacket.profile))
+
     def legs(self, jacket: Jacket) -> Iterator[tuple[Side, Side]]:
         """Yield both sides of every link of a cable, each as if it were a cable."""
         for link in jacket.links:

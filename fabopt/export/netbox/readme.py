@@ -21,14 +21,18 @@ def readme(objects: Objects, ports: Ports, tables: Mapping[str, Table]) -> str:
     files = [f"  {name:<24}{some(len(table.rows), 'row')}" for name, table in tables.items()]
     notes = [fill(note, _WIDTH, initial_indent="- ", subsequent_indent="  ") for note in _notes(objects, ports, tables)]
     head = f"{objects.site}: bulk import for NetBox {ports.version.name}"
-    order = "Import these files in this order, each in the list of its objects with Import, as upload:"
+    order = "Import these files in this order, each in the list of its objects with Import:"
     return "\n".join([head, "=" * len(head), "", order, "", *files, "", "Before and while you import", "", *notes, ""])
 
 
 def _notes(objects: Objects, ports: Ports, tables: Mapping[str, Table]) -> Iterator[str]:
+    yield "Choose the comma as CSV delimiter instead of letting NetBox guess it."
     yield (
-        "Choose the comma as CSV delimiter instead of letting NetBox guess it, upload the file instead of pasting "
-        "it, and let a background job do files of thousands of rows."
+        "NetBox may need half a second for a row, and its web server ends what takes more than 120 seconds. Upload "
+        "short files. Paste the text of a long one into the form and let a background job do it: a background job "
+        "fails with an uploaded file (StopIteration). It is ended after 300 seconds unless your administrator raises "
+        "RQ_DEFAULT_TIMEOUT; or import a long file in parts, in order, each with the first line. A part that NetBox "
+        "refuses it refuses whole."
     )
     yield (
         f"What NetBox has already (makers in {MANUFACTURERS}, roles in {ROLES}, device types) it refuses to make "
@@ -67,8 +71,7 @@ def _place_notes(objects: Objects) -> Iterator[str]:
 def _port_notes(ports: Ports, tables: Mapping[str, Table]) -> Iterator[str]:
     if ITEMS in tables:
         yield f"{ITEMS} has the transceivers; each belongs to the (first) interface of its cage."
-    if any(jacket.splits for jacket in ports.jackets):
-        yield _splitter_note(ports)
+    yield from _splitter_notes(ports)
     if any(jacket.wire == NOTHING for jacket in ports.jackets):
         yield f"Rows of {CABLES} without a type and label are links for which the design buys no cable."
     if any(medium in ("ACC", "AEC") for medium in ports.wiring.wires.medium):
@@ -81,15 +84,18 @@ def _port_notes(ports: Ports, tables: Mapping[str, Table]) -> Iterator[str]:
     yield f"Devices and cables are '{PLANNED}' until you say otherwise."
 
 
-def _splitter_note(ports: Ports) -> str:
-    if ports.version.channels:
-        return (
+def _splitter_notes(ports: Ports) -> Iterator[str]:
+    if ports.version.channels and any(jacket.splits and jacket.profile for jacket in ports.jackets):
+        yield (
             "A cable that carries several links is one cable. Its single connector is in an interface named like the "
             "cage (swp1, cage1; with -c1, -c2 where a cage has several connectors) that has the ports as its "
             "channels; channel i leads to end i of the cable."
         )
-    return (
-        f"NetBox {ports.version.name} imports one termination at each side of a cable: a cable that carries several "
-        "links (a splitter) is entered as one cable for each link. The label says which physical cable it is part of, "
-        "as in 'C00012 leg 1 of 2': C00012 is laid and bought once."
-    )
+    if not all(map(ports.is_whole, ports.jackets)):
+        why = "has no profile for some cables that carry several links, such as one with two heads of two ports each"
+        if not ports.version.channels:
+            why = "imports one termination at each side of a cable, and a splitter has more"
+        yield (
+            f"NetBox {ports.version.name} {why}: such a cable is entered as one cable for each link. The label says "
+            "which physical cable it is part of, as in 'C00012 leg 1 of 2': C00012 is laid and bought once."
+        )

@@ -181,21 +181,25 @@ class LinkTable:
         self._catalog = catalog
         self._goods = goods
         self._prune = prune
-        self._found: dict[tuple[PortType, PortType, float, str, bool], tuple[Assembly, ...]] = {}
+        self._found: dict[tuple[PortType, PortType, float, str, bool, bool], tuple[Assembly, ...]] = {}
         self._fitting: dict[tuple[PortType, str, bool], tuple[_Module, ...]] = {}
 
     def assemblies(
-        self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool = False
+        self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool = False, longer: bool = False
     ) -> tuple[Assembly, ...]:
         """Every useful way to join two cages over a run, sorted by name; empty if there is none.
 
-        ``all_``: with those that others beat, which may still win by sharing a cage with other links.
+        ``all_``: with those that others beat, which may still win by sharing a cage with other links. ``longer``: over
+        this run or any longer one, for bounds: a longer length may be the cheaper one.
         """
-        key = (near, far, run_m, protocol, all_)
+        key = (near, far, run_m, protocol, all_, longer)
         if key not in self._found:
             found: list[Assembly] = []
             if near.lane.port_mbps == far.lane.port_mbps:
-                found = [*self._cables(near, far, run_m, protocol), *self._optics(near, far, run_m, protocol, all_)]
+                found = [
+                    *self._cables(near, far, run_m, protocol, longer),
+                    *self._optics(near, far, run_m, protocol, all_, longer),
+                ]
             kept = undominated(found) if self._prune and not all_ else found
             self._found[key] = tuple(sorted(kept, key=lambda one: (one.name, one.length_m)))
         return self._found[key]
@@ -207,22 +211,23 @@ class LinkTable:
             by_speed[parse_split(cable.ends[0].split).port_mbps].append(cable)
         return by_speed
 
-    def _cables(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Iterable[Assembly]:
+    def _cables(self, near: PortType, far: PortType, run_m: float, protocol: str, longer: bool) -> Iterable[Assembly]:
         for cable in self._cables_by_speed[near.lane.port_mbps]:
             if cable.protocols and protocol not in cable.protocols:
                 continue
-            wire = self._shortest(cable.id, run_m, cable.reach_m)
-            if wire is None:
+            wires = self._wires(cable.id, run_m, cable.reach_m, longer)
+            if not wires:
                 continue
-            base = Assembly(cable.id, cable.medium, Mode.LINK, 1, None, wire, None, wire.length_m or 0.0)
             modes = {
                 mode
                 for ends in (cable.ends, cable.ends[::-1])
                 if _cable_joins(cable, ends[0], ends[1], near, far)
                 for mode in _cable_modes(ends[0], ends[1], near, far)
             }
-            for mode, ports in sorted(modes, key=lambda pair: pair[0].value):
-                yield base._replace(mode=mode, ports_per_wire=ports)
+            for wire in wires:
+                base = Assembly(cable.id, cable.medium, Mode.LINK, 1, None, wire, None, wire.length_m or 0.0)
+                for mode, ports in sorted(modes, key=lambda pair: pair[0].value):
+                    yield base._replace(mode=mode, ports_per_wire=ports)
 
     def modules(self, port: PortType, protocol: str, all_: bool = False) -> tuple[_Module, ...]:
         """Transceivers that fit a cage at its split; ``all_``: with those that others beat."""
@@ -254,14 +259,16 @@ class LinkTable:
                     kinds[kind].append(fibre)
         return kinds
 
-    def _optics(self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool) -> Iterable[Assembly]:
+    def _optics(
+        self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool, longer: bool
+    ) -> Iterable[Assembly]:
         far_modules = self.modules(far, protocol, all_)
         for one in self.modules(near, protocol, all_):
             for other in far_modules:
                 if one.standard == other.standard and one.product.fibre == other.product.fibre:
-                    yield from self._over_fibre(one, other, run_m)
+                    yield from self._over_fibre(one, other, run_m, longer)
 
-    def _over_fibre(self, near: _Module, far: _Module, run_m: float) -> Iterable[Assembly]:
+    def _over_fibre(self, near: _Module, far: _Module, run_m: float, longer: bool) -> Iterable[Assembly]:
         counted = _fibre_mode(near.ports_per_connector, far.ports_per_connector)
         if counted is None:
             return
@@ -269,8 +276,7 @@ class LinkTable:
         kind = _FibreKind(near.product.fibre, near.product.connector, near_count, far.product.connector, far_count)
         reach_m = min(near.product.reach_m, far.product.reach_m)
         for fibre in self._fibres.get(kind, ()):
-            wire = self._shortest(fibre.id, run_m, reach_m)
-            if wire is not None:
+            for wire in self._wires(fibre.id, run_m, reach_m, longer):
                 name = f"{near.item.id}|{fibre.id}|{far.item.id}"
                 yield Assembly(name, near.product.fibre, mode, ports, near.item, wire, far.item, wire.length_m or 0.0)
 
@@ -285,8 +291,7 @@ class LinkTable:
                 if (kind.fibre, kind.near, kind.near_count, kind.far_count) != (module.product.fibre, connector, 1, 1):
                     continue
                 for fibre in fibres:
-                    wire = self._shortest(fibre.id, run_m, module.product.reach_m)
-                    if wire is not None:
+                    for wire in self._wires(fibre.id, run_m, module.product.reach_m):
                         name = f"{module.item.id}|{fibre.id}|"
                         found.append(
                             Assembly(
@@ -295,13 +300,18 @@ class LinkTable:
                         )
         return tuple(sorted(set(found), key=lambda one: one.name))
 
-    def _shortest(self, product_id: str, run_m: float, reach_m: float | None) -> Item | None:
-        """The shortest priced length that covers the run; None if there is none, or it is past the reach."""
+    def _wires(self, product_id: str, run_m: float, reach_m: float | None, longer: bool = False) -> list[Item]:
+        """The shortest priced length that covers the run, none if it is past the reach; ``longer``: all within it."""
+        wires = []
         for item in self._goods.lengths(product_id):
             length_m = item.length_m or 0.0
+            if reach_m is not None and length_m > reach_m:
+                break
             if length_m >= run_m:
-                return item if reach_m is None or length_m <= reach_m else None
-        return None
+                wires.append(item)
+                if not longer:
+                    break
+        return wires
 
 
 def _cable_joins(cable: Cable, near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType) -> bool:

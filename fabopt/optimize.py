@@ -260,7 +260,7 @@ def _kinds(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, str, Rest
             if policy != here:
                 yield "placement", policy, Restriction(policy=policy)
     for what, value, restriction in _other_hardware(fabric, winner):
-        yield what, value, replace(restriction, policy=here)
+        yield what, value, replace(restriction, policy=here if here in POLICIES else None)
 
 
 def _other_hardware(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, str, Restriction]]:

@@ -14,6 +14,7 @@ from fabopt.demand import demand_of, stages_of
 from fabopt.floor import FloorPlan, servers_per_rack
 from fabopt.goods import Goods, Item, goods_of
 from fabopt.links import LinkTable, PortType, PortTypes
+from fabopt.placement.anywhere import MOST_RACKS, OpenLayout
 from fabopt.placement.layout import Layout
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
@@ -30,6 +31,8 @@ PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 
 # On larger floors only the candidates that look best are measured, and nothing is called optimal.
 MOST_SERVERS_PROVEN_ON_FLOOR = 512
+# On floors of few racks, up to so many servers, switches may stand anywhere.
+MOST_SERVERS_ANYWHERE = 32
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ class AttachmentDemand:
 
 @dataclass(frozen=True, eq=False)
 class FabricProblem:
-    """One fabric to design. ``runs_m``: of every kind of link; in a ``layout`` of a floor the least that one can be."""
+    """One fabric to design. ``runs_m``: of every kind of link; on a floor the least that one can be."""
 
     name: str
     role: str
@@ -160,6 +163,8 @@ class FabricProblem:
     runs_m: Mapping[str, float]
     refused_nics: tuple[str, ...]
     layout: Layout | None = None
+    # on a small floor, the sets of racks for servers between which a candidate is free
+    places: tuple[OpenLayout, ...] = ()
 
     @property
     def attachment_ports(self) -> int:
@@ -232,6 +237,7 @@ class Problem:
     pcie_x16_gbps: Mapping[int, float]
     plan: FloorPlan | None = None
     estimates: bool = False
+    in_layouts: bool = False
     servers_per_rack: int | None = None
     # fabrics as they are in every layout of the floor that is looked at, by fabric
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
@@ -242,6 +248,13 @@ class Problem:
     def estimates_floor(self) -> bool:
         """Whether only the candidates that look best are measured on the floor: if it is large, or if that will do."""
         return self.plan is not None and (self.estimates or self.servers > MOST_SERVERS_PROVEN_ON_FLOOR)
+
+    @property
+    def stands_anywhere(self) -> bool:
+        """Whether all places on the floor are looked at, not only layouts with a rule for every switch."""
+        if self.plan is None or self.in_layouts or self.estimates:
+            return False
+        return self.plan.usable_racks <= MOST_RACKS and self.servers <= MOST_SERVERS_ANYWHERE
 
     @property
     def gpus(self) -> int:
@@ -343,6 +356,11 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
 def estimating(problem: Problem) -> Problem:
     """The same problem with a floor on which nothing has to be proven."""
     return replace(problem, estimates=True, variants={}, standing={})
+
+
+def in_layouts_only(problem: Problem) -> Problem:
+    """The same problem in layouts with a rule for every switch."""
+    return replace(problem, in_layouts=True, variants={}, standing={})
 
 
 def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -16,15 +17,16 @@ from fabopt.clock import Clock, Settings
 from fabopt.errors import NoAnswerError
 from fabopt.formulation import Level, Program, value_of
 from fabopt.multipliers import Master, Point
-from fabopt.problem import FabricProblem, Problem, estimating
+from fabopt.places.chosen import Placed
+from fabopt.places.variants import variants_of, wanted_variants
+from fabopt.problem import FabricProblem, Problem, estimating, in_layouts_only
 from fabopt.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
 from fabopt.topology.clos.candidates import candidate_of
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
-from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.space import ClosSpace, Restriction
 from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
-from fabopt.topology.clos.variants import anywhere, in_layouts, switch_sums
+from fabopt.topology.clos.variants import anywhere
 from fabopt.topology.needs import Costs, Floats
 from fabopt.weighing import distinct, first_of_each, least_of, stock_value, tolerance, weights_table
 
@@ -88,6 +90,7 @@ class Search:
         self.saving = problem.weights.per_cent * stock_value(problem)
         self.fixed = problem.fixed_objective
         self.sized = 0
+        self.placed = Placed(problem, self.table, settings.prune)
 
     # -- opening the space ------------------------------------------------------------------------------------
 
@@ -119,37 +122,12 @@ class Search:
         return found
 
     def _wanted(self, fabric: FabricProblem, costs: Costs) -> list[FabricProblem]:
-        """The fabric in the layouts that are in the part of the space that is searched."""
+        """The fabric in the forms that are in the part of the space that is searched."""
         part = self.restrictions.get(fabric.name, Restriction())
-        return [
-            variant
-            for number, variant in enumerate(self._variants(fabric, costs))
-            if variant.layout is not None
-            and part.policy in (None, variant.layout.policy)
-            and part.layout in (None, number)
-        ]
+        return wanted_variants(self.problem, fabric, part, partial(self._free, costs))
 
-    def _variants(self, fabric: FabricProblem, costs: Costs) -> tuple[FabricProblem, ...]:
-        """The fabric in the layouts that are looked at: with room for the switches that all would have anywhere."""
-        known = self.problem.variants
-        if fabric not in known:
-            sketches = [self._sketch(one, costs) for one in self.problem.fabrics]
-            sums = [switch_sums(*one) for one in sketches if one is not None]
-            if len(sums) < len(sketches):
-                return ()
-            units, power_mw = (sum(column) for column in zip(*sums, strict=True))
-            known[fabric] = in_layouts(self.problem, fabric, units, power_mw)
-        return known[fabric]
-
-    def _sketch(self, fabric: FabricProblem, costs: Costs) -> tuple[Parts, Shape] | None:
-        """What a fabric would be made of if its switches could stand anywhere; None if nothing joins its servers."""
-        free = ClosSpace(
-            self.problem, anywhere(self.problem, fabric), costs, self.caps, Restriction(), self.settings.prune
-        ).search()
-        if not free.batches:
-            return None
-        batch = min(free.batches, key=lambda one: float(one.cost[0].min()))
-        return batch.parts, batch.shape.row(int(np.argmin(batch.cost[0])))
+    def _free(self, costs: Costs, fabric: FabricProblem) -> ClosSpace:
+        return ClosSpace(self.problem, fabric, costs, self.caps, Restriction(), self.settings.prune)
 
     def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
         made: list[Candidate] = []
@@ -159,10 +137,14 @@ class Search:
                 for b, batch in enumerate(one.batches)
                 for i in range(batch.cost.shape[1])
             ]
-            if most is not None:
+            if most is not None or self.problem.stands_anywhere:
                 places = sorted(places)[:most]
-            sized = [self._sized(one.batches[b], index) for _, b, index in places]
-            mine = [candidate for candidate in sized if candidate is not None]
+            if self.problem.stands_anywhere:
+                limit = (one.least + opened.slack) * (1 + RELATIVE_SLACK)
+                mine = self.placed.candidates(((one.batches[b], i) for _, b, i in places), opened.weights, limit)
+            else:
+                sized = [self._sized(one.batches[b], index) for _, b, index in places]
+                mine = [candidate for candidate in sized if candidate is not None]
             made += mine if self.problem.plan is None else self._near(mine, opened, one)
         return made
 
@@ -202,6 +184,9 @@ class Search:
         try:
             return self._prove(ties)
         except TooManyPlacesError:
+            if self.problem.stands_anywhere:
+                self.settings.progress("too many places for the switches on this floor: looking at layouts")
+                return Search(in_layouts_only(self.problem), self.settings, self.clock, self.restrictions).run(ties)
             self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
             return Search(estimating(self.problem), self.settings, self.clock, self.restrictions).run(ties)
 
@@ -213,7 +198,7 @@ class Search:
         """Several fabrics stand around the same servers: the best of the layouts, each searched for all of them."""
         first = self.problem.fabrics[0]
         found: list[Optimum] = []
-        for number in range(len(self._variants(first, Costs(self.table)))):
+        for number in range(len(variants_of(self.problem, first, partial(self._free, Costs(self.table))))):
             part = {
                 fabric.name: replace(self.restrictions.get(fabric.name, Restriction()), layout=number)
                 for fabric in self.problem.fabrics

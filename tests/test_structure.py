@@ -41,6 +41,7 @@ ROOMS = (
     "solvers",
     "clock",
     "weighing",
+    "places",
     "search",
     "inquiry",
     "crowding",

@@ -172,11 +172,14 @@ class Bounds:
         return self.link_at(near, far, run_of(self.fabric, kind), protocol)
 
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Floats:
-        """The least that a link over a run costs; infinite past everything on sale."""
+        """The least that a link over a run (on a floor: or over a longer one) costs; infinite past all on sale."""
         key = (near, far, run_m, protocol)
         known = self.costs.least_links
         if key not in known:
-            joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
+            longer = self.problem.plan is not None
+            joins = (
+                self.problem.links.assemblies(near, far, run_m, protocol, False, longer) if np.isfinite(run_m) else ()
+            )
             known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
         return known[key]
 

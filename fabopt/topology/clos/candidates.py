@@ -67,10 +67,17 @@ def clos_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -
     return Clos(batch.parts, shape, down, with_reserve - down)
 
 
-def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool) -> Candidate | None:
-    """The candidate with its exact needs; None if its links cannot be made, or its switches placed, after all."""
+def candidate_of(
+    problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool, standing: Standing | None = None
+) -> Candidate | None:
+    """The candidate with its exact needs; None if its links cannot be made, or its switches placed, after all.
+
+    ``standing``: where its switches stand on a floor; None: as the fabric's layout, if it has one, puts them.
+    """
     clos = clos_of(problem, fabric, batch, index)
-    if fabric.layout is not None:
+    if standing is not None:
+        clos = clos._replace(standing=standing)
+    elif fabric.layout is not None:
         standing = standing_of(problem, fabric.layout, clos.parts, clos.shape)
         if standing is None:
             return None
@@ -84,7 +91,7 @@ def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: i
         fabric=fabric.name,
         topology="clos",
         design=clos,
-        fixed=_boxes(problem, clos),
+        fixed=boxes_of(problem, clos),
         choices=tuple(choices),
         bound=float(batch.cost[0, index]),
         order=tie_order(fabric, clos),
@@ -111,11 +118,13 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
-        fabric.layout.name if fabric.layout is not None else "",
+        clos.standing.layout.name if clos.standing is not None else "",
+        tuple(one.rack.tolist() for one in clos.standing.stands) if clos.standing is not None else (),
     )  # fmt: skip
 
 
-def _boxes(problem: Problem, clos: Clos) -> dict[Item, int]:
+def boxes_of(problem: Problem, clos: Clos) -> dict[Item, int]:
+    """Cards and switches."""
     parts, shape = clos.parts, clos.shape
     planes = parts.nic.planes
     counts: dict[Item, int] = {}
@@ -134,20 +143,15 @@ def _boxes(problem: Problem, clos: Clos) -> dict[Item, int]:
 
 
 def _links(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool) -> Iterator[Sequence[Choice] | None]:
-    parts, shape = clos.parts, clos.shape
-    down_limit = parts.leaf_down.cages
-    if parts.leaf_up is not None:
-        down_limit = int(down_cage_limit(parts.leaf_down, parts.leaf_up, shape.u))
-    if fabric.attachments and parts.leaf_down.lane.ports > 1:
-        yield _with_attachments(problem, fabric, clos, down_limit)
+    servers, *above = kinds_of(clos)
+    if fabric.attachments and clos.parts.leaf_down.lane.ports > 1:
+        yield _with_attachments(problem, fabric, clos, _down_limit(clos.parts, clos.shape))
     else:
-        yield _kind_choices(problem, fabric, clos, _server_leaf(clos, down_limit), prune)
+        yield _kind_choices(problem, fabric, clos, servers, prune)
         for attachment in fabric.attachments:
             yield _attachment_leaf(problem, fabric, clos, attachment, prune)
-    if clos.tiers > 1:
-        yield _kind_choices(problem, fabric, clos, _leaf_spine(clos), prune)
-    if clos.tiers > 2:
-        yield _kind_choices(problem, fabric, clos, _spine_core(clos), prune)
+    for kind in above:
+        yield _kind_choices(problem, fabric, clos, kind, prune)
 
 
 def _kind_choices(
@@ -155,19 +159,37 @@ def _kind_choices(
 ) -> Sequence[Choice] | None:
     """Choices for the links of a kind: over the site's flat run, or over the runs of a floor."""
     if clos.standing is None:
-        joins = _joins(problem, clos, kind, run_of(fabric, kind.name), False)
+        joins = assemblies_over(problem, clos, kind, run_of(fabric, kind.name), False)
         return choices_of(kind.need, joins, kind.ends, kind.key, kind.mixes, prune)
     cabling = cabling_of(problem, clos.standing, kind)
     if cabling is None:
         return None
-    return floor_choices(problem, cabling, lambda run_m, all_: _joins(problem, clos, kind, run_m, all_))
+    return floor_choices(problem, cabling, lambda run_m, all_: assemblies_over(problem, clos, kind, run_m, all_))
 
 
-def _joins(problem: Problem, clos: Clos, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:
+def assemblies_over(problem: Problem, clos: Clos, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:
+    """Assemblies that make links of a kind over a run; ``all_``: with those that others beat."""
     joins = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
     if kind.name != "server-leaf":
         return joins
     return server_assemblies(joins, clos.parts.nic, int(clos.shape.k))
+
+
+def kinds_of(clos: Clos) -> tuple[Kind, ...]:
+    """The kinds of links from the servers up, attachments left aside."""
+    kinds = [_server_leaf(clos, _down_limit(clos.parts, clos.shape))]
+    if clos.tiers > 1:
+        kinds.append(_leaf_spine(clos))
+    if clos.tiers > 2:
+        kinds.append(_spine_core(clos))
+    return tuple(kinds)
+
+
+def _down_limit(parts: Parts, shape: Shape) -> int:
+    """Cages of a leaf for down links."""
+    if parts.leaf_up is None:
+        return parts.leaf_down.cages
+    return int(down_cage_limit(parts.leaf_down, parts.leaf_up, shape.u))
 
 
 def _server_leaf(clos: Clos, limit: int) -> Kind:
@@ -262,7 +284,7 @@ def _with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, limit
     if clos.standing is not None and cabling is None:
         return None
     run_m = run_of(fabric, "server-leaf") if cabling is None else float(grid_of(problem)[cabling.classes.max()])
-    lists: list[Sequence[Assembly | None]] = [_joins(problem, clos, kind, run_m, True)]
+    lists: list[Sequence[Assembly | None]] = [assemblies_over(problem, clos, kind, run_m, True)]
     for one in fabric.attachments:
         joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
         lists.append((None,) if one.buys == "none" else joins)

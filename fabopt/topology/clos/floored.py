@@ -75,18 +75,22 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
 def standing_of(problem: Problem, layout: Layout, parts: Parts, shape: Shape) -> Standing | None:
     """The candidate's switches in their racks; None if they do not fit."""
     numbers = numbers_of(parts.nic, shape)
+    stands = place(layout, numbers, switch_boxes(problem, parts))
+    return None if stands is None else Standing(layout, stands, numbers)
+
+
+def switch_boxes(problem: Problem, parts: Parts) -> tuple[SwitchBox, ...]:
+    """What a switch of each tier takes of a rack, from the leaves up."""
     tiers: list[tuple[SwitchType | None, tuple[CageUse | None, ...]]] = [
         (parts.leaf, (parts.leaf_down, parts.leaf_up)),
         (parts.spine, (parts.spine_down, parts.spine_up)),
         (parts.core, (parts.core_down,)),
     ]
-    boxes = tuple(
+    return tuple(
         switch_box(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
         for switch, uses in tiers
         if switch is not None
     )
-    stands = place(layout, numbers, boxes)
-    return None if stands is None else Standing(layout, stands, numbers)
 
 
 def switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchBox:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fabopt.placement.anywhere import OpenLayout, open_layouts
 from fabopt.placement.layout import Layout, ServerBox, layouts
 from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.shape import Parts, Shape
@@ -26,13 +27,40 @@ def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: in
     """
     plan, per_rack = problem.plan, problem.servers_per_rack
     assert plan is not None and per_rack is not None
-    index = [one.name for one in problem.fabrics].index(fabric.name)
-    server = problem.server
-    height = float(server.rack_units or 1)
-    box = ServerBox(ceil_div(int(height * 1000), 1000), height, milliwatts(server.power_w or 0))
-    found = layouts(plan, problem.servers, per_rack, box, units, power_mw, (index, len(problem.fabrics)))
+    box, band = _server_box(problem), _band(problem, fabric)
+    found = layouts(plan, problem.servers, per_rack, box, units, power_mw, band)
     placed = with_typical_runs if problem.estimates_floor else in_layout
     return tuple(placed(fabric, layout) for layout in found)
+
+
+def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, ...]:
+    """The fabric on a small floor, its switches free to stand anywhere.
+
+    One fabric at once for all sets of racks that may hold servers; several, which have to agree, for one set each.
+    """
+    plan, per_rack = problem.plan, problem.servers_per_rack
+    assert plan is not None and per_rack is not None
+    found = open_layouts(plan, problem.servers, per_rack, _server_box(problem), _band(problem, fabric))
+    if len(problem.fabrics) == 1:
+        return (_free_in(problem, fabric, found),) if found else ()
+    return tuple(_free_in(problem, fabric, (one,)) for one in found)
+
+
+def _free_in(problem: Problem, fabric: FabricProblem, places: tuple[OpenLayout, ...]) -> FabricProblem:
+    nearest_m = min(float(one.nearest_leaf_m.min()) for one in places)
+    free = anywhere(problem, fabric)
+    return replace(free, places=places, runs_m={**free.runs_m, "server-leaf": nearest_m})
+
+
+def _server_box(problem: Problem) -> ServerBox:
+    server = problem.server
+    height = float(server.rack_units or 1)
+    return ServerBox(ceil_div(int(height * 1000), 1000), height, milliwatts(server.power_w or 0))
+
+
+def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:
+    """Which part of every rack's room a fabric has, of how many."""
+    return [one.name for one in problem.fabrics].index(fabric.name), len(problem.fabrics)
 
 
 def in_layout(fabric: FabricProblem, layout: Layout) -> FabricProblem:

@@ -119,7 +119,7 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
         clos.standing.layout.name if clos.standing is not None else "",
-        tuple(one.rack.tolist() for one in clos.standing.stands) if clos.standing is not None else (),
+        tuple(tuple(one.rack.tolist()) for one in clos.standing.stands) if clos.standing is not None else (),
     )  # fmt: skip
 
 

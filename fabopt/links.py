@@ -170,6 +170,16 @@ class _FibreKind:
     far_count: int
 
 
+class _Join(NamedTuple):
+    """An assembly but for its length. ``made``: its name, medium, mode and ports of a wire."""
+
+    made: tuple[str, str, Mode, int]
+    product_id: str
+    reach_m: float | None
+    near: Item | None = None
+    far: Item | None = None
+
+
 class LinkTable:
     """All assemblies of a catalog, found on demand and remembered.
 
@@ -182,6 +192,7 @@ class LinkTable:
         self._goods = goods
         self._prune = prune
         self._found: dict[tuple[PortType, PortType, float, str, bool, bool], tuple[Assembly, ...]] = {}
+        self._joining: dict[tuple[PortType, PortType, str, bool], tuple[_Join, ...]] = {}
         self._fitting: dict[tuple[PortType, str, bool], tuple[_Module, ...]] = {}
 
     def assemblies(
@@ -194,15 +205,24 @@ class LinkTable:
         """
         key = (near, far, run_m, protocol, all_, longer)
         if key not in self._found:
-            found: list[Assembly] = []
-            if near.lane.port_mbps == far.lane.port_mbps:
-                found = [
-                    *self._cables(near, far, run_m, protocol, longer),
-                    *self._optics(near, far, run_m, protocol, all_, longer),
-                ]
+            found = [
+                Assembly(*one.made, one.near, wire, one.far, wire.length_m or 0.0)
+                for one in self._joins(near, far, protocol, all_)
+                for wire in self._wires(one.product_id, run_m, one.reach_m, longer)
+            ]
             kept = undominated(found) if self._prune and not all_ else found
             self._found[key] = tuple(sorted(kept, key=lambda one: (one.name, one.length_m)))
         return self._found[key]
+
+    def _joins(self, near: PortType, far: PortType, protocol: str, all_: bool) -> tuple[_Join, ...]:
+        """What joins two cages over some run."""
+        key = (near, far, protocol, all_)
+        if key not in self._joining:
+            found: list[_Join] = []
+            if near.lane.port_mbps == far.lane.port_mbps:
+                found = [*self._cables(near, far, protocol), *self._optics(near, far, protocol, all_)]
+            self._joining[key] = tuple(found)
+        return self._joining[key]
 
     @cached_property
     def _cables_by_speed(self) -> dict[int, list[Cable]]:
@@ -211,12 +231,9 @@ class LinkTable:
             by_speed[parse_split(cable.ends[0].split).port_mbps].append(cable)
         return by_speed
 
-    def _cables(self, near: PortType, far: PortType, run_m: float, protocol: str, longer: bool) -> Iterable[Assembly]:
+    def _cables(self, near: PortType, far: PortType, protocol: str) -> Iterable[_Join]:
         for cable in self._cables_by_speed[near.lane.port_mbps]:
             if cable.protocols and protocol not in cable.protocols:
-                continue
-            wires = self._wires(cable.id, run_m, cable.reach_m, longer)
-            if not wires:
                 continue
             modes = {
                 mode
@@ -224,10 +241,8 @@ class LinkTable:
                 if _cable_joins(cable, ends[0], ends[1], near, far)
                 for mode in _cable_modes(ends[0], ends[1], near, far)
             }
-            for wire in wires:
-                base = Assembly(cable.id, cable.medium, Mode.LINK, 1, None, wire, None, wire.length_m or 0.0)
-                for mode, ports in sorted(modes, key=lambda pair: pair[0].value):
-                    yield base._replace(mode=mode, ports_per_wire=ports)
+            for mode, ports in sorted(modes, key=lambda pair: pair[0].value):
+                yield _Join((cable.id, cable.medium, mode, ports), cable.id, cable.reach_m)
 
     def modules(self, port: PortType, protocol: str, all_: bool = False) -> tuple[_Module, ...]:
         """Transceivers that fit a cage at its split; ``all_``: with those that others beat."""
@@ -259,16 +274,14 @@ class LinkTable:
                     kinds[kind].append(fibre)
         return kinds
 
-    def _optics(
-        self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool, longer: bool
-    ) -> Iterable[Assembly]:
+    def _optics(self, near: PortType, far: PortType, protocol: str, all_: bool) -> Iterable[_Join]:
         far_modules = self.modules(far, protocol, all_)
         for one in self.modules(near, protocol, all_):
             for other in far_modules:
                 if one.standard == other.standard and one.product.fibre == other.product.fibre:
-                    yield from self._over_fibre(one, other, run_m, longer)
+                    yield from self._over_fibre(one, other)
 
-    def _over_fibre(self, near: _Module, far: _Module, run_m: float, longer: bool) -> Iterable[Assembly]:
+    def _over_fibre(self, near: _Module, far: _Module) -> Iterable[_Join]:
         counted = _fibre_mode(near.ports_per_connector, far.ports_per_connector)
         if counted is None:
             return
@@ -276,9 +289,8 @@ class LinkTable:
         kind = _FibreKind(near.product.fibre, near.product.connector, near_count, far.product.connector, far_count)
         reach_m = min(near.product.reach_m, far.product.reach_m)
         for fibre in self._fibres.get(kind, ()):
-            for wire in self._wires(fibre.id, run_m, reach_m, longer):
-                name = f"{near.item.id}|{fibre.id}|{far.item.id}"
-                yield Assembly(name, near.product.fibre, mode, ports, near.item, wire, far.item, wire.length_m or 0.0)
+            name = f"{near.item.id}|{fibre.id}|{far.item.id}"
+            yield _Join((name, near.product.fibre, mode, ports), fibre.id, reach_m, near.item, far.item)
 
     def near_only(self, port: PortType, run_m: float, protocol: str) -> tuple[Assembly, ...]:
         """Transceiver at a near cage and straight fibre, for a far end that is somebody else's and not described."""

@@ -237,7 +237,7 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
                 return
             settings.progress(f"looking at the best design with {what} {value}")
             quiet = replace(settings, progress=lambda text: None)
-            other = Search(problem, quiet, clock, {fabric.name: restriction}).run()
+            other = Search(problem, quiet, clock, {fabric.name: restriction}, answer.optimum.value).run()
             if other.value is not None:
                 yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
         if winner.standing is not None and len(problem.fabrics) == 1:

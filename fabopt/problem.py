@@ -167,6 +167,16 @@ class FabricProblem:
     places: tuple[OpenLayout, ...] = ()
 
     @property
+    def hardware(self) -> Hashable:
+        """All that it may be made of, and how: equal for fabrics that differ in runs and places only."""
+        return (
+            self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
+            self.oversubscription_spine, self.reserve, self.attachments,
+            tuple((protocol, options) for protocol, options in self.nics.items()),
+            tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
+        )  # fmt: skip
+
+    @property
     def attachment_ports(self) -> int:
         """Leaf ports that attachments take."""
         return sum(one.ports for one in self.attachments)

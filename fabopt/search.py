@@ -81,7 +81,10 @@ class Search:
         settings: Settings,
         clock: Clock,
         restrictions: Mapping[str, Restriction] | None = None,
+        near: int | None = None,
     ) -> None:
+        """``near``: on a floor where estimates will do, the objective of a design to compare with; no bound then."""
+        self.near = near
         self.problem = problem
         self.settings = settings
         self.clock = clock
@@ -248,23 +251,29 @@ class Search:
 
     def _estimate(self, ties: bool) -> Optimum:
         """The best of what looks best in every layout of a large floor, and a bound for any place of the switches."""
-        costs = Costs(self.table)
-        bound, made = 0.0, []
-        for fabric in self.problem.fabrics:
-            free = self._space(anywhere(self.problem, fabric), costs).search()
-            if not free.batches:
-                return Optimum("unknown" if free.stopped else "infeasible", sized=self.sized)
-            bound += free.least
+        costs: Costs = self.problem.shelf.worked_out.setdefault(self.table.tobytes(), Costs(self.table))
+        least = self._least_anywhere(costs) if self.near is None else None
+        if least is not None and not np.isfinite(sum(least)):
+            return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.sized)
+        made: list[Candidate] = []
+        for number, fabric in enumerate(self.problem.fabrics):
+            within = ESTIMATES_WITHIN * (self.near or 0 if least is None else least[number])
             measured: list[tuple[float, int, Candidate]] = []
             for variant in self._wanted(fabric, costs):
-                found = self._space(variant, costs).search(ESTIMATES_WITHIN * free.least)
+                found = self._space(variant, costs).search(within)
                 self.sized += found.sized
                 measured += self._measured(found, len(measured))
             made += [candidate for *_, candidate in sorted(measured)[:MOST_SAMPLED]]
         outcome = self._solve(made, ties)
         if outcome.value is None:
             return Optimum("unknown", sized=self.sized, in_program=outcome.in_program)
-        return self._finished(replace(outcome, verdict="feasible"), bound - self.saving, not self.clock.is_over())
+        bound = np.nan if least is None else sum(least) - self.saving
+        return self._finished(replace(outcome, verdict="feasible"), bound, not self.clock.is_over())
+
+    def _least_anywhere(self, costs: Costs) -> list[float]:
+        """What every fabric costs at least, wherever its switches stand; infinite if it cannot be made."""
+        found = [self._space(anywhere(self.problem, one), costs).search() for one in self.problem.fabrics]
+        return [one.least if one.batches else np.inf for one in found]
 
     def _measured(self, found: Found, start: int) -> list[tuple[float, int, Candidate]]:
         """(cost, number from ``start`` on, candidate) of what looks best in a layout, with switches in place."""

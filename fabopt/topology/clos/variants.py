@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from fabopt.placement.anywhere import OpenLayout, open_layouts
 from fabopt.placement.layout import Layout, ServerBox, layouts
 from fabopt.problem import FabricProblem, Problem
+from fabopt.topology.clos.floored import classes_of, grid_of
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.units import ceil_div, milliwatts
 
@@ -17,7 +20,7 @@ def anywhere(problem: Problem, fabric: FabricProblem) -> FabricProblem:
     """The fabric with runs that none on the floor is shorter than, wherever its switches stand."""
     assert problem.plan is not None
     slack_m = problem.plan.floor.slack_m
-    return replace(fabric, runs_m={**fabric.runs_m, **dict.fromkeys(RUNS_ON_FLOOR, slack_m)})
+    return _with_runs(problem, fabric, dict.fromkeys(RUNS_ON_FLOOR, slack_m))
 
 
 def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: int) -> tuple[FabricProblem, ...]:
@@ -30,7 +33,7 @@ def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: in
     box, band = _server_box(problem), _band(problem, fabric)
     found = layouts(plan, problem.servers, per_rack, box, units, power_mw, band)
     placed = with_typical_runs if problem.estimates_floor else in_layout
-    return tuple(placed(fabric, layout) for layout in found)
+    return tuple(placed(problem, fabric, layout) for layout in found)
 
 
 def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, ...]:
@@ -48,8 +51,8 @@ def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, .
 
 def _free_in(problem: Problem, fabric: FabricProblem, places: tuple[OpenLayout, ...]) -> FabricProblem:
     nearest_m = min(float(one.nearest_leaf_m.min()) for one in places)
-    free = anywhere(problem, fabric)
-    return replace(free, places=places, runs_m={**free.runs_m, "server-leaf": nearest_m})
+    free = _with_runs(problem, anywhere(problem, fabric), {"server-leaf": nearest_m})
+    return replace(free, places=places)
 
 
 def _server_box(problem: Problem) -> ServerBox:
@@ -63,19 +66,27 @@ def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:
     return [one.name for one in problem.fabrics].index(fabric.name), len(problem.fabrics)
 
 
-def in_layout(fabric: FabricProblem, layout: Layout) -> FabricProblem:
+def _with_runs(problem: Problem, fabric: FabricProblem, runs_m: dict[str, float]) -> FabricProblem:
+    """The fabric with other runs; those of one length class count alike, so that all with them share what is found."""
+    grid = grid_of(problem)
+    at = {kind: int(classes_of(problem, np.array(run_m))) for kind, run_m in runs_m.items()}
+    classes = {kind: float(grid[place]) if place < len(grid) else runs_m[kind] for kind, place in at.items()}
+    return replace(fabric, runs_m={**fabric.runs_m, **classes})
+
+
+def in_layout(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
     """The fabric with the least runs that a layout allows."""
     least = {
         "server-leaf": float(layout.nearest_leaf_m.min()),
         "leaf-spine": layout.least_switch_m,
         "spine-core": layout.plan.floor.slack_m,
     }
-    return replace(fabric, layout=layout, runs_m={**fabric.runs_m, **least})
+    return replace(_with_runs(problem, fabric, least), layout=layout)
 
 
-def with_typical_runs(fabric: FabricProblem, layout: Layout) -> FabricProblem:
+def with_typical_runs(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
     """The fabric with the middle one of the runs that a layout allows: to estimate with, not to prove."""
-    return replace(fabric, layout=layout, runs_m={**fabric.runs_m, **layout.typical_runs_m})
+    return replace(_with_runs(problem, fabric, layout.typical_runs_m), layout=layout)
 
 
 def switch_sums(parts: Parts, shape: Shape) -> tuple[int, int]:

@@ -224,6 +224,17 @@ class LinkTable:
             self._joining[key] = tuple(found)
         return self._joining[key]
 
+    def longest_m(self, near: PortType, far: PortType, protocol: str) -> float:
+        """The longest run over which two cages can be joined; 0 if nothing joins them."""
+        return max(
+            (
+                item.length_m or 0.0
+                for one in self._joins(near, far, protocol, False)
+                for item in self._wires(one.product_id, 0.0, one.reach_m, longer=True)
+            ),
+            default=0.0,
+        )
+
     @cached_property
     def _cables_by_speed(self) -> dict[int, list[Cable]]:
         by_speed: dict[int, list[Cable]] = defaultdict(list)

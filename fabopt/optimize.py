@@ -17,7 +17,7 @@ import numpy as np
 
 from fabopt import __version__
 from fabopt.clock import Clock, Settings
-from fabopt.conflicts import conflicts_of
+from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import (
     Picked,
     Sums,
@@ -216,7 +216,7 @@ def _without_answer(
             candidates_in_program=optimum.in_program,
             solve_s=round(time.perf_counter() - started, 3),
         ),
-        conflicts=conflicts_of(inputs.case, inputs.catalog, problem, settings, clock) if infeasible else (),
+        conflicts=(conflicts_of if infeasible else obstacles_of)(inputs.case, inputs.catalog, problem, settings, clock),
         notes=notes,
     )
 

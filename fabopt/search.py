@@ -17,7 +17,9 @@ from fabopt.clock import Clock, Settings
 from fabopt.errors import NoAnswerError
 from fabopt.formulation import Level, Program, value_of
 from fabopt.multipliers import Master, Point
+from fabopt.places.apart import obstacle, too_far_apart
 from fabopt.places.chosen import Placed
+from fabopt.places.estimates import ESTIMATES_WITHIN, likely
 from fabopt.places.variants import variants_of, wanted_variants
 from fabopt.problem import FabricProblem, Problem, estimating, in_layouts_only
 from fabopt.solvers import Solution, solve
@@ -28,15 +30,12 @@ from fabopt.topology.clos.space import ClosSpace, Restriction
 from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
 from fabopt.topology.clos.variants import anywhere
 from fabopt.topology.needs import Costs, Floats
-from fabopt.weighing import distinct, first_of_each, least_of, stock_value, tolerance, weights_table
+from fabopt.weighing import distinct, first_of_each, least_of, stock_value, tolerance, uses_of, weights_table
 
 # The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
 FIRST_RISE = 0.002
 RISE = 4.0
 FIRST_RISE_ON_FLOOR = 0.05
-# On a floor too large for proofs: how far from the best estimate candidates are looked at, and how many in a layout.
-ESTIMATES_WITHIN = 0.02
-MOST_MEASURED = 12
 MOST_RISES = 12
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16
@@ -251,43 +250,62 @@ class Search:
 
     def _estimate(self, ties: bool) -> Optimum:
         """The best of what looks best in every layout of a large floor, and a bound for any place of the switches."""
-        costs: Costs = self.problem.shelf.worked_out.setdefault(self.table.tobytes(), Costs(self.table))
-        least = self._least_anywhere(costs) if self.near is None else None
-        if least is not None and not np.isfinite(sum(least)):
+        costs = self._costs_of(0)
+        least = sum(self._least_anywhere(costs)) if self.near is None else np.nan
+        if np.isinf(least):
             return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.sized)
-        made: list[Candidate] = []
-        for number, fabric in enumerate(self.problem.fabrics):
-            within = ESTIMATES_WITHIN * (self.near or 0 if least is None else least[number])
-            measured: list[tuple[float, int, Candidate]] = []
-            for variant in self._wanted(fabric, costs):
-                found = self._space(variant, costs).search(within)
-                self.sized += found.sized
-                measured += self._measured(found, len(measured))
-            made += [candidate for *_, candidate in sorted(measured)[:MOST_SAMPLED]]
+        made = self._likely(costs)
         outcome = self._solve(made, ties)
+        if outcome.value is None and made and self.near is None:
+            # within the limits may be what needs little of them, rather than what costs least
+            lean = [candidate for row in range(1, len(self.table)) for candidate in self._likely(self._costs_of(row))]
+            outcome = self._solve(distinct([*made, *lean]), ties)
         if outcome.value is None:
-            return Optimum("unknown", sized=self.sized, in_program=outcome.in_program)
-        bound = np.nan if least is None else sum(least) - self.saving
-        return self._finished(replace(outcome, verdict="feasible"), bound, not self.clock.is_over())
+            verdict = "infeasible" if self.near is None and self._cannot_be() else "unknown"
+            return Optimum(verdict, sized=self.sized, in_program=outcome.in_program)
+        return self._finished(replace(outcome, verdict="feasible"), least - self.saving, not self.clock.is_over())
+
+    def _costs_of(self, row: int) -> Costs:
+        """Weights with one metric of the table as what is minimized."""
+        table = self.table.copy()
+        table[0] = self.table[row]
+        costs: Costs = self.problem.shelf.worked_out.setdefault(table.tobytes(), Costs(table))
+        return costs
+
+    def _likely(self, costs: Costs) -> list[Candidate]:
+        made: list[Candidate] = []
+        for fabric in self.problem.fabrics:
+            variants = self._wanted(fabric, costs)
+            around = self.near or self._space(anywhere(self.problem, fabric), costs).search().least
+            found = [self._space(one, costs).search(ESTIMATES_WITHIN * around) for one in variants]
+            self.sized += sum(one.sized for one in found)
+            made += likely(found, self._measured, costs.table[0])
+        return made
+
+    def _measured(self, batch: Batch, index: int) -> Candidate | None:
+        return None if self.clock.is_over() else self._sized(batch, index)
+
+    def obstacles(self) -> list[str]:
+        """What keeps the likeliest candidate out of every layout of the floor."""
+        costs, found = self._costs_of(0), []
+        for fabric in self.problem.fabrics:
+            for variant in self._wanted(fabric, costs):
+                batches = self._space(variant, costs).search().batches
+                if batches:
+                    found.append(obstacle(self.problem, variant, batches[0], 0))
+        return list(dict.fromkeys(found))
+
+    def _cannot_be(self) -> bool:
+        """Whether no place of the switches can help: a limit is below what is needed anywhere, or a run too long."""
+        for row, cap in enumerate(self.caps):
+            if np.isfinite(cap) and sum(self._least_anywhere(self._costs_of(row))) > cap + tolerance(cap):
+                return True
+        return too_far_apart(self.problem) is not None
 
     def _least_anywhere(self, costs: Costs) -> list[float]:
         """What every fabric costs at least, wherever its switches stand; infinite if it cannot be made."""
         found = [self._space(anywhere(self.problem, one), costs).search() for one in self.problem.fabrics]
         return [one.least if one.batches else np.inf for one in found]
-
-    def _measured(self, found: Found, start: int) -> list[tuple[float, int, Candidate]]:
-        """(cost, number from ``start`` on, candidate) of what looks best in a layout, with switches in place."""
-        places = [
-            (float(batch.cost[0, index]), number, index)
-            for number, batch in enumerate(found.batches)
-            for index in range(batch.cost.shape[1])
-        ]
-        measured: list[tuple[float, int, Candidate]] = []
-        for _, number, index in sorted(places)[:MOST_MEASURED]:
-            candidate = None if self.clock.is_over() else self._sized(found.batches[number], index)
-            if candidate is not None:
-                measured.append((least_of(candidate, self.table[0]), start + len(measured), candidate))
-        return measured
 
     def _next(self, slack: float, needed: float, bound: float) -> float:
         """The next threshold on a floor: not at once the one that proves, for a better design may lower that."""
@@ -380,17 +398,7 @@ class Search:
         weights = objective * self.table[0] + prices @ self.table[1:]
         total = np.zeros(len(self.caps))
         for candidate in first_of_each(self._candidates(opened, 1)):
-            for item, count in candidate.fixed.items():
-                total += self.table[:, item.index] * count
-            for choice in candidate.choices:
-                sums = [
-                    np.sum([self.table[:, item.index] * n for item, n in option.items.items()], axis=0)
-                    if option.items
-                    else np.zeros(len(self.caps))
-                    for option in choice.options
-                ]
-                costs = [sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options]
-                total += sums[int(np.argmin(costs))] * choice.count
+            total += uses_of(candidate, self.table, weights)
         return Point(float(total[0]) - self.saving, total[1:])
 
     # -- the program ------------------------------------------------------------------------------------------

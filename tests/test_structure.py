@@ -44,6 +44,7 @@ ROOMS = (
     "places",
     "search",
     "inquiry",
+    "spending",
     "crowding",
     "conflicts",
     "optimize",

@@ -42,8 +42,8 @@ _Chosen = tuple[list[int], float]
 class Steps:
     """Counts the steps of a search."""
 
-    def __init__(self, most: int = MOST_STEPS) -> None:
-        self._left = most
+    def __init__(self) -> None:
+        self._left = MOST_STEPS
 
     def take(self) -> None:
         """Count one; ``TooManyPlacesError`` if there were too many."""

@@ -140,17 +140,27 @@ def links_of(numbers: ClosNumbers, kind: str, per_wire: int) -> tuple[Joints, In
     return joints, joints.a
 
 
+def ends_of(standing: Standing, kind: str) -> tuple[Stands, Stands]:
+    """Places of the boxes at both ends of a kind of links."""
+    layout, stands = standing.layout, standing.stands
+    if kind == "server-leaf":
+        # nobody asks for the units of servers
+        return Stands(layout.server_rack, layout.server_rack, layout.server_height_m), stands[0]
+    return (stands[0], stands[1]) if kind == "leaf-spine" else (stands[1], stands[2])
+
+
+def runs_between(standing: Standing, kind: str, joints: Joints) -> Floats:
+    """The run of every link."""
+    below, above = ends_of(standing, kind)
+    return standing.layout.plan.run_m(
+        below.rack[joints.a], below.height_m[joints.a], above.rack[joints.b], above.height_m[joints.b]
+    )
+
+
 def cabling_of(problem: Problem, standing: Standing, kind: Kind) -> Cabling | None:
     """Measure the links of a kind; None if some run is too long for everything on sale."""
-    layout, stands = standing.layout, standing.stands
     joints, box = links_of(standing.numbers, kind.name, 1)
-    if kind.name == "server-leaf":
-        rack, height, above = layout.server_rack[joints.a], layout.server_height_m[joints.a], stands[0]
-    else:
-        below, above = stands[:2] if kind.name == "leaf-spine" else stands[1:3]
-        rack, height = below.rack[joints.a], below.height_m[joints.a]
-    run = layout.plan.run_m(rack, height, above.rack[joints.b], above.height_m[joints.b])
-    classes = classes_of(problem, run)
+    classes = classes_of(problem, runs_between(standing, kind.name, joints))
     if classes.max(initial=0) >= len(grid_of(problem)):
         return None
     return Cabling(kind, standing.numbers, joints, box, classes)

@@ -17,7 +17,7 @@ from fabopt.clock import Clock, Settings
 from fabopt.errors import NoAnswerError
 from fabopt.formulation import Level, Program, value_of
 from fabopt.multipliers import Master, Point
-from fabopt.places.apart import obstacle, too_far_apart
+from fabopt.places.apart import nothing_joins, obstacle, too_far_apart
 from fabopt.places.chosen import Placed
 from fabopt.places.estimates import ESTIMATES_WITHIN, likely
 from fabopt.places.variants import variants_of, wanted_variants
@@ -291,8 +291,7 @@ class Search:
         for fabric in self.problem.fabrics:
             for variant in self._wanted(fabric, costs):
                 batches = self._space(variant, costs).search().batches
-                if batches:
-                    found.append(obstacle(self.problem, variant, batches[0], 0))
+                found.append(obstacle(self.problem, variant, batches[0], 0) if batches else nothing_joins(variant))
         return list(dict.fromkeys(found))
 
     def _cannot_be(self) -> bool:

@@ -392,7 +392,14 @@ def heat(catalog: Json, switch: Json, used: list[str]) -> float:
 
 
 def place(
-    hall: Hall, catalog: Json, server: Json, size: Size, chosen: tuple[int, ...], per_rack: int, servers: int, orders: bool
+    hall: Hall,
+    catalog: Json,
+    server: Json,
+    size: Size,
+    chosen: tuple[int, ...],
+    per_rack: int,
+    servers: int,
+    orders: bool,
 ) -> float:
     """The least cost of a size over all racks for its switches, the servers being in some racks."""
     limit = hall.floor.get("rack_power_w", math.inf)

@@ -162,3 +162,16 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) 
                 f"and the longest part for it is {reach_m:g} m"
             )
     return f"{fabric.name}, {layout.policy}: it stands there, but the limits of the case do not allow it"
+
+
+def nothing_joins(fabric: FabricProblem) -> str:
+    """Why no size is worth placing in the fabric's layout."""
+    layout = fabric.layout
+    assert layout is not None
+    racks = np.union1d(layout.switch_racks, layout.server_racks)
+    if not layout.room_units[racks].any():
+        return f"{fabric.name}, {layout.policy}: servers leave no unit of their racks for switches, and no rack is free"
+    runs = ", ".join(
+        f"{kind} {fabric.runs_m[kind]:.1f} m" for kind in RUNS_ON_FLOOR if np.isfinite(fabric.runs_m[kind])
+    )
+    return f"{fabric.name}, {layout.policy}: nothing on sale joins switches over the runs that are usual there: {runs}"

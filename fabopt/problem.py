@@ -165,6 +165,8 @@ class FabricProblem:
     layout: Layout | None = None
     # on a small floor, the sets of racks for servers between which a candidate is free
     places: tuple[OpenLayout, ...] = ()
+    # on a floor without a layout: whether bounds count how far apart servers are
+    spread: bool = False
 
     @property
     def hardware(self) -> Hashable:

@@ -28,7 +28,7 @@ from fabopt.topology.clos.candidates import candidate_of
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
 from fabopt.topology.clos.space import ClosSpace, Restriction
 from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
-from fabopt.topology.clos.variants import anywhere
+from fabopt.topology.clos.variants import anywhere, spread
 from fabopt.topology.needs import Costs, Floats
 from fabopt.weighing import distinct, first_of_each, least_of, stock_value, tolerance, uses_of, weights_table
 
@@ -303,7 +303,7 @@ class Search:
 
     def _least_anywhere(self, costs: Costs) -> list[float]:
         """What every fabric costs at least, wherever its switches stand; infinite if it cannot be made."""
-        found = [self._space(anywhere(self.problem, one), costs).search() for one in self.problem.fabrics]
+        found = [self._space(spread(self.problem, one), costs).search() for one in self.problem.fabrics]
         return [one.least if one.batches else np.inf for one in found]
 
     def _next(self, slack: float, needed: float, bound: float) -> float:

@@ -170,3 +170,38 @@ def test_a_power_limit_is_met_by_what_draws_least(monkeypatch: pytest.MonkeyPatc
     limits = {"power_w": lean.totals.power_w}
     design = solve(inputs(on_floor(floor, servers=6, limits=limits), parts()), alternatives=False)
     assert design.totals is not None and design.totals.power_w <= lean.totals.power_w
+
+
+def test_bounds_on_large_floors_know_how_far_servers_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three servers a rack on a pitch of 6 m: a leaf is near three servers only, wherever it is.
+
+    On a pitch of 0.3 m copper reaches the racks beside the leaf's, so that the bound is lower.
+    """
+    large(monkeypatch)
+    bounds = []
+    for pitch in (0.3, 6):
+        content = on_floor({"rows": 1, "racks_per_row": 6, "rack_pitch_m": pitch, "tray_height_m": 1.2}, servers=6)
+        design = solve(inputs(content, parts(50)), alternatives=False)
+        assert design.objective.bound is not None and design.objective.value is not None
+        assert design.objective.bound <= design.objective.value
+        bounds.append(design.objective.bound)
+    assert bounds[0] < bounds[1]
+
+
+def test_a_bound_on_a_large_floor_is_below_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The optimum over all places of a small floor is not below the bound that a large floor would get."""
+    for seed in SEEDS:
+        best = cheapest(*toy(seed))
+        with monkeypatch.context() as patch:
+            large(patch)
+            bound = toy_design(seed).objective.bound
+        assert best is not None
+        if bound is not None:
+            assert round(bound * 100) <= best
+
+
+def test_a_large_floor_with_too_few_racks(monkeypatch: pytest.MonkeyPatch) -> None:
+    large(monkeypatch)
+    design = solve(inputs(on_floor({"rows": 1, "racks_per_row": 2}, servers=8), parts()))
+    assert design.status == "infeasible"
+    assert (design.conflicts[0].limit, design.conflicts[0].value, design.conflicts[0].needed) == ("site.floor", 2, 3)

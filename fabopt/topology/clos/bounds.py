@@ -16,7 +16,7 @@ import numpy as np
 from fabopt.links import Assembly, PortType
 from fabopt.problem import CageUse, FabricProblem, NicOption, Problem, SwitchType
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
-from fabopt.topology.clos.floor_bounds import FloorBounds
+from fabopt.topology.clos.floor_bounds import FloorBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
 from fabopt.topology.clos.shape import Ints, uplinks_that_fit, usable_ports
 from fabopt.topology.needs import Costs, Floats, Number, scaled_ceil
@@ -103,8 +103,10 @@ class Bounds:
         self.known: dict[tuple[Any, ...], Any] = {}
         self._shelves: dict[tuple[str, ...], dict[tuple[Any, ...], Any]] = {("server-leaf",): self.known}
         self._hardware = (prune, fabric.hardware)
-        self.floor = None
-        if fabric.layout is not None and not problem.estimates_floor:
+        self.floor: FloorBounds | SpreadBounds | None = None
+        if fabric.spread:
+            self.floor = SpreadBounds(problem, fabric, self.link_at)
+        elif fabric.layout is not None and not problem.estimates_floor:
             self.floor = FloorBounds(problem, fabric.layout, self.link_at)
 
     def shelf(self, runs: tuple[str, ...]) -> dict[tuple[Any, ...], Any]:

@@ -23,6 +23,11 @@ def anywhere(problem: Problem, fabric: FabricProblem) -> FabricProblem:
     return _with_runs(problem, fabric, dict.fromkeys(RUNS_ON_FLOOR, slack_m))
 
 
+def spread(problem: Problem, fabric: FabricProblem) -> FabricProblem:
+    """The fabric anywhere on the floor, with bounds that know how far apart the servers of a leaf are at least."""
+    return replace(anywhere(problem, fabric), spread=True)
+
+
 def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: int) -> tuple[FabricProblem, ...]:
     """The fabric in layouts with room for so many switches of all fabrics; none on too small a floor.
 

@@ -11,21 +11,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
 
 from fabopt.clock import Clock, Settings
-from fabopt.crowding import floor_conflicts
+from fabopt.crowding import crowded, floor_conflicts
 from fabopt.inquiry import Inquiry, TimeOverError, Watch, last_true, narrowed, share_of_limits
 from fabopt.metrics import oversubscription
-from fabopt.ordering import Sums
-from fabopt.problem import Limits, Problem
+from fabopt.problem import Problem
 from fabopt.scarcity import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Distances, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
+from fabopt.spending import share_of, spending, together
 from fabopt.topology.clos.reach import most_servers
-from fabopt.units import exact, gbps, plain_fraction, usd, watts
+from fabopt.units import exact, gbps, plain_fraction
 
 # Every question is a search; when these seconds are over, what has been found by then is told.
 MOST_SECONDS = 20.0
@@ -53,20 +52,35 @@ def conflicts_of(
     that the case prescribes and the catalog clash, whatever may be spent.
     """
 
-    def tell(what: str) -> None:
-        settings.progress(f"no design meets the case: looking at {what}")
-
-    quiet = replace(settings, progress=lambda text: None)
-    inquiry = Inquiry(case, catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell)
+    inquiry = _inquiry(case, catalog, problem, settings, clock)
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
-        found = _asked(inquiry, _spending, stage_limit_conflicts) or _asked(inquiry, _together)
+        found = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, together)
         if found:
-            return (*found, *_asked(inquiry, partial(_servers, share=_share(found)), _demands))
+            return (*found, *_asked(inquiry, partial(_servers, share=share_of(found)), _demands))
     found = _unspendable(inquiry)
     if not found and unlimited(case) != case:
         free = _unspendable(replace(inquiry, case=unlimited(case)))
         found = [one.model_copy(update={"detail": f"{one.detail}; limits on spending left aside"}) for one in free]
     return tuple(found) or (_nothing_helps(inquiry),)
+
+
+def obstacles_of(
+    case: Case, catalog: Catalog, problem: Problem, settings: Settings, clock: Clock
+) -> tuple[Conflict, ...]:
+    """What stands nearest in the way where no design was found on a floor, and none was ruled out."""
+    if problem.plan is None or clock.is_over():
+        return ()
+    inquiry = _inquiry(case, catalog, problem, settings, clock)
+    found = _asked(inquiry, spending) if problem.limits.are_set else []
+    return tuple(found) or tuple(_asked(inquiry, crowded))
+
+
+def _inquiry(case: Case, catalog: Catalog, problem: Problem, settings: Settings, clock: Clock) -> Inquiry:
+    def tell(what: str) -> None:
+        settings.progress(f"no design meets the case: looking at {what}")
+
+    quiet = replace(settings, progress=lambda text: None)
+    return Inquiry(case, catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell)
 
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:
@@ -106,97 +120,6 @@ def _nothing_helps(inquiry: Inquiry) -> Conflict:
     if inquiry.clock.is_over():
         detail = f"no single change that gives a design was found within {MOST_SECONDS:g} s"
     return Conflict(limit="case", value=None, needed=None, detail="; ".join([detail, *refused[:3]]))
-
-
-# -- money, power, units ----------------------------------------------------------------------------------------
-
-
-class _Limit(NamedTuple):
-    """A limit on spending: its key in the case and in a problem's limits, its metric, and how its figures are said."""
-
-    key: str
-    field: str
-    metric: str
-    unit: str
-    least: str
-
-
-LIMITS = (
-    _Limit("budget_usd", "capex_cents", "capex_usd", "$", "the cheapest design costs"),
-    _Limit("power_w", "power_mw", "power_w", "W", "the leanest design draws"),
-    _Limit("rack_units", "rack_milliunits", "rack_units", "U", "the smallest design takes"),
-)
-
-
-def _set(limits: Limits) -> list[_Limit]:
-    return [one for one in LIMITS if getattr(limits, one.field) is not None]
-
-
-def _spending(inquiry: Inquiry) -> Iterator[Conflict]:
-    """What each limit would have to be with the others kept."""
-    limits = inquiry.problem.limits
-    for one in _set(limits):
-        inquiry.tell(f"limits.{one.key}")
-        try:
-            found = inquiry.least(one.metric, replace(limits, **{one.field: None}))
-        except TimeOverError:
-            continue
-        if found is not None:
-            sums, is_least = found
-            needed = _amount(inquiry.problem, one, sums)
-            text = one.least if is_least else "whether less would do was not settled in time: a design takes"
-            yield _spent(inquiry.problem, one, needed, f"{text} {_said(one, needed)}")
-
-
-def _together(inquiry: Inquiry) -> Iterator[Conflict]:
-    """What every design takes, where no limit alone can be changed."""
-    limits = _set(inquiry.problem.limits)
-    if len(limits) < 2 or inquiry.design(unlimited(inquiry.case)) is None:
-        return
-    for one in limits:
-        inquiry.tell(f"limits.{one.key} with the other limits")
-        text = "other limits stand in the way too"
-        try:
-            found = inquiry.least(one.metric, Limits())
-        except TimeOverError:
-            found = None
-        if found is not None and found[1]:
-            text = f"{one.least} {_said(one, _amount(inquiry.problem, one, found[0]))}, but {text}"
-        yield _spent(inquiry.problem, one, None, text)
-
-
-def _spent(problem: Problem, one: _Limit, needed: float | None, text: str) -> Conflict:
-    value = _in_units(one, getattr(problem.limits, one.field))
-    detail = f"{text}; the limit is {_said(one, value)}"
-    return Conflict(limit=f"limits.{one.key}", value=value, needed=needed, detail=detail)
-
-
-def _amount(problem: Problem, one: _Limit, sums: Sums) -> int | float:
-    """What a design takes of a limit, servers included where they count."""
-    taken = {
-        "capex_cents": sums.cents,
-        "power_mw": sums.power_mw + problem.fixed_power_mw,
-        "rack_milliunits": sums.rack_milliunits,
-    }
-    return _in_units(one, taken[one.field])
-
-
-def _in_units(one: _Limit, value: int) -> int | float:
-    return usd(value) if one.unit == "$" else watts(value)
-
-
-def _said(one: _Limit, value: int | float) -> str:
-    return f"${value:,}" if one.unit == "$" else f"{value:,} {one.unit}"
-
-
-def _share(found: list[Conflict]) -> float:
-    """How much of what is needed may be spent, by the limit that is furthest off; 0 if that is not known."""
-    shares = [
-        one.value / one.needed
-        for one in found
-        if isinstance(one.value, int | float) and isinstance(one.needed, int | float) and one.needed
-    ]
-    return min(shares, default=0.0)
 
 
 # -- how large ---------------------------------------------------------------------------------------------------

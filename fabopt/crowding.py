@@ -8,11 +8,15 @@ import numpy as np
 
 from fabopt.floor import FloorPlan, racks_needed
 from fabopt.inquiry import Inquiry
-from fabopt.problem import Problem
+from fabopt.places.apart import TooFar, too_far_apart
+from fabopt.problem import Problem, estimating
 from fabopt.schema.design import Conflict
+from fabopt.search import Search
 
 # Racks that a message names at most.
 MOST_NAMED = 8
+# Obstacles that are told where nothing is proven.
+MOST_TOLD = 3
 
 
 def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -30,7 +34,23 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
             detail += f", and no tray joins {', '.join(lost[:MOST_NAMED])} to these: a cross tray between them would"
         yield Conflict(limit="site.floor", value=joined, needed=needed, detail=detail)
         return
+    apart = too_far_apart(problem)
+    if apart is not None:
+        yield _out_of_reach(apart)
+        return
     yield from _far_apart(problem, plan)
+
+
+def _out_of_reach(apart: TooFar) -> Conflict:
+    """Links of a kind that nothing on sale is long enough for, wherever the switches stand."""
+    one, other = apart.racks
+    most = f"the longest part on sale for such links is {apart.reach_m:g} m" if apart.reach_m else "no part joins them"
+    detail = (
+        f"wherever servers and switches of {apart.fabric} stand, some {apart.kind} run is {apart.run_m:.1f} m or more "
+        f"(as from {one} to {other}), and {most}; longer parts, more servers a rack or cross trays nearer to the racks "
+        "would help"
+    )
+    return Conflict(limit="site.floor", value=round(apart.run_m, 1), needed=apart.reach_m, detail=detail)
 
 
 def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
@@ -46,3 +66,11 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
             f"{longest_m:g} m; cross trays shorten runs"
         )
         yield Conflict(limit="site.floor", value=round(float(finite.max()), 1), needed=longest_m, detail=detail)
+
+
+def crowded(inquiry: Inquiry) -> Iterator[Conflict]:
+    """What kept the likeliest design out of every layout, where no design was found and none was ruled out."""
+    told = Search(estimating(inquiry.problem), inquiry.settings, inquiry.clock).obstacles()
+    told = told or ["no layout has racks enough for servers and switches"]
+    for detail in told[:MOST_TOLD]:
+        yield Conflict(limit="site.floor", value=None, needed=None, detail=detail)

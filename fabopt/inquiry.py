@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import gcd
+from typing import NamedTuple
 
 from fabopt.clock import Clock, Settings
 from fabopt.finance import Weights
@@ -44,6 +45,14 @@ class Watch(Clock):
         return super().is_over() or self._outer.is_over()
 
 
+class Least(NamedTuple):
+    """A design's sums, whether none is less in what was asked for, and what every design takes of it at least."""
+
+    sums: Sums
+    is_least: bool
+    bound: int | None = None
+
+
 @dataclass(frozen=True)
 class Inquiry:
     """What all questions share. ``tell`` says what is being looked at."""
@@ -75,8 +84,8 @@ class Inquiry:
             return None
         return self._answer(Search(problem, self.settings, watch).any_design(), watch)
 
-    def least(self, metric: str, limits: Limits) -> tuple[Sums, bool] | None:
-        """Sums of the design of the case that is least in a metric, and whether that is proven; None without any.
+    def least(self, metric: str, limits: Limits) -> Least | None:
+        """The design of the case that is least in a metric; None without any.
 
         Raises ``TimeOverError`` if not even a design was found.
         """
@@ -84,24 +93,26 @@ class Inquiry:
             return self._fewest_units(limits)
         return self._sums(with_objective(self.problem, metric, limits), self.clock)
 
-    def _sums(self, problem: Problem, clock: Clock) -> tuple[Sums, bool] | None:
+    def _sums(self, problem: Problem, clock: Clock) -> Least | None:
         found = self._answer(Search(problem, self.settings, clock).run(ties=False), clock)
-        return None if found is None else (sums_of(problem, found.picked), found.verdict == "optimal")
+        if found is None:
+            return None
+        return Least(sums_of(problem, found.picked), found.verdict == "optimal", found.bound)
 
-    def _fewest_units(self, limits: Limits) -> tuple[Sums, bool] | None:
+    def _fewest_units(self, limits: Limits) -> Least | None:
         """A design of few rack units, then ever fewer, until there is none."""
         problem = replace(self.problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1), limits=limits)
         best = self._sums(problem, self.clock)
         step = gcd(*(item.rack_milliunits for item in problem.goods.items))
         watch = Watch(UNITS_SECONDS, self.clock)
-        while best is not None and best[0].rack_milliunits:
-            fewer = replace(limits, rack_milliunits=best[0].rack_milliunits - step)
+        while best is not None and best.sums.rack_milliunits:
+            fewer = replace(limits, rack_milliunits=best.sums.rack_milliunits - step)
             try:
                 found = self._sums(replace(problem, limits=fewer), watch)
             except TimeOverError:
-                return best[0], False
+                return Least(best.sums, False)
             if found is None:
-                return best[0], True
+                return Least(best.sums, True)
             best = found
         return best
 

@@ -170,6 +170,16 @@ class _FibreKind:
     far_count: int
 
 
+class _Join(NamedTuple):
+    """An assembly but for its length. ``made``: its name, medium, mode and ports of a wire."""
+
+    made: tuple[str, str, Mode, int]
+    product_id: str
+    reach_m: float | None
+    near: Item | None = None
+    far: Item | None = None
+
+
 class LinkTable:
     """All assemblies of a catalog, found on demand and remembered.
 
@@ -181,24 +191,49 @@ class LinkTable:
         self._catalog = catalog
         self._goods = goods
         self._prune = prune
-        self._found: dict[tuple[PortType, PortType, float, str, bool], tuple[Assembly, ...]] = {}
+        self._found: dict[tuple[PortType, PortType, float, str, bool, bool], tuple[Assembly, ...]] = {}
+        self._joining: dict[tuple[PortType, PortType, str, bool], tuple[_Join, ...]] = {}
         self._fitting: dict[tuple[PortType, str, bool], tuple[_Module, ...]] = {}
 
     def assemblies(
-        self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool = False
+        self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool = False, longer: bool = False
     ) -> tuple[Assembly, ...]:
         """Every useful way to join two cages over a run, sorted by name; empty if there is none.
 
-        ``all_``: with those that others beat, which may still win by sharing a cage with other links.
+        ``all_``: with those that others beat, which may still win by sharing a cage with other links. ``longer``: over
+        this run or any longer one, for bounds: a longer length may be the cheaper one.
         """
-        key = (near, far, run_m, protocol, all_)
+        key = (near, far, run_m, protocol, all_, longer)
         if key not in self._found:
-            found: list[Assembly] = []
-            if near.lane.port_mbps == far.lane.port_mbps:
-                found = [*self._cables(near, far, run_m, protocol), *self._optics(near, far, run_m, protocol, all_)]
+            found = [
+                Assembly(*one.made, one.near, wire, one.far, wire.length_m or 0.0)
+                for one in self._joins(near, far, protocol, all_)
+                for wire in self._wires(one.product_id, run_m, one.reach_m, longer)
+            ]
             kept = undominated(found) if self._prune and not all_ else found
             self._found[key] = tuple(sorted(kept, key=lambda one: (one.name, one.length_m)))
         return self._found[key]
+
+    def _joins(self, near: PortType, far: PortType, protocol: str, all_: bool) -> tuple[_Join, ...]:
+        """What joins two cages over some run."""
+        key = (near, far, protocol, all_)
+        if key not in self._joining:
+            found: list[_Join] = []
+            if near.lane.port_mbps == far.lane.port_mbps:
+                found = [*self._cables(near, far, protocol), *self._optics(near, far, protocol, all_)]
+            self._joining[key] = tuple(found)
+        return self._joining[key]
+
+    def longest_m(self, near: PortType, far: PortType, protocol: str) -> float:
+        """The longest run over which two cages can be joined; 0 if nothing joins them."""
+        return max(
+            (
+                item.length_m or 0.0
+                for one in self._joins(near, far, protocol, False)
+                for item in self._wires(one.product_id, 0.0, one.reach_m, longer=True)
+            ),
+            default=0.0,
+        )
 
     @cached_property
     def _cables_by_speed(self) -> dict[int, list[Cable]]:
@@ -207,14 +242,10 @@ class LinkTable:
             by_speed[parse_split(cable.ends[0].split).port_mbps].append(cable)
         return by_speed
 
-    def _cables(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Iterable[Assembly]:
+    def _cables(self, near: PortType, far: PortType, protocol: str) -> Iterable[_Join]:
         for cable in self._cables_by_speed[near.lane.port_mbps]:
             if cable.protocols and protocol not in cable.protocols:
                 continue
-            wire = self._shortest(cable.id, run_m, cable.reach_m)
-            if wire is None:
-                continue
-            base = Assembly(cable.id, cable.medium, Mode.LINK, 1, None, wire, None, wire.length_m or 0.0)
             modes = {
                 mode
                 for ends in (cable.ends, cable.ends[::-1])
@@ -222,7 +253,7 @@ class LinkTable:
                 for mode in _cable_modes(ends[0], ends[1], near, far)
             }
             for mode, ports in sorted(modes, key=lambda pair: pair[0].value):
-                yield base._replace(mode=mode, ports_per_wire=ports)
+                yield _Join((cable.id, cable.medium, mode, ports), cable.id, cable.reach_m)
 
     def modules(self, port: PortType, protocol: str, all_: bool = False) -> tuple[_Module, ...]:
         """Transceivers that fit a cage at its split; ``all_``: with those that others beat."""
@@ -254,14 +285,14 @@ class LinkTable:
                     kinds[kind].append(fibre)
         return kinds
 
-    def _optics(self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool) -> Iterable[Assembly]:
+    def _optics(self, near: PortType, far: PortType, protocol: str, all_: bool) -> Iterable[_Join]:
         far_modules = self.modules(far, protocol, all_)
         for one in self.modules(near, protocol, all_):
             for other in far_modules:
                 if one.standard == other.standard and one.product.fibre == other.product.fibre:
-                    yield from self._over_fibre(one, other, run_m)
+                    yield from self._over_fibre(one, other)
 
-    def _over_fibre(self, near: _Module, far: _Module, run_m: float) -> Iterable[Assembly]:
+    def _over_fibre(self, near: _Module, far: _Module) -> Iterable[_Join]:
         counted = _fibre_mode(near.ports_per_connector, far.ports_per_connector)
         if counted is None:
             return
@@ -269,10 +300,8 @@ class LinkTable:
         kind = _FibreKind(near.product.fibre, near.product.connector, near_count, far.product.connector, far_count)
         reach_m = min(near.product.reach_m, far.product.reach_m)
         for fibre in self._fibres.get(kind, ()):
-            wire = self._shortest(fibre.id, run_m, reach_m)
-            if wire is not None:
-                name = f"{near.item.id}|{fibre.id}|{far.item.id}"
-                yield Assembly(name, near.product.fibre, mode, ports, near.item, wire, far.item, wire.length_m or 0.0)
+            name = f"{near.item.id}|{fibre.id}|{far.item.id}"
+            yield _Join((name, near.product.fibre, mode, ports), fibre.id, reach_m, near.item, far.item)
 
     def near_only(self, port: PortType, run_m: float, protocol: str) -> tuple[Assembly, ...]:
         """Transceiver at a near cage and straight fibre, for a far end that is somebody else's and not described."""
@@ -285,8 +314,7 @@ class LinkTable:
                 if (kind.fibre, kind.near, kind.near_count, kind.far_count) != (module.product.fibre, connector, 1, 1):
                     continue
                 for fibre in fibres:
-                    wire = self._shortest(fibre.id, run_m, module.product.reach_m)
-                    if wire is not None:
+                    for wire in self._wires(fibre.id, run_m, module.product.reach_m):
                         name = f"{module.item.id}|{fibre.id}|"
                         found.append(
                             Assembly(
@@ -295,13 +323,18 @@ class LinkTable:
                         )
         return tuple(sorted(set(found), key=lambda one: one.name))
 
-    def _shortest(self, product_id: str, run_m: float, reach_m: float | None) -> Item | None:
-        """The shortest priced length that covers the run; None if there is none, or it is past the reach."""
+    def _wires(self, product_id: str, run_m: float, reach_m: float | None, longer: bool = False) -> list[Item]:
+        """The shortest priced length that covers the run, none if it is past the reach; ``longer``: all within it."""
+        wires = []
         for item in self._goods.lengths(product_id):
             length_m = item.length_m or 0.0
+            if reach_m is not None and length_m > reach_m:
+                break
             if length_m >= run_m:
-                return item if reach_m is None or length_m <= reach_m else None
-        return None
+                wires.append(item)
+                if not longer:
+                    break
+        return wires
 
 
 def _cable_joins(cable: Cable, near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType) -> bool:

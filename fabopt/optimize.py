@@ -18,7 +18,7 @@ import numpy as np
 from fabopt import __version__
 from fabopt.billing import bill, stage_designs, totals_of
 from fabopt.clock import Clock, Settings
-from fabopt.conflicts import conflicts_of
+from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import case_record, fabric_design, floor_use, parts_of
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.finance import Weights
@@ -202,7 +202,7 @@ def _without_answer(
             candidates_in_program=optimum.in_program,
             solve_s=round(time.perf_counter() - started, 3),
         ),
-        conflicts=conflicts_of(inputs.case, inputs.catalog, problem, settings, clock) if infeasible else (),
+        conflicts=(conflicts_of if infeasible else obstacles_of)(inputs.case, inputs.catalog, problem, settings, clock),
         notes=notes,
     )
 
@@ -223,7 +223,7 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
                 return
             settings.progress(f"looking at the best design with {what} {value}")
             quiet = replace(settings, progress=lambda text: None)
-            other = Search(problem, quiet, clock, {fabric.name: restriction}).run()
+            other = Search(problem, quiet, clock, {fabric.name: restriction}, answer.optimum.value).run()
             if other.value is not None:
                 yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
         if winner.standing is not None and len(problem.fabrics) == 1:
@@ -248,7 +248,7 @@ def _kinds(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, str, Rest
             if policy != here:
                 yield "placement", policy, Restriction(policy=policy)
     for what, value, restriction in _other_hardware(fabric, winner):
-        yield what, value, replace(restriction, policy=here)
+        yield what, value, replace(restriction, policy=here if here in POLICIES else None)
 
 
 def _other_hardware(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, str, Restriction]]:

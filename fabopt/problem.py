@@ -16,6 +16,7 @@ from fabopt.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.floor import FloorPlan, servers_per_rack
 from fabopt.goods import Goods, Item, goods_of, order_at_once
 from fabopt.links import LinkTable, PortType, PortTypes
+from fabopt.placement.anywhere import MOST_RACKS, OpenLayout
 from fabopt.placement.layout import Layout
 from fabopt.procurement import Terms, allowed, terms_of
 from fabopt.schema.base import Lane, parse_split
@@ -35,6 +36,8 @@ PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 
 # On larger floors only the candidates that look best are measured, and nothing is called optimal.
 MOST_SERVERS_PROVEN_ON_FLOOR = 512
+# On floors of few racks, up to so many servers, switches may stand anywhere.
+MOST_SERVERS_ANYWHERE = 32
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,7 @@ class Wants:
 
 @dataclass(frozen=True, eq=False)
 class FabricProblem:
-    """One fabric to design. ``runs_m``: of every kind of link; in a ``layout`` of a floor the least that one can be."""
+    """One fabric to design. ``runs_m``: of every kind of link; on a floor the least that one can be."""
 
     name: str
     role: str
@@ -179,6 +182,20 @@ class FabricProblem:
     refused_nics: tuple[str, ...]
     layout: Layout | None = None
     wants: Wants | None = None
+    # on a small floor, the sets of racks for servers between which a candidate is free
+    places: tuple[OpenLayout, ...] = ()
+    # on a floor without a layout: whether bounds count how far apart servers are
+    spread: bool = False
+
+    @property
+    def hardware(self) -> Hashable:
+        """All that it may be made of, and how: equal for fabrics that differ in runs and places only."""
+        return (
+            self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
+            self.oversubscription_spine, self.reserve, self.attachments,
+            tuple((protocol, options) for protocol, options in self.nics.items()),
+            tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
+        )  # fmt: skip
 
     @property
     def attachment_ports(self) -> int:
@@ -277,6 +294,7 @@ class Problem:
     estimates: bool = False
     # metrics that break ties before the documented order, as names of the program's levels
     then: tuple[str, ...] = ()
+    in_layouts: bool = False
     servers_per_rack: int | None = None
     # fabrics as they are in every layout of the floor that is looked at, by fabric
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
@@ -292,6 +310,13 @@ class Problem:
     def limits_in_all(self) -> Limits:
         """Limits on all that is bought and on what stands in the end: of the case, and of its stages."""
         return self.limits.with_others(self.stages)
+
+    @property
+    def stands_anywhere(self) -> bool:
+        """Whether all places on the floor are looked at, not only layouts with a rule for every switch."""
+        if self.plan is None or self.in_layouts or self.estimates or self.first_servers:
+            return False
+        return self.plan.usable_racks <= MOST_RACKS and self.servers <= MOST_SERVERS_ANYWHERE
 
     @property
     def gpus(self) -> int:
@@ -409,6 +434,11 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
 def estimating(problem: Problem) -> Problem:
     """The same problem with a floor on which nothing has to be proven."""
     return replace(problem, estimates=True, variants={}, standing={})
+
+
+def in_layouts_only(problem: Problem) -> Problem:
+    """The same problem in layouts with a rule for every switch."""
+    return replace(problem, in_layouts=True, variants={}, standing={})
 
 
 def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -17,25 +18,34 @@ from fabopt.errors import NoAnswerError
 from fabopt.formulation import Level, Program, value_of
 from fabopt.multipliers import Master, Point
 from fabopt.ordering import sums_of
-from fabopt.problem import FabricProblem, Problem, estimating
+from fabopt.places.apart import nothing_joins, obstacle, too_far_apart
+from fabopt.places.chosen import Placed
+from fabopt.places.estimates import ESTIMATES_WITHIN, likely
+from fabopt.places.variants import variants_of, wanted_variants
+from fabopt.problem import FabricProblem, Problem, estimating, in_layouts_only
 from fabopt.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
-from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.space import ClosSpace, Restriction
 from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
-from fabopt.topology.clos.variants import anywhere, in_layouts, switch_sums
+from fabopt.topology.clos.variants import anywhere, spread
 from fabopt.topology.needs import Costs, Floats
-from fabopt.weighing import distinct, first_of_each, least_of, stage_steps, stock_value, tolerance, weights_table
+from fabopt.weighing import (
+    distinct,
+    first_of_each,
+    least_of,
+    stage_steps,
+    stock_value,
+    tolerance,
+    uses_of,
+    weights_table,
+)
 
 # The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
 FIRST_RISE = 0.002
 RISE = 4.0
 FIRST_RISE_ON_FLOOR = 0.05
-# On a floor too large for proofs: how far from the best estimate candidates are looked at, and how many in a layout.
-ESTIMATES_WITHIN = 0.02
-MOST_MEASURED = 12
 MOST_RISES = 12
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16
@@ -80,7 +90,10 @@ class Search:
         settings: Settings,
         clock: Clock,
         restrictions: Mapping[str, Restriction] | None = None,
+        near: int | None = None,
     ) -> None:
+        """``near``: on a floor where estimates will do, the objective of a design to compare with; no bound then."""
+        self.near = near
         self.problem = problem
         self.settings = settings
         self.clock = clock
@@ -90,6 +103,7 @@ class Search:
         self.saving = problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy))
         self.fixed = problem.fixed_objective
         self.sized = 0
+        self.placed = Placed(problem, self.table, settings.prune)
 
     # -- opening the space ------------------------------------------------------------------------------------
 
@@ -123,37 +137,12 @@ class Search:
         return found
 
     def _wanted(self, fabric: FabricProblem, costs: Costs) -> list[FabricProblem]:
-        """The fabric in the layouts that are in the part of the space that is searched."""
+        """The fabric in the forms that are in the part of the space that is searched."""
         part = self.restrictions.get(fabric.name, Restriction())
-        return [
-            variant
-            for number, variant in enumerate(self._variants(fabric, costs))
-            if variant.layout is not None
-            and part.policy in (None, variant.layout.policy)
-            and part.layout in (None, number)
-        ]
+        return wanted_variants(self.problem, fabric, part, partial(self._free, costs))
 
-    def _variants(self, fabric: FabricProblem, costs: Costs) -> tuple[FabricProblem, ...]:
-        """The fabric in the layouts that are looked at: with room for the switches that all would have anywhere."""
-        known = self.problem.variants
-        if fabric not in known:
-            sketches = [self._sketch(one, costs) for one in self.problem.fabrics]
-            sums = [switch_sums(*one) for one in sketches if one is not None]
-            if len(sums) < len(sketches):
-                return ()
-            units, power_mw = (sum(column) for column in zip(*sums, strict=True))
-            known[fabric] = in_layouts(self.problem, fabric, units, power_mw)
-        return known[fabric]
-
-    def _sketch(self, fabric: FabricProblem, costs: Costs) -> tuple[Parts, Shape] | None:
-        """What a fabric would be made of if its switches could stand anywhere; None if nothing joins its servers."""
-        free = ClosSpace(
-            self.problem, anywhere(self.problem, fabric), costs, self.caps, Restriction(), self.settings.prune
-        ).search()
-        if not free.batches:
-            return None
-        batch = min(free.batches, key=lambda one: float(one.cost[0].min()))
-        return batch.parts, batch.shape.row(int(np.argmin(batch.cost[0])))
+    def _free(self, costs: Costs, fabric: FabricProblem) -> ClosSpace:
+        return ClosSpace(self.problem, fabric, costs, self.caps, Restriction(), self.settings.prune)
 
     def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
         made: list[Candidate] = []
@@ -163,9 +152,13 @@ class Search:
                 for b, batch in enumerate(one.batches)
                 for i in range(batch.cost.shape[1])
             ]
-            if most is not None:
+            if most is not None or self.problem.stands_anywhere:
                 places = sorted(places)[:most]
-            mine = [candidate for _, b, index in places for candidate in self._sized(one.batches[b], index)]
+            if self.problem.stands_anywhere:
+                limit = (one.least + opened.slack) * (1 + RELATIVE_SLACK)
+                mine = self.placed.candidates(((one.batches[b], i) for _, b, i in places), opened.weights, limit)
+            else:
+                mine = [candidate for _, b, index in places for candidate in self._sized(one.batches[b], index)]
             made += mine if self.problem.plan is None else self._near(mine, opened, one)
         return made
 
@@ -205,6 +198,9 @@ class Search:
         try:
             return self._prove(ties)
         except TooManyPlacesError:
+            if self.problem.stands_anywhere:
+                self.settings.progress("too many places for the switches on this floor: looking at layouts")
+                return Search(in_layouts_only(self.problem), self.settings, self.clock, self.restrictions).run(ties)
             self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
             return Search(estimating(self.problem), self.settings, self.clock, self.restrictions).run(ties)
 
@@ -216,7 +212,7 @@ class Search:
         """Several fabrics stand around the same servers: the best of the layouts, each searched for all of them."""
         first = self.problem.fabrics[0]
         found: list[Optimum] = []
-        for number in range(len(self._variants(first, Costs(self.table)))):
+        for number in range(len(variants_of(self.problem, first, partial(self._free, Costs(self.table))))):
             part = {
                 fabric.name: replace(self.restrictions.get(fabric.name, Restriction()), layout=number)
                 for fabric in self.problem.fabrics
@@ -266,36 +262,61 @@ class Search:
 
     def _estimate(self, ties: bool) -> Optimum:
         """The best of what looks best in every layout of a large floor, and a bound for any place of the switches."""
-        costs = Costs(self.table)
-        bound, made = 0.0, []
-        for fabric in self.problem.fabrics:
-            free = self._space(anywhere(self.problem, fabric), costs).search()
-            if not free.batches:
-                return Optimum("unknown" if free.stopped else "infeasible", sized=self.sized)
-            bound += free.least
-            measured: list[tuple[float, int, Candidate]] = []
-            for variant in self._wanted(fabric, costs):
-                found = self._space(variant, costs).search(ESTIMATES_WITHIN * free.least)
-                self.sized += found.sized
-                measured += self._measured(found, len(measured))
-            made += [candidate for *_, candidate in sorted(measured)[:MOST_SAMPLED]]
+        costs = self._costs_of(0)
+        least = sum(self._least_anywhere(costs)) if self.near is None else np.nan
+        if np.isinf(least):
+            return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.sized)
+        made = self._likely(costs)
         outcome = self._solve(made, ties)
+        if outcome.value is None and made and self.near is None:
+            # within the limits may be what needs little of them, rather than what costs least
+            lean = [candidate for row in range(1, len(self.table)) for candidate in self._likely(self._costs_of(row))]
+            outcome = self._solve(distinct([*made, *lean]), ties)
         if outcome.value is None:
-            return Optimum("unknown", sized=self.sized, in_program=outcome.in_program)
-        return self._finished(replace(outcome, verdict="feasible"), bound - self.saving, not self.clock.is_over())
+            verdict = "infeasible" if self.near is None and self._cannot_be() else "unknown"
+            return Optimum(verdict, sized=self.sized, in_program=outcome.in_program)
+        return self._finished(replace(outcome, verdict="feasible"), least - self.saving, not self.clock.is_over())
 
-    def _measured(self, found: Found, start: int) -> list[tuple[float, int, Candidate]]:
-        """(cost, number from ``start`` on, candidate) of what looks best in a layout, with switches in place."""
-        places = [
-            (float(batch.cost[0, index]), number, index)
-            for number, batch in enumerate(found.batches)
-            for index in range(batch.cost.shape[1])
-        ]
-        measured: list[tuple[float, int, Candidate]] = []
-        for _, number, index in sorted(places)[:MOST_MEASURED]:
-            for candidate in () if self.clock.is_over() else self._sized(found.batches[number], index):
-                measured.append((least_of(candidate, self.table[0]), start + len(measured), candidate))
-        return measured
+    def _costs_of(self, row: int) -> Costs:
+        """Weights with one metric of the table as what is minimized."""
+        table = self.table.copy()
+        table[0] = self.table[row]
+        costs: Costs = self.problem.shelf.worked_out.setdefault(table.tobytes(), Costs(table))
+        return costs
+
+    def _likely(self, costs: Costs) -> list[Candidate]:
+        made: list[Candidate] = []
+        for fabric in self.problem.fabrics:
+            variants = self._wanted(fabric, costs)
+            around = self.near or self._space(anywhere(self.problem, fabric), costs).search().least
+            found = [self._space(one, costs).search(ESTIMATES_WITHIN * around) for one in variants]
+            self.sized += sum(one.sized for one in found)
+            made += likely(found, self._measured, costs.table[0])
+        return made
+
+    def _measured(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
+        return () if self.clock.is_over() else self._sized(batch, index)
+
+    def obstacles(self) -> list[str]:
+        """What keeps the likeliest candidate out of every layout of the floor."""
+        costs, found = self._costs_of(0), []
+        for fabric in self.problem.fabrics:
+            for variant in self._wanted(fabric, costs):
+                batches = self._space(variant, costs).search().batches
+                found.append(obstacle(self.problem, variant, batches[0], 0) if batches else nothing_joins(variant))
+        return list(dict.fromkeys(found))
+
+    def _cannot_be(self) -> bool:
+        """Whether no place of the switches can help: a limit is below what is needed anywhere, or a run too long."""
+        for row, cap in enumerate(self.caps):
+            if np.isfinite(cap) and sum(self._least_anywhere(self._costs_of(row))) > cap + tolerance(cap):
+                return True
+        return too_far_apart(self.problem) is not None
+
+    def _least_anywhere(self, costs: Costs) -> list[float]:
+        """What every fabric costs at least, wherever its switches stand; infinite if it cannot be made."""
+        found = [self._space(spread(self.problem, one), costs).search() for one in self.problem.fabrics]
+        return [one.least if one.batches else np.inf for one in found]
 
     def _next(self, slack: float, needed: float, bound: float) -> float:
         """The next threshold on a floor: not at once the one that proves, for a better design may lower that."""
@@ -388,17 +409,7 @@ class Search:
         weights = objective * self.table[0] + prices @ self.table[1:]
         total = np.zeros(len(self.caps))
         for candidate in first_of_each(self._candidates(opened, 1)):
-            for item, count in candidate.fixed.items():
-                total += self.table[:, item.index] * count
-            for choice in candidate.choices:
-                sums = [
-                    np.sum([self.table[:, item.index] * n for item, n in option.items.items()], axis=0)
-                    if option.items
-                    else np.zeros(len(self.caps))
-                    for option in choice.options
-                ]
-                costs = [sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options]
-                total += sums[int(np.argmin(costs))] * choice.count
+            total += uses_of(candidate, self.table, weights)
         return Point(float(total[0]) - self.saving, total[1:])
 
     # -- the program ------------------------------------------------------------------------------------------

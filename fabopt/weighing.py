@@ -94,6 +94,18 @@ def least_of(candidate: Candidate, weights: Floats) -> float:
     return total
 
 
+def uses_of(candidate: Candidate, table: Floats, weights: Floats) -> Floats:
+    """What a candidate takes of every metric of a table if its links are made for the least weight."""
+    total = np.zeros(len(table))
+    for item, count in candidate.fixed.items():
+        total += table[:, item.index] * count
+    for choice in candidate.choices:
+        costs = [sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options]
+        for item, n in choice.options[int(np.argmin(costs))].items.items():
+            total += table[:, item.index] * n * choice.count
+    return total
+
+
 def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Every candidate once."""
     return list({(one.fabric, one.order): one for one in candidates}.values())

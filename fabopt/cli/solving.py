@@ -119,7 +119,7 @@ def solve_case(search: Search, json: str | None, bom: str | None) -> int:
 
 
 def _tell_no_design(design: Design) -> None:
-    lines = infeasible_lines(design) if design.status == "infeasible" else [headline(design)]
+    lines = infeasible_lines(design) if design.conflicts else [headline(design)]
     tell("\n".join([*lines, *design.notes]))
 
 

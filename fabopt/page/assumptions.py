@@ -12,9 +12,10 @@ from fabopt.embedded import Embedded
 from fabopt.page.parts import sum_usd
 from fabopt.report.answer import metric_name
 from fabopt.report.words import count, listed, money, percent, plain, power
-from fabopt.schema.case import Case, Finance
+from fabopt.schema.case import Case
 from fabopt.schema.catalog import Product, Source
 from fabopt.schema.design import Design, Number
+from fabopt.schema.finance import Finance
 from fabopt.units import cents
 
 _UNKNOWN = "not stated"

@@ -15,7 +15,8 @@ import numpy as np
 from fabopt.floor import UNIT_M, Floats, FloorPlan, Ints, height_m
 from fabopt.units import ceil_div
 
-Policy = Literal["top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks"]
+Policy = Literal["top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere"]
+# Layouts with a rule for every switch; ``anywhere`` has none.
 POLICIES: tuple[Policy, ...] = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks")
 # Where the leaves of these stand is decided by the racks of their servers, not by the racks of switches.
 IN_SERVER_RACKS: tuple[Policy, ...] = ("top-of-rack",)

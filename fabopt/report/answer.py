@@ -23,6 +23,8 @@ def headline(design: Design) -> str:
     """Say in one sentence what the answer is."""
     if design.status == "infeasible":
         return f"{design.case.name}: no design meets this case (proven)."
+    if design.status == "unknown" and design.conflicts:
+        return f"{design.case.name}: no design was found, and none was ruled out."
     if design.status == "unknown" or design.totals is None:
         return f"{design.case.name}: stopped before any design was found."
     totals, stage = design.totals, design.stages[-1]
@@ -125,6 +127,8 @@ def totals_line(design: Design) -> str:
 def infeasible_lines(design: Design) -> list[str]:
     """Say which limits clash, and what each alone would have to be."""
     lines = [headline(design)]
+    if design.status == "unknown":
+        return lines + [f"  {conflict.limit}: {conflict.detail}" for conflict in design.conflicts]
     clashing = [conflict.limit for conflict in design.conflicts]
     if len(clashing) > 1:
         follows = "Changing any one of them as below would do."

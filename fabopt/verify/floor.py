@@ -15,7 +15,7 @@ from fabopt.verify.purchases import unit_milliwatts
 from fabopt.verify.wiring import Wired
 from fabopt.wiring.model import Wiring
 
-POLICIES = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks")
+POLICIES = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere")
 
 
 def servers_fill_racks(proof: Proof, wired: Wired) -> None:

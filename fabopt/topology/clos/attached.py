@@ -11,9 +11,9 @@ from fabopt.joints import attached_leaves
 from fabopt.links import Assembly, Mode
 from fabopt.problem import AttachmentDemand, FabricProblem, Problem
 from fabopt.topology.candidate import Choice, Option, RowShare, choices_of, part_uses, row_share, undominated
-from fabopt.topology.clos.floored import Cabling, cabling_of, grid_of, numbers_of, whole_row
+from fabopt.topology.clos.floored import Cabling, Kind, cabling_of, grid_of, numbers_of, whole_row
 from fabopt.topology.clos.joins import attachment_joins, run_of
-from fabopt.topology.clos.kinds import Clos, assemblies_of, server_leaf, staged_links
+from fabopt.topology.clos.kinds import Clos, assemblies_over, down_limit, staged_links
 from fabopt.topology.clos.staged import StagedLinks
 from fabopt.topology.needs import Need, Profile, Side, ceil_of
 
@@ -91,16 +91,15 @@ def _nothing_bought(one: AttachmentDemand, leaf_cages: int) -> Choice:
     return Choice(("attachment", one.name, "none", leaf_cages), 1, (Option((row,)),))
 
 
-def with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, limit: int) -> Sequence[Choice] | None:
+def with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind) -> Sequence[Choice] | None:
     """Server and attachment links together: they share a leaf cage where its transceiver is the same product."""
-    leaf = clos.parts.leaf_down
+    leaf, limit = clos.parts.leaf_down, down_limit(clos.parts, clos.shape)
     classes = leaf_classes(fabric, clos)
-    kind = server_leaf(clos, limit)
     cabling = None if clos.standing is None else cabling_of(problem, clos.standing, kind)
     if clos.standing is not None and cabling is None:
         return None
     run_m = run_of(fabric, "server-leaf") if cabling is None else float(grid_of(problem)[cabling.classes.max()])
-    lists: list[Sequence[Assembly | None]] = [assemblies_of(problem, clos, kind, run_m, True)]
+    lists: list[Sequence[Assembly | None]] = [assemblies_over(problem, clos, kind, run_m, True)]
     for one in fabric.attachments:
         joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
         lists.append((None,) if one.buys == "none" else joins)

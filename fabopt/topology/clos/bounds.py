@@ -16,7 +16,7 @@ from fabopt.links import Assembly, PortType
 from fabopt.problem import CageUse, FabricProblem, NicOption, Problem, SwitchType
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.early import EarlyCosts
-from fabopt.topology.clos.floor_bounds import FloorBounds
+from fabopt.topology.clos.floor_bounds import FloorBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
 from fabopt.topology.clos.shape import Ints, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.needs import Costs, Floats, Number, scaled_ceil
@@ -62,22 +62,31 @@ class Lower(NamedTuple):
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
+_Method = Callable[Concatenate["Bounds", _Arguments], _Result]
 
 
 def _remembered(
-    method: Callable[Concatenate[Bounds, _Arguments], _Result],
-) -> Callable[Concatenate[Bounds, _Arguments], _Result]:
-    """Work a method out once for each set of (positional) arguments."""
-    name = method.__name__
+    *runs: str,
+) -> Callable[[_Method[_Arguments, _Result]], _Method[_Arguments, _Result]]:
+    """Work a method out once for each set of (positional) arguments.
 
-    def look_up(self: Bounds, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        key = (name, *args)
-        if key not in self.known:
-            self.known[key] = method(self, *args, **kwargs)
-        result: _Result = self.known[key]
-        return result
+    ``runs``: the kinds of links whose runs it depends on; fabrics that differ in other ways share what it gives.
+    """
 
-    return look_up
+    def wrap(method: _Method[_Arguments, _Result]) -> _Method[_Arguments, _Result]:
+        name = method.__name__
+
+        def look_up(self: Bounds, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+            known = self.shelf(runs)
+            key = (name, *args)
+            if key not in known:
+                known[key] = method(self, *args, **kwargs)
+            result: _Result = known[key]
+            return result
+
+        return look_up
+
+    return wrap
 
 
 class Bounds:
@@ -93,13 +102,27 @@ class Bounds:
         self.prune = prune
         self.known: dict[tuple[Any, ...], Any] = {}
         self.early = EarlyCosts(problem, fabric, costs) if costs.steps else None
-        self.floor = None
-        if fabric.layout is not None and not problem.estimates_floor:
+        self._shelves: dict[tuple[str, ...], dict[tuple[Any, ...], Any]] = {("server-leaf",): self.known}
+        self._hardware = (prune, fabric.hardware)
+        self.floor: FloorBounds | SpreadBounds | None = None
+        if fabric.spread:
+            self.floor = SpreadBounds(problem, fabric, self.link_at)
+        elif fabric.layout is not None and not problem.estimates_floor:
             self.floor = FloorBounds(problem, fabric.layout, self.link_at)
+
+    def shelf(self, runs: tuple[str, ...]) -> dict[tuple[Any, ...], Any]:
+        """What has been worked out that depends on the runs of these kinds, shared with fabrics that have equal ones.
+
+        Where leaves stand is the fabric's own, so what depends on servers' links is too.
+        """
+        if runs not in self._shelves:
+            key = (*self._hardware, *((run, self.fabric.runs_m[run]) for run in runs))
+            self._shelves[runs] = self.costs.shared.setdefault(key, {})
+        return self._shelves[runs]
 
     # -- what there is ----------------------------------------------------------------------------------------
 
-    @_remembered
+    @_remembered()
     def nics(self, protocol: str) -> list[NicOption]:
         """Ways to equip servers, at a speed that the attachments can have too."""
         options = list(self.fabric.nics.get(protocol, ()))
@@ -109,12 +132,12 @@ class Bounds:
         keep = self.prune and self.problem.prunes
         return undominated_nics(options, by_injection=self.fabric.wants is not None) if keep else options
 
-    @_remembered
+    @_remembered()
     def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
         options = [one for one in self.fabric.switches[protocol][role] if one.id != without]
         return undominated_switches(options) if self.prune else options
 
-    @_remembered
+    @_remembered("server-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
         """Leaf switches but one that take a server's port, the cheapest share first."""
         found = []
@@ -127,7 +150,7 @@ class Bounds:
                     found.append(Lower(link + self._share_alone(leaf, down), leaf, down))
         return sorted(found, key=lambda one: float(one.share[0]))
 
-    @_remembered
+    @_remembered("attachment-leaf")
     def _attaches(self, down: PortType, protocol: str) -> bool:
         """Whether parts join every attachment that buys some to such a leaf cage."""
         return all(
@@ -135,7 +158,7 @@ class Bounds:
             for one in self.fabric.attachments
         )
 
-    @_remembered
+    @_remembered()
     def uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[Upper]:
         """Spine switches for leaf uplinks of a speed, the cheapest share first."""
         found = [
@@ -147,7 +170,7 @@ class Bounds:
         ]
         return sorted(found, key=lambda one: float(self._share_alone(one.switch, one.down)[0]))
 
-    @_remembered
+    @_remembered()
     def cores(self, port_mbps: int, protocol: str) -> list[tuple[SwitchType, CageUse]]:
         """Core switches for spine uplinks of a speed."""
         return [
@@ -174,11 +197,14 @@ class Bounds:
         return self.link_at(near, far, run_of(self.fabric, kind), protocol)
 
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Floats:
-        """The least that a link over a run costs; infinite past everything on sale."""
+        """The least that a link over a run (on a floor: or over a longer one) costs; infinite past all on sale."""
         key = (near, far, run_m, protocol)
         known = self.costs.least_links
         if key not in known:
-            joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
+            longer = self.problem.plan is not None
+            joins = (
+                self.problem.links.assemblies(near, far, run_m, protocol, False, longer) if np.isfinite(run_m) else ()
+            )
             known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
         return known[key]
 
@@ -197,12 +223,12 @@ class Bounds:
         free = 1 - self.fabric.reserve
         return scaled_ceil(endpoints, free.denominator, free.numerator)
 
-    @_remembered
+    @_remembered()
     def leaf_ports(self, leaf: SwitchType, down: CageUse, up: CageUse) -> int:
         """Most down ports of a leaf beside which the uplinks that they need still fit."""
         return _most_down(leaf, down, up, self.leaf_uplinks)
 
-    @_remembered
+    @_remembered()
     def spine_ports(self, spine: Upper) -> int:
         """Most down ports of a spine, as those of a leaf."""
         if spine.up is None:
@@ -219,7 +245,7 @@ class Bounds:
             default=0,
         )  # fmt: skip
 
-    @_remembered
+    @_remembered("leaf-spine", "spine-core")
     def _reach(self, up: PortType, protocol: str, tiers: int) -> set[tuple[int, int]]:
         """Leaves that a spine can take, and pods that its cores can."""
         return {
@@ -236,7 +262,7 @@ class Bounds:
         """Most pods of a plane above whose spines some core still reaches them all; 1 below three tiers."""
         return 1 if spine.up is None else self._pods_of_cores(spine.up.port, protocol)
 
-    @_remembered
+    @_remembered("spine-core")
     def _pods_of_cores(self, up: PortType, protocol: str) -> int:
         return max(
             (
@@ -264,12 +290,12 @@ class Bounds:
         """The least share of a switch that one down port can have, what is above left aside."""
         return np.asarray(self.costs.of(switch.item) / usable_ports(down, switch))
 
-    @_remembered
+    @_remembered("leaf-spine", "spine-core")
     def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int) -> Floats:
         """The least share of a leaf, its uplinks and all above them that one endpoint can have."""
         return self._share(leaf, down, up, self.leaf_uplinks, self.above(up.port, protocol, tiers))
 
-    @_remembered
+    @_remembered("leaf-spine", "spine-core")
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
         """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
         best = np.full(self.costs.table.shape[0], np.inf)
@@ -282,7 +308,7 @@ class Bounds:
                 best = np.minimum(best, link + self.spine_share(spine, protocol))
         return best
 
-    @_remembered
+    @_remembered("spine-core")
     def spine_share(self, spine: Upper, protocol: str) -> Floats:
         """The least share of a spine, its uplinks and cores that one down link can have."""
         if spine.up is None:
@@ -301,7 +327,7 @@ class Bounds:
         cost = np.where(need <= uplinks_that_fit(switch, down, up, ports), cost, np.inf)
         return np.asarray((cost / ports).min(axis=1))
 
-    @_remembered
+    @_remembered("spine-core")
     def core_link(self, up: PortType, protocol: str) -> Floats:
         """The least that one spine uplink costs with its core share."""
         best = np.full(self.costs.table.shape[0], np.inf)

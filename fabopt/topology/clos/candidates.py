@@ -18,12 +18,13 @@ from fabopt.topology.candidate import (
 )
 from fabopt.topology.clos.attached import attachment_leaf, with_attachments
 from fabopt.topology.clos.floored import (
+    Standing,
     numbers_of,
     standing_of,
 )
 from fabopt.topology.clos.growth import Plan, plans_of
-from fabopt.topology.clos.kinds import Clos, kind_choices, leaf_spine, server_leaf, spine_core
-from fabopt.topology.clos.shape import down_cage_limit, most_endpoints
+from fabopt.topology.clos.kinds import Clos, kind_choices, kinds_of
+from fabopt.topology.clos.shape import most_endpoints
 from fabopt.topology.clos.sharing import clashes_of
 from fabopt.topology.clos.threshold import Batch
 from fabopt.topology.needs import ceil_of
@@ -39,13 +40,17 @@ def clos_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -
 
 
 def candidates_of(
-    problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
+    problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool, standing: Standing | None = None
 ) -> tuple[Candidate, ...]:
     """The candidate with its exact needs, once for each way to grow to it; none if its links cannot be made, or its
     switches placed, or an early stage built, after all.
+
+    ``standing``: where its switches stand on a floor; None: as the fabric's layout, if it has one, puts them.
     """
     clos = clos_of(problem, fabric, batch, index)
-    if fabric.layout is not None:
+    if standing is not None:
+        clos = clos._replace(standing=standing)
+    elif fabric.layout is not None:
         standing = standing_of(problem, fabric.layout, clos.parts, clos.shape)
         if standing is None:
             return ()
@@ -68,7 +73,7 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float
         fabric=fabric.name,
         topology="clos",
         design=clos,
-        boxes=_boxes(problem, clos),
+        boxes=boxes_of(problem, clos),
         choices=tuple(choices),
         bound=bound,
         order=tie_order(fabric, clos),
@@ -96,12 +101,13 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
-        fabric.layout.name if fabric.layout is not None else "",
+        clos.standing.layout.name if clos.standing is not None else "",
+        tuple(tuple(one.rack.tolist()) for one in clos.standing.stands) if clos.standing is not None else (),
         *(number for stage in clos.stages for number in stage),
     )  # fmt: skip
 
 
-def _boxes(problem: Problem, clos: Clos) -> Uses:
+def boxes_of(problem: Problem, clos: Clos) -> Uses:
     """Cards and switches that each stage adds."""
     parts, shape = clos.parts, clos.shape
     planes = parts.nic.planes
@@ -150,20 +156,15 @@ def _added(clos: Clos) -> Sequence[Sequence[int]]:
 
 
 def _links(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool) -> Iterator[Sequence[Choice] | None]:
-    parts, shape = clos.parts, clos.shape
-    down_limit = parts.leaf_down.cages
-    if parts.leaf_up is not None:
-        down_limit = int(down_cage_limit(parts.leaf_down, parts.leaf_up, shape.u))
-    if fabric.attachments and parts.leaf_down.lane.ports > 1:
-        yield with_attachments(problem, fabric, clos, down_limit)
+    servers, *above = kinds_of(clos)
+    if fabric.attachments and clos.parts.leaf_down.lane.ports > 1:
+        yield with_attachments(problem, fabric, clos, servers)
     else:
-        yield kind_choices(problem, fabric, clos, server_leaf(clos, down_limit), prune)
+        yield kind_choices(problem, fabric, clos, servers, prune)
         for attachment in fabric.attachments:
             yield attachment_leaf(problem, fabric, clos, attachment, prune)
-    if clos.tiers > 1:
-        yield kind_choices(problem, fabric, clos, leaf_spine(clos), prune)
-    if clos.tiers > 2:
-        yield kind_choices(problem, fabric, clos, spine_core(clos), prune)
+    for kind in above:
+        yield kind_choices(problem, fabric, clos, kind, prune)
 
 
-__all__ = ["Clos", "candidates_of", "clos_of", "moved_cables", "tie_order"]
+__all__ = ["Clos", "boxes_of", "candidates_of", "clos_of", "moved_cables", "tie_order"]

@@ -7,6 +7,7 @@ at; spines are bounded by the best racks for them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from fabopt.floor import height_m
 from fabopt.links import PortType
 from fabopt.placement.layout import Layout
 from fabopt.placement.place import Stands, SwitchBox, place, place_leaves
-from fabopt.problem import NicOption, Problem
+from fabopt.problem import FabricProblem, NicOption, Problem
 from fabopt.topology.clos.floored import classes_of, grid_of, numbers_of
 from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.needs import Floats
@@ -210,6 +211,64 @@ class FloorBounds:
             for one in classes.tolist()
         ]
         return np.stack(columns, axis=1) if columns else np.zeros((1, 0))
+
+
+class SpreadBounds:
+    """Means over links wherever servers and switches stand, shape as those of ``FloorBounds``.
+
+    A rack holds so many servers, so those of one leaf are in several racks, at best in those around the leaf's own.
+    """
+
+    def __init__(self, problem: Problem, fabric: FabricProblem, link_at: LinkAt) -> None:
+        self.problem = problem
+        self._link_at = link_at
+        self._runs_m = fabric.runs_m
+        self._known: dict[tuple[object, ...], Floats] = {}
+
+    @cached_property
+    def _classes(self) -> Ints:
+        """Classes that the runs from a leaf to the servers nearest to it are not below, rising."""
+        plan, per_rack, server = self.problem.plan, self.problem.servers_per_rack, self.problem.server
+        assert plan is not None and per_rack is not None
+        racks, floor = np.flatnonzero(plan.usable), plan.floor
+        away = np.sort(plan.tray_m(racks[:, None], racks), axis=1).min(axis=0)
+        units = float(server.rack_units or 1)
+        up = floor.tray_height_m - height_m(1 + np.arange(per_rack) * np.ceil(units), units)
+        down = floor.tray_height_m - float(height_m(floor.rack_units, 1))
+        run = away[:, None] + up + down + 2 * floor.drop_m + floor.slack_m
+        run[0] = floor.slack_m
+        beyond = np.full(max(0, self.problem.servers - run.size), np.inf)
+        return classes_of(self.problem, np.sort(np.concatenate([np.round(run, 9).ravel(), beyond])))
+
+    def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
+        """A server's link into its own rack."""
+        return self._link_at(near, far, self._runs_m["server-leaf"], protocol)
+
+    def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
+        """A server's link for every row of a shape: the mean over the servers that are nearest to a leaf."""
+        key = (*ports, protocol)
+        if key not in self._known:
+            grid = grid_of(self.problem)
+            values, place_of = np.unique(self._classes, return_inverse=True)
+            runs = [float(grid[one]) if one < len(grid) else np.inf for one in values.tolist()]
+            costs = np.stack([self._link_at(*ports, run_m, protocol) for run_m in runs], axis=1)
+            sums = np.cumsum(costs[:, place_of], axis=1)
+            self._known[key] = np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
+        sums, g = self._known[key], np.atleast_1d(shape.g)
+        last = np.atleast_1d(shape.last_group)
+        whole = np.atleast_1d(shape.groups) - 1
+        full = np.where(whole > 0, sums[:, np.minimum(g, shape.servers)], 0.0)
+        total = whole * full + sums[:, last]
+        return np.asarray(total / shape.servers)
+
+    def uplinks(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+        """A leaf's uplink to a spine beside it."""
+        return self._link_at(*ports, self._runs_m["leaf-spine"], protocol)[:, np.newaxis]
+
+    def core_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+        """A spine's uplink to a core beside it."""
+        least = self._link_at(*ports, self._runs_m["spine-core"], protocol)[:, np.newaxis]
+        return np.repeat(least, np.size(shape.g), axis=1)
 
 
 def _counted(classes: Ints) -> tuple[Ints, Ints]:

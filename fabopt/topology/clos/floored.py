@@ -75,18 +75,22 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
 def standing_of(problem: Problem, layout: Layout, parts: Parts, shape: Shape) -> Standing | None:
     """The candidate's switches in their racks; None if they do not fit."""
     numbers = numbers_of(parts.nic, shape)
+    stands = place(layout, numbers, switch_boxes(problem, parts))
+    return None if stands is None else Standing(layout, stands, numbers)
+
+
+def switch_boxes(problem: Problem, parts: Parts) -> tuple[SwitchBox, ...]:
+    """What a switch of each tier takes of a rack, from the leaves up."""
     tiers: list[tuple[SwitchType | None, tuple[CageUse | None, ...]]] = [
         (parts.leaf, (parts.leaf_down, parts.leaf_up)),
         (parts.spine, (parts.spine_down, parts.spine_up)),
         (parts.core, (parts.core_down,)),
     ]
-    boxes = tuple(
+    return tuple(
         switch_box(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
         for switch, uses in tiers
         if switch is not None
     )
-    stands = place(layout, numbers, boxes)
-    return None if stands is None else Standing(layout, stands, numbers)
 
 
 def switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchBox:
@@ -136,17 +140,27 @@ def links_of(numbers: ClosNumbers, kind: str, per_wire: int) -> tuple[Joints, In
     return joints, joints.a
 
 
+def ends_of(standing: Standing, kind: str) -> tuple[Stands, Stands]:
+    """Places of the boxes at both ends of a kind of links."""
+    layout, stands = standing.layout, standing.stands
+    if kind == "server-leaf":
+        # nobody asks for the units of servers
+        return Stands(layout.server_rack, layout.server_rack, layout.server_height_m), stands[0]
+    return (stands[0], stands[1]) if kind == "leaf-spine" else (stands[1], stands[2])
+
+
+def runs_between(standing: Standing, kind: str, joints: Joints) -> Floats:
+    """The run of every link."""
+    below, above = ends_of(standing, kind)
+    return standing.layout.plan.run_m(
+        below.rack[joints.a], below.height_m[joints.a], above.rack[joints.b], above.height_m[joints.b]
+    )
+
+
 def cabling_of(problem: Problem, standing: Standing, kind: Kind) -> Cabling | None:
     """Measure the links of a kind; None if some run is too long for everything on sale."""
-    layout, stands = standing.layout, standing.stands
     joints, box = links_of(standing.numbers, kind.name, 1)
-    if kind.name == "server-leaf":
-        rack, height, above = layout.server_rack[joints.a], layout.server_height_m[joints.a], stands[0]
-    else:
-        below, above = stands[:2] if kind.name == "leaf-spine" else stands[1:3]
-        rack, height = below.rack[joints.a], below.height_m[joints.a]
-    run = layout.plan.run_m(rack, height, above.rack[joints.b], above.height_m[joints.b])
-    classes = classes_of(problem, run)
+    classes = classes_of(problem, runs_between(standing, kind.name, joints))
     if classes.max(initial=0) >= len(grid_of(problem)):
         return None
     return Cabling(kind, standing.numbers, joints, box, classes)

@@ -38,12 +38,12 @@ def kind_choices(
     if clos.stages:
         return _staged_choices(problem, fabric, clos, kind)
     if clos.standing is None:
-        assemblies = assemblies_of(problem, clos, kind, run_of(fabric, kind.name), False)
+        assemblies = assemblies_over(problem, clos, kind, run_of(fabric, kind.name), False)
         return choices_of(kind.need, assemblies, kind.ends, kind.key, kind.mixes, prune)
     cabling = cabling_of(problem, clos.standing, kind)
     if cabling is None:
         return None
-    return floor_choices(problem, cabling, lambda run_m, all_: assemblies_of(problem, clos, kind, run_m, all_))
+    return floor_choices(problem, cabling, lambda run_m, all_: assemblies_over(problem, clos, kind, run_m, all_))
 
 
 def _staged_choices(problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind) -> Sequence[Choice] | None:
@@ -53,7 +53,7 @@ def _staged_choices(problem: Problem, fabric: FabricProblem, clos: Clos, kind: K
         return None
 
     def joins(run_m: float, all_: bool) -> Sequence[Assembly]:
-        return assemblies_of(problem, clos, kind, run_m if links.on_floor else run_of(fabric, kind.name), all_)
+        return assemblies_over(problem, clos, kind, run_m if links.on_floor else run_of(fabric, kind.name), all_)
 
     return links.choices(joins)
 
@@ -67,10 +67,27 @@ def staged_links(problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind
     return None if cabling is None else StagedLinks(problem, cabling, clos.stages, clos.standing is not None)
 
 
-def assemblies_of(problem: Problem, clos: Clos, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:
+def assemblies_over(problem: Problem, clos: Clos, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:
     """Assemblies of a kind of links over a run; ``all_``: with those that others beat."""
     found = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
     return found if kind.name != "server-leaf" else server_assemblies(found, clos.parts.nic, int(clos.shape.k))
+
+
+def kinds_of(clos: Clos) -> tuple[Kind, ...]:
+    """The kinds of links from the servers up, attachments left aside."""
+    kinds = [server_leaf(clos, down_limit(clos.parts, clos.shape))]
+    if clos.tiers > 1:
+        kinds.append(leaf_spine(clos))
+    if clos.tiers > 2:
+        kinds.append(spine_core(clos))
+    return tuple(kinds)
+
+
+def down_limit(parts: Parts, shape: Shape) -> int:
+    """Cages of a leaf for down links."""
+    if parts.leaf_up is None:
+        return parts.leaf_down.cages
+    return int(down_cage_limit(parts.leaf_down, parts.leaf_up, shape.u))
 
 
 def server_leaf(clos: Clos, limit: int) -> Kind:

@@ -46,11 +46,13 @@ class Leaves:
 
     def open(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the threshold."""
-        key = ("sizes", block)
-        if key not in self.bounds.known:
+        # fabrics with equal runs have equal sizes, whatever their layouts
+        known = self.bounds.shelf(("leaf-spine", "spine-core", "attachment-leaf"))
+        key = ("sizes", block, self.problem.servers, self.fabric.runs_m["server-leaf"])
+        if key not in known:
             shapes = self._one_tier(block) if block.tiers == 1 else self._groups(block)
-            self.bounds.known[key] = [(shape, self._leaf_cost(block, shape)) for shape in shapes]
-        for shape, cost in self.bounds.known[key]:
+            known[key] = [(shape, self._leaf_cost(block, shape)) for shape in shapes]
+        for shape, cost in known[key]:
             self.sizes_met = True
             if block.tiers == 1:
                 self.threshold.offer(Batch(self._parts(block), shape, cost))

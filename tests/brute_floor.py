@@ -1,0 +1,537 @@
+"""Small floors by brute force: every size, every set of racks for servers, every rack for every switch, every part.
+
+Nothing is imported from the package. It knows enough for the catalogs of ``toy``: servers with built-in single-port
+cards, switches with one group of cages, cables, and optics with a connector for every port. Rules are those of
+docs/formulation.md, sections 1 and 10, written down anew and without bounds.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations, permutations, product
+from typing import Any
+
+import numpy as np
+
+Json = dict[str, Any]
+UNIT_M, FOOT_M = 0.04445, 0.1
+# Places of one size that are worth counting.
+MOST_PLACES = 60_000
+
+
+class TooManyError(Exception):
+    """A size has more places than brute force should count."""
+
+
+def port(split: str) -> tuple[int, int]:
+    """(ports of a cage, Gb/s)."""
+    ports, speed = split.split("x")
+    return int(ports), int(speed)
+
+
+# -- the floor --------------------------------------------------------------------------------------------------------
+
+
+class Hall:
+    """Racks by (row, position), and the trays between them as a graph of gaps."""
+
+    def __init__(self, floor: Json) -> None:
+        self.floor = floor
+        self.rows, self.length = floor["rows"], floor["racks_per_row"]
+        self.units = floor.get("rack_units", 42)
+        self.racks = [(row, at) for row in range(self.rows) for at in range(self.length)]
+        self.names = [f"{chr(65 + row)}{at + 1:02d}" for row, at in self.racks]
+        shut = {*floor.get("blocked", []), *floor.get("reserved", [])}
+        self.usable = [index for index, name in enumerate(self.names) if name not in shut]
+
+    @cached_property
+    def tray_m(self) -> np.ndarray:
+        """Shortest ways between all racks, by Dijkstra."""
+        edges: dict[Any, list[tuple[Any, float]]] = defaultdict(list)
+
+        def join(one: Any, other: Any, metres: float) -> None:
+            edges[one].append((other, metres))
+            edges[other].append((one, metres))
+
+        pitch = self.floor.get("rack_pitch_m", 0.6)
+        across = self.floor.get("rack_depth_m", 1.2) + self.floor.get("aisle_m", 1.2)
+        for index, (row, at) in enumerate(self.racks):
+            if self.names[index] not in self.floor.get("blocked", []):
+                join(index, ("gap", row, at), pitch / 2)
+                join(index, ("gap", row, at + 1), pitch / 2)
+        for row in range(1, self.rows):
+            for gap in self.floor.get("cross_trays", [0, self.length]):
+                join(("gap", row - 1, gap), ("gap", row, gap), across)
+        table = np.full((len(self.racks),) * 2, np.inf)
+        for start in range(len(self.racks)):
+            waiting: list[tuple[float, str, Any]] = [(0.0, "", start)]
+            done = set()
+            while waiting:
+                far, _, point = heapq.heappop(waiting)
+                if point in done:
+                    continue
+                done.add(point)
+                if isinstance(point, int):
+                    table[start, point] = far
+                for other, metres in edges[point]:
+                    heapq.heappush(waiting, (far + metres, str(other), other))
+        return table
+
+    def run_m(self, rack_a: np.ndarray, z_a: np.ndarray, rack_b: np.ndarray, z_b: np.ndarray) -> np.ndarray:
+        """Cable between boxes at these heights in these racks."""
+        floor = self.floor
+        top, drop, slack = (floor.get(key, value) for key, value in
+                            (("tray_height_m", 2.6), ("drop_m", 0.3), ("slack_m", 0.5)))  # fmt: skip
+        over = (top - z_a) + (top - z_b) + 2 * drop + self.tray_m[rack_a, rack_b]
+        return np.where(rack_a == rack_b, np.abs(z_a - z_b), over) + slack
+
+    def permitted(self, servers: tuple[int, ...]) -> tuple[list[int], list[int]]:
+        """Racks for leaves, and for spines, if these racks hold servers."""
+        asked = self.floor.get("network_racks", "any")
+        if asked == "any":
+            return self.usable, self.usable
+        free = [rack for rack in self.usable if rack not in servers]
+        if asked == "row":
+            own = [rack for rack in free if all(self.racks[rack][0] != self.racks[one][0] for one in servers)]
+            return sorted({*own, *servers}), free
+        if isinstance(asked, list):
+            chosen = [rack for rack in free if self.names[rack] in asked]
+        else:
+            chosen = [rack for rack in free if self._in_turn(rack, servers, asked)]
+        return sorted({*chosen, *servers}), chosen
+
+    def _in_turn(self, rack: int, servers: tuple[int, ...], asked: str) -> bool:
+        """Whether no server stands nearer the middle (or the end) of the row; of equally near ones the first counts."""
+        row, at = self.racks[rack]
+
+        def key(position: int) -> tuple[float, int]:
+            away = abs(position + 0.5 - self.length / 2)
+            return (round(away if asked == "middle" else -away, 6), position)
+
+        return not any(self.racks[one][0] == row and key(self.racks[one][1]) < key(at) for one in servers)
+
+
+# -- parts ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to make links. ``ports``: links of a wire; ``side``: whose cage has a splitter's single head."""
+
+    near: int
+    far: int
+    lengths: tuple[tuple[float, int], ...]
+    reach_m: float
+    ports: int = 1
+    side: str = ""
+
+    def wire(self, run_m: float) -> float:
+        """Cents of the shortest length that covers a run; infinite if there is none within reach."""
+        for metres, price in self.lengths:
+            if metres >= run_m - 1e-9:
+                return price if metres <= self.reach_m else math.inf
+        return math.inf
+
+
+def cents(part: Json) -> int:
+    return round(part["price_usd"] * 100)
+
+
+def lengths_of(part: Json) -> tuple[tuple[float, int], ...]:
+    return tuple(sorted((one["m"], cents(one)) for one in part["lengths"]))
+
+
+def ways(catalog: Json, near: tuple[str, str], far: tuple[str, str]) -> list[Way]:
+    """Everything that joins two cages, (form factor, split) each."""
+    (n, speed), (m, other) = port(near[1]), port(far[1])
+    found = []
+    if speed != other:
+        return []
+    for cable in catalog["cables"]:
+        for one, two in (cable["ends"], cable["ends"][::-1]):
+            if (one["form_factor"], one["split"]) == near and (two["form_factor"], two["split"]) == far:
+                reach = cable.get("reach_m", math.inf)
+                if one.get("count", 1) == two.get("count", 1) == 1:
+                    found.append(Way(0, 0, lengths_of(cable), reach, n))
+                elif m == 1 and two.get("count", 1) == n:
+                    found.append(Way(0, 0, lengths_of(cable), reach, n, "near"))
+                elif n == 1 and one.get("count", 1) == m:
+                    found.append(Way(0, 0, lengths_of(cable), reach, m, "far"))
+    for one in catalog["transceivers"]:
+        for two in catalog["transceivers"]:
+            if (one["form_factor"], one["split"]) == near and (two["form_factor"], two["split"]) == far:
+                for fibre in catalog["fibres"]:
+                    found.append(Way(cents(one), cents(two), lengths_of(fibre), min(one["reach_m"], two["reach_m"])))
+    return list(dict.fromkeys(found))
+
+
+# -- sizes ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Links:
+    """Links of a kind: numbers of the boxes at both ends, cages there; ``pair``: links of each pair of boxes."""
+
+    a: list[int] = field(default_factory=list)
+    a_cage: list[tuple[int, int]] = field(default_factory=list)
+    b: list[int] = field(default_factory=list)
+    b_cage: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, a: int, a_cage: int, b: int, b_cage: int) -> None:
+        self.a.append(a)
+        self.a_cage.append((a, a_cage))
+        self.b.append(b)
+        self.b_cage.append((b, b_cage))
+
+
+@dataclass
+class Size:
+    """A candidate: switches of every tier, (product, split down, split up), numbers, and links by kind."""
+
+    leaf: Json
+    spine: Json | None
+    leaves: int
+    spines: int
+    down: str
+    up: str
+    spine_down: str
+    pair: int
+    servers: Links
+    uplinks: Links
+
+    @property
+    def boxes_cents(self) -> int:
+        return self.leaves * cents(self.leaf) + (self.spines * cents(self.spine) if self.spine else 0)
+
+
+def splits(switch: Json, speed: int | None = None) -> list[str]:
+    return [one for one in switch["cages"][0]["splits"] if speed in (None, port(one)[1])]
+
+
+def most_ports(switch: Json) -> int:
+    cage = switch["cages"][0]
+    return int(cage["count"] * max(port(one)[0] for one in cage["splits"]))
+
+
+def sizes(case: Json, catalog: Json) -> Iterator[Size]:
+    """Every candidate on one and two tiers."""
+    fabric, n = case["fabrics"][0], case["servers"]
+    server = catalog["servers"][0]
+    rails = server["nics"][0]["count"]
+    speed = port(catalog["nics"][0]["cages"][0]["splits"][0])[1]
+    tiers = fabric.get("tiers", [1, 2])
+    for leaf in catalog["switches"]:
+        cages = leaf["cages"][0]["count"]
+        for down in splits(leaf, speed):
+            per = port(down)[0]
+            if 1 in tiers and n * rails <= min(cages * per, most_ports(leaf)):
+                yield Size(leaf, None, 1, 0, down, "", "", 0, server_links(n, rails, n, rails, per), Links())
+            if 2 in tiers:
+                for up in splits(leaf):
+                    yield from two_tiers(case, catalog, leaf, down, up, rails, speed)
+
+
+def two_tiers(case: Json, catalog: Json, leaf: Json, down: str, up: str, r: int, speed: int) -> Iterator[Size]:
+    fabric, n = case["fabrics"][0], case["servers"]
+    cages, most = leaf["cages"][0]["count"], most_ports(leaf)
+    (per_down, _), (per_up, fast) = port(down), port(up)
+    for k in (one for one in range(1, r + 1) if r % one == 0):
+        for g in range(1, n + 1):
+            groups = -(-n // g)
+            leaves, d = groups * (r // k), g * k
+            if leaves < 2 or (fabric["rails"] == "aligned" and k > 1 and groups > 1):
+                continue
+            need = max(1, math.ceil(d * speed / (fast * fabric["max_oversubscription"]) - 1e-9))
+            for u in range(need, most + 1):
+                if -(-d // per_down) + -(-u // per_up) > cages or d + u > most:
+                    continue
+                for s in (one for one in range(1, u + 1) if u % one == 0):
+                    m = u // s
+                    for spine in catalog["switches"]:
+                        for spine_down in splits(spine, fast):
+                            per = port(spine_down)[0]
+                            if -(-leaves * m // per) > spine["cages"][0]["count"] or leaves * m > most_ports(spine):
+                                continue
+                            yield Size(leaf, spine, leaves, s, down, up, spine_down, m,
+                                       server_links(n, r, g, k, per_down),
+                                       spine_links(leaves, s, m, per_up, per))  # fmt: skip
+
+
+def server_links(n: int, r: int, g: int, k: int, per: int) -> Links:
+    """Card i of a server on leaf i // k of its group; a leaf's ports server by server."""
+    links = Links()
+    for server in range(n):
+        for card in range(r):
+            leaf = server // g * (r // k) + card // k
+            links.add(server, card, leaf, (server % g * k + card % k) // per)
+    return links
+
+
+def spine_links(leaves: int, s: int, m: int, per_up: int, per_down: int) -> Links:
+    """m links from every leaf to every spine; at a leaf spine by spine, at a spine leaf by leaf."""
+    links = Links()
+    for leaf, spine, link in product(range(leaves), range(s), range(m)):
+        links.add(leaf, (spine * m + link) // per_up, spine, (leaf * m + link) // per_down)
+    return links
+
+
+# -- what links cost --------------------------------------------------------------------------------------------------
+
+
+class Costs:
+    """Costs of the links of a kind over given runs, shape (places, links)."""
+
+    def __init__(self, catalog: Json, near: tuple[str, str], far: tuple[str, str], links: Links, pair: int, cages: Any):
+        self.links, self.pair, self.cages = links, pair, cages
+        self.n, self.m = port(near[1])[0], port(far[1])[0]
+        self.ways = ways(catalog, near, far)
+        lengths = {one["m"] for kind in ("cables", "fibres") for part in catalog[kind] for one in part["lengths"]}
+        self.grid = np.array(sorted(lengths))
+
+    def of(self, run_m: np.ndarray) -> np.ndarray:
+        """Least cents of all links, by place."""
+        if not self.links.a:
+            return np.zeros(len(run_m))
+        at = np.searchsorted(self.grid, run_m - 1e-9)
+        if min(self.n, self.m) == 1 or (self.n == self.m and self.pair % self.n == 0):
+            return self._by_cage(at)
+        return self._at_once(at)
+
+    def _wires(self, way: Way) -> np.ndarray:
+        """Cents of a way's wire by class, infinite past them."""
+        return np.array([*(way.wire(metres) for metres in self.grid), math.inf])
+
+    def _by_cage(self, at: np.ndarray) -> np.ndarray:
+        """Each cage of the end with more ports on its own; every wire as long as its own links need."""
+        total = np.zeros(len(at))
+        both = self.n > 1 and self.m > 1
+        cages: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for link, cage in enumerate(self.links.a_cage if self.n > 1 else self.links.b_cage):
+            cages[cage].append(link)
+        for held in cages.values():
+            best = np.full(len(at), np.inf)
+            for way in self.ways:
+                wire = self._wires(way)
+                modules = way.near + way.far
+                if not both:
+                    modules = way.near * (1 if self.n > 1 else len(held)) + way.far * (len(held) if self.n > 1 else 1)
+                if way.ports == 1:
+                    cost = modules + wire[at[:, held]].sum(axis=1)
+                else:
+                    cost = modules + wire[at[:, held].max(axis=1)]
+                best = np.minimum(best, cost)
+            total += best
+        return total
+
+    def _at_once(self, at: np.ndarray) -> np.ndarray:
+        """One way for all links; straight cables of several ports join one pair of boxes each."""
+        best = np.full(len(at), np.inf)
+        for way in self.ways:
+            wire = self._wires(way)
+            if way.ports == 1:
+                modules = way.near * len(set(self.links.a_cage)) + way.far * len(set(self.links.b_cage))
+                cost = modules + wire[at].sum(axis=1)
+            else:
+                cost = self._pairs(at, wire, way.ports)
+            best = np.minimum(best, cost)
+        return best
+
+    def _pairs(self, at: np.ndarray, wire: np.ndarray, ports: int) -> np.ndarray:
+        wires: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for link, ends in enumerate(zip(self.links.a, self.links.b, strict=True)):
+            wires[ends].append(link)
+        each = -(-self.pair // ports)
+        for end, limit in zip((0, 1), self.cages, strict=True):
+            peers: dict[int, int] = defaultdict(int)
+            for ends in wires:
+                peers[ends[end]] += each
+            if max(peers.values()) > limit:
+                return np.full(len(at), np.inf)
+        return np.asarray(sum(each * wire[at[:, held].max(axis=1)] for held in wires.values()))
+
+
+# -- places -----------------------------------------------------------------------------------------------------------
+
+
+def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
+    """Cents of the cheapest design in any place, None if there is none; ``orders``: switches in any order in a rack."""
+    hall, server = Hall(case["site"]["floor"]), catalog["servers"][0]
+    power = hall.floor.get("rack_power_w")
+    per_rack = hall.units // server["rack_units"]
+    if power is not None:
+        per_rack = min(per_rack, int(power // server["power_w"]))
+    needed = -(-case["servers"] // per_rack)
+    asked = hall.floor.get("network_racks", "any")
+    shut = asked if isinstance(asked, list) else []
+    free = [rack for rack in hall.usable if hall.names[rack] not in shut]
+    best = math.inf
+    for size in sorted(sizes(case, catalog), key=lambda one: one.boxes_cents):
+        # parts cost something too, so a size whose switches alone cost as much as a whole design is no better
+        if size.boxes_cents >= best:
+            break
+        for chosen in combinations(free, needed):
+            best = min(best, place(hall, catalog, server, size, chosen, per_rack, case["servers"], orders))
+    return None if best == math.inf else best
+
+
+def heat(catalog: Json, switch: Json, used: list[str]) -> float:
+    """Watts of a switch with the hungriest module in every cage."""
+    form = switch["cages"][0]["form_factor"]
+    most = [
+        max((one["power_w"] for one in catalog["transceivers"] if (one["form_factor"], one["split"]) == (form, split)),
+            default=0)
+        for split in used
+    ]  # fmt: skip
+    return float(switch["power_w"] + switch["cages"][0]["count"] * (most[-1] if most else 0))
+
+
+def place(
+    hall: Hall,
+    catalog: Json,
+    server: Json,
+    size: Size,
+    chosen: tuple[int, ...],
+    per_rack: int,
+    servers: int,
+    orders: bool,
+) -> float:
+    """The least cost of a size over all racks for its switches, the servers being in some racks."""
+    limit = hall.floor.get("rack_power_w", math.inf)
+    room = np.full(len(hall.racks), hall.units)
+    watts = np.full(len(hall.racks), float(limit))
+    room[list(chosen)] -= per_rack * server["rack_units"]
+    watts[list(chosen)] -= per_rack * server["power_w"]
+    switches = [size.leaf] * size.leaves + [size.spine] * size.spines
+    heats = [heat(catalog, size.leaf, [one for one in (size.down, size.up) if one])] * size.leaves
+    if size.spine:
+        heats += [heat(catalog, size.spine, [size.spine_down])] * size.spines
+    low, high = hall.permitted(chosen)
+    if size.spine:
+        units = size.spines * size.spine["rack_units"]
+        if sum(room[high]) < units or sum(watts[high]) < size.spines * heats[-1]:
+            high = sorted({*high, *chosen})
+    if len(low) ** size.leaves * len(high) ** size.spines > MOST_PLACES:
+        raise TooManyError
+    racks = np.array(list(product(*[low] * size.leaves, *[high] * size.spines)), dtype=int)
+    if not len(racks):
+        return math.inf
+    places = np.arange(servers)
+    server_rack = np.array(chosen)[places // per_rack]
+    server_z = FOOT_M + (places % per_rack * server["rack_units"] + server["rack_units"] / 2) * UNIT_M
+    nic = catalog["nics"][0]["cages"][0]
+    near, form = (nic["form_factor"], nic["splits"][0]), size.leaf["cages"][0]["form_factor"]
+    low_cost = Costs(catalog, near, (form, size.down), size.servers, 0, None)
+    above = None
+    if size.spine:
+        spine = (size.spine["cages"][0]["form_factor"], size.spine_down)
+        per_down = port(size.down)[0]
+        taken = -(-max(size.servers.b.count(leaf) for leaf in range(size.leaves)) // per_down)
+        limits = (size.leaf["cages"][0]["count"] - taken, size.spine["cages"][0]["count"])
+        above = Costs(catalog, (form, size.up), spine, size.uplinks, size.pair, limits)
+    best = math.inf
+    for order in permutations(range(len(switches))) if orders else [tuple(range(len(switches)))]:
+        heights = stack(hall, racks, switches, heats, room, watts, order)
+        a, b = np.array(size.servers.a), np.array(size.servers.b)
+        cost = low_cost.of(hall.run_m(server_rack[a], server_z[a], racks[:, b], heights[:, b]))
+        if above is not None:
+            a, b = np.array(size.uplinks.a), np.array(size.uplinks.b) + size.leaves
+            cost = cost + above.of(hall.run_m(racks[:, a], heights[:, a], racks[:, b], heights[:, b]))
+        cost = np.where(np.isfinite(heights).all(axis=1), cost, np.inf)
+        best = min(best, float(cost.min()) + size.boxes_cents)
+    return best
+
+
+def stack(
+    hall: Hall, racks: np.ndarray, switches: list[Any], heats: list[float], room: np.ndarray, watts: np.ndarray,
+    order: tuple[int, ...],
+) -> np.ndarray:  # fmt: skip
+    """Height of every switch, racks being filled from the top down in an order; not a number where one is full."""
+    heights = np.full(racks.shape, np.nan)
+    rows = np.arange(len(racks))
+    used, drawn = np.zeros((len(racks), len(hall.racks)), dtype=int), np.zeros((len(racks), len(hall.racks)))
+    for one in order:
+        at = racks[:, one]
+        used[rows, at] += switches[one]["rack_units"]
+        drawn[rows, at] += heats[one]
+        lowest = hall.units - used[rows, at] + 1
+        z = FOOT_M + (lowest - 1 + switches[one]["rack_units"] / 2) * UNIT_M
+        heights[:, one] = np.where((used[rows, at] <= room[at]) & (drawn[rows, at] <= watts[at]), z, np.nan)
+    return heights
+
+
+# -- toys -------------------------------------------------------------------------------------------------------------
+
+
+def toy(seed: int) -> tuple[Json, Json]:
+    """(case, catalog) of a seeded random small floor, with copper that ends early."""
+    dice = random.Random(seed)
+    rows = dice.choice([1, 1, 2])
+    per_row = dice.choice([2, 3, 4, 5, 6] if rows == 1 else [1, 2, 3])
+    floor: Json = {
+        "rows": rows, "racks_per_row": per_row, "rack_units": dice.choice([12, 14, 18, 24]), "tray_height_m": 2.2,
+        "aisle_m": dice.choice([1.2, 2.0]), "rack_pitch_m": dice.choice([0.6, 0.8, 1.5]),
+        "slack_m": dice.choice([0.3, 0.5]), "drop_m": dice.choice([0.1, 0.3]),
+    }  # fmt: skip
+    names = [f"{chr(65 + row)}{at + 1:02d}" for row in range(rows) for at in range(per_row)]
+    if dice.random() < 0.3:
+        floor["network_racks"] = dice.choice(["middle", "end", "row", [dice.choice(names)]])
+    elif dice.random() < 0.2 and len(names) > 3:
+        floor["blocked"] = [dice.choice(names)]
+    if dice.random() < 0.3:
+        floor["rack_power_w"] = dice.choice([2300, 3000, 4000])
+    case = {
+        "name": "toy", "server": "box", "servers": dice.choice([2, 3, 4, 4, 5, 6, 7, 8]),
+        "fabrics": [{"name": "compute", "rails": dice.choice(["aligned", "any"]), "tiers": dice.choice([[1, 2], [2]]),
+                     "min_gbps_per_gpu": 100, "max_oversubscription": dice.choice([1, 1.5, 2])}],
+        "site": {"floor": floor},
+    }  # fmt: skip
+    return case, toy_catalog(dice)
+
+
+def toy_catalog(dice: random.Random) -> Json:
+    splits_of = [["1x100"], ["1x100"], ["2x100"], ["1x200", "2x100"]]
+    switches = [
+        {"id": f"switch-{at}", "protocol": "ethernet", "rack_units": dice.choice([1, 1, 2]),
+         "power_w": dice.choice([100, 250]), "price_usd": 60 * count + dice.randint(100, 200),
+         "cages": [{"count": count, "form_factor": "QSFP", "splits": dice.choice(splits_of)}]}
+        for at, count in enumerate(dice.sample([3, 4, 4, 5, 6, 8], 2))
+    ]  # fmt: skip
+    cards = dice.choice([1, 1, 2])
+    box = {"id": "box", "gpus": cards, "nic_slots": 2, "power_w": 900, "rack_units": dice.choice([3, 4]),
+           "nics": [{"id": "card", "count": cards}]}  # fmt: skip
+    ends = {"card": ("SFP", "1x100"), "one": ("QSFP", "1x100"), "two": ("QSFP", "2x100"), "fast": ("QSFP", "1x200")}
+    cables = [
+        cable(dice, name, ends[near], ends[far])
+        for name, near, far in (("card-one", "card", "one"), ("one-one", "one", "one"), ("fast-fast", "fast", "fast"),
+                                ("two-two", "two", "two"), ("card-two", "card", "two"), ("one-two", "one", "two"))
+        if dice.random() < 0.85
+    ]  # fmt: skip
+    optics = [
+        {"id": f"optic-{name}", "form_factor": form, "split": split, "standard": f"{port(split)[1]}G-LR",
+         "fibre": "smf", "connector": "LC", "connectors": port(split)[0], "reach_m": dice.choice([5, 20, 100]),
+         "power_w": dice.choice([5, 20]), "price_usd": dice.randint(60, 160)}
+        for name, (form, split) in ends.items()
+    ]  # fmt: skip
+    return {
+        "switches": switches, "servers": [box], "cables": cables, "transceivers": optics,
+        "nics": [{"id": "card", "protocols": ["ethernet"], "power_w": 5, "price_usd": 50,
+                  "cages": [{"count": 1, "form_factor": "SFP", "splits": ["1x100"]}]}],
+        "fibres": [{"id": "fibre", "fibre": "smf", "connectors": ["LC", "LC"],
+                    "lengths": [{"m": m, "price_usd": 5 + m} for m in (2, 5, 20)]}],
+    }  # fmt: skip
+
+
+def cable(dice: random.Random, name: str, near: tuple[str, str], far: tuple[str, str]) -> Json:
+    """A cable in a few lengths, now and then cheaper in a longer one; a splitter where one end has two ports."""
+    ends: list[Json] = [{"form_factor": form, "split": split} for form, split in (near, far)]
+    if port(near[1])[0] != port(far[1])[0]:
+        ends[0]["count"] = port(far[1])[0]
+    metres = sorted(dice.sample([1, 1.5, 2, 3, 4, 5], dice.randint(1, 3)))
+    lengths = [{"m": m, "price_usd": round(20 + dice.randint(5, 25) * m)} for m in metres]
+    return {"id": name, "medium": "DAC", "power_w": 0, "ends": ends, "lengths": lengths}

@@ -108,27 +108,20 @@ class Sizes:
     def _halved(self, budget_cents: int, most: int) -> int | None:
         """The largest affordable number, given that those below it are affordable too (one server aside)."""
         low, high = self._last, most + 1
-        guess = self.problem.servers
+        guess, halves = self.problem.servers, False
         while high - low > 1:
-            servers = min(max(guess, low + 1), high - 1)
+            servers = guess if low < guess < high and not halves else (low + high) // 2
             met = self.at(servers)[1]
             if met is not None and _capex(met) <= budget_cents:
                 low = servers
             else:
                 high = servers
-            guess = self._guess(budget_cents, met, servers, (low + high) // 2)
+            # every other step halves what is left, so that guesses cannot creep
+            guess, halves = _guess(budget_cents, met, servers), not halves
         if low >= max(2, self.fewest):
             return low
         return next((servers for servers in (2, 1) if self.fewest <= servers <= most
                      and self._affords(servers, budget_cents)), None)  # fmt: skip
-
-    @staticmethod
-    def _guess(budget_cents: int, met: Met | None, servers: int, middle: int) -> int:
-        """Where the budget would end at the same price a server; if that is no news, the middle."""
-        if met is None or not _capex(met):
-            return middle
-        there = servers * budget_cents // _capex(met)
-        return middle if there == servers else int(there)
 
     def _downwards(self, budget_cents: int, most: int) -> int | None:
         for servers in range(most, max(self._last, self.fewest) - 1, -1):
@@ -180,6 +173,11 @@ def _least_share(problem: Problem, fabric: FabricProblem, costs: Costs, caps: Fl
                     blocks = (Block(protocol, tiers, nic, leaf, down, up) for up in leaf.uses)
                     least = min([least, *(float(bounds.of_block(block, tiers)[0]) for block in blocks)])
     return least / problem.servers if np.isfinite(least) else 0.0
+
+
+def _guess(budget_cents: int, met: Met | None, servers: int) -> int:
+    """Where the budget would end at the same price a server; 0 without a price."""
+    return servers * budget_cents // _capex(met) if met is not None and _capex(met) else 0
 
 
 def _capex(met: Met) -> int:

@@ -231,7 +231,7 @@ def test_large_halls_stay_small() -> None:
         Row(f"R{row}", tuple(Rack(f"R{row}-{rack:02d}", "", boxes[64 * row + rack]) for rack in range(64)))
         for row in range(50)
     )
-    data = racks._data(Elevation(rows, 48, None))
+    data = racks.rack_data(Elevation(rows, 48, None))
     assert len(data["racks"]) == 3200
     assert data["kinds"] == [["server", "gpu-8", "10.2 kW"]]
     assert len(json.dumps(data)) < MOST_BYTES / 2
@@ -343,6 +343,14 @@ def test_report_of_no_design_says_why(desk: Path, infeasible: Design, capsys: py
     assert main(["report", "none.json", "-o", "page.html"]) == 0
     assert capsys.readouterr().err == "small: no design meets this case (proven).\n"
     assert "limits.budget_usd" in (desk / "page.html").read_text()
+
+
+def test_report_refuses_half_a_design(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = json.loads((desk / "design.json").read_text()) | {"totals": None, "stages": []}
+    (desk / "design.json").write_text(json.dumps(content))
+    assert main(["report", "design.json", "-o", "page.html"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(": ")[:2] for line in lines] == [["design.json", "totals"], ["design.json", "stages"]]
 
 
 def test_report_checks_again(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:

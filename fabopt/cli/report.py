@@ -29,6 +29,7 @@ def write_report(path: str, output: str, front: str | None) -> int:
         raise InputError([fault("--front", "", "only one input can come from standard input")])
     check_targets([output])
     design = read_design(path)
+    _check_whole(design, path)
     shown_front = _front(front, design) if front is not None else None
     checks = _checks(design)
     deliver(output, page_bytes(design, checks, shown_front))
@@ -43,6 +44,15 @@ def write_report(path: str, output: str, front: str | None) -> int:
 def _check_ending(output: str) -> None:
     if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in _ENDINGS:
         raise InputError([fault(output, "", "a report is not written like this", allowed=", ".join(_ENDINGS))])
+
+
+def _check_whole(design: Design, path: str) -> None:
+    """Refuse a file that has fabrics, and not what they come to."""
+    missing = [name for name in ("totals", "stages") if not getattr(design, name)]
+    if design.fabrics and missing:
+        hint = "solve the case again; `fabopt solve --json` writes whole designs"
+        faults = [fault(path, name, "a design with fabrics has this too", hint=hint) for name in missing]
+        raise InputError(faults)
 
 
 def _checks(design: Design) -> tuple[Check, ...]:

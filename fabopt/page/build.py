@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from fabopt import __version__
-from fabopt.errors import InputError
 from fabopt.page.alternatives import alternative_rows, objective_column
 from fabopt.page.answer import STATUS_WORDS, answer, key_figures
 from fabopt.page.assumptions import assumptions, case_text, confidence_sentence, price_rows
@@ -14,21 +13,21 @@ from fabopt.page.drawing import Drawing, drawings
 from fabopt.page.growth import growth_view
 from fabopt.page.network import fabric_view
 from fabopt.page.parts import fabric_names, kind_rows, slices, sum_usd
-from fabopt.page.proof import check_groups, checks_sentence
+from fabopt.page.proof import check_groups, checks_sentence, holds_together
 from fabopt.page.racks import FloorView, floor_view
 from fabopt.report.answer import conflict_quantity, proof_line, totals_line
-from fabopt.report.charts.compose import trade
 from fabopt.report.html import render
 from fabopt.report.plot_page import front_figures, front_table
 from fabopt.schema.design import Check, Conflict, Design
 from fabopt.schema.front import Front
+from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
 
 
 def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = None) -> bytes:
     """Return the page of a design as HTML, the same bytes for the same input.
 
-    checks    what checking the design again came to; empty for one that was not found
+    checks    what checking the design again came to: `verify`; empty for one that was not found
     front     of the same case, to be shown with it
     """
     content = {**_of_every_design(design), **_of_front(design, front)}
@@ -63,7 +62,6 @@ def _of_front(design: Design, front: Front | None) -> dict[str, Any]:
         return {"front": None}
     return {
         "front": front,
-        "front_title": trade(front),
         "front_figures": front_figures(front),
         "front_points": front_table(front),
         "front_is_of_other_version": front.case.sha256 != design.case.sha256,
@@ -72,7 +70,7 @@ def _of_front(design: Design, front: Front | None) -> dict[str, Any]:
 
 def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
     kinds = kind_rows(design)
-    pictures, floor = _of_wiring(design)
+    pictures, floor = _of_wiring(design, checks)
     bill = bill_view(design)
     return {
         "totals_line": totals_line(design),
@@ -96,10 +94,9 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
     }
 
 
-def _of_wiring(design: Design) -> tuple[dict[str, Drawing], FloorView | None]:
-    """Return pictures and floor; neither for a design that does not hold together, which the checks say."""
-    try:
-        wiring = wiring_of(design)
-        return drawings(design, wiring), floor_view(design, wiring)
-    except (LookupError, ValueError, InputError):
+def _of_wiring(design: Design, checks: tuple[Check, ...]) -> tuple[dict[str, Drawing], FloorView | None]:
+    """Return pictures and floor; neither for a design that does not hold together, or is too large for a list."""
+    if not holds_together(checks) or sum(row.count for fabric in design.fabrics for row in fabric.links) > MOST_LINKS:
         return {}, None
+    wiring = wiring_of(design)
+    return drawings(design, wiring), floor_view(design, wiring)

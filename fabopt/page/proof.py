@@ -50,6 +50,12 @@ def check_groups(checks: Sequence[Check]) -> list[CheckGroup]:
     return [group for group in found if group.checks]
 
 
+def holds_together(checks: Sequence[Check]) -> bool:
+    """Whether parts, sizes and wiring hold, so that a fabric can be drawn; money may be wrong."""
+    aside = {rule.__name__ for rule in (*FILE_RULES, *MONEY_RULES)}
+    return all(check.ok or check.name in aside for check in checks)
+
+
 def checks_sentence(checks: Sequence[Check]) -> str:
     """Say what checking again, without the solver, came to."""
     failed = sum(not check.ok for check in checks)

@@ -58,7 +58,7 @@ def floor_view(design: Design, wiring: Wiring) -> FloorView | None:
         max(len(row) for _, row in rows),
         uses,
         _first(cells),
-        _data(elevation),
+        rack_data(elevation),
     )
 
 
@@ -90,7 +90,7 @@ def _use(rack: Rack) -> str:
 # -- data -----------------------------------------------------------------------------------------------------------
 
 
-def _data(elevation: Elevation) -> dict[str, Any]:
+def rack_data(elevation: Elevation) -> dict[str, Any]:
     """Return boxes as [lowest unit, height, name, index of a kind]; a kind is [role, product, power].
 
     Boxes of a kind are alike but for their names: so a hall of thousands of servers stays small.

@@ -110,8 +110,9 @@ def _y(frame: _Frame, field: str = "y") -> Spec:
 
 def _budgets(front: Front, frame: _Frame, palette: Palette) -> Iterator[Spec]:
     """Yield a line at the case's own budget, where an axis is a price and reaches so far."""
-    budget = (front.case.content.get("limits") or {}).get("budget_usd")
-    if isinstance(budget, str) or budget is None:
+    limits = front.case.content.get("limits")
+    budget = limits.get("budget_usd") if isinstance(limits, dict) else None
+    if not isinstance(budget, int | float):
         return
     for channel, quantity, scale in (("x", frame.axes.x, frame.x), ("y", frame.axes.y, frame.y)):
         if quantity.name == "capex_usd" and scale is not None and scale.low <= budget <= scale.high:

@@ -1,7 +1,8 @@
 """What to buy for one structure at least cost: the purchase half of the brute force.
 
-Exact under limits and the rules of buying (breaks, orders, packs, stock, supply, spares, part numbers): all splits of the units over their joinings are walked, unit by
-unit; two ways to the same quantities of the specially priced items are told apart only by their linear cost and power.
+Exact under limits and the rules of buying (breaks, orders, packs, stock, supply, spares, part numbers): all splits of
+the units over their joinings are walked, unit by unit; two ways to the same quantities of the specially priced items
+are told apart only by their linear cost and power.
 """
 
 from __future__ import annotations

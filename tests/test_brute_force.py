@@ -516,8 +516,9 @@ def test_a_smallest_order_is_bought_whole_or_not_at_all() -> None:
 
 
 def test_packs_are_not_opened() -> None:
-    # 4 cables come as 2 packs of 3; with 2 in stock one pack of 2 is enough.
-    assert usd(cool_and_cheap(pack_size=3), case(4)) == 1400 + 6 * 10
+    # A pack of 3 at 10 and a cool cable at 20 are 50, two packs are 60; with 2 in stock one pack of 2 is enough.
+    assert usd(cool_and_cheap(pack_size=3), case(4)) == 1400 + 3 * 10 + 20
+    assert usd(cool_and_cheap(pack_size=3), case(4, procurement={"max_part_numbers": {"cable": 1}})) == 1400 + 60
     assert usd(cool_and_cheap(pack_size=2, stock=2), case(4)) == 1400 + 2 * 10
 
 

@@ -174,12 +174,18 @@ def test_yaml_examples_are_valid(page: Path, tmp_path: Path) -> None:
 
 def constraint_methods() -> list[str]:
     """Methods of the program that add constraints."""
-    tree = ast.parse((ROOT / "fabopt" / "formulation.py").read_text())
-    program = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Program")
+    methods = [
+        method
+        for module, name in (("formulation", "Program"), ("purchases", "Purchases"))
+        for node in ast.parse((ROOT / "fabopt" / f"{module}.py").read_text()).body
+        if isinstance(node, ast.ClassDef) and node.name == name
+        for method in node.body
+    ]
     return [
         method.name
-        for method in program.body
+        for method in methods
         if isinstance(method, ast.FunctionDef)
+        and not method.name.startswith("_")
         and any(isinstance(node, ast.AugAssign) and ast.unparse(node.target) == "self.lp" for node in ast.walk(method))
     ]
 
@@ -219,6 +225,7 @@ def test_cases_page_has_every_key() -> None:
         case_schema.Site,
         case_schema.Limits,
         case_schema.Finance,
+        case_schema.Procurement,
         case_schema.Distances,
         case_schema.Stage,
     ]

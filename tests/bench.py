@@ -182,7 +182,8 @@ def market(seed: int = 1) -> dict[str, object]:
             for n in range(70)
         ],
         "cables": [
-            {"id": f"cable-{n}", "medium": "DAC", "power_w": 0.1, "lengths": lengths(200), "ends": [ends[0], ends[n % 2]]}
+            {"id": f"cable-{n}", "medium": "DAC", "power_w": 0.1, "lengths": lengths(200),
+             "ends": [ends[0], ends[n % 2]]}
             for n in range(60)
         ],
         "fibres": [

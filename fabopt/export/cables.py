@@ -6,6 +6,7 @@ schedule has one row a leg; all quantities count wires, as the bill does.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from string import digits
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from fabopt.export.formats import Options
 from fabopt.export.sheets import write_csv, write_workbook
 from fabopt.floor import row_of_letters
 from fabopt.schema.design import Design
-from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, frame
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,7 @@ Bools = NDArray[np.bool_]
 
 SCHEDULE_COLUMNS = (
     *("cable", "leg", "fabric", "kind", "part", "part_number", "description", "medium", "length_m", "run_m", "bundle"),
+    "stage",
     *("from_rack", "from_unit", "from_device", "from_port", "from_optic", "from_label"),
     *("to_rack", "to_unit", "to_device", "to_port", "to_optic", "to_label"),
 )
@@ -45,7 +47,10 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
         "bundles": bundles(design, wiring, whole),
         "transceivers": transceivers(design, wiring),
     }
-    return [
+    moved = moves(design, wiring)
+    if len(moved):
+        sheets["moves"] = moved
+    written = [
         write_csv(folder / "cables.csv", whole),
         write_workbook(folder / "cables.xlsx", f"{design.case.name}: cables", sheets),
         write_csv(folder / "cable-pull-list.csv", sheets["pull list"]),
@@ -53,6 +58,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
         write_csv(folder / "point-to-point.csv", point_to_point(wiring)),
         write_csv(folder / "transceivers.csv", sheets["transceivers"]),
     ]
+    return [*written, write_csv(folder / "cable-moves.csv", moved)] if len(moved) else written
 
 
 # -- schedule -------------------------------------------------------------------------------------------------------
@@ -138,6 +144,7 @@ def _wire_columns(design: Design, wiring: Wiring, wire: Ints, link: Ints) -> dic
         "part_number": part_texts(design, parts, "part_number"),
         "description": [text if part else BY_OTHERS for text, part in zip(descriptions, parts, strict=True)],
         "medium": taken(wires.medium, wire),
+        "stage": taken(stage_names(design), links.stage[link]),
         "length_m": np.append(wires.length_m, np.nan)[wire],
         "run_m": np.append(wires.run_m, np.nan)[wire],
         "from_optic": part_numbers(design, taken(wires.a_module, wire)),
@@ -179,13 +186,44 @@ def _place(rack: str) -> tuple[int, int]:
 def pull_list(design: Design, wiring: Wiring) -> pd.DataFrame:
     """Wires by stage, fabric, kind, part and length: how many, how many metres together, the longest run."""
     wires = frame(wiring.wires)
-    grouped = wires.groupby(["fabric", "kind", "part", "medium", "length_m"], sort=True)
+    grouped = wires.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
     table = grouped.agg(cables=("part", "size"), total_m=("length_m", "sum"), longest_run_m=("run_m", "max"))
     table = _described(design, table.reset_index())
     table["fabric"] = taken(wiring.fabrics, table["fabric"].to_numpy())
     table["kind"] = taken(KINDS, table["kind"].to_numpy())
-    table["stage"] = design.stages[-1].name if design.stages else ""
+    table["stage"] = taken(stage_names(design), table["stage"].to_numpy())
     return table[["stage", "fabric", "kind", *_PART, "cables", "total_m", "longest_run_m"]]
+
+
+def stage_names(design: Design) -> list[str]:
+    """Names of the stages, one at least."""
+    return [stage.name for stage in design.stages] or [""]
+
+
+def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
+    """One row a cable that a stage moves: the port that it leaves, and the one that it goes to; its other end stays."""
+    import pandas as pd
+
+    rows: list[pd.DataFrame] = []
+    for stage, name in list(enumerate(stage_names(design)))[1:]:
+        before, after = (replace(wiring, links=at_stage(wiring, number)) for number in (stage - 1, stage))
+        old, new = before.links, after.links
+        moved = (old.b != new.b) | (old.b_cage != new.b_cage) | (old.b_lane != new.b_lane)
+        at = np.flatnonzero(moved & (old.stage < stage))
+        rows.append(
+            pd.DataFrame({
+                "stage": name,
+                "cable": taken(wiring.wires.name, new.wire[at]),
+                "fabric": taken(wiring.fabrics, new.fabric[at]),
+                "device": taken(wiring.devices.name, new.a[at]),
+                "port": taken(wiring.a_port, at),
+                "from_device": taken(wiring.devices.name, old.b[at]),
+                "from_port": taken(before.b_port, at),
+                "to_device": taken(wiring.devices.name, new.b[at]),
+                "to_port": taken(after.b_port, at),
+            })
+        )  # fmt: skip
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
 
 
 def bundles(design: Design, wiring: Wiring, legs: pd.DataFrame) -> pd.DataFrame:

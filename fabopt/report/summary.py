@@ -21,6 +21,7 @@ from fabopt.report.answer import (
     totals_line,
 )
 from fabopt.report.floor import floor_lines
+from fabopt.report.growth import COLUMNS, growth_rows, merged, moving_line
 from fabopt.report.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
 
@@ -49,8 +50,11 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield _cost_table(design)
     yield _line(totals_line(design))
     if len(design.stages) > 1:
-        yield _heading("Growth", "cumulative")
-        yield _stage_table(design)
+        yield _heading("Growth")
+        yield table(COLUMNS, growth_rows(design))
+        moving = moving_line(design)
+        if moving:
+            yield _line(moving)
     yield _heading("Proof")
     yield _line(proof_line(design))
     if design.checks:
@@ -115,7 +119,7 @@ def _ports(number: int, gbps: int | float) -> str:
 
 def _link_table(fabric: FabricDesign) -> Table:
     columns = [("links", False), ("count", True), ("Gb/s", True), ("run", True), ("medium", False), ("parts", False)]
-    return table(columns, [_link_row(link) for link in fabric.links])
+    return table(columns, [_link_row(link) for link in merged(fabric.links)])
 
 
 def _link_row(link: LinkRow) -> list[str]:
@@ -153,29 +157,6 @@ def _cost_row(name: str, rows: Sequence[BomRow], whole: int | float) -> list[str
     watts = sum(row.power_w for row in rows)
     share = f"{100 * usd / whole:.0f} %" if whole else "-"
     return [name, count(sum(row.quantity for row in rows)), money(usd), share, power(watts) if watts else "-"]
-
-
-def _stage_table(design: Design) -> Table:
-    columns = [("stage", False), ("month", True), ("servers", True), ("GPUs", True), ("cost", True), ("power", True)]
-    columns.append(("switches", False))
-    rows = [
-        [
-            stage.name,
-            str(stage.month),
-            count(stage.servers),
-            count(stage.gpus),
-            money(stage.capex_usd),
-            power(stage.power_w),
-            "; ".join(_stage_switches(name, tiers, len(stage.fabrics)) for name, tiers in stage.fabrics.items()),
-        ]
-        for stage in design.stages
-    ]
-    return table(columns, rows)
-
-
-def _stage_switches(fabric: str, tiers: dict[str, int], fabrics: int) -> str:
-    counts = ", ".join(f"{number} {role}" for role, number in tiers.items() if number)
-    return f"{fabric}: {counts}" if fabrics > 1 else counts
 
 
 def _alternative_table(design: Design) -> Table:

@@ -19,8 +19,8 @@ from fabopt.verify.paths import (
 from fabopt.verify.ports import endpoints_are_cabled
 from fabopt.verify.proof import Proof, prove
 from fabopt.verify.structure import switch_counts_close
-from fabopt.verify.wiring import Cabling, at_stage, combined, repeated
-from fabopt.wiring.model import NOTHING, Ints
+from fabopt.verify.wiring import Cabling, combined, repeated
+from fabopt.wiring.model import NOTHING, Ints, at_stage
 
 # What every stage must be, by its numbers and by the links that are there.
 NUMBERS: tuple[Callable[[Proof, FabricEvidence], None], ...] = (

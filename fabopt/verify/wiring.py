@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -26,7 +26,7 @@ from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds
 from fabopt.verify.proof import UNPROVABLE
 from fabopt.verify.rows import Kind
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.model import KINDS, NOTHING, Devices, Floats, Ints, Links, Wires, Wiring
+from fabopt.wiring.model import KINDS, NOTHING, Devices, Floats, Ints, Links, Wires, Wiring, at_stage
 
 _MOST_NUMBERS = 2**31  # two factors below it have a product that still fits
 Word = TypeVar("Word", bound=Hashable)
@@ -296,17 +296,6 @@ class Cabling:
         """Speed of some links in Mb/s; -1 for what is no speed."""
         speed = np.rint(self.links.gbps[rows] * MBPS_PER_GBPS)
         return np.where((speed > 0) & (speed < MOST_MBPS), speed, -1).astype(np.int64)
-
-
-def at_stage(wiring: Wiring, stage: int) -> Links:
-    """All links with the ends that they have at a stage, those that are not there yet too."""
-    lent, links = wiring.lent, wiring.links
-    rows = np.flatnonzero((lent.first <= stage) & (stage <= lent.last))
-    ends = {}
-    for name in ("b", "b_cage", "b_lane"):
-        ends[name] = getattr(links, name).copy()
-        ends[name][lent.link[rows]] = getattr(lent, name)[rows]
-    return replace(links, **ends)
 
 
 def combined(*columns: Ints) -> Ints:

@@ -8,7 +8,7 @@ a pandas frame of one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -195,6 +195,17 @@ class Wiring:
         keys, place = np.unique(np.stack([self.links.fabric, kind, one, other, lanes]), axis=1, return_inverse=True)
         names = [port_name(self.protocols[fabric], *rest) for fabric, *rest in keys.T.tolist()]
         return [names[at] for at in place.ravel().tolist()]
+
+
+def at_stage(wiring: Wiring, stage: int) -> Links:
+    """All links with the ends that they have at a stage, those that are not there yet too."""
+    lent, links = wiring.lent, wiring.links
+    rows = np.flatnonzero((lent.first <= stage) & (stage <= lent.last))
+    ends = {}
+    for name in ("b", "b_cage", "b_lane"):
+        ends[name] = getattr(links, name).copy()
+        ends[name][lent.link[rows]] = getattr(lent, name)[rows]
+    return replace(links, **ends)
 
 
 def port_name(protocol: str, kind: int, one: int, other: int, lanes: int) -> str:

@@ -44,11 +44,14 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
     for number, stage in enumerate(problem.stages):
         now = replace(shape, servers=stage.servers)
         if parts.spine is not None and now.leaves > 1:
-            spines = max(spines, _spines_for(shape, _uplinks_needed(problem, fabric, parts, shape, number)))
+            uplinks = _uplinks_needed(problem, fabric, parts, shape, number)
+            if uplinks > shape.u:
+                return None
+            spines = max(spines, _spines_for(shape, uplinks))
         cores = max(cores, _cores_needed(problem, fabric, parts, shape, number))
         stages.append(StageNumbers(stage.servers, spines, cores))
     last = StageNumbers(int(shape.servers), int(shape.spines), _cores(parts, shape))
-    if spines > last.spines or cores > last.group_cores:
+    if cores > last.group_cores:
         return None
     return (*stages[:-1], last)
 
@@ -62,7 +65,8 @@ def _cores_needed(
         return 0
     assert parts.spine_down is not None and parts.spine_up is not None
     most = problem.stages[number].oversubscription[fabric.name][1]
-    down = _leaves_of_a_pod(now, shape) * (pair_links or int(shape.links_per_pair))
+    leaves = _leaves_of_a_pod(now, shape)
+    down = leaves * pair_links or int(ceil_of(leaves * shape.u, shape.spines))
     needed = int(uplinks_needed(down, parts.spine_down, parts.spine_up, most))
     return int(ceil_of(needed, int(shape.m2)))
 

@@ -140,7 +140,8 @@ def lent_links(n: ClosNumbers, stages: Stages, joints: Joints, ports: int) -> Le
         for one in at:
             one.add(int(slots[row]))
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
-    return Lent(*table.T, slots)
+    link, first, last, spine = table.T
+    return Lent(link, first, last, spine, slots)
 
 
 def _times_lent(n: ClosNumbers, stages: Stages, joints: Joints) -> list[list[int]]:

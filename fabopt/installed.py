@@ -126,28 +126,39 @@ class Lent(NamedTuple):
 
 
 def lent_links(n: ClosNumbers, stages: Stages, joints: Joints, ports: int) -> Lent:
-    """Where leaf-spine links are lent to; they take a spine's ports from the last of its ``ports`` downwards."""
+    """Where leaf-spine links are lent to; they take a spine's ports from the last of its ``ports`` downwards.
+
+    Those that stay longest come first: what has to make room for the spine's own links is then gone when these come.
+    """
+    rows = _times_lent(n, stages, joints)
+    slots = np.zeros(len(rows), dtype=np.int64)
+    taken: dict[tuple[int, int], set[int]] = {}
+    for row in sorted(range(len(rows)), key=lambda row: -rows[row][2]):
+        _, first, last, spine = rows[row]
+        at = [taken.setdefault((spine, number), set()) for number in range(first, last + 1)]
+        slots[row] = next(slot for slot in range(ports - 1, -1, -1) if not any(slot in one for one in at))
+        for one in at:
+            one.add(int(slots[row]))
+    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    link, first, last, spine = table.T
+    return Lent(link, first, last, spine, slots)
+
+
+def _times_lent(n: ClosNumbers, stages: Stages, joints: Joints) -> list[list[int]]:
+    """Link, first and last stage, spine of every time for which a link is lent."""
     hosts, leaf_stage = spine_of_uplinks(n, stages), of_leaves(n, stages, joints.a)
     pod = joints.b // n.spines
-    free: dict[int, list[int]] = {}
     rows: list[list[int]] = []
-    there: dict[int, int] = {}
+    there: dict[int, list[int]] = {}
     for number in range(len(stages)):
         host = hosts[number][joints.a_slot]
         lent = (host >= 0) & (host != joints.b % n.spines) & (leaf_stage <= number)
         spine = pod * n.spines + host
-        for link in [link for link in there if not lent[link] or rows[there[link]][3] != spine[link]]:
-            row = rows[there.pop(link)]
-            free[row[3]].append(row[4])
         for link in np.flatnonzero(lent).tolist():
-            if link in there:
-                rows[there[link]][2] = number
-                continue
-            at = int(spine[link])
-            slots = free.setdefault(at, list(range(ports)))
-            slot = max(slots)
-            slots.remove(slot)
-            there[link] = len(rows)
-            rows.append([link, number, number, at, slot])
-    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
-    return Lent(*table.T)
+            row = there.get(link)
+            if row is not None and (row[2], row[3]) == (number - 1, spine[link]):
+                row[2] = number
+            else:
+                there[link] = [link, number, number, int(spine[link])]
+                rows.append(there[link])
+    return rows

@@ -201,6 +201,14 @@ class Space:
         self.modes_of: dict[Any, list[Mode]] = {}
         self.boxes_of: dict[Any, list[Box2]] = {}
 
+    def useful(self, found: list[Mode]) -> list[Mode]:
+        """The modes of a kind that can be the best of it."""
+        return useful_modes(self.goods, found)
+
+    def loads(self, g: int, per_group: int, k: int, planes: int) -> list[LeafLoad]:
+        """The leaves by what is on them."""
+        return leaf_loads(self.servers, g, per_group, k, planes, self.attachments)
+
     def start(self, protocol: str) -> None:
         self.protocol = protocol
         self.joiner = Joiner(self.catalog, self.goods, protocol)
@@ -208,7 +216,7 @@ class Space:
     def modes(self, kind: Kind) -> list[Mode]:
         key = (self.protocol, kind)
         if key not in self.modes_of:
-            self.modes_of[key] = useful_modes(self.goods, modes(kind, self.joiner))
+            self.modes_of[key] = self.useful(modes(kind, self.joiner))
         return self.modes_of[key]
 
     def tiers(self) -> list[int]:
@@ -305,7 +313,7 @@ def with_planes(space: Space, cards: Cards, planes: int) -> Found:
 def with_leaves(
     space: Space, cards: Cards, planes: int, g: int, k: int, groups: int, leaves: int, aligned: bool
 ) -> Found:
-    loads = leaf_loads(space.servers, g, leaves // groups, k, planes, space.attachments)
+    loads = space.loads(g, leaves // groups, k, planes)
     down = max(load.servers * k + sum(load.attached) for load in loads)
     reserved = ceil_fraction(down / (1 - space.reserve)) - down
     for leaf in space.boxes("leaf", cards.cage.speed, top=False):
@@ -327,7 +335,7 @@ def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:
     key = (space.protocol, kind, tuple(loads))
     if key not in space.modes_of:
         found = endpoint_modes(kind, loads, space.attachments, space.runs["attachment-leaf"], space.joiner)
-        space.modes_of[key] = useful_modes(space.goods, found)
+        space.modes_of[key] = space.useful(found)
     return Lower(space, base, loads, space.modes_of[key])
 
 

@@ -8,12 +8,12 @@ spine likewise to each core. A stage has the fewest spines and cores with which 
 added later is never dearer to have later, so there is one such plan.
 
 *Cables move* (where the case allows it): stages before one of them have the fewest spines that have the ports, with
-more links to each; when more spines come, links move to them. See docs/formulation.md, "Growth".
+more links to each; when more spines come, links move to them. What is plugged in stays plugged in: no stage has fewer
+spines, or fewer uplinks of a leaf, than the one before. See docs/formulation.md, "Growth".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,9 +32,8 @@ def plans_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape
         return ()
     if problem.case.growth.recabling == "forbid" or not _lends(parts, shape):
         return (still,)
-    fewest = [_fewest(problem, fabric, parts, shape, number) for number in range(len(still))]
-    plans = (_until(still, fewest, shape, number) for number in range(len(still)))
-    return tuple(dict.fromkeys(plan for plan in plans if plan is not None))
+    plans = (_until(problem, fabric, parts, shape, still, number) for number in range(len(still)))
+    return tuple(dict.fromkeys(plans))
 
 
 def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> Plan | None:
@@ -62,7 +61,8 @@ def _cores_needed(
         return 0
     assert parts.spine_down is not None and parts.spine_up is not None
     most = problem.stages[number].oversubscription[fabric.name][1]
-    down = _leaves_of_a_pod(now, shape) * (pair_links or int(shape.links_per_pair))
+    leaves = _leaves_of_a_pod(now, shape)
+    down = leaves * pair_links or int(ceil_of(leaves * shape.u, shape.spines))
     needed = int(uplinks_needed(down, parts.spine_down, parts.spine_up, most))
     return int(ceil_of(needed, int(shape.m2)))
 
@@ -93,7 +93,9 @@ class _Fewest(NamedTuple):
     cores: int
 
 
-def _fewest(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> _Fewest | None:
+def _fewest(
+    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, before: StageNumbers, number: int
+) -> _Fewest | None:
     """The fewest spines that take a stage's uplinks; None where there are none, or no fewer than at last."""
     now = replace(shape, servers=problem.stages[number].servers)
     if now.leaves <= 1:
@@ -102,9 +104,9 @@ def _fewest(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape,
     ports = usable_ports(parts.spine_down, parts.spine)
     if parts.spine_up is not None:
         ports = most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
-    needed = _uplinks_needed(problem, fabric, parts, shape, number)
+    needed = max(_uplinks_needed(problem, fabric, parts, shape, number), _uplinks(shape, before))
     step = max(1, int(shape.q))
-    for spines in range(step, int(shape.spines), step):
+    for spines in range(max(step, before.spines), int(shape.spines), step):
         links = max(int(shape.links_per_pair), int(ceil_of(needed, spines)))
         if spines * links <= shape.u and _leaves_of_a_pod(now, shape) * links <= ports:
             cores = _cores_needed(problem, fabric, parts, shape, number, links)
@@ -113,19 +115,21 @@ def _fewest(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape,
     return None
 
 
-def _until(still: Plan, fewest: Sequence[_Fewest | None], shape: Shape, until: int) -> Plan | None:
+def _until(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, still: Plan, until: int) -> Plan:
     """The plan with the fewest spines before stage ``until`` and that in which nothing moves from then on."""
-    each, spines, cores = int(shape.links_per_pair), 0, 0
+    each, before = int(shape.links_per_pair), StageNumbers(0)
     stages: list[StageNumbers] = []
     for number, stage in enumerate(still):
-        few = fewest[number] if number < until else None
-        if few is not None and spines <= few.spines < stage.spines:
-            stage = stage._replace(spines=few.spines, pair_links=few.pair_links if few.pair_links > each else 0)
-            cores = max(cores, few.cores)
-        if stage.spines < spines:
-            return None
-        spines, cores = stage.spines, max(cores, stage.group_cores)
-        stages.append(stage._replace(group_cores=cores))
+        few = _fewest(problem, fabric, parts, shape, before, number) if number < until else None
+        cores = max(before.group_cores, stage.group_cores)
+        if few is not None and few.spines < stage.spines:
+            more = few.pair_links if few.pair_links > each else 0
+            stage = StageNumbers(stage.servers, few.spines, max(cores, few.cores), more)
+        else:
+            plugged_in = _spines_for(shape, _uplinks(shape, before))
+            stage = stage._replace(spines=max(stage.spines, plugged_in), group_cores=cores)
+        stages.append(stage)
+        before = stage
     return tuple(stages)
 
 
@@ -137,17 +141,18 @@ def at_stage(parts: Parts, shape: Shape, stage: StageNumbers) -> tuple[Parts, Sh
         return alone, replace(
             shape, servers=stage.servers, u=0, spines=0, groups_per_pod=0, rail_pods=False, x=0, q=0, m2=0
         )
-    uplinks = stage.spines * stage.pair_links or _uplinks(shape, stage.spines)
-    now = replace(shape, servers=stage.servers, spines=stage.spines, u=uplinks)
+    now = replace(shape, servers=stage.servers, spines=stage.spines, u=_uplinks(shape, stage))
     if tall:
         return parts, replace(now, x=stage.group_cores * shape.m2)
     flat = replace(parts, spine_up=None, core=None, core_down=None)
     return flat, replace(now, groups_per_pod=now.groups, rail_pods=False, x=0, q=0, m2=0)
 
 
-def _uplinks(shape: Shape, spines: int) -> int:
-    """Links of a leaf to so many of its spines."""
-    return int(shape.u) if spines == shape.spines else spines * int(shape.links_per_pair)
+def _uplinks(shape: Shape, stage: StageNumbers) -> int:
+    """Links of a leaf at a stage."""
+    if stage.spines == shape.spines:
+        return int(shape.u)
+    return stage.spines * (stage.pair_links or int(shape.links_per_pair))
 
 
 def _spines_for(shape: Shape, uplinks: int) -> int:

@@ -140,8 +140,7 @@ def lent_links(n: ClosNumbers, stages: Stages, joints: Joints, ports: int) -> Le
         for one in at:
             one.add(int(slots[row]))
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
-    link, first, last, spine = table.T
-    return Lent(link, first, last, spine, slots)
+    return Lent(table[:, 0], table[:, 1], table[:, 2], table[:, 3], slots)
 
 
 def _times_lent(n: ClosNumbers, stages: Stages, joints: Joints) -> list[list[int]]:

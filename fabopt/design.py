@@ -10,9 +10,10 @@ from typing import Any, Literal
 from fabopt.billing import products_by_id, whole_metres
 from fabopt.demand import resolved
 from fabopt.expansion import growth_of
+from fabopt.hardware import CageUse, SwitchType
 from fabopt.metrics import figures
 from fabopt.ordering import Picked
-from fabopt.problem import CageUse, FabricProblem, Problem, SwitchType
+from fabopt.problem import FabricProblem, Problem
 from fabopt.schema.base import Strict
 from fabopt.schema.design import (
     BomRow,

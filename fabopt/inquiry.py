@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from fabopt.clock import Clock, Settings
 from fabopt.finance import Weights
+from fabopt.optimum import Optimum
 from fabopt.ordering import Sums, sums_of
 from fabopt.problem import FabricProblem, Limits, Problem, problem_of, with_objective
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
-from fabopt.search import Optimum, Search
+from fabopt.search import Search
 from fabopt.topology.clos.reach import most_servers
 
 # Designs of as many rack units tie by the thousand, so a unit is weighed against money: $10,000, in cents a milliunit.

@@ -23,12 +23,13 @@ from fabopt.design import case_record, fabric_design, floor_use, parts_of
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.finance import Weights
 from fabopt.naive import naive_plans
+from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, Sums, sums_of
 from fabopt.placement.layout import POLICIES
 from fabopt.problem import FabricProblem, Problem, estimating, problem_of
 from fabopt.read import Inputs
 from fabopt.schema.design import Alternative, Design, Objective, Totals
-from fabopt.search import Optimum, Search
+from fabopt.search import Search
 from fabopt.solvers import ENGINES
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of

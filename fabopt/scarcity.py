@@ -11,13 +11,13 @@ from typing import Any
 
 from fabopt.goods import Item
 from fabopt.inquiry import Inquiry
+from fabopt.optimum import Optimum
 from fabopt.ordering import all_uses, order_of, stage_power_mw
 from fabopt.problem import Problem, problem_of
 from fabopt.procurement import order_month
 from fabopt.schema.case import Case, Limits
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
-from fabopt.search import Optimum
 from fabopt.units import plain_fraction, usd, watts
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")

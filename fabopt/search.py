@@ -8,23 +8,20 @@ Limits are priced into the bound (``fabopt.multipliers``), so that little has to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from fabopt.clock import Clock, Settings
-from fabopt.errors import NoAnswerError
-from fabopt.formulation import Level, Program, value_of
 from fabopt.multipliers import Master, Point
-from fabopt.ordering import sums_of
+from fabopt.optimum import Optimum, optimum_of
 from fabopt.places.apart import nothing_joins, obstacle, too_far_apart
 from fabopt.places.chosen import Placed
 from fabopt.places.estimates import ESTIMATES_WITHIN, likely
 from fabopt.places.variants import variants_of, wanted_variants
 from fabopt.problem import FabricProblem, Problem, estimating, in_layouts_only
-from fabopt.solvers import Solution, solve
-from fabopt.topology.candidate import Candidate, Option
+from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
 from fabopt.topology.clos.space import ClosSpace, Restriction
@@ -52,19 +49,6 @@ MOST_ROUNDS = 16
 CLOSE_ENOUGH = 2e-4
 # Candidates of one search that are taken as columns for the program while prices are sought.
 MOST_SAMPLED = 8
-
-
-@dataclass
-class Optimum:
-    """A search's result. ``value``, ``bound``: objective integers (see ``Weights``); ``picked`` with its parts."""
-
-    verdict: str
-    picked: list[tuple[Candidate, list[tuple[Option, int]]]] = field(default_factory=list)
-    value: int | None = None
-    bound: int | None = None
-    sized: int = 0
-    in_program: int = 0
-    program: Program | None = None
 
 
 @dataclass
@@ -412,49 +396,6 @@ class Search:
             total += uses_of(candidate, self.table, weights)
         return Point(float(total[0]) - self.saving, total[1:])
 
-    # -- the program ------------------------------------------------------------------------------------------
-
     def _solve(self, candidates: Sequence[Candidate], ties: bool) -> Optimum:
-        present = {candidate.fabric for candidate in candidates}
-        if len(present) < len(self.problem.fabrics):
-            return Optimum("infeasible")
-        self.settings.progress(f"solving a program of {len(candidates)} candidates")
-        program = Program(self.problem, candidates)
-        levels = program.levels() if ties else program.levels()[:1]
-        values, verdict, value = self._by_levels(program, levels)
-        if values is None or value is None:
-            return Optimum(verdict, in_program=len(candidates), program=program)
-        picked = [(one, program.units(values, one)) for one in program.picked(values)]
-        if program.purchases.buy:
-            value = sums_of(self.problem, picked).objective + self.problem.fixed_energy
-        return Optimum(verdict, picked, value, None, self.sized, len(candidates), program)
-
-    def _by_levels(self, program: Program, levels: Sequence[Level]) -> tuple[Mapping[str, int] | None, str, int | None]:
-        """Minimize each level in turn, holding those before it at their least."""
-        values: Mapping[str, int] | None = None
-        verdict, value = "unknown", None
-        for number, level in enumerate(levels):
-            if values is not None and (program.is_settled or not level.expression):
-                continue
-            program.lp.setObjective(level.expression)
-            solution = self._engine(program, values)
-            if not solution.values:
-                if values is None:
-                    return None, solution.verdict, None
-                break
-            if number == 0:
-                verdict = solution.verdict
-                value = value_of(level.expression, solution.values) + level.offset
-            values = solution.values
-            held = value_of(level.expression, values)
-            if solution.verdict != "optimal":
-                break
-            if number + 1 < len(levels):
-                program.lp += level.expression <= held, f"level_{number}"
-        return values, verdict, value
-
-    def _engine(self, program: Program, hint: Mapping[str, int] | None) -> Solution:
-        solution = solve(program.lp, self.settings.engine, self.clock.left(), hint)
-        if solution.verdict == "unknown" and not self.clock.is_over():
-            raise NoAnswerError(f"engine {self.settings.engine} returned no usable answer; try another with --engine")
-        return solution
+        found = optimum_of(self.problem, candidates, self.settings, self.clock, ties)
+        return replace(found, sized=self.sized) if found.picked else found

@@ -15,10 +15,11 @@ from fabopt.front.keys import Steps as KeySteps
 from fabopt.front.keys import changed_inputs, content_of
 from fabopt.front.measures import MEASURES
 from fabopt.front.points import Place, at_budget, budgeted, point_of, without_design
-from fabopt.problem import Problem, Shelf, problem_of, shelf_of
+from fabopt.problem import Problem, problem_of
 from fabopt.read import Inputs
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import FrontPoint
+from fabopt.shelf import Shelf, shelf_of
 from fabopt.units import cents, usd
 
 # What `maximize` of a case says, by the name of the metric in a point's values.

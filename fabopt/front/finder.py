@@ -14,8 +14,10 @@ from fractions import Fraction
 from fabopt.clock import Clock, Settings
 from fabopt.finance import weights_of
 from fabopt.front.measures import MEASURES, Measure, grades, least_mbps, measured
-from fabopt.problem import FabricProblem, Limits, NicOption, Problem, Wants
-from fabopt.search import Optimum, Search
+from fabopt.hardware import NicOption
+from fabopt.optimum import Optimum
+from fabopt.problem import FabricProblem, Limits, Problem, Wants
+from fabopt.search import Search
 
 # The worst grade that is allowed, by metric.
 Demands = Mapping[str, int]

@@ -9,11 +9,11 @@ from fabopt.billing import KIND_ORDER
 from fabopt.front.finder import Met
 from fabopt.front.measures import shown
 from fabopt.optimize import Answer, design_of, summary_of
+from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, sums_of
 from fabopt.problem import Problem
 from fabopt.schema.design import Conflict, Design, Objective
 from fabopt.schema.front import FrontPoint
-from fabopt.search import Optimum
 from fabopt.topology.clos.candidates import Clos
 from fabopt.units import cents, usd
 from fabopt.verify import verify

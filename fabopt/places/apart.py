@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.floor import Floats, height_m, racks_needed
-from fabopt.links import PortType
 from fabopt.placement.layout import reachable
+from fabopt.ports import PortType
 from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.floored import ends_of, links_of, runs_between, standing_of

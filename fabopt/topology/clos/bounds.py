@@ -12,8 +12,10 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from fabopt.links import Assembly, PortType
-from fabopt.problem import CageUse, FabricProblem, NicOption, Problem, SwitchType
+from fabopt.hardware import CageUse, NicOption, SwitchType
+from fabopt.links import Assembly
+from fabopt.ports import PortType
+from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.early import EarlyCosts
 from fabopt.topology.clos.floor_bounds import FloorBounds, SpreadBounds

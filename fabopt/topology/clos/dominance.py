@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from fabopt.goods import Item
+from fabopt.hardware import NicOption, SwitchType
 from fabopt.links import beats
-from fabopt.problem import NicOption, SwitchType
 
 
 def _no_dearer(one: Item | None, other: Item | None) -> bool:

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor import height_m
-from fabopt.links import PortType
+from fabopt.hardware import NicOption
 from fabopt.placement.layout import Layout
 from fabopt.placement.place import Stands, SwitchBox, place, place_leaves
-from fabopt.problem import FabricProblem, NicOption, Problem
+from fabopt.ports import PortType
+from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.floored import classes_of, grid_of, numbers_of
 from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.needs import Floats

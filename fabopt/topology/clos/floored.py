@@ -12,11 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.goods import Item
+from fabopt.hardware import CageUse, NicOption, SwitchType
 from fabopt.joints import ClosNumbers, Joints, leaf_spine, server_leaf, spine_core
-from fabopt.links import Assembly, Mode, PortType
+from fabopt.links import Assembly, Mode
 from fabopt.placement.layout import Layout
 from fabopt.placement.place import Stands, SwitchBox, place
-from fabopt.problem import CageUse, NicOption, Problem, SwitchType
+from fabopt.ports import PortType
+from fabopt.problem import Problem
 from fabopt.schema.design import Box
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
 from fabopt.topology.clos.shape import Ints, Parts, Shape

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fabopt.links import Assembly, Mode, PortType, whole_only
-from fabopt.problem import AttachmentDemand, FabricProblem, NicOption, Problem
+from fabopt.hardware import NicOption
+from fabopt.links import Assembly, Mode, whole_only
+from fabopt.ports import PortType
+from fabopt.problem import AttachmentDemand, FabricProblem, Problem
 
 
 def run_of(fabric: FabricProblem, kind: str) -> float:

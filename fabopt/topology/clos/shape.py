@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.problem import CageUse, NicOption, SwitchType
+from fabopt.hardware import CageUse, NicOption, SwitchType
 from fabopt.topology.needs import Need, Number, OwnCages, Profile, Side, ceil_of, scaled_ceil
 
 Ints = NDArray[np.int64]

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from fabopt.hardware import CageUse
 from fabopt.links import Mode
-from fabopt.problem import CageUse
 from fabopt.topology.candidate import Choice, Clash
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.needs import Side

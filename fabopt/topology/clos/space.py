@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
-from fabopt.problem import FabricProblem, NicOption, Problem
+from fabopt.hardware import NicOption
+from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.bounds import Block, Bounds
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports

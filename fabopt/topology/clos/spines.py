@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.hardware import CageUse, SwitchType
 from fabopt.links import Assembly
 from fabopt.placement.place import SwitchBox
-from fabopt.problem import CageUse, SwitchType
 from fabopt.topology.clos.bounds import Block, Bounds, Upper
 from fabopt.topology.clos.floored import switch_box
 from fabopt.topology.clos.shape import (

@@ -12,7 +12,8 @@ from math import gcd
 
 import numpy as np
 
-from fabopt.problem import CageUse, FabricProblem, SwitchType
+from fabopt.hardware import CageUse, SwitchType
+from fabopt.problem import FabricProblem
 from fabopt.topology.clos.shape import Parts, Shape, usable_ports
 from fabopt.topology.needs import Number, ceil_of
 

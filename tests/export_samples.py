@@ -16,7 +16,7 @@ import pandas as pd
 from fabopt.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.model import NOTHING, Devices, Links, Modules, Wires, Wiring
+from fabopt.wiring.model import NOTHING, Devices, Lent, Links, Modules, Wires, Wiring
 from tests import small
 
 FLOOR: dict[str, Any] = {
@@ -131,6 +131,7 @@ def by_hand() -> Wiring:
         ["A01", "A02", "B01", "B01"],
         np.array([1, 1, 12, 11]),
         np.array([4.0, 4.0, 1.0, 1.0]),
+        np.zeros(4, int),
     )
     rows = [
         # a, card, port, cage, lane, lanes, b, cage, lane, lanes, wire
@@ -142,7 +143,7 @@ def by_hand() -> Wiring:
         (2, NOTHING, NOTHING, 5, 0, 1, 3, 2, 1, 2, 2),
     ]
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    links = Links(np.zeros(6, int), np.array([0, 0, 2, 2, 2, 2]), *columns, np.full(6, 200.0))
+    links = Links(np.zeros(6, int), np.array([0, 0, 2, 2, 2, 2]), *columns, np.full(6, 200.0), np.zeros(6, int))
     wires = Wires(
         ["W1", "W2", "W3"],
         np.zeros(3, int),
@@ -155,6 +156,8 @@ def by_hand() -> Wiring:
         np.array([1, 1, 1]),
         ["", "", ""],
         ["", "", ""],
+        np.zeros(3, int),
     )
-    modules = Modules(np.zeros(0, int), np.zeros(0, int), [], np.zeros(0, int))
-    return Wiring(("compute",), ("ethernet",), devices, links, wires, modules)
+    none = np.zeros(0, int)
+    modules, lent = Modules(none, none, [], none, none), Lent(*[none] * 6)
+    return Wiring(("compute",), ("ethernet",), devices, links, wires, modules, lent)

@@ -214,8 +214,8 @@ def test_growth_is_bought_stage_by_stage() -> None:
     page = page_bytes(design, ()).decode()
     bought = [sum(row.total_usd for row in design.bom if row.stage == stage.name) for stage in design.stages]
     table = page.partition('<caption class="hidden">Stages</caption>')[2].partition("</table>")[0]
-    assert f'>${bought[0]:,.0f}</td><td class="number">${bought[0]:,.0f}<' in table
-    assert f'>${bought[1]:,.0f}</td><td class="number">${sum(bought):,.0f}<' in table
+    for usd in bought:
+        assert f'<td class="number">${usd:,.0f}</td>' in table
 
 
 def test_large_halls_stay_small() -> None:

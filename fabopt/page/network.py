@@ -7,6 +7,7 @@ from typing import Any
 
 from fabopt.page.drawing import Drawing
 from fabopt.report.answer import bandwidth_line, fabric_line, nic_line, structure_line
+from fabopt.report.growth import merged
 from fabopt.report.html import drawn
 from fabopt.report.words import count, plain
 from fabopt.schema.design import FabricDesign, LinkPart, LinkRow, TierUse
@@ -31,7 +32,7 @@ class FabricView:
 
 def fabric_view(fabric: FabricDesign, drawing: Drawing | None) -> FabricView:
     """Return what the page says of a fabric."""
-    links = tuple(_link_row(row) for row in fabric.links)
+    links = tuple(_link_row(row) for row in merged(fabric.links))
     return FabricView(
         fabric.name,
         fabric_line(fabric).replace("infiniband", "InfiniBand"),

@@ -22,6 +22,7 @@ from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
 from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import BuiltInNic, Cage, Catalog, Nic, Pcie, Server, Switch
+from fabopt.substitutes import leave_out_beaten
 from fabopt.units import cents, exact, gbps, mbps, milliwatts
 
 # Usable Gb/s of sixteen lanes, one direction, after encoding and protocol (contract, section PCIe).
@@ -334,6 +335,8 @@ def shelf_of(case: Case, catalog: Catalog, prune: bool = True) -> Shelf:
     named, terms = shelf_names(case, catalog), terms_of(case)
     offered = allowed(_on_sale(catalog, named), terms.rules, case.server)
     goods = goods_of(offered, terms)
+    if prune:
+        leave_out_beaten(offered, goods, named)
     return Shelf(named, terms, offered, goods, PortTypes(offered), LinkTable(offered, goods, prune))
 
 

@@ -155,17 +155,18 @@ class Search:
     def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
         made: list[Candidate] = []
         for one in opened.found:
-            places = [
-                (float(batch.cost[0, i]), b, i)
-                for b, batch in enumerate(one.batches)
-                for i in range(batch.cost.shape[1])
-            ]
-            if most is not None:
-                places = sorted(places)[:most]
-            sized = [self._sized(one.batches[b], index) for _, b, index in places]
-            mine = [candidate for candidate in sized if candidate is not None]
+            places = _places(one) if most is None else sorted(_places(one))[:most]
+            mine = self._sized_in_time([(one.batches[b], index) for _, b, index in places])
             made += mine if self.problem.plan is None else self._near(mine, opened, one)
         return made
+
+    def _sized_in_time(self, places: Sequence[tuple[Batch, int]]) -> list[Candidate]:
+        """Those of some places that can be made; when the time is over, what has been made by then."""
+        mine: list[Candidate] = []
+        for place in places:
+            candidate = None if mine and self.clock.is_over() else self._sized(*place)
+            mine += [] if candidate is None else [candidate]
+        return mine
 
     def _sized(self, batch: Batch, index: int) -> Candidate | None:
         """One candidate with its exact needs; on a floor, where that takes a while, worked out once."""
@@ -236,7 +237,7 @@ class Search:
         opened = self._open(prices)
         if not np.isfinite(opened.bound):
             return Optimum("unknown" if opened.stopped else "infeasible", sized=self.sized)
-        slack, best = 0.0, Optimum("unknown")
+        slack, best, known = 0.0, Optimum("unknown"), -np.inf if opened.stopped else opened.bound
         if len(prices) and self.settings.prune:
             priced = self._price_limits(opened)
             if priced is None:
@@ -250,7 +251,7 @@ class Search:
             if outcome.value is not None:
                 needed = self._above(outcome.value, opened.bound)
                 if needed <= slack + tolerance(opened.bound) or not self.settings.prune or not complete:
-                    return self._finished(outcome, opened.bound, complete)
+                    return self._finished(outcome, known if opened.stopped else opened.bound, complete)
                 slack = needed if self.problem.plan is None else self._next(slack, needed, opened.bound)
             elif slack == np.inf or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
@@ -259,7 +260,7 @@ class Search:
                 slack = max(slack * RISE, abs(opened.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
             share = 100 * slack / max(1.0, abs(opened.bound))
             self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
-            opened = self._open(prices, slack)
+            known, opened = opened.bound, self._open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
 
     def _estimate(self, ties: bool) -> Optimum:
@@ -280,17 +281,14 @@ class Search:
         outcome = self._solve(made, ties)
         if outcome.value is None:
             return Optimum("unknown", sized=self.sized, in_program=outcome.in_program)
-        return self._finished(replace(outcome, verdict="feasible"), bound - self.saving, not self.clock.is_over())
+        complete = not self.clock.is_over()
+        known = bound - self.saving if complete else -np.inf
+        return self._finished(replace(outcome, verdict="feasible"), known, complete)
 
     def _measured(self, found: Found, start: int) -> list[tuple[float, int, Candidate]]:
         """(cost, number from ``start`` on, candidate) of what looks best in a layout, with switches in place."""
-        places = [
-            (float(batch.cost[0, index]), number, index)
-            for number, batch in enumerate(found.batches)
-            for index in range(batch.cost.shape[1])
-        ]
         measured: list[tuple[float, int, Candidate]] = []
-        for _, number, index in sorted(places)[:MOST_MEASURED]:
+        for _, number, index in sorted(_places(found))[:MOST_MEASURED]:
             candidate = None if self.clock.is_over() else self._sized(found.batches[number], index)
             if candidate is not None:
                 measured.append((least_of(candidate, self.table[0]), start + len(measured), candidate))
@@ -325,7 +323,7 @@ class Search:
         assert outcome.value is not None
         if complete and outcome.verdict == "optimal":
             return replace(outcome, bound=outcome.value, sized=self.sized)
-        lower = min(outcome.value, int(np.floor(bound)) + self.fixed) if np.isfinite(bound) and complete else None
+        lower = min(outcome.value, int(np.floor(bound)) + self.fixed) if np.isfinite(bound) else None
         return replace(outcome, verdict="feasible", bound=lower, sized=self.sized)
 
     # -- limits -----------------------------------------------------------------------------------------------
@@ -435,7 +433,7 @@ class Search:
                 value = value_of(level.expression, solution.values) + level.offset
             values = solution.values
             held = value_of(level.expression, values)
-            if solution.verdict != "optimal":
+            if solution.verdict != "optimal" or self.clock.is_over():
                 break
             if number + 1 < len(levels):
                 program.lp += level.expression <= held, f"level_{number}"
@@ -446,3 +444,8 @@ class Search:
         if solution.verdict == "unknown" and not self.clock.is_over():
             raise NoAnswerError(f"engine {self.settings.engine} returned no usable answer; try another with --engine")
         return solution
+
+
+def _places(found: Found) -> list[tuple[float, int, int]]:
+    """(cost, number of the batch, place in it) of every candidate found."""
+    return [(float(cost), b, i) for b, batch in enumerate(found.batches) for i, cost in enumerate(batch.cost[0])]

@@ -126,8 +126,13 @@ def halls(folder: Path, times: int) -> list[Row]:
 
 def priced(dice: random.Random, usd: float) -> list[dict[str, float]]:
     """A price that differs from product to product, with two breaks."""
-    base = round(usd * dice.uniform(0.9, 1.3), 2)
-    return [{"from": start, "usd": round(base * share, 2)} for start, share in ((1, 1), (100, 0.95), (1000, 0.9))]
+    base = usd * dice.uniform(0.9, 1.3)
+    steps = (
+        (1, 1.0),
+        (dice.randint(20, 200), dice.uniform(0.93, 0.99)),
+        (dice.randint(400, 2000), dice.uniform(0.85, 0.92)),
+    )
+    return [{"from": start, "usd": round(base * share, 2)} for start, share in steps]
 
 
 def market(seed: int = 1) -> dict[str, object]:
@@ -158,7 +163,8 @@ def market(seed: int = 1) -> dict[str, object]:
             for n in range(70)
         ],
         "cables": [
-            {"id": f"cable-{n}", "medium": "DAC", "power_w": 0.1, "lengths": lengths(200), "ends": [ends[0], ends[n % 2]]}
+            {"id": f"cable-{n}", "medium": "DAC", "power_w": 0.1, "lengths": lengths(200),
+             "ends": [ends[0], ends[n % 2]]}
             for n in range(60)
         ],
         "fibres": [

@@ -30,6 +30,7 @@ ROOMS = (
     "finance",
     "procurement",
     "goods",
+    "substitutes",
     "links",
     "placement",
     "problem",

@@ -281,9 +281,8 @@ class Search:
         outcome = self._solve(made, ties)
         if outcome.value is None:
             return Optimum("unknown", sized=self.sized, in_program=outcome.in_program)
-        complete = not self.clock.is_over()
-        known = bound - self.saving if complete else -np.inf
-        return self._finished(replace(outcome, verdict="feasible"), known, complete)
+        known = -np.inf if self.clock.is_over() else bound - self.saving
+        return self._finished(replace(outcome, verdict="feasible"), known, np.isfinite(known))
 
     def _measured(self, found: Found, start: int) -> list[tuple[float, int, Candidate]]:
         """(cost, number from ``start`` on, candidate) of what looks best in a layout, with switches in place."""

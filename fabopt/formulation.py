@@ -326,9 +326,12 @@ def broken(lp: pulp.LpProblem, values: Mapping[str, int]) -> list[str]:
 def _most_of(candidate: Candidate) -> dict[Item, int]:
     most = dict(candidate.fixed)
     for choice in candidate.choices:
-        for item in {item for option in choice.options for item in option.items}:
-            each = max(option.items.get(item, 0) for option in choice.options)
-            most[item] = most.get(item, 0) + each * choice.count
+        each: dict[Item, int] = {}
+        for option in choice.options:
+            for item, count in option.items.items():
+                each[item] = max(each.get(item, 0), count)
+        for item, count in each.items():
+            most[item] = most.get(item, 0) + count * choice.count
     return most
 
 

@@ -171,6 +171,11 @@ class Goods:
         """Items of a cable or fibre, shortest first; only priced ones."""
         return self._lengths.get(product_id, [])
 
+    def leave_out(self, product_id: str) -> None:
+        """Offer a product no more; its items keep their numbers."""
+        self._single.pop(product_id, None)
+        self._lengths.pop(product_id, None)
+
     def _new(
         self,
         kind: str,

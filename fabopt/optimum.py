@@ -66,7 +66,7 @@ def _by_levels(
             value = value_of(level.expression, solution.values) + level.offset
         values = solution.values
         held = value_of(level.expression, values)
-        if solution.verdict != "optimal":
+        if solution.verdict != "optimal" or clock.is_over():
             break
         if number + 1 < len(levels):
             program.lp += level.expression <= held, f"level_{number}"

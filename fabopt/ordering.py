@@ -6,7 +6,7 @@ Uses are read off a design; the orders for them are worked out here again, whate
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from weakref import WeakKeyDictionary
 
@@ -87,20 +87,20 @@ def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:
         return Order(bought, {})
     if len(problem.stages) > 1 or any(item.spares and item.spares.per == "site" for item in special):
         found, spares = _solved(problem, picked)
-        return Order(bought | found, spares)
+        return Order({**bought, **found}, spares)
     spares = {(0, item): item.spares_for(uses[0, item]) for item in special}
     at_once = {(0, item): order_at_once(item, uses[0, item] + spares[0, item]) for item in special}
     return Order(bought | at_once, {key: count for key, count in spares.items() if count})
 
 
-def _solved(
-    problem: Problem, picked: Sequence[Picked]
-) -> tuple[dict[tuple[int, Item], int], dict[tuple[int, Item], int]]:
-    """Orders and spares from the program of the design as it is."""
-    program = Program(problem, [candidate for candidate, _ in picked])
-    _fix(program, picked)
+def _solved(problem: Problem, picked: Sequence[Picked]) -> tuple[Uses, Uses]:
+    """Orders and spares from a program in which nothing but them is left to decide."""
+    used = [replace(one[0], boxes=stage_uses(one), choices=()) for one in picked]
+    program = Program(problem, used)
     values: Mapping[str, int] = {}
     for number, level in enumerate(_order_levels(program)):
+        if not level.expression:
+            continue
         program.lp.setObjective(level.expression)
         found = solve(program.lp, "cp-sat", None, values)
         if not found.values:
@@ -110,21 +110,6 @@ def _solved(
     held = program.purchases.spares(values)
     spares = {(stage, item): count - held.get((stage - 1, item), 0) for (stage, item), count in held.items()}
     return program.purchases.units(values), {key: count for key, count in spares.items() if count}
-
-
-def _fix(program: Program, picked: Sequence[Picked]) -> None:
-    """Hold the parts of all links; equal options of two kinds of links are dealt to the first kind first."""
-    counts: dict[tuple[str, Option], int] = {}
-    for candidate, units in picked:
-        for option, number in units:
-            counts[candidate.fabric, option] = counts.get((candidate.fabric, option), 0) + number
-    for key, options in program.options.items():
-        need = sum(program.counts[key].values())
-        for a, option in enumerate(options):
-            taken = min(counts.get((key[0], option), 0), need)
-            counts[key[0], option] = counts.get((key[0], option), 0) - taken
-            need -= taken
-            program.links[key, a].bounds(taken, taken)
 
 
 def _order_levels(program: Program) -> Iterator[Level]:

@@ -97,7 +97,9 @@ class Purchases:
         return spares_of(item.spares, sum(self.most[one] for one in rivals))
 
     def _add_orders(self, item: Item) -> None:
-        for stage in self.stages:
+        """Orders up to the last stage that adds anything: later ones only cost."""
+        wanted = [stage for stage in self.stages if self.uses[item][stage].terms or self.uses[item][stage].constant]
+        for stage in self._until(max(wanted, default=-1)):
             for piece, most in self._order_sizes(item, stage):
                 name = f"{self._name(item, stage)}_{piece.tier}"
                 self.buy[item, stage, piece] = pulp.LpVariable(f"buy_{name}", 0, most, cat="Integer")

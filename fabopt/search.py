@@ -131,20 +131,23 @@ class Search:
     def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
         made: list[Candidate] = []
         for one in opened.found:
-            places = [
-                (float(batch.cost[0, i]), b, i)
-                for b, batch in enumerate(one.batches)
-                for i in range(batch.cost.shape[1])
-            ]
+            places = _places(one)
             if most is not None or self.problem.stands_anywhere:
                 places = sorted(places)[:most]
             if self.problem.stands_anywhere:
                 limit = (one.least + opened.slack) * (1 + RELATIVE_SLACK)
                 mine = self.placed.candidates(((one.batches[b], i) for _, b, i in places), opened.weights, limit)
             else:
-                mine = [candidate for _, b, index in places for candidate in self._sized(one.batches[b], index)]
+                mine = self._sized_in_time([(one.batches[b], index) for _, b, index in places])
             made += mine if self.problem.plan is None else self._near(mine, opened, one)
         return made
+
+    def _sized_in_time(self, places: Sequence[tuple[Batch, int]]) -> list[Candidate]:
+        """Those of some places that can be made; when the time is over, what has been made by then."""
+        mine: list[Candidate] = []
+        for place in places:
+            mine += () if mine and self.clock.is_over() else self._sized(*place)
+        return mine
 
     def _sized(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
         """One candidate with its exact needs; on a floor, where that takes a while, worked out once."""
@@ -218,7 +221,7 @@ class Search:
         opened = self._open(prices)
         if not np.isfinite(opened.bound):
             return Optimum("unknown" if opened.stopped else "infeasible", sized=self.sized)
-        slack, best = 0.0, Optimum("unknown")
+        slack, best, known = 0.0, Optimum("unknown"), -np.inf if opened.stopped else opened.bound
         if len(prices) and self.settings.prune:
             priced = self._price_limits(opened)
             if priced is None:
@@ -232,7 +235,7 @@ class Search:
             if outcome.value is not None:
                 needed = self._above(outcome.value, opened.bound)
                 if needed <= slack + tolerance(opened.bound) or not self.settings.prune or not complete:
-                    return self._finished(outcome, opened.bound, complete)
+                    return self._finished(outcome, known if opened.stopped else opened.bound, complete)
                 slack = needed if self.problem.plan is None else self._next(slack, needed, opened.bound)
             elif slack == np.inf or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
@@ -241,7 +244,7 @@ class Search:
                 slack = max(slack * RISE, abs(opened.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
             share = 100 * slack / max(1.0, abs(opened.bound))
             self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
-            opened = self._open(prices, slack)
+            known, opened = opened.bound, self._open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
 
     def _estimate(self, ties: bool) -> Optimum:
@@ -331,7 +334,7 @@ class Search:
         assert outcome.value is not None
         if complete and outcome.verdict == "optimal":
             return replace(outcome, bound=outcome.value, sized=self.sized)
-        lower = min(outcome.value, int(np.floor(bound)) + self.fixed) if np.isfinite(bound) and complete else None
+        lower = min(outcome.value, int(np.floor(bound)) + self.fixed) if np.isfinite(bound) else None
         return replace(outcome, verdict="feasible", bound=lower, sized=self.sized)
 
     # -- limits -----------------------------------------------------------------------------------------------
@@ -399,3 +402,8 @@ class Search:
     def _solve(self, candidates: Sequence[Candidate], ties: bool) -> Optimum:
         found = optimum_of(self.problem, candidates, self.settings, self.clock, ties)
         return replace(found, sized=self.sized) if found.picked else found
+
+
+def _places(found: Found) -> list[tuple[float, int, int]]:
+    """(cost, number of the batch, place in it) of every candidate found."""
+    return [(float(cost), b, i) for b, batch in enumerate(found.batches) for i, cost in enumerate(batch.cost[0])]

@@ -12,6 +12,7 @@ from fabopt.ports import PortTypes
 from fabopt.procurement import Terms, allowed, terms_of
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
+from fabopt.substitutes import leave_out_beaten
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,8 @@ def shelf_of(case: Case, catalog: Catalog, prune: bool = True) -> Shelf:
     named, terms = shelf_names(case, catalog), terms_of(case)
     offered = allowed(_on_sale(catalog, named), terms.rules, case.server)
     goods = goods_of(offered, terms)
+    if prune:
+        leave_out_beaten(offered, goods, named)
     return Shelf(named, terms, offered, goods, PortTypes(offered), LinkTable(offered, goods, prune))
 
 

@@ -77,6 +77,7 @@ def _cp_sat(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, i
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = SEED
+    solver.parameters.linearization_level = 2
     if time_limit_s is not None:
         solver.parameters.max_time_in_seconds = max(0.01, time_limit_s)
     status = _interruptible(solver, model)

@@ -83,8 +83,8 @@ def test_the_same_design_gives_the_same_bytes(design: Design, ending: str) -> No
 # -- workbook ---------------------------------------------------------------------------------------------------
 
 
-def test_the_workbook_has_three_sheets(design: Design) -> None:
-    assert list(sheets(bill_bytes(design, ".xlsx"))) == ["Summary", "Bill", "Prices & sources"]
+def test_the_workbook_has_four_sheets(design: Design) -> None:
+    assert list(sheets(bill_bytes(design, ".xlsx"))) == ["Summary", "Bill", "RFQ", "Prices & sources"]
 
 
 def test_every_formula_has_its_value(design: Design) -> None:
@@ -114,7 +114,7 @@ def test_the_workbook_adds_up(design: Design) -> None:
 def test_the_workbook_can_be_worked_with(design: Design) -> None:
     bill = openpyxl.load_workbook(io.BytesIO(bill_bytes(design, ".xlsx")))["Bill"]
     assert bill.freeze_panes == "A2"
-    assert bill.auto_filter.ref == f"A1:M{len(design.bom) + 1}"
+    assert bill.auto_filter.ref == f"A1:T{len(design.bom) + 1}"
     assert bill.print_title_rows == "$1:$1"
     assert bill["L2"].number_format == "$#,##0.00"
 

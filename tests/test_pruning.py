@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.small import Json, assert_proven, bought, case, catalog, comparable, product, solved
+from fabopt.problem import problem_of
+from tests.small import Json, assert_proven, bought, case, catalog, comparable, inputs, product, solved
 
 ONE_CARD = {"nics": ["nic-400"], "nics_per_server": 2}
 FEW_SWITCHES = {"leaf": ["lean", "small"], "spine": ["small"], "core": ["small"]}
@@ -99,3 +100,38 @@ def test_part_that_wins_on_supply() -> None:
     found = both(content, parts)
     assert found["dr4-hot"] <= 10
     assert found["dr4"] > 0
+
+
+def twin(parts: Json, kind: str, product_id: str, **changes: object) -> None:
+    """Add a product that fits wherever another one does."""
+    parts[kind].append({**product(parts, product_id), "id": f"{product_id}-twin", **changes})
+
+
+def test_twin_that_is_never_cheaper_is_left_out_whatever_the_quantity() -> None:
+    """Breaks at other quantities; the twin is dearer at every one of them, until it is not at one."""
+    steps = [{"from": 1, "usd": 600}, {"from": 12, "usd": 500}]
+    dear = [{"from": 1, "usd": 650}, {"from": 9, "usd": 620}, {"from": 30, "usd": 501}]
+    parts = catalog()
+    product(parts, "dr4-hot")["price_usd"] = steps
+    twin(parts, "transceivers", "dr4-hot", price_usd=dear)
+    twin(parts, "switches", "small", price_usd=[{"from": 1, "usd": 17000}, {"from": 3, "usd": 16500}])
+    content = pinned(case(servers=4))
+    shelf = problem_of(inputs(content, parts).case, inputs(content, parts).catalog).goods
+    assert shelf.item("dr4-hot-twin") is None and shelf.item("small-twin") is None
+    plain = both(content, parts)
+    assert "dr4-hot-twin" not in plain
+    parts["transceivers"][-1]["price_usd"] = [{"from": 1, "usd": 650}, {"from": 9, "usd": 400}]
+    assert both(content, parts)["dr4-hot-twin"] >= 9
+
+
+def test_twin_that_is_needed_is_kept() -> None:
+    """A dearer twin is needed beside one that is short, and where the case names it."""
+    parts = catalog()
+    product(parts, "dr4-hot")["supply"] = 10
+    twin(parts, "transceivers", "dr4-hot", price_usd=610)
+    parts["cables"] = [one for one in parts["cables"] if one["id"] != "aoc"]
+    assert both(pinned(case(servers=4)), parts)["dr4-hot-twin"] > 0
+    parts = catalog()
+    twin(parts, "nics", "nic-400", price_usd=[{"from": 1, "usd": 1600}, {"from": 100, "usd": 1550}])
+    named = case({"nics": ["nic-400-twin"], "nics_per_server": 2}, servers=4)
+    assert both(named, parts)["nic-400-twin"] == 8

@@ -32,6 +32,7 @@ ROOMS = (
     "procurement",
     "goods",
     "ports",
+    "substitutes",
     "links",
     "shelf",
     "hardware",

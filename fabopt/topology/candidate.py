@@ -232,11 +232,9 @@ def _whole_choice(
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
     """Drop an option where another one costs, draws and wires no more; of equals the first by name stays."""
     kept: list[Option] = []
-    for one in sorted(options, key=lambda option: (option.numbers, option.name)):
-        if any(item.varies for item in one.items) or not any(
-            not any(item.varies for item in other.items)
-            and all(a <= b for a, b in zip(other.numbers, one.numbers, strict=True))
-            for other in kept
-        ):
+    special = [option for option in options if any(item.varies for item in option.items)]
+    plain = [option for option in options if not any(item.varies for item in option.items)]
+    for one in sorted(plain, key=lambda option: (option.numbers, option.name)):
+        if not any(all(a <= b for a, b in zip(other.numbers, one.numbers, strict=True)) for other in kept):
             kept.append(one)
-    return tuple(sorted(kept, key=lambda option: option.name))
+    return tuple(sorted([*kept, *special], key=lambda option: option.name))

@@ -322,6 +322,14 @@ def test_an_early_stage_that_cannot_be_built(tmp_path: Path, capsys: pytest.Capt
     assert "Traceback" not in "".join(capsys.readouterr())
 
 
+def test_fewer_servers_than_the_first_stage_wants() -> None:
+    """A leaf with 8 ports: 3 are attached, so 5 servers are the most."""
+    attachments = [{"name": "store", "ports": 3, "buys": "none"}]
+    design = solved(twins(), grown(12, 14, fabric={"tiers": 1, "attachments": attachments}))
+    assert design.status == "infeasible"
+    assert ("stages.servers", 5) in [(one.limit, one.needed) for one in design.conflicts]
+
+
 @pytest.mark.parametrize(
     ("family", "seed"),
     [(family, seed + 1000 * more) for family, seeds in SEEDS.items() for seed in seeds for more in range(MORE_SEEDS)],

@@ -220,8 +220,9 @@ def purchase(links: Iterable[Link], way: Joining, near_ports: int, far_ports: in
         cages["far", far_cage].append(link)
     bought: Bought = Counter()
     for carried in wires.values():
-        if any(link.bought for link in carried):
-            bought[way.line, min(link.stage for link in carried)] += 1
+        stages = [link.stage for link in carried if link.bought]
+        if stages:
+            bought[way.line, min(stages)] += 1
     for (side, _), inside in cages.items():
         part = way.near if side == "near" else way.far
         if part is not None:

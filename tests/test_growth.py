@@ -1,9 +1,7 @@
 """Growing clusters: tiny instances in which one rule decides, derived by hand, each with its relaxed twin; then random
 ones against the oracle, and properties.
 
-Unless a test says otherwise: a server has 1 GPU and one 1x100 card (100 USD); the only switch has eight 1x100 cages
-(1000 USD); cables are 10, 20 and 30 USD at 3, 30 and 50 m, the runs of the three kinds of links; two tiers at 1:1. So a
-leaf has at most four servers and as many uplinks.
+Unless a test says otherwise, all is as in ``tests.growth_samples``: a leaf has at most four servers and as many uplinks.
 """
 
 from __future__ import annotations
@@ -17,17 +15,16 @@ import numpy as np
 import pytest
 import yaml
 
-from fabopt import optimize
 from fabopt.cli import main
 from fabopt.installed import StageNumbers, Stages, lent_links, of_leaves, of_links, of_spines, spine_of_uplinks
 from fabopt.joints import ClosNumbers, leaf_spine
-from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.units import ceil_div
 from fabopt.wiring.build import wiring_of
 from tests import brute_growth, random_growth
+from tests.growth_samples import cheaper_later, eight, grown, own, solved
 from tests.small import RUN_KEYS, assert_proven
-from tests.test_brute_force import cage, case, catalog, fibre, optic, switch
+from tests.test_brute_force import cage, catalog, fibre, optic, switch
 
 Json = dict[str, Any]
 SEEDS = {
@@ -37,30 +34,6 @@ SEEDS = {
     "staged_three_tier": (4, 9, 22),
 }
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
-
-
-def eight(**keys: Any) -> Json:
-    return catalog(switches=[switch("eight", cage(8, "1x100"), **keys)])
-
-
-def grown(*sizes: Any, fabric: Json | None = None, **keys: Any) -> Json:
-    """A case of two tiers in stages a year apart; a size is a number of servers, or a stage's own keys."""
-    stages = [
-        {"name": f"stage-{at + 1}", "month": 12 * at} | (size if isinstance(size, dict) else {"servers": size})
-        for at, size in enumerate(sizes)
-    ]
-    content = case(1, {"tiers": 2, **(fabric or {})}, stages=stages, **keys)
-    del content["servers"], content["catalog"]
-    return content
-
-
-def own(servers: int, ratio: Any, **keys: Any) -> Json:
-    """A stage with a limit of its own."""
-    return {"servers": servers, "fabrics": {"compute": {"max_oversubscription": ratio}}, **keys}
-
-
-def solved(parts: Json, wanted: Json) -> Design:
-    return optimize.solve(inputs_from_objects(wanted, parts), alternatives=False)
 
 
 def design_of(wanted: Json, parts: Json | None = None) -> Design:
@@ -207,12 +180,6 @@ def test_attachments_go_round_the_leaves_that_are_there() -> None:
 
 
 # -- moves ----------------------------------------------------------------------------------------------------------
-
-
-def cheaper_later(recabling: str, usd: float = 10, **first: Any) -> Json:
-    """8 servers, then 16: 4 leaves on two spines with 2 links to each; switches fall by half in the year between."""
-    growth = {"recabling": recabling, "usd_per_moved_cable": usd}
-    return grown({"servers": 8, **first}, 16, growth=growth, finance={"price_decline": {"switch": 0.5}})
 
 
 # 8 cards, 8 cables of 10 and 8 of 20, at each stage.

@@ -16,7 +16,7 @@ from fabopt.verify.paths import (
     rails_reach_leaves,
     spines_reach_cores,
 )
-from fabopt.verify.ports import endpoints_are_cabled
+from fabopt.verify.ports import cages_keep_one_use, endpoints_are_cabled, planes_stay_apart
 from fabopt.verify.proof import Proof, prove
 from fabopt.verify.structure import switch_counts_close
 from fabopt.verify.wiring import Cabling, at_stage, combined, repeated
@@ -29,7 +29,9 @@ NUMBERS: tuple[Callable[[Proof, FabricEvidence], None], ...] = (
     metrics_are_recomputed,
 )
 LINKS: tuple[Callable[[Proof, Cabling], None], ...] = (
+    cages_keep_one_use,
     endpoints_are_cabled,
+    planes_stay_apart,
     rails_reach_leaves,
     leaves_reach_spines,
     spines_reach_cores,
@@ -142,7 +144,9 @@ def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
     """Links at another port than at the stage before, by stage."""
     wiring = cabling.wired.wiring
     mine = wiring.links.fabric == cabling.index
-    proof.equal("cables lent at no stage", int((wiring.lent.first > wiring.lent.last).sum()), 0)
+    lent = wiring.lent
+    outside = (lent.first < 0) | (lent.first > lent.last) | (lent.last >= stages - 1)
+    proof.equal("cables lent at no stage before the last", int(outside.sum()), 0)
     moves, before = [], None
     for stage in range(stages):
         now = at_stage(wiring, stage)
@@ -152,6 +156,10 @@ def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
         a = combined(now.a[there], now.a_cage[there], now.a_lane[there])
         b = combined(now.b[there], now.b_cage[there], now.b_lane[there])
         proof.equal(f"ports with two links at stage {stage + 1}", repeated(a) + repeated(b), 0)
+        elsewhere = (lent.first <= stage) & (stage <= lent.last)
+        proof.equal(f"links lent twice at stage {stage + 1}", repeated(lent.link[elsewhere]), 0)
+        outside = there & ((now.b_lane < 0) | (now.b_lane >= now.b_lanes))
+        proof.equal(f"ports outside their cage at stage {stage + 1}", int(outside.sum()), 0)
         if before is not None:
             old = mine & (now.stage < stage)
             moved = (now.b != before.b) | (now.b_cage != before.b_cage) | (now.b_lane != before.b_lane)

@@ -51,7 +51,7 @@ def solved(parts: Json, wanted: Json) -> Design:
 
 @cache
 def sample(name: str) -> Design:
-    """``moved``: four cables move at the second of two stages; ``opened``: the third of three opens a pod, with cores."""
+    """``moved``: four cables move at the second of two stages; ``opened``: the third of three opens a pod and cores."""
     if name == "moved":
         return solved(eight(), cheaper_later("allow"))
     return solved(catalog(), grown(3, 4, 8, fabric={"tiers": 3}))

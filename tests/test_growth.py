@@ -1,7 +1,7 @@
 """Growing clusters: tiny instances in which one rule decides, derived by hand, each with its relaxed twin; then random
 ones against the oracle, and properties.
 
-Unless a test says otherwise, all is as in ``tests.growth_samples``: a leaf has at most four servers and as many uplinks.
+Unless a test says otherwise, all is as in ``tests.growth_samples``: a leaf has at most 4 servers and as many uplinks.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from math import gcd
 from typing import NamedTuple
 
 from fabopt.clock import Clock, Settings
+from fabopt.demand import stages_of
 from fabopt.finance import Weights
 from fabopt.optimum import Optimum
 from fabopt.ordering import Sums, sums_of
@@ -66,7 +67,15 @@ class Inquiry:
     tell: Callable[[str], None]
 
     def problem_of(self, case: Case) -> Problem:
-        """A changed case, with the parts of the catalog as they were found for the case itself."""
+        """A changed case, with the parts of the catalog as they were found for the case itself.
+
+        Where it has fewer servers at its last stage, no stage before has more.
+        """
+        if case.stages is not None:
+            stages = stages_of(case, self.problem.server)
+            most = stages[-1].servers or 0
+            fewer = [one.model_copy(update={"servers": min(one.servers or 0, most)}) for one in stages]
+            case = case.model_copy(update={"stages": tuple(fewer)})
         return problem_of(case, self.catalog, shelf=self.problem.shelf)
 
     def design(self, case: Case) -> Optimum | None:

@@ -12,8 +12,6 @@ from tests.brute_force import Best, solve
 from tests.brute_parts import Json, split_of
 
 FAMILIES = ("linear", "limited", "procurement", "ruled", "attached", "three_tier")
-# What grows, for the oracle of growth; each is one of the above, in stages.
-GROWING = ("staged", "staged_attached", "staged_three_tier")
 FORMS = ("QSFP56", "QSFP-DD", "OSFP")
 STANDARDS = {100: "100G-DR", 200: "200G-DR2"}
 VENDORS = ("acme", "bolt")
@@ -58,9 +56,6 @@ def generate(family: str, seed: int) -> tuple[Json, Json]:
         "ruled": ruled,
         "attached": attached,
         "three_tier": three_tier,
-        "staged": staged,
-        "staged_attached": staged_attached,
-        "staged_three_tier": staged_three_tier,
     }
     catalog, case = makers[family](dice)
     case["name"] = f"{family.replace('_', '-')}-{seed}"
@@ -194,9 +189,9 @@ def sold_of(catalog: Json, item: Any) -> Json:
     return sold if item[1] is None else next(one for one in sold["lengths"] if one["m"] == item[1])
 
 
-def attached(dice: Dice, switches: tuple[int, int] = (1, 3), cages: tuple[int, int] = (3, 8)) -> tuple[Json, Json]:
+def attached(dice: Dice) -> tuple[Json, Json]:
     """Other endpoints on the leaves, and ports kept free."""
-    catalog = a_catalog(dice, switches=dice.number(*switches), cages=cages)
+    catalog = a_catalog(dice, switches=dice.number(1, 3), cages=(3, 8))
     case = a_case(dice, servers=dice.number(1, 7))
     fabric = case["fabrics"][0]
     fabric["tiers"] = [1, 2]
@@ -227,50 +222,6 @@ def three_tier(dice: Dice) -> tuple[Json, Json]:
     case = a_case(dice, servers=dice.number(3, 9))
     case["fabrics"][0] |= {"tiers": dice.one([3, 3, 3, "any"]), "rails": "aligned"}
     return catalog, case
-
-
-def staged(dice: Dice) -> tuple[Json, Json]:
-    """A cluster that grows: two or three stages, prices that fall, cables that may move."""
-    catalog, case = linear(dice)
-    case["fabrics"][0]["tiers"] = dice.one([[1, 2], 2, 2])
-    grow(dice, case, dice.number(4, 12))
-    return catalog, case
-
-
-def staged_attached(dice: Dice) -> tuple[Json, Json]:
-    """Attachments, which are there from the first stage on."""
-    catalog, case = attached(dice, switches=(1, 2), cages=(3, 6))
-    grow(dice, case, dice.number(3, 7))
-    return catalog, case
-
-
-def staged_three_tier(dice: Dice) -> tuple[Json, Json]:
-    """Pods that open one after the other."""
-    catalog, case = three_tier(dice)
-    grow(dice, case, dice.number(3, 7))
-    return catalog, case
-
-
-def grow(dice: Dice, case: Json, servers: int) -> None:
-    """Put a case in stages."""
-    del case["servers"]
-    sizes = sorted(dice.number(1, servers) for _ in range(dice.one([1, 1, 2])))
-    months = sorted(dice.one([0, 3, 6, 12, 18]) for _ in range(len(sizes) + 1))
-    case["stages"] = [
-        {"name": f"stage-{at}", "month": month, "servers": size}
-        for at, (month, size) in enumerate(zip(months, [*sizes, servers], strict=True))
-    ]
-    for stage in case["stages"]:
-        if dice.chance(0.3):
-            stage["fabrics"] = {"compute": {"max_oversubscription": dice.one([1, 2, 3, {"leaf": 2}, {"spine": 3}])}}
-    if dice.chance(0.5):
-        case["growth"] = {"recabling": "allow", "usd_per_moved_cable": dice.one([0, 1, 5.5, 20, 150])}
-    if dice.chance(0.7):
-        kinds = dice.some(("switch", "nic", "transceiver", "cable", "fibre", "server"), 1, 4)
-        finance = case.setdefault("finance", {})
-        finance["price_decline"] = {kind: dice.one([0.05, 0.15, 0.5, 0.9]) for kind in kinds}
-    if dice.chance(0.3):
-        case.setdefault("finance", {})["discount_rate"] = dice.one([0.04, 0.1])
 
 
 def a_case(dice: Dice, servers: int) -> Json:

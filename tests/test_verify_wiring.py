@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from functools import cache
@@ -17,7 +18,7 @@ from fabopt.verify import WIRING_RULES, verify, verify_wiring
 from fabopt.verify.wiring import MOST_LINKS, combined
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring
-from tests import export_samples, small
+from tests import export_samples, growth_samples, small
 from tests.test_verify import ATTACHED, JOININGS
 from tests.verify_fixtures import DESIGNS, Json, read
 from tests.wiring_samples import Sizes, a_design, changed, picked, random_design, swapped, without
@@ -31,12 +32,17 @@ SIZED = {
     "pods": Sizes(sets=2, cores=1),
 }
 
+# Clusters that grow: cables are moved; a pod opens, with cores.
+GROWN = ("moved", "opened")
+
 
 @cache
 def design(name: str) -> Design:
-    """A design by name: worked out by hand, a way to join cages or to attach, or one of ``SIZED``."""
+    """A design by name: worked out by hand, a way to join cages or to attach, or one of ``SIZED`` or ``GROWN``."""
     if name in SIZED:
         return a_design(SIZED[name])
+    if name in GROWN:
+        return growth_samples.sample(name)
     hand: dict[str, Json] = {key: build() for key, build in DESIGNS.items()} | JOININGS | ATTACHED
     return read(hand[name])
 
@@ -55,7 +61,7 @@ def broken(name: str, made: Wiring) -> dict[str, str]:
     return {check.name: check.detail for check in checks if not check.ok and check.name not in skipped}
 
 
-@pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *ATTACHED, *SIZED])
+@pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *ATTACHED, *SIZED, *GROWN])
 def test_accepts_the_wiring_of_a_design(name: str) -> None:
     assert broken(name, wiring(name)) == {}
 
@@ -308,6 +314,36 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     "a wire more": ("one_tier", BILL, lambda w: picked(w, "wires", [*range(len(w.wires)), 0])),
     "a wire less": ("one_tier", BILL, lambda w: without(w, "wires", 7)),
     "a module more": ("two_tiers", BILL, lambda w: picked(w, "modules", [*range(len(w.modules)), 0])),
+    # stages
+    "a server cabled late": ("opened", "stages_are_fabrics", lambda w: with_link(w, SERVERS, stage=1)),
+    "a server that comes late": ("opened", "stages_are_fabrics", lambda w: changed(w, "devices", stage={0: 1})),
+    "an uplink late": ("moved", "stages_are_fabrics", lambda w: with_link(w, SPINES, stage=1)),
+    "lent to the other spine": (
+        "moved",
+        "stages_are_fabrics",
+        lambda w: changed(w, "lent", b={0: boxes(w, "spine")[1]}),
+    ),
+    "lent to a cage that is not there": ("moved", "stages_are_fabrics", lambda w: changed(w, "lent", b_cage={0: 9})),
+    "a box of no stage": ("moved", "stages_only_add", lambda w: changed(w, "devices", stage={0: 2})),
+    "a link before its leaf": ("opened", "stages_only_add", lambda w: with_link(w, SPINES, -1, stage=0)),
+    "a wire after its link": ("moved", "stages_only_add", lambda w: changed(w, "wires", stage={0: 1})),
+    "a wire before its link": ("moved", "stages_only_add", lambda w: changed(w, "wires", stage={-1: 0})),
+    "a module after its link": ("two_tiers", "stages_only_add", lambda w: changed(w, "modules", stage={0: 1})),
+    "a link not lent": ("moved", "stages_only_add", lambda w: without(w, "lent", 0)),
+    "a link lent twice": ("moved", "stages_only_add", lambda w: picked(w, "lent", [*range(len(w.lent)), 0])),
+    "another link lent": ("moved", "stages_only_add", lambda w: changed(w, "lent", link={0: kind_rows(w, SPINES)[0]})),
+    "lent before the first stage": ("moved", "stages_only_add", lambda w: changed(w, "lent", first={0: -1})),
+    "lent at the last stage": ("moved", "stages_only_add", lambda w: changed(w, "lent", last={0: 1})),
+    "lent for no time": ("moved", "stages_only_add", lambda w: changed(w, "lent", first={0: 1})),
+    "lent to a port in use": ("moved", "stages_only_add", lambda w: changed(w, "lent", b_cage={0: 1})),
+    "lent to a lane too many": ("moved", "stages_only_add", lambda w: changed(w, "lent", b_lane={0: 1})),
+    "a spine early": (
+        "moved",
+        "stage_counts_close",
+        lambda w: changed(w, "devices", stage={boxes(w, "spine")[1]: 0}),
+    ),
+    "a core early": ("opened", "stage_counts_close", lambda w: changed(w, "devices", stage={boxes(w, "core")[0]: 0})),
+    "a wire early": ("moved", "stage_counts_close", lambda w: changed(w, "wires", stage={-1: 0})),
 }
 
 
@@ -365,6 +401,12 @@ STRICT = {
 }  # fmt: skip
 
 
+GROWING = {
+    "devices": ("stage",), "links": ("stage",), "wires": ("stage",), "modules": ("stage",),
+    "lent": ("link", "first", "last", "b", "b_cage", "b_lane"),
+}  # fmt: skip
+
+
 def others(value: Any) -> Iterator[Any]:
     """Other values of the same type."""
     if isinstance(value, str):
@@ -373,7 +415,7 @@ def others(value: Any) -> Iterator[Any]:
         yield from (value + 1, value - 1)
 
 
-@pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *SIZED])
+@pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *SIZED, *GROWN])
 def test_rejects_any_entry_that_is_changed(name: str) -> None:
     for table, columns in STRICT.items():
         for column in columns:
@@ -382,6 +424,46 @@ def test_rejects_any_entry_that_is_changed(name: str) -> None:
                 for value in others(values[row]):
                     made = changed(wiring(name), table, **{column: {row: value}})
                     assert broken(name, made), (table, column, row, value)
+
+
+@pytest.mark.parametrize("name", [*GROWN, "two_tiers"])
+def test_rejects_any_stage_that_is_changed(name: str) -> None:
+    for table, columns in GROWING.items():
+        for column in columns:
+            values = getattr(getattr(wiring(name), table), column)
+            for row in range(0, len(values), max(1, len(values) // 12)):
+                for value in others(values[row]):
+                    made = changed(wiring(name), table, **{column: {row: value}})
+                    assert broken(name, made), (table, column, row, value)
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_rejects_any_number_of_a_stage_that_is_changed(name: str) -> None:
+    """Every number that the file claims of a stage is found again, in its own numbers or in the wiring."""
+    document = design(name).model_dump(mode="json", by_alias=True)
+    for stage, claimed in enumerate(document["fabrics"][0]["growth"]):
+        for path in numbers_in(claimed):
+            for step in (1, -1):
+                changed_file = copy.deepcopy(document)
+                *parents, last = path
+                inside = changed_file["fabrics"][0]["growth"][stage]
+                for key in parents:
+                    inside = inside[key]
+                inside[last] += step
+                found = {check.name for check in verify(read(changed_file)) if not check.ok}
+                assert found & STAGE_RULES, (stage, path, step)
+
+
+STAGE_RULES = {"stages_are_fabrics", "stages_only_add", "stage_counts_close"}
+
+
+def numbers_in(content: Json) -> Iterator[tuple[str, ...]]:
+    """Paths of all numbers in a nested object."""
+    for key, value in content.items():
+        if isinstance(value, dict):
+            yield from ((key, *path) for path in numbers_in(value))
+        elif isinstance(value, int | float):
+            yield (key,)
 
 
 @pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *SIZED])
@@ -395,9 +477,9 @@ def test_rejects_any_row_that_is_missing_or_twice(name: str, table: str) -> None
         assert broken(name, picked(wiring(name), table, [*rows, row]))
 
 
-@pytest.mark.parametrize("name", ["two_tiers", "cages mixed", "large"])
+@pytest.mark.parametrize("name", ["two_tiers", "cages mixed", "large", *GROWN])
 def test_never_raises_on_garbage(name: str) -> None:
-    for table in ("devices", "links", "wires", "modules"):
+    for table in ("devices", "links", "wires", "modules", "lent"):
         for column in fields(getattr(wiring(name), table)):
             values = getattr(getattr(wiring(name), table), column.name)
             junk: tuple[Any, ...] = ("", "junk")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fabopt.schema.design import FabricDesign, StageStructure, TierUse
+from fabopt.units import ceil_div
 from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.paths import (
@@ -16,10 +17,10 @@ from fabopt.verify.paths import (
     rails_reach_leaves,
     spines_reach_cores,
 )
-from fabopt.verify.ports import endpoints_are_cabled
+from fabopt.verify.ports import cages_keep_one_use, endpoints_are_cabled, planes_stay_apart
 from fabopt.verify.proof import Proof, prove
 from fabopt.verify.structure import switch_counts_close
-from fabopt.verify.wiring import Cabling, combined, repeated
+from fabopt.verify.wiring import Cabling, combined, counts_of, repeated
 from fabopt.wiring.model import NOTHING, Ints, at_stage
 
 # What every stage must be, by its numbers and by the links that are there.
@@ -29,7 +30,9 @@ NUMBERS: tuple[Callable[[Proof, FabricEvidence], None], ...] = (
     metrics_are_recomputed,
 )
 LINKS: tuple[Callable[[Proof, Cabling], None], ...] = (
+    cages_keep_one_use,
     endpoints_are_cabled,
+    planes_stay_apart,
     rails_reach_leaves,
     leaves_reach_spines,
     spines_reach_cores,
@@ -142,7 +145,9 @@ def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
     """Links at another port than at the stage before, by stage."""
     wiring = cabling.wired.wiring
     mine = wiring.links.fabric == cabling.index
-    proof.equal("cables lent at no stage", int((wiring.lent.first > wiring.lent.last).sum()), 0)
+    lent = wiring.lent
+    outside = (lent.first < 0) | (lent.first > lent.last) | (lent.last >= stages - 1)
+    proof.equal("cables lent at no stage before the last", int(outside.sum()), 0)
     moves, before = [], None
     for stage in range(stages):
         now = at_stage(wiring, stage)
@@ -152,6 +157,10 @@ def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
         a = combined(now.a[there], now.a_cage[there], now.a_lane[there])
         b = combined(now.b[there], now.b_cage[there], now.b_lane[there])
         proof.equal(f"ports with two links at stage {stage + 1}", repeated(a) + repeated(b), 0)
+        elsewhere = (lent.first <= stage) & (stage <= lent.last)
+        proof.equal(f"links lent twice at stage {stage + 1}", repeated(lent.link[elsewhere]), 0)
+        outside = there & ((now.b_lane < 0) | (now.b_lane >= now.b_lanes))
+        proof.equal(f"ports outside their cage at stage {stage + 1}", int(outside.sum()), 0)
         if before is not None:
             old = mine & (now.stage < stage)
             moved = (now.b != before.b) | (now.b_cage != before.b_cage) | (now.b_lane != before.b_lane)
@@ -180,17 +189,61 @@ def _earliest(code: Ints, stage: Ints, size: int) -> Ints:
 
 
 def stage_counts_close(proof: Proof, cabling: Cabling) -> None:
-    """What the file counts at each stage is what is installed by then.
+    """What the file counts at each stage is what is installed by then, and the last stage is the fabric itself.
 
-    Leaves, spines, cores and wires of stage <= s. Source: design file, ``growth``.
+    Of stage <= s: groups, pods, switches, wires, links of a pair of boxes, ports of switches without a link. Source:
+    design file, ``growth``.
     """
-    devices, wires, own = cabling.devices, cabling.wires, cabling.own_wires
-    for number, one in enumerate(cabling.fabric.made.growth):
-        for role, count in (("leaf", one.leaves), ("spine", one.spines), ("core", one.cores)):
-            rows = cabling.boxes(role)
-            proof.equal(f"{one.stage}: {role} switches", count, int((devices.stage[rows] <= number).sum()))
-        laid = int((wires.stage[own] <= number).sum())
-        proof.equal(f"{one.stage}: cables", one.cables, laid)
-        proof.note(f"{one.stage}: {laid} cables")
-    if not cabling.fabric.made.growth:
-        proof.note(f"one stage of {len(own)} cables")
+    made = cabling.fabric.made
+    for number, one in enumerate(made.growth):
+        for what, count in _counted(cabling, number).items():
+            proof.equal(f"{one.stage}: {what}", getattr(one, what), count)
+        proof.note(f"{one.stage}: {one.cables} cables")
+    if not made.growth:
+        proof.note(f"one stage of {len(cabling.own_wires)} cables")
+        return
+    last = made.growth[-1]
+    proof.equal(f"{last.stage}: oversubscription", last.oversubscription, made.oversubscription)
+    proof.equal(f"{last.stage}: metrics", last.metrics, made.metrics)
+
+
+def _counted(cabling: Cabling, number: int) -> dict[str, int]:
+    """The numbers of a stage as they are found in the tables."""
+    fabric, devices = cabling.fabric, cabling.devices
+    now = Cabling(fabric, cabling.wired, cabling.index, number)
+    leaves, spines, cores = (now.boxes(role) for role in ("leaf", "spine", "core"))
+    of_pod = int(counts_of(combined(devices.plane[spines], devices.pod[spines])).max(initial=0))
+    core_groups = (
+        fabric.made.planes * ceil_div(of_pod, fabric.made.structure.spines_per_core_group) if len(cores) else 1
+    )
+    endpoints = len(now.of("server-leaf")) + len(now.of("attachment-leaf"))
+    return {
+        "groups": len(np.unique(devices.group[leaves])),
+        "pods": len(np.unique(devices.pod[leaves])) if len(cores) else 1,
+        "spines_per_pod": of_pod,
+        "links_per_pair": _fewest_links(now, "leaf-spine"),
+        "cores_per_group": len(cores) // core_groups,
+        "links_per_core_pair": _fewest_links(now, "spine-core"),
+        "leaves": len(leaves),
+        "spines": len(spines),
+        "cores": len(cores),
+        "cables": int((cabling.wires.stage[cabling.own_wires] <= number).sum()),
+        "free_leaf_ports": len(leaves) * _room(fabric, "leaf") - endpoints,
+        "free_spine_ports": len(spines) * _room(fabric, "spine") - len(now.of("leaf-spine")) if len(spines) else 0,
+    }
+
+
+def _fewest_links(now: Cabling, kind: str) -> int:
+    """Links between any two boxes that have some."""
+    rows = now.of(kind)
+    return int(counts_of(combined(now.links.a[rows], now.links.b[rows])).min()) if len(rows) else 0
+
+
+def _room(fabric: FabricEvidence, role: str) -> int:
+    """Ports of a switch towards the servers beside the uplinks that it has at last."""
+    tier, most = fabric.tier(role), fabric.switch(role).max_ports
+    cages = fabric.cage(role, tier.down).count
+    if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
+        cages -= ceil_div(tier.up_ports, fabric.up(role).ports)
+    ports = cages * fabric.down(role).ports
+    return ports if most is None else min(ports, most - tier.up_ports)

@@ -126,6 +126,8 @@ def _require_rows(wiring: Wiring) -> None:
         ("links lead to boxes", links.b, 0, boxes),
         ("links have wires", links.wire, NOTHING, len(wiring.wires)),
         ("modules are in boxes", wiring.modules.device, 0, boxes),
+        ("links are lent", wiring.lent.link, 0, len(links)),
+        ("links are lent to boxes", wiring.lent.b, 0, boxes),
     ):
         if len(column) and not lowest <= int(column.min()) <= int(column.max()) < rows:
             raise ValueError(f"{what} that are not listed")

@@ -58,6 +58,7 @@ ROOMS = (
     "conflicts",
     "optimize",
     "front",
+    "sensitivity",
     "report",
     "export",
     "page",

@@ -8,7 +8,7 @@ at which the two lines cross is outside; look at the last step before that, unti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
@@ -24,7 +24,8 @@ from fabopt.sensitivity.scaled import at_factor
 STEPS = 1000
 MOST_STEPS = 10 * STEPS
 Direction = Literal[-1, 1]
-Indices = Set[int]
+DIRECTIONS: tuple[Direction, Direction] = (-1, 1)
+Indices = frozenset[int]
 
 
 class StoppedError(Exception):
@@ -32,10 +33,11 @@ class StoppedError(Exception):
 
 
 class Probe(NamedTuple):
-    """The best at some factor: its design and cost in cents (None: nothing is within the budget)."""
+    """The best at some factor: its design, the problem there, its cents (all None: nothing is within the budget)."""
 
     step: int
     met: Met | None
+    problem: Problem | None
     cents: Fraction | None
     is_proven: bool
 
@@ -62,14 +64,15 @@ class Ends:
     is_proven: bool
     settings: Settings
     clock: Clock
-    tell: Callable[[str], None]
 
     def __post_init__(self) -> None:
         """Begin with no other design."""
         self.pool: list[Met] = []
+        self.told = ""
 
-    def find(self, indices: Indices, direction: Direction) -> End:
-        """The end of the range in a direction; raises ``StoppedError``."""
+    def find(self, indices: Indices, direction: Direction, told: str = "") -> End:
+        """The end of the range in a direction; raises ``StoppedError``. ``told``: what to say is being looked at."""
+        self.told = told
         good, far = STEPS, MOST_STEPS if direction > 0 else 0
         mine = self.answer.line(indices)
         proven = self.is_proven
@@ -112,7 +115,7 @@ class Ends:
 
     def _probe(self, indices: Indices, step: int, ties: bool = False) -> Probe:
         """The best at a step; ``ties``: broken as for any answer."""
-        self.tell(f"at {100 * step / STEPS:g} % of the price")
+        self.settings.progress(f"{self.told}: solving at {100 * step / STEPS:g} %")
         factor = Fraction(step, STEPS)
         scaled = at_factor(self.base, indices, factor, self.settings.prune)
         quiet = replace(self.settings, progress=lambda text: None)
@@ -120,13 +123,13 @@ class Ends:
         if self.clock.is_over() or found.verdict == "unknown":
             raise StoppedError
         if found.value is None:
-            return Probe(step, None, None, True)
+            return Probe(step, None, None, None, True)
         met = met_of(self.base, scaled.problem, found.picked)
         cents = scaled.cents(found.value)
         if met.line(indices).at(factor) != cents:
             raise AssertionError(f"a design that costs {cents} cents was expected at {met.line(indices).at(factor)}")
         self.pool.append(met)
-        return Probe(step, met, cents, found.verdict == "optimal")
+        return Probe(step, met, scaled.problem, cents, found.verdict == "optimal")
 
 
 def _past_crossing(mine: Line, other: Line, direction: Direction) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ class Met:
     money: Mapping[int, int]
     rest: Fraction
 
-    def line(self, indices: Set[int]) -> Line:
+    def line(self, indices: frozenset[int]) -> Line:
         """Its cost as the prices of these items move."""
         moving = sum(cents for index, cents in self.money.items() if index in indices)
         return Line(self.rest + sum(self.money.values()) - moving, Fraction(moving))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, gcd
@@ -25,7 +24,7 @@ class Scaled:
         return Fraction(value, self.problem.weights.scale) * self.unit
 
 
-def at_factor(base: Problem, indices: Set[int], factor: Fraction, prune: bool = True) -> Scaled:
+def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: bool = True) -> Scaled:
     """The problem with the prices of some items (by index) times a factor, all else the same.
 
     Prices are multiplied after they have been rounded to the cent for their stage, and are not rounded again.

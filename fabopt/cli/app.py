@@ -301,7 +301,7 @@ def schema(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND", help="case, catalog, design, front, sensitivity, price-book, or a product: switch, ..."
+            metavar="KIND", help="case, catalog, design, front, sensitivity, price-book or a product: nic, ..."
         ),
     ],
     output: MaybeOutput = None,

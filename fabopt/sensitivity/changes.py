@@ -53,7 +53,8 @@ def _ends(row: LinkRow) -> str:
 
 def _way(row: LinkRow) -> str:
     """How links are made: the medium and its parts."""
-    return " ".join([row.medium, *dict.fromkeys(part.id for part in row.parts)])
+    parts = " + ".join(dict.fromkeys(part.id for part in row.parts))
+    return f"{row.medium} {parts}" if parts else row.medium
 
 
 def _numbers(problem: Problem, mine: Sequence[Picked], theirs: Sequence[Picked], theirs_problem: Problem) -> list[str]:

@@ -53,10 +53,8 @@ def _unknown(option: str, word: str, known: list[str], what: str) -> Fault | Non
 def _unanswerable(inputs: Inputs) -> list[Fault]:
     """Limits on money that come and go with prices while something else is minimized."""
     case, file = inputs.case, inputs.case_file
-    what, hint = (
-        "price ranges are not worked out under this limit",
-        "leave it out, or use `fabopt solve --price-change`",
-    )
+    what = "price ranges are not worked out under this limit"
+    hint = "leave it out, or use `fabopt solve --price-change`"
     budgets = [
         (f"stages.{at}.limits.budget_usd", stage.limits.budget_usd) for at, stage in enumerate(case.stages or ())
     ]

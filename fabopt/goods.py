@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -239,6 +239,18 @@ class Goods:
         """Add the moving of a cable, which is paid like something bought."""
         price = self.terms.move_cents
         self._single[MOVED_CABLE] = self._new("other", MOVED_CABLE, Purchasable(price_usd=price / 100), 0)
+
+    def repriced(self, price: Callable[[Item, int], int]) -> Goods:
+        """The same goods at other prices: ``price(item, cents)`` of every break at every stage, and of its worth."""
+
+        def offer(item: Item, one: Offer) -> Offer:
+            now, present = (tuple(price(item, cents) for cents in old) for old in (one.cents, one.present))
+            return one._replace(cents=now, present=present)
+
+        made = [replace(item, offers=tuple(offer(item, one) for one in item.offers)) for item in self.items]
+        lengths = {key: [made[item.index] for item in items] for key, items in self._lengths.items()}
+        single = {key: made[item.index] for key, item in self._single.items()}
+        return Goods(self.terms, made, single, defaultdict(list, lengths))
 
 
 def goods_of(catalog: Catalog, terms: Terms | None = None) -> Goods:

@@ -6,7 +6,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -305,6 +305,14 @@ def summary_of(clos: Clos) -> str:
     speed = gbps(parts.nic.port.lane.port_mbps)
     per_server = parts.nic.ports_per_server
     return f"{' + '.join(words)}, {per_server} x {speed}G a server, {parts.protocol}"
+
+
+def summaries_of(problem: Problem, picked: Sequence[Picked]) -> str:
+    """Every fabric of a design in one line, by name where there are several."""
+    texts = [summary_of(candidate.design) for candidate, _ in picked]
+    if len(texts) == 1:
+        return texts[0]
+    return "; ".join(f"{fabric.name}: {text}" for fabric, text in zip(problem.fabrics, texts, strict=True))
 
 
 def formulation_text(inputs: Inputs, form: Literal["lp", "mps"]) -> str:

@@ -63,6 +63,7 @@ ROOMS = (
     "conflicts",
     "optimize",
     "front",
+    "sensitivity",
     "report",
     "export",
     "page",

@@ -189,6 +189,35 @@ def pareto(
 
 
 @app.command()
+def sensitivity(
+    case: CaseFile,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="WORD", help="Only prices of this kind, such as transceiver; repeatable."),
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option("--part", metavar="ID", help="Only the price of this product, bought or not; repeatable."),
+    ] = None,
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all ranges.")] = None,
+    csv: Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write a table of the ranges.")] = None,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the ranges known by then."),
+    ] = None,
+    catalog: Catalogs = None,
+    price_change: PriceChanges = None,
+) -> None:
+    """Find how far prices can move before the answer changes, and what it changes to."""
+    from fabopt.cli.sensitivity import sensitivity_of_case
+    from fabopt.cli.solving import Search
+
+    search = Search(case, engine.value, time_limit, catalog, price_change)
+    raise typer.Exit(sensitivity_of_case(search, kind or [], part or [], json, csv))
+
+
+@app.command()
 def export(
     design: DesignFile,
     to: Annotated[
@@ -270,7 +299,10 @@ def models() -> None:
 @app.command()
 def schema(
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="case, catalog, design, price-book, or a product: switch, nic, ...")
+        str,
+        typer.Argument(
+            metavar="KIND", help="case, catalog, design, front, sensitivity, price-book or a product: nic, ..."
+        ),
     ],
     output: MaybeOutput = None,
 ) -> None:

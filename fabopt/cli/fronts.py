@@ -83,7 +83,7 @@ class Watched:
 
 
 @contextmanager
-def _at_work(search: Search) -> Iterator[tuple[Clock, Callable[[str], None]]]:
+def at_work(search: Search) -> Iterator[tuple[Clock, Callable[[str], None]]]:
     """A clock that time and Ctrl-C stop, and where to say what is being done."""
     from fabopt.clock import Clock
     from fabopt.optimize import interrupts
@@ -114,7 +114,7 @@ def sweep_case(
     empty = sweeps.empty_front(inputs, grid)
     before = None if resume is None else resumed(resume, empty)
     metric = empty.objectives[-1]
-    with _at_work(search) as (clock, show):
+    with at_work(search) as (clock, show):
         watched = Watched(show, metric.metric, metric.sense == "maximize", grid.size)
 
         def report(points: Sequence[FrontPoint], done: int, new: int) -> None:
@@ -148,7 +148,7 @@ def pareto_case(
     inputs = search.inputs()
     from fabopt.clock import Settings
 
-    with _at_work(search) as (clock, show):
+    with at_work(search) as (clock, show):
         first = objectives[0]
         watched = Watched(show, first.name, first.sense == "maximize")
         front = pareto_front(

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from fabopt.billing import KIND_ORDER
 from fabopt.front.finder import Met
 from fabopt.front.measures import shown
-from fabopt.optimize import Answer, design_of, summary_of
+from fabopt.optimize import Answer, design_of, summaries_of
 from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, sums_of
 from fabopt.problem import Problem
 from fabopt.schema.design import Conflict, Design, Objective
 from fabopt.schema.front import FrontPoint
-from fabopt.topology.clos.candidates import Clos
 from fabopt.units import cents, usd
 from fabopt.verify import verify
 
@@ -43,7 +42,7 @@ def point_of(problem: Problem, met: Met, place: Place) -> FrontPoint:
         budget_usd=place.budget_usd,
         over=dict(place.over or {}),
         status="optimal" if met.is_proven else "feasible",
-        summary=_summary(problem, met),
+        summary=summaries_of(problem, list(met.optimum.picked)),
         values=values,
         objective=Objective(
             metric=place.metric,
@@ -95,15 +94,6 @@ def budgeted(problem: Problem, budget_usd: int | float | None) -> Problem:
     most = None if budget_usd is None else cents(budget_usd)
     case = problem.case.model_copy(update={"limits": limits})
     return replace(problem, case=case, limits=replace(problem.limits, capex_cents=most))
-
-
-def _summary(problem: Problem, met: Met) -> str:
-    """Every fabric in a line, by name where there are several."""
-    clos: list[Clos] = [candidate.design for candidate, _ in met.optimum.picked]
-    texts = [summary_of(one) for one in clos]
-    if len(texts) == 1:
-        return texts[0]
-    return "; ".join(f"{fabric.name}: {text}" for fabric, text in zip(problem.fabrics, texts, strict=True))
 
 
 def _by_kind(design: Design) -> dict[str, int | float]:

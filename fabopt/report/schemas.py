@@ -14,12 +14,16 @@ from fabopt.library import checkout_or_package
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, PriceBook
 from fabopt.schema.design import Design
+from fabopt.schema.front import Front
+from fabopt.schema.sensitivity import Sensitivity
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMAS: dict[str, type[BaseModel]] = {
     "case": Case,
     "catalog": Catalog,
     "design": Design,
+    "front": Front,
+    "sensitivity": Sensitivity,
     "price-book": PriceBook,
     **PART_MODELS,
 }

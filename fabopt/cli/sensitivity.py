@@ -1,0 +1,60 @@
+"""The command that says how far prices can move before the answer changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fabopt.cli.fronts import at_work
+from fabopt.cli.output import check_targets, deliver, say, tell
+from fabopt.cli.solving import Search
+from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER
+from fabopt.export.sensitivity import sensitivity_bytes, sensitivity_csv
+from fabopt.files import STANDARD_STREAM
+from fabopt.report.answer import infeasible_lines
+from fabopt.report.sensitivity import sensitivity_headline, sensitivity_summary
+
+if TYPE_CHECKING:
+    from fabopt.schema.sensitivity import Sensitivity
+
+
+def sensitivity_of_case(
+    search: Search, kinds: Sequence[str], parts: Sequence[str], json: str | None, csv: str | None
+) -> int:
+    """Find the price ranges of a case's answer, write what was asked for, print the table; its exit code."""
+    check_targets([json, csv])
+    inputs = search.inputs()
+    from fabopt.clock import Settings
+    from fabopt.sensitivity.ranges import sensitivity
+    from fabopt.sensitivity.targets import Asked, check_asked
+
+    asked = Asked(kinds, parts)
+    check_asked(asked, inputs)
+    with at_work(search) as (clock, show):
+        found = sensitivity(inputs, asked, Settings(search.engine, search.time_limit_s, progress=show), clock)
+    if json is not None:
+        deliver(json, sensitivity_bytes(found))
+    if found.status in ("infeasible", "unknown"):
+        return _without_answer(found)
+    if csv is not None:
+        deliver(csv, sensitivity_csv(found))
+    if STANDARD_STREAM in (json, csv):
+        tell(sensitivity_headline(found))
+    else:
+        say(sensitivity_summary(found))
+    return EXIT_DONE
+
+
+def _without_answer(found: Sensitivity) -> int:
+    """Say why there is no answer."""
+    from fabopt.schema.design import Design
+
+    design = Design(
+        fabopt=found.fabopt,
+        case=found.case,
+        status=found.status,
+        objective=found.objective,
+        conflicts=found.conflicts,
+    )
+    tell("\n".join([*infeasible_lines(design), *found.notes]))
+    return EXIT_INFEASIBLE if found.status == "infeasible" else EXIT_NO_ANSWER

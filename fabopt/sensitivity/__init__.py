@@ -1,0 +1,1 @@
+"""How far prices can move before the answer to a case changes."""

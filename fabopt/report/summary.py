@@ -60,7 +60,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield _cost_table(design)
     yield _line(totals_line(design))
     if len(design.stages) > 1:
-        yield _heading("Growth", "cumulative")
+        yield _heading("Growth", "the cost of each stage; all else as it stands from then on")
         yield _stage_table(design)
     yield _heading("Proof")
     yield _line(proof_line(design))

@@ -129,7 +129,8 @@ def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
 def _lines(problem: Problem, picked: Sequence[Picked], order: Order, stage: int) -> Iterator[_Line]:
     """The lines of a stage, in the bill's order."""
     uses = [(fabric.name, _at(stage_uses(one), stage)) for fabric, one in zip(problem.fabrics, picked, strict=True)]
-    shared = {problem.server_item: problem.server_adds[stage]} if problem.server_item is not None else {}
+    server, more = problem.server_item, problem.server_adds[stage]
+    shared = {server: more} if server is not None and more else {}
     used = {item for _, adds in uses for item in adds} | set(shared)
     early = [item for item, count in _at(order.bought, stage).items() if item not in used and count]
     spares = _at(order.spares, stage)

@@ -31,7 +31,7 @@ def stage_uses(picked: Picked) -> dict[tuple[int, Item], int]:
     for option, number in units:
         for key, each in option.uses.items():
             counts[key] = counts.get(key, 0) + each * number
-    return counts
+    return {key: count for key, count in counts.items() if count}
 
 
 def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item], int]:
@@ -43,7 +43,7 @@ def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item
     if problem.server_item is not None:
         for stage, count in enumerate(problem.server_adds):
             counts[stage, problem.server_item] = count
-    return counts
+    return {key: count for key, count in counts.items() if count}
 
 
 # -- orders -----------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def order_of(problem: Problem, picked: Sequence[Picked]) -> Order:
 
 
 def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:
-    uses = {key: count for key, count in all_uses(problem, picked).items() if count}
+    uses = all_uses(problem, picked)
     special = {item for _, item in uses if is_ordered(problem, item)}
     bought = {key: count for key, count in uses.items() if key[1] not in special}
     if not special:

@@ -97,8 +97,10 @@ class Purchases:
         return spares_of(item.spares, sum(self.most[one] for one in rivals))
 
     def _add_orders(self, item: Item) -> None:
-        """Orders up to the last stage that adds anything: later ones only cost."""
-        wanted = [stage for stage in self.stages if self.uses[item][stage].terms or self.uses[item][stage].constant]
+        """Orders up to the last stage that adds any (of the kind, if spares are of the site): later ones only cost."""
+        shared = item.spares is not None and item.spares.per == "site"
+        uses = [self.uses[one] for one in (self._of_kind(item.kind) if shared else [item])]
+        wanted = [stage for stage in self.stages if any(one[stage].terms or one[stage].constant for one in uses)]
         for stage in self._until(max(wanted, default=-1)):
             for piece, most in self._order_sizes(item, stage):
                 name = f"{self._name(item, stage)}_{piece.tier}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fabopt.billing import bill
 from fabopt.goods import Item
 from fabopt.ordering import Picked, order_of, sums_of
 from fabopt.problem import Problem, problem_of
@@ -126,6 +127,20 @@ def test_spares_of_a_site_are_of_the_cheapest_part_in_use() -> None:
     rules = {"procurement": {"spares": {"transceiver": {"fraction": 0.4, "per": "site"}}}}
     found = planned([module((2,)), module((3,), 1, price_usd=60)], stages=[{"name": "all", "servers": 2}], **rules)
     assert found.orders == ((2,), (5,))
+
+
+def test_spares_of_a_site_may_be_of_a_part_that_grows_no_more() -> None:
+    # 4 of the part for 60 at first, 5 of the other later: ceil(0.25 x 4) = 1 spare, then ceil(0.25 x 9) = 3, all at 60.
+    rules = {"procurement": {"spares": {"transceiver": {"fraction": 0.25, "per": "site"}}}}
+    assert planned([module((0, 5)), module((4, 0), 1, price_usd=60)], **rules).orders == ((0, 5), (5, 2))
+
+
+def test_what_is_bought_early_has_a_line_of_no_fabric() -> None:
+    # Nothing may be spent in the second year, so its 4 are bought in the first.
+    stages = [YEARS[0], {**YEARS[1], "limits": {"budget_usd": 0}}]
+    problem, picked = set_up([module((0, 4))], stages=stages)
+    rows = [(row.stage, row.fabric, row.quantity, row.in_use, row.total_usd) for row in bill(problem, picked)]
+    assert rows == [("first", "", 4, 0, 400), ("second", "compute", 0, 4, 0)]
 
 
 def random_item(dice: random.Random, number: int) -> Json:

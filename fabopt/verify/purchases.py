@@ -56,7 +56,7 @@ def items_in_use(evidence: Evidence) -> Used:
     if evidence.case.include_servers:
         for stage, more in enumerate(_added(evidence.servers_by_stage)):
             used[stage, NO_FABRIC, Item("server", evidence.case.server)] += more
-    return {key: units for key, units in used.items() if units or key[1] == NO_FABRIC}
+    return {key: units for key, units in used.items() if units}
 
 
 def _added(counts: Sequence[int]) -> list[int]:

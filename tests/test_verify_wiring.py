@@ -19,6 +19,7 @@ from fabopt.verify.wiring import MOST_LINKS, combined
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring
 from tests import export_samples, growth_samples, small
+from tests import test_brute_force as tiny
 from tests.test_verify import ATTACHED, JOININGS
 from tests.verify_fixtures import DESIGNS, Json, read
 from tests.wiring_samples import Sizes, a_design, changed, picked, random_design, swapped, without
@@ -543,6 +544,21 @@ def test_attachments_share_cages_and_wires(family: str, seed: int) -> None:
     made = random_design(family, seed)
     assert made is not None
     assert [check for check in made.checks if not check.ok] == []
+
+
+def test_a_breakout_leads_to_a_module_of_somebody_else() -> None:
+    """Two single ports of a leaf, and one fibre with its single head in the attachment's cage."""
+    one, trunk = tiny.optic("one", "1x100", 30), tiny.optic("trunk", "2x100", 50, "MPO")
+    breakout = tiny.fibre("breakout", "MPO", "LC", 5, heads=2)
+    store = {"name": "store", "ports": 2, "buys": "near", "form_factor": tiny.Q, "split": "2x100"}
+    wanted = tiny.case(4, {"tiers": 1, "attachments": [store]})
+    del wanted["catalog"]
+    made = growth_samples.solved(growth_samples.eight() | {"transceivers": [one, trunk], "fibres": [breakout]}, wanted)
+    assert small.bought(made) == {"eight": 1, "card": 4, "cable": 4, "one": 2, "breakout": 1}
+    small.assert_proven(made)
+    wires = wiring_of(made).wires
+    at = list(wires.part).index("breakout")
+    assert (wires.a_heads[at], wires.b_heads[at]) == (1, 2)
 
 
 @given(st.lists(st.tuples(*[st.integers(-(2**62), 2**62)] * 3), max_size=12))

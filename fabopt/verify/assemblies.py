@@ -36,7 +36,8 @@ class Assembly:
         """Ports that one connector of the wire carries at the near and at the far end.
 
         A cable's connector is its head, which takes a whole cage. What is in an attachment's cage may be somebody
-        else's: then a straight fibre carries what the other end gives it, any other one port to a connector.
+        else's: then a straight fibre carries what the other end gives it, and of a breakout the end with a single head
+        carries a port for each of the others.
         """
         near, far = self.kind.near.end.lane, self.kind.far.end.lane
         if isinstance(self.wire, Cable):
@@ -44,7 +45,10 @@ class Assembly:
         far_ports = ports_per_connector(self.far, far) if self.far else 1
         if self.near is not None:
             return ports_per_connector(self.near, near), far_ports
-        return (far_ports if heads(self.wire) == 1 else 1), far_ports
+        many = heads(self.wire)
+        if many == 1:
+            return far_ports, far_ports
+        return (many if far_ports == 1 else 1), far_ports
 
     @cached_property
     def heads(self) -> set[tuple[int, int]]:

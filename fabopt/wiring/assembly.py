@@ -77,6 +77,8 @@ def _wires(lengths: list[LinkPart]) -> tuple[tuple[str, float, int], ...]:
 def _fibre_carries(per_near: int, per_far: int, heads: int, near: str) -> tuple[Carries, int]:
     if not near and per_far > 1:  # somebody else's module: the fibre tells what it does
         return (Carries.PAIR, per_far) if heads == 1 else (Carries.FAR, per_far)
+    if not near and heads > 1:  # a breakout whose single head is at that module
+        return Carries.NEAR, heads
     if per_near == per_far:
         return (Carries.LINK, 1) if per_near == 1 else (Carries.PAIR, per_near)
     return (Carries.NEAR, per_near) if per_far == 1 else (Carries.FAR, per_far)

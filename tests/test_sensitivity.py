@@ -7,22 +7,24 @@ of 1000 USD, four cards of 100 and four cables of 10: 1440 USD.
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import pytest
 
 from fabopt import optimize
+from fabopt import problem as problems
 from fabopt.clock import Clock, Settings
 from fabopt.errors import InputError
 from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
-from fabopt.sensitivity.ranges import NOTHING_FITS, POWER_NOTE, sensitivity
+from fabopt.sensitivity.ranges import FLOOR_NOTE, NOTHING_FITS, POWER_NOTE, sensitivity
 from fabopt.sensitivity.targets import Asked, check_asked
+from tests.brute_floor import cheapest, toy
 from tests.brute_force import solve as brute_solve
 from tests.random_cases import generate
-from tests.test_brute_force import Json, cable, cage, card, case, catalog, switch
+from tests.test_brute_force import Json, cable, cage, case, catalog, switch
 
+FLOOR_SEED = 6
 KINDS = {
     "switch": "switches", "nic": "nics", "transceiver": "transceivers", "cable": "cables", "fibre": "fibres",
     "server": "servers",
@@ -100,9 +102,7 @@ def test_a_kind_moves_all_its_products() -> None:
 
 def test_power_stays_where_energy_is_paid() -> None:
     """A watt for a year at 0.1 USD/kWh is 0.876 USD. 1000 t + 87.6 = 1100 + 43.8 at t = 1.0562."""
-    parts = catalog(
-        switches=[switch("switch", cage(4, "1x100")), switch("cool", cage(4, "1x100"), usd=1100, watts=50)]
-    )
+    parts = catalog(switches=[switch("switch", cage(4, "1x100")), switch("cool", cage(4, "1x100"), usd=1100, watts=50)])
     finance = {"energy_usd_per_kwh": 0.1, "pue": 1, "years": 1}
     one = of_part(parts, case(4, objective="tco_usd", finance=finance), "switch")
     assert one.factor_high == 1.056 and one.high is not None and one.high.factor == 1.057
@@ -184,6 +184,31 @@ def test_no_answer_says_why() -> None:
     assert [(one.limit, one.needed) for one in found.conflicts] == [("limits.budget_usd", 1440)]
 
 
+# -- floors -----------------------------------------------------------------------------------------------------
+
+
+def test_ends_on_a_small_floor_equal_brute_force() -> None:
+    """A step beyond an end the cheapest design in all places costs what is said to take over."""
+    content, parts = toy(FLOOR_SEED)
+    ends = [
+        (one, end)
+        for one in ranges(parts, content).ranges
+        for end in (one.low, one.high)
+        if end is not None and end.objective is not None
+    ]
+    assert ends
+    for one, end in ends:
+        beyond = cheapest(content, priced(parts, one, round(end.factor * 1000)))
+        assert beyond is not None and beyond / 1e5 == pytest.approx(end.objective, abs=0.0051)
+
+
+def test_large_floors_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(problems, "MOST_SERVERS_PROVEN_ON_FLOOR", 0)
+    content, parts = toy(FLOOR_SEED)
+    found = ranges(parts, content, kinds=("switch",))
+    assert FLOOR_NOTE in found.notes and [one.proven for one in found.ranges] == [False]
+
+
 # -- bad input --------------------------------------------------------------------------------------------------
 
 
@@ -226,7 +251,7 @@ def priced(parts: Json, one: PriceRange, step: int) -> Json:
     for kind in KINDS.values():
         for product in moved.get(kind, []):
             factor = step if one.part == product["id"] or (one.kind and KINDS[one.kind] == kind) else 1000
-            for sold in product["lengths"] if "lengths" in product else [product]:
+            for sold in product.get("lengths", [product]):
                 if isinstance(sold.get("price_usd"), list):
                     for tier in sold["price_usd"]:
                         tier["usd"] = round(tier["usd"] * factor, 2)

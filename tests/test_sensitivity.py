@@ -11,17 +11,20 @@ import copy
 import pytest
 
 from fabopt import optimize
+from fabopt import problem as problems
 from fabopt.clock import Clock, Settings
 from fabopt.errors import InputError
 from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
-from fabopt.sensitivity.ranges import NOTHING_FITS, POWER_NOTE, sensitivity
+from fabopt.sensitivity.ranges import FLOOR_NOTE, NOTHING_FITS, POWER_NOTE, sensitivity
 from fabopt.sensitivity.targets import Asked, check_asked
+from tests.brute_floor import cheapest, toy
 from tests.brute_force import solve as brute_solve
 from tests.random_cases import generate
 from tests.test_brute_force import Json, cable, cage, case, catalog, switch
 
+FLOOR_SEED = 6
 KINDS = {
     "switch": "switches", "nic": "nics", "transceiver": "transceivers", "cable": "cables", "fibre": "fibres",
     "server": "servers",
@@ -179,6 +182,31 @@ def test_no_answer_says_why() -> None:
     )
     assert found.status == "infeasible" and found.ranges == ()
     assert [(one.limit, one.needed) for one in found.conflicts] == [("limits.budget_usd", 1440)]
+
+
+# -- floors -----------------------------------------------------------------------------------------------------
+
+
+def test_ends_on_a_small_floor_equal_brute_force() -> None:
+    """A step beyond an end the cheapest design in all places costs what is said to take over."""
+    content, parts = toy(FLOOR_SEED)
+    ends = [
+        (one, end)
+        for one in ranges(parts, content).ranges
+        for end in (one.low, one.high)
+        if end is not None and end.objective is not None
+    ]
+    assert ends
+    for one, end in ends:
+        beyond = cheapest(content, priced(parts, one, round(end.factor * 1000)))
+        assert beyond is not None and beyond / 1e5 == pytest.approx(end.objective, abs=0.0051)
+
+
+def test_large_floors_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(problems, "MOST_SERVERS_PROVEN_ON_FLOOR", 0)
+    content, parts = toy(FLOOR_SEED)
+    found = ranges(parts, content, kinds=("switch",))
+    assert FLOOR_NOTE in found.notes and [one.proven for one in found.ranges] == [False]
 
 
 # -- bad input --------------------------------------------------------------------------------------------------

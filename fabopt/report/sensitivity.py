@@ -27,7 +27,8 @@ def sensitivity_headline(found: Sensitivity) -> str:
     proven = ", proven" if all(one.proven for one in found.ranges) else ", not all proven"
     value = metric_value(found.objective.metric, found.objective.value or 0)
     stopped = "" if found.complete else "; stopped before all were known"
-    return f"{found.case.name}: {metric_name(found.objective.metric)} {value}, {known}{proven if found.ranges else ""}{stopped}."
+    sure = proven if found.ranges else ""
+    return f"{found.case.name}: {metric_name(found.objective.metric)} {value}, {known}{sure}{stopped}."
 
 
 def _blocks(found: Sensitivity) -> Iterator[RenderableType]:

@@ -25,10 +25,10 @@ def sensitivity_headline(found: Sensitivity) -> str:
     """Say in one sentence what the answer is, and how many ranges are known."""
     known = some(len(found.ranges), "price range")
     proven = ", proven" if all(one.proven for one in found.ranges) else ", not all proven"
+    proven = proven if found.ranges else ""
     value = metric_value(found.objective.metric, found.objective.value or 0)
     stopped = "" if found.complete else "; stopped before all were known"
-    sure = proven if found.ranges else ""
-    return f"{found.case.name}: {metric_name(found.objective.metric)} {value}, {known}{sure}{stopped}."
+    return f"{found.case.name}: {metric_name(found.objective.metric)} {value}, {known}{proven}{stopped}."
 
 
 def _blocks(found: Sensitivity) -> Iterator[RenderableType]:

@@ -26,6 +26,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "dgx-superpod-512": {"leaf": 128, "spine": 128, "core": 64},
     "finetuning-1024-gpus": {"leaf": 8, "spine": 2},
     "gb200-nvl72-576": {"leaf": 32, "spine": 9},
+    "h100-growth-128": {"leaf": 32, "spine": 16},
     "hall-1024-gpus": {"leaf": 16, "spine": 8},
     "mi300x-inference-2048": {"leaf": 3, "spine": 1},
     "pretraining-16384-gpus": {"leaf": 256, "spine": 256, "core": 128},
@@ -103,6 +104,15 @@ def test_two_fabrics_share_one_bill(designs: dict[str, Design]) -> None:
     assert [fabric.protocol for fabric in design.fabrics] == ["infiniband", "ethernet"]
     assert {row.fabric for row in design.bom} == {"compute", "storage"}
     assert design.fabrics[1].oversubscription["leaf"] <= 1.34
+
+
+def test_growth_keeps_every_cable(designs: dict[str, Design]) -> None:
+    """By hand: 8 leaves with 32 + 32 links a unit; at 1:1 a leaf needs all of its 2 links to each of 16 spines."""
+    growth = design_of("h100-growth-128", designs).fabrics[0].growth
+    assert [(one.leaves, one.spines, one.cables, one.moved_cables) for one in growth] == [
+        (8, 16, 512, 0), (16, 16, 1024, 0), (24, 16, 1536, 0), (32, 16, 2048, 0)
+    ]  # fmt: skip
+    assert [one.free_spine_ports for one in growth] == [16 * 64 - 256 * units for units in (1, 2, 3, 4)]
 
 
 def test_planes_and_speeds(designs: dict[str, Design]) -> None:

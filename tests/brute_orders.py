@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tests.brute_parts import Json, ceil_div, exact, whole
 
@@ -96,20 +96,39 @@ def in_time(item: Json, case: Json, orders: tuple[int, ...], stage: int) -> bool
     return not any(orders[at] for at in late) and (not late or taken <= item.get("stock", 0))
 
 
+class Priced(NamedTuple):
+    """Orders of one item with what they cost at each stage."""
+
+    orders: tuple[int, ...]
+    spent: tuple[int, ...]
+    worth: int
+
+
+def priced(item: Json, case: Json, most: int) -> list[Priced]:
+    """Every plan of one item with its costs."""
+    stages = range(len(case["stages"]))
+    costs = [[order_cents(item, case, stage, units) for units in range(most + 1)] for stage in stages]
+    found = []
+    for orders in plans(item, case, most):
+        paid = [costs[stage][units] for stage, units in enumerate(orders)]
+        found.append(Priced(orders, tuple(cents for cents, _ in paid), sum(present for _, present in paid)))
+    return found
+
+
 def cheapest(items: list[Json], case: Json, most: int) -> Plan | None:
     """The best orders of all items together, under the budgets of stages; None if there are none."""
     last = len(case["stages"]) - 1
     budgets = [(stage.get("limits") or {}).get("budget_usd") for stage in case["stages"]]
-    found: list[Plan] = []
-    for orders in product(*(list(plans(item, case, most)) for item in items)):
-        spent, worth = [0] * (last + 1), 0
-        for item, own in zip(items, orders, strict=True):
-            for stage, units in enumerate(own):
-                cents, present = order_cents(item, case, stage, units)
-                spent[stage], worth = spent[stage] + cents, worth + present
+    best: Plan | None = None
+    for chosen in product(*(priced(item, case, most) for item in items)):
+        spent = [sum(column) for column in zip(*(one.spent for one in chosen), strict=True)]
         if any(limit is not None and cents > limit * 100 for cents, limit in zip(spent, budgets, strict=True)):
             continue
-        value: Any = worth if case.get("objective") == "tco_usd" else sum(spent)
+        value = sum(one.worth for one in chosen) if case.get("objective") == "tco_usd" else sum(spent)
+        if best is not None and value > best.objective:
+            continue
+        orders = tuple(one.orders for one in chosen)
         early = sum((last - stage) * units for own in orders for stage, units in enumerate(own))
-        found.append(Plan(value, sum(spent), sum(map(sum, orders)), early, orders))
-    return min(found, default=None)
+        plan = Plan(value, sum(spent), sum(map(sum, orders)), early, orders)
+        best = plan if best is None else min(best, plan)
+    return best

@@ -101,7 +101,7 @@ class FabricProblem:
         """All that it may be made of, and how: equal for fabrics that differ in runs and places only."""
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
-            self.oversubscription_spine, self.reserve, self.attachments,
+            self.oversubscription_spine, self.reserve, self.attachments, self.wants,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip

@@ -35,12 +35,12 @@ def shelf_names(case: Case, catalog: Catalog) -> frozenset[str]:
     return _named_ids(case) | {one.id for one in server.nics}
 
 
-def shelf_of(case: Case, catalog: Catalog, prune: bool = True) -> Shelf:
-    """Everything on sale, and what joins it."""
+def shelf_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Shelf:
+    """Everything on sale, and what joins it; ``whole``: also what others stand in for at today's prices."""
     named, terms = shelf_names(case, catalog), terms_of(case)
     offered = allowed(_on_sale(catalog, named), terms.rules, case.server)
     goods = goods_of(offered, terms)
-    if prune:
+    if prune and not whole:
         leave_out_beaten(offered, goods, named)
     return Shelf(named, terms, offered, goods, PortTypes(offered), LinkTable(offered, goods, prune))
 

@@ -470,31 +470,22 @@ def two_tiers() -> Json:
         "fabrics": [fabric],
         "stages": [
             {
-                "name": "day-1",
-                "month": 0,
-                "servers": 2,
-                "gpus": 8,
-                "capex_usd": 241280,
-                "power_w": 7010,
-                "fabrics": {"compute": {"leaf": 8, "spine": 2, "core": 0}},
-            },
-            {
                 "name": "final",
                 "month": 18,
                 "servers": 7,
                 "gpus": 28,
-                "capex_usd": 0,
+                "capex_usd": 241280,
                 "power_w": 7010,
                 "fabrics": {"compute": {"leaf": 8, "spine": 2, "core": 0}},
             },
         ],
         "bom": [
-            line("compute", "switch", "twin8", 10, 16000, 6000, stage="day-1"),
-            line("compute", "transceiver", "single-flat", 2, 700, 18, stage="day-1"),
-            line("compute", "transceiver", "twin-fin", 48, 1200, 768, stage="day-1"),
-            line("compute", "transceiver", "twin-flat", 14, 1300, 224, stage="day-1"),
-            line("compute", "fibre", "mpo", 30, 40, 0, length_m=5, stage="day-1"),
-            line("compute", "fibre", "mpo", 32, 90, 0, length_m=30, stage="day-1"),
+            line("compute", "switch", "twin8", 10, 16000, 6000),
+            line("compute", "transceiver", "single-flat", 2, 700, 18),
+            line("compute", "transceiver", "twin-fin", 48, 1200, 768),
+            line("compute", "transceiver", "twin-flat", 14, 1300, 224),
+            line("compute", "fibre", "mpo", 30, 40, 0, length_m=5),
+            line("compute", "fibre", "mpo", 32, 90, 0, length_m=30),
         ],
     }
 

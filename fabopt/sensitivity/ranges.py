@@ -25,6 +25,7 @@ from fabopt.sensitivity.changes import changes_between
 from fabopt.sensitivity.ends import DIRECTIONS, MOST_STEPS, STEPS, End, Ends, Probe, StoppedError
 from fabopt.sensitivity.lines import met_of
 from fabopt.sensitivity.targets import Asked, Target, targets_of
+from fabopt.shelf import shelf_of
 from fabopt.units import CENTS_PER_USD, exact, plain, rounded, usd
 
 NOTHING_FITS = "no design is within the budget"
@@ -35,7 +36,9 @@ FLOOR_NOTE = "large floor: the likeliest designs were compared at each price, so
 def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) -> Sensitivity:
     """Price ranges of the answer to a case; ``check_asked`` has passed. What a stopped clock leaves out is missing."""
     started = time.perf_counter()
-    problem = problem_of(inputs.case, inputs.catalog, settings.prune)
+    problem = problem_of(
+        inputs.case, inputs.catalog, settings.prune, shelf_of(inputs.case, inputs.catalog, settings.prune, whole=True)
+    )
     settings.progress("finding the answer at today's prices")
     optimum = Search(problem, settings, clock).run()
     if optimum.value is None:

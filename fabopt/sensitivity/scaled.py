@@ -11,6 +11,7 @@ from fabopt.goods import Item
 from fabopt.links import LinkTable
 from fabopt.problem import Limits, Problem, problem_of
 from fabopt.shelf import Shelf
+from fabopt.substitutes import leave_out_beaten
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Scaled:
 def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: bool = True) -> Scaled:
     """The problem with the prices of some items (by index) times a factor, all else the same.
 
-    Prices are multiplied after they have been rounded to the cent for their stage, and are not rounded again.
+    ``base`` has a whole shelf. Prices are multiplied after they have been rounded to the cent for their stage, and are
+    not rounded again.
     """
     up, down = factor.numerator, factor.denominator
 
@@ -45,6 +47,8 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
     unit = Fraction(common, down)
     goods = base.goods.repriced(lambda item, cents: raised(item, cents) // common)
     old = base.shelf
+    if prune:
+        leave_out_beaten(old.offered, goods, old.named)
     shelf = Shelf(old.named, old.terms, old.offered, goods, old.ports, LinkTable(old.offered, goods, prune))
     made = problem_of(base.case, base.catalog, prune, shelf)
     energy = tuple(one / unit for one in base.energy_cents_per_mw)

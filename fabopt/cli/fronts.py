@@ -46,7 +46,7 @@ class Targets:
         if self.csv is not None:
             deliver(self.csv, front_csv(front))
         if self.plot is not None and any(point.totals is not None for point in front.points):
-            from fabopt.report.plot import write_plot  # type: ignore[import-untyped, unused-ignore]
+            from fabopt.report.plot import write_plot
 
             write_plot(front, Path(self.plot))
 

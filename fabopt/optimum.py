@@ -13,6 +13,9 @@ from fabopt.problem import Problem
 from fabopt.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
 
+# It works in whole numbers, so nothing of its answers is lost in rounding.
+EXACT = "cp-sat"
+
 
 @dataclass
 class Optimum:
@@ -74,7 +77,10 @@ def _by_levels(
 
 
 def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings, clock: Clock) -> Solution:
+    """One level. Where an engine has found the optimum and then gives nothing usable for a tie, CP-SAT breaks it."""
     solution = solve(program.lp, settings.engine, clock.left(), hint)
+    if solution.verdict == "unknown" and hint is not None and settings.engine != EXACT and not clock.is_over():
+        solution = solve(program.lp, EXACT, clock.left(), hint)
     if solution.verdict == "unknown" and not clock.is_over():
         raise NoAnswerError(f"engine {settings.engine} returned no usable answer; try another with --engine")
     return solution

@@ -18,12 +18,9 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-import ortools.sat.python.cp_model  # noqa: F401 - before pulp: docs/decisions
-
-import pulp  # isort: skip
-
 from fabopt.finance import Weights, weights_of
 from fabopt.goods import Item
+from fabopt.lp import pulp
 from fabopt.problem import WIRES, Limits, Problem, of_item
 from fabopt.purchases import Purchases, Use, is_ordered
 from fabopt.topology.candidate import Candidate, Option, Uses

@@ -39,8 +39,7 @@ class Master:
 
     def prices(self) -> tuple[Floats, float]:
         """Prices at which the model of the bound is highest, and its height there."""
-        # a module that OR-Tools makes from C, with nothing said of its types
-        from ortools.linear_solver import pywraplp  # type: ignore[attr-defined]
+        from ortools.linear_solver import pywraplp
 
         solver = pywraplp.Solver.CreateSolver("GLOP")
         scale = max(1.0, *(abs(point.objective) for point in self.points))

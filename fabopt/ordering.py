@@ -10,12 +10,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from weakref import WeakKeyDictionary
 
-import ortools.sat.python.cp_model  # noqa: F401 - before pulp: docs/decisions
-
-import pulp  # isort: skip
-
 from fabopt.formulation import Level, Program, value_of
 from fabopt.goods import Item, order_at_once
+from fabopt.lp import pulp
 from fabopt.problem import Problem
 from fabopt.purchases import is_ordered
 from fabopt.solvers import solve

@@ -13,11 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import ortools.sat.python.cp_model  # noqa: F401 - before pulp: docs/decisions
-
-import pulp  # isort: skip
-
 from fabopt.goods import Item, Piece
+from fabopt.lp import pulp
 from fabopt.problem import Problem
 from fabopt.procurement import spares_of
 from fabopt.schema.procurement import Spares

@@ -17,11 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ortools.sat.python import cp_model  # before pulp: see docs/decisions
-
-import pulp  # isort: skip
-
 from fabopt.formulation import broken
+from fabopt.lp import cp_model, pulp
 
 Verdict = Literal["optimal", "feasible", "infeasible", "unknown"]
 ENGINES = ("cp-sat", "highs", "scip", "cbc")
@@ -123,8 +120,7 @@ def _model_builder(lp: pulp.LpProblem, name: str, time_limit_s: float | None, ex
     """Solve what PuLP writes as MPS (its LP text is not understood); names are PuLP's own."""
     from ortools.linear_solver.python import model_builder
 
-    # OR-Tools says nothing of the types of this module
-    model: Any = model_builder.Model()  # type: ignore[no-untyped-call]
+    model = model_builder.Model()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.mps"
         lp.writeMPS(str(path))

@@ -66,7 +66,8 @@ def test_csv_has_the_columns_of_a_row(design: Design) -> None:
     rows = list(csv.DictReader(io.StringIO(bill_bytes(design, ".csv").decode())))
     assert list(rows[0]) == list(BomRow.model_fields)
     assert len(rows) == len(design.bom)
-    assert sum(float(row["total_usd"]) for row in rows) == design.totals.capex_usd  # type: ignore[union-attr]
+    assert design.totals is not None
+    assert sum(float(row["total_usd"]) for row in rows) == design.totals.capex_usd
 
 
 def test_json_has_case_and_rows(design: Design) -> None:

@@ -234,7 +234,8 @@ def test_labels_cover_nothing() -> None:
     assert urgent is not None and (urgent.align, urgent.dy > 0) == ("left", True)
     assert other is not None and (other.align, other.dy < 0) == ("right", True)
     assert placed(spots, 60, 200, 10, 5, rising=True) == [None, None]  # both would leave the chart
-    assert placed([Spot(100, 100, "up", False)], 400, 200, 10, 5, rising=False)[0].dy < 0  # type: ignore[union-attr]
+    [above] = placed([Spot(100, 100, "up", False)], 400, 200, 10, 5, rising=False)
+    assert above is not None and above.dy < 0
 
 
 def test_bars_are_as_high_as_their_parts() -> None:

@@ -41,6 +41,7 @@ ROOMS = (
     "topology",
     "metrics",
     "expansion",
+    "lp",
     "purchases",
     "formulation",
     "solvers",

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from fabopt.cli.output import tell
+from fabopt.cli.output import nowhere, tell
 from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError
 
 _INTERRUPTED = 130
@@ -39,7 +39,7 @@ def _prepare_streams() -> None:
     """Stand in for closed streams, and let no character that a terminal cannot show stop an answer."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - lives as long as the process
+            setattr(sys, name, nowhere())
         stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

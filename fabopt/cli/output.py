@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from fabopt.errors import InputError, OutputError, fault
 from fabopt.files import STANDARD_STREAM, check_writable, write_whole
@@ -61,6 +61,11 @@ def say(*blocks: RenderableType) -> None:
         _lost(error)
 
 
+def nowhere() -> TextIO:
+    """A stream that takes everything, to stand in for one that is closed as long as the process lives."""
+    return open(os.devnull, "w")
+
+
 def tell(message: str) -> None:
     """Print a message to standard error."""
     from fabopt.report.words import printable
@@ -68,7 +73,7 @@ def tell(message: str) -> None:
     try:
         print(printable(message), file=sys.stderr, flush=True)
     except OSError:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - lives as long as the process
+        sys.stderr = nowhere()
 
 
 @contextlib.contextmanager

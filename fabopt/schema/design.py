@@ -12,10 +12,8 @@ from pydantic import Field
 
 from fabopt.schema.base import Strict
 
-# Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
-MOVED_CABLE = "moved-cable"
-
 Number = int | float
+# Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
 MOVED_CABLE = "moved-cable"
 MOVED_DESCRIPTION = "moving a cable in place to another port"
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]

@@ -13,9 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fabopt.schema.design import Metrics
 from fabopt.topology.clos.candidates import Clos
+from fabopt.units import MBPS_PER_GBPS, plain_fraction
 
 HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
+# Digits behind the point that files have of ratios and figures.
+FILE_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,22 @@ class Figures:
     bisection: Fraction
     alltoall: Fraction
     max_switch_hops: int
+
+    def ratios(self) -> dict[str, int | float]:
+        """Oversubscription as files have it."""
+        return {name: plain_fraction(ratio, FILE_DIGITS) for name, ratio in self.oversubscription.items()}
+
+    def metrics(self) -> Metrics:
+        """The other figures as files have them, in Gb/s."""
+        injection, bisection, alltoall = (
+            plain_fraction(one / MBPS_PER_GBPS, FILE_DIGITS) for one in (self.injection, self.bisection, self.alltoall)
+        )
+        return Metrics(
+            injection_gbps_per_gpu=injection,
+            bisection_gbps_per_gpu=bisection,
+            alltoall_gbps_per_gpu=alltoall,
+            max_switch_hops=self.max_switch_hops,
+        )
 
 
 def oversubscription(clos: Clos) -> dict[str, Fraction]:

@@ -22,7 +22,6 @@ from fabopt.schema.design import (
     FloorUse,
     LinkPart,
     LinkRow,
-    Metrics,
     NicUse,
     Placement,
     PortUse,
@@ -60,12 +59,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         tiers=tuple(_tiers(clos)),
         links=tuple(_link_rows(problem, fabric, clos, units)),
         oversubscription={name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()},
-        metrics=Metrics(
-            injection_gbps_per_gpu=plain_fraction(found.injection / 1000, RATIO_DIGITS),
-            bisection_gbps_per_gpu=plain_fraction(found.bisection / 1000, RATIO_DIGITS),
-            alltoall_gbps_per_gpu=plain_fraction(found.alltoall / 1000, RATIO_DIGITS),
-            max_switch_hops=found.max_switch_hops,
-        ),
+        metrics=found.metrics,
         placement=_placement(clos),
         growth=growth_of(problem, fabric, clos, units),
     )

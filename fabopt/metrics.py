@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.direct.design import Direct
 
 HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
 
@@ -44,8 +45,10 @@ def oversubscription(clos: Clos) -> dict[str, Fraction]:
     return ratios
 
 
-def figures(clos: Clos, gpus: int) -> Figures:
+def figures(clos: Clos | Direct, gpus: int) -> Figures:
     """All figures of a candidate."""
+    if isinstance(clos, Direct):
+        return Figures(*clos.bandwidth(gpus))
     ratios = oversubscription(clos)
     injection = clos.parts.nic.injection
     bisection = injection

@@ -20,6 +20,7 @@ ROOMS = (
     "units",
     "schema",
     "joints",
+    "meshes",
     "installed",
     "embedded",
     "files",

@@ -25,7 +25,12 @@ GROWTH = Feature("growth in stages", "stages", False, lambda case, fabric: len(c
 ATTACHMENTS = Feature("attachments", "attachments", True, lambda case, fabric: bool(fabric.attachments))
 
 # What each family cannot do. A family that is designed is a line here and one in ``fabopt.topology.families``.
-UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {"clos": ()}
+UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
+    "clos": (),
+    "hyperx": (FLOOR, GROWTH, ATTACHMENTS),
+    "torus": (FLOOR, GROWTH, ATTACHMENTS),
+    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS),
+}
 DESIGNED = tuple(UNSUPPORTED)
 
 

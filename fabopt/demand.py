@@ -17,11 +17,22 @@ from fabopt.units import mbps
 
 @dataclass(frozen=True)
 class Demand:
-    """Injection each GPU needs (Mb/s) and the most oversubscription at the leaf and spine boundaries."""
+    """Injection each GPU needs (Mb/s) and the most oversubscription at the leaf and spine boundaries.
+
+    ``bisection_mbps``, ``alltoall_mbps``, ``allreduce_mbps``: least figures per GPU; 0 where none is asked for.
+    """
 
     gpu_mbps: int
     max_oversubscription_leaf: Fraction
     max_oversubscription_spine: Fraction
+    bisection_mbps: int = 0
+    alltoall_mbps: int = 0
+    allreduce_mbps: int = 0
+
+    @property
+    def least_injection(self) -> int:
+        """No figure is above injection (Mb/s)."""
+        return max(self.bisection_mbps, self.alltoall_mbps, self.allreduce_mbps)
 
 
 def profile_of(case: Case) -> Profile:
@@ -53,7 +64,14 @@ def demand_of(fabric: Fabric, case: Case, stage: Stage | None = None) -> Demand:
     most = at_last if own is None else _both(own, at_last)
     assert most.leaf is not None and most.spine is not None
     wanted = fabric.min_gbps_per_gpu if fabric.min_gbps_per_gpu is not None else profile.min_gbps_per_gpu
-    return Demand(mbps(wanted), ratio(most.leaf), ratio(most.spine))
+    return Demand(
+        mbps(wanted),
+        ratio(most.leaf),
+        ratio(most.spine),
+        mbps(fabric.min_bisection_gbps_per_gpu or 0),
+        mbps(fabric.min_alltoall_gbps_per_gpu or 0),
+        mbps(fabric.min_allreduce_gbps_per_gpu or 0),
+    )
 
 
 def stages_of(case: Case, server: Server) -> tuple[Stage, ...]:

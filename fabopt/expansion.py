@@ -11,7 +11,7 @@ from fabopt.installed import StageNumbers
 from fabopt.joints import Ints
 from fabopt.metrics import figures
 from fabopt.problem import FabricProblem, Problem
-from fabopt.schema.design import Metrics, StageStructure
+from fabopt.schema.design import StageStructure
 from fabopt.topology.candidate import Option
 from fabopt.topology.clos.candidates import Clos, moved_cables
 from fabopt.topology.clos.floored import numbers_of
@@ -76,12 +76,7 @@ def _stage_structure(
         free_leaf_ports=free_leaf,
         free_spine_ports=free_spine,
         oversubscription={name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()},
-        metrics=Metrics(
-            injection_gbps_per_gpu=plain_fraction(found.injection / 1000, RATIO_DIGITS),
-            bisection_gbps_per_gpu=plain_fraction(found.bisection / 1000, RATIO_DIGITS),
-            alltoall_gbps_per_gpu=plain_fraction(found.alltoall / 1000, RATIO_DIGITS),
-            max_switch_hops=found.max_switch_hops,
-        ),
+        metrics=found.metrics,
     )
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal
 
-from fabopt.demand import demand_of, stages_of
+from fabopt.demand import Demand, demand_of, stages_of
 from fabopt.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.floor import FloorPlan, servers_per_rack
 from fabopt.goods import Goods, Item, order_at_once
@@ -59,15 +59,17 @@ class AttachmentDemand:
 
 @dataclass(frozen=True)
 class Wants:
-    """What a point of a front asks of a fabric beyond the case.
+    """Figures that a case, or a point of a front, asks of a fabric.
 
-    ``bisection``: least Mb/s per GPU; ``headroom``: least servers that can be added within ``leaf_ratio``, the case's
-    oversubscription at the leaves.
+    ``bisection``, ``alltoall``, ``allreduce``: least Mb/s per GPU; ``headroom``: least servers that can be added within
+    ``leaf_ratio``, the case's oversubscription at the leaves.
     """
 
     leaf_ratio: Fraction
     bisection: Fraction = Fraction(0)
     headroom: int = 0
+    alltoall: Fraction = Fraction(0)
+    allreduce: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +98,9 @@ class FabricProblem:
     places: tuple[OpenLayout, ...] = ()
     # on a floor without a layout: whether bounds count how far apart servers are
     spread: bool = False
-    # the families that are looked at
+    # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
     topologies: tuple[str, ...] = ("clos",)
+    most_hops: int | None = None
 
     @property
     def hardware(self) -> Hashable:
@@ -362,7 +365,11 @@ def _fabric(
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refused: dict[str, str] = {}
     nics: dict[str, tuple[NicOption, ...]] = {
-        protocol: tuple(nic_options(fabric, protocol, shelf, server, pcie, demand.gpu_mbps, refused))
+        protocol: tuple(
+            one
+            for one in nic_options(fabric, protocol, shelf, server, pcie, demand.gpu_mbps, refused)
+            if one.injection >= demand.least_injection
+        )
         for protocol in protocols
     }
     switches: dict[str, Mapping[str, tuple[SwitchType, ...]]] = {
@@ -374,6 +381,7 @@ def _fabric(
         role=fabric.role,
         protocols=protocols,
         tiers=_tiers(fabric),
+        wants=_wants(demand),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
         group_servers=_group_servers(fabric, servers_per_rack(case.site, server), servers),
@@ -392,13 +400,28 @@ def _fabric(
         },
         refused_nics=tuple(refused.values()),
         topologies=families_of(case, fabric),
+        most_hops=fabric.max_switch_hops,
     )
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:
-    if fabric.tiers == "any":
-        return (1, 2, 3)
-    return (fabric.tiers,) if isinstance(fabric.tiers, int) else tuple(sorted(set(fabric.tiers)))
+    """Tiers that the case allows: a path over t tiers has up to 2t - 1 switches."""
+    tiers = fabric.tiers
+    allowed = (1, 2, 3) if tiers == "any" else (tiers,) if isinstance(tiers, int) else tuple(sorted(set(tiers)))
+    most = fabric.max_switch_hops
+    return allowed if most is None else tuple(one for one in allowed if 2 * one - 1 <= most)
+
+
+def _wants(demand: Demand) -> Wants | None:
+    """The figures that a case asks for; None where it asks for none."""
+    if not any((demand.bisection_mbps, demand.alltoall_mbps, demand.allreduce_mbps)):
+        return None
+    return Wants(
+        demand.max_oversubscription_leaf,
+        bisection=Fraction(demand.bisection_mbps),
+        alltoall=Fraction(demand.alltoall_mbps),
+        allreduce=Fraction(demand.allreduce_mbps),
+    )
 
 
 def _group_servers(fabric: Fabric, per_rack: int | None, servers: int) -> int | None:

@@ -18,6 +18,7 @@ PACKAGE = ROOT / "fabopt"
 ROOMS = (
     "errors",
     "units",
+    "graph",
     "schema",
     "joints",
     "meshes",

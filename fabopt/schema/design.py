@@ -198,12 +198,18 @@ class LinkRow(Strict):
 
 
 class Metrics(Strict):
-    """Bandwidth figures; see ``fabopt.metrics``."""
+    """Bandwidth figures, see docs/bandwidth.md. None: the file is from before the figure was.
+
+    ``permutation``: throughput upper bound of the worst one; ``allreduce``: rings along the rails.
+    """
 
     injection_gbps_per_gpu: Number
     bisection_gbps_per_gpu: Number
     alltoall_gbps_per_gpu: Number
     max_switch_hops: int
+    permutation_gbps_per_gpu: Number | None = None
+    allreduce_gbps_per_gpu: Number | None = None
+    mean_switch_hops: Number | None = None
 
 
 class StageStructure(Strict):

@@ -23,13 +23,19 @@ class Feature(NamedTuple):
 FLOOR = Feature("a floor plan", "site.floor", False, lambda case, fabric: case.site.floor is not None)
 GROWTH = Feature("growth in stages", "stages", False, lambda case, fabric: len(case.stages or ()) > 1)
 ATTACHMENTS = Feature("attachments", "attachments", True, lambda case, fabric: bool(fabric.attachments))
+ALLREDUCE = Feature(
+    "a least all-reduce bandwidth",
+    "min_allreduce_gbps_per_gpu",
+    True,
+    lambda case, fabric: fabric.min_allreduce_gbps_per_gpu is not None,
+)
 
 # What each family cannot do. A family that is designed is a line here and one in ``fabopt.topology.families``.
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "clos": (),
-    "hyperx": (FLOOR, GROWTH, ATTACHMENTS),
-    "torus": (FLOOR, GROWTH, ATTACHMENTS),
-    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS),
+    "hyperx": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE),
+    "torus": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE),
+    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE),
 }
 DESIGNED = tuple(UNSUPPORTED)
 

@@ -1,9 +1,9 @@
 """Dragonfly: groups of a switches, all joined within a group by m links a pair, and every two groups by n global links.
 
 A group has t = n (G - 1) global links, dealt round its switches, so a switch has h = floor or ceil of t / a of them,
-and G <= a h + 1. Routes are local, global, local over any global link of the two groups: a global link is loaded by a^2 / n
-ordered pairs of switches, a local one by at most ``1 + 2 a ceil(t / a) / n``. Source: Kim, Dally, Scott and Abts,
-"Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 3.
+and G <= a h + 1. Routes are local, global, local over any global link of the two groups: a global link is loaded by
+a^2 / n ordered pairs of switches, a local one by at most ``1 + 2 a ceil(t / a) / n``. Source: Kim, Dally, Scott and
+Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 3.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from fabopt.schema.design import Check, Design, DirectStructure
-from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
+from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
 from fabopt.verify.choices import (
     content_matches_hash,
     injection_meets_demand,
@@ -153,6 +153,7 @@ FABRIC_RULES: tuple[FabricRule, ...] = (
     parts_cover_links,
     cage_groups_come_first,
     metrics_are_recomputed,
+    figures_meet_demand,
 )
 WIRING_RULES: tuple[WiringRule, ...] = (
     boxes_are_listed,

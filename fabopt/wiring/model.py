@@ -63,7 +63,8 @@ class Devices:
 
 @dataclass(frozen=True)
 class Links:
-    """One row a link. ``a`` is the end nearer the servers, of equal switches the lower one, as a rule. Cages count from 1 over all cage groups of a box.
+    """One row a link. ``a`` is the end nearer the servers; of equal switches it is either. Cages count from 1 over all
+    cage groups of a box.
 
     fabric            index into ``Wiring.fabrics``; kind: index into ``KINDS``
     a, b              devices

@@ -136,14 +136,16 @@ class Direct:
 def load_of(problem: Problem, fabric: FabricProblem, parts: Parts, ports: int) -> Load:
     """What a network has to carry with so many ports on its busiest switch.
 
-    Bisection and all-to-all of a GPU are to be its injection over the most oversubscription at the leaves, and what a
-    front asks for.
+    Bisection and all-to-all of a GPU are to be its injection over the most oversubscription at the leaves, and what the
+    case or a front asks for beside.
     """
-    nic = parts.nic
+    nic, wants = parts.nic, fabric.wants
     assert parts.leaf_up is not None
     speed = parts.leaf_up.lane.port_mbps
     per_gpu = nic.injection / fabric.oversubscription_leaf
-    cut = per_gpu if fabric.wants is None else max(per_gpu, fabric.wants.bisection)
+    cut, spread = per_gpu, per_gpu
+    if wants is not None:
+        cut, spread = max(cut, wants.bisection), max(spread, wants.alltoall)
     gpus_per_port = Fraction(max(1, problem.server.gpus), nic.ports_per_server)
     endpoints = problem.servers * nic.ports_per_plane
-    return Load(ports, endpoints, cut * gpus_per_port / speed, per_gpu * gpus_per_port / speed)
+    return Load(ports, endpoints, cut * gpus_per_port / speed, spread * gpus_per_port / speed)

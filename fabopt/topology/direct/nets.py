@@ -3,11 +3,11 @@
 *Pair flow*: the most that every ordered pair of switches can have at the same time over the family's minimal routes,
 in units of one link's speed. It is the least, over the kinds of links, of links of a pair over pairs that load one of
 them. From it follow figures that hold however servers fill the switches, at most d ports on any: uniform all-to-all
-traffic of ``flow * (E - 1) / d^2`` a port, for a pair of switches has at most d^2 of the E (E - 1) pairs of ports; and a
-bisection of ``flow * Q / (2 d)`` a port, for between x switches and the other Q - x run at least
-``flow * x * (Q - x)``, and x switches hold at most ``d x`` ports. Source: Dally and Towles, Principles and Practices of Interconnection Networks, 2004,
-sections 3.3 and 25.2 (channel load); Leighton and Rao, "Multicommodity max-flow min-cut theorems", J. ACM 1999 (the
-easy direction). docs/formulation.md, "Direct networks".
+traffic of ``flow * (E - 1) / d^2`` a port, for a pair of switches has at most d^2 of the E (E - 1) pairs of ports; and
+a bisection of ``flow * Q / (2 d)`` a port, for between x switches and the other Q - x run at least
+``flow * x * (Q - x)``, and x switches hold at most ``d x`` ports. Source: Dally and Towles, Principles and Practices of
+Interconnection Networks, 2004, sections 3.3 and 25.2 (channel load); Leighton and Rao, "Multicommodity max-flow min-cut
+theorems", J. ACM 1999 (the easy direction). docs/formulation.md, "Direct networks".
 """
 
 from __future__ import annotations

@@ -185,11 +185,23 @@ class DirectSpace:
         ways = tuple(sorted({wire_links(one) for one in self._joins(up, "local", parts.protocol)} - {1}))
         net = self.kin.nets(int(shape.leaves[0]), self._load(parts, ports), room, ways)
         net = net.take(self._fitting(parts, with_reserve, net))
+        net = net.take(self._wanted(shape, net))
         if not len(net):
             return
         cost = base + self._net_cost(parts, net)
         many = replace(shape, g=np.full(len(net), shape.g[0]))
         threshold.offer(Batch(parts, DirectShape(many, net), cost, family=self.kin.name))
+
+    def _wanted(self, shape: Shape, net: Net) -> Ints:
+        """Networks with paths as short, and room for as many more servers, as is asked for."""
+        kept = np.ones(len(net), dtype=np.bool_)
+        most, wants = self.fabric.most_hops, self.fabric.wants
+        if wants is not None and wants.headroom:
+            kept = net.switches // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= wants.headroom
+        if most is not None:
+            for at in np.flatnonzero(kept).tolist():
+                kept[at] = self.kin.hops(net.numbers[at]) <= most
+        return np.flatnonzero(kept)
 
     @staticmethod
     def _fitting(parts: Parts, ports: int, net: Net) -> Ints:

@@ -17,13 +17,16 @@ from fabopt.topology.clos.candidates import Clos, moved_cables
 from fabopt.topology.clos.floored import numbers_of
 from fabopt.topology.clos.growth import at_stage
 from fabopt.topology.clos.shape import most_down, most_endpoints, usable_ports
+from fabopt.topology.direct.design import Direct
 
 WIRES = ("cable", "fibre")
 Units = Sequence[tuple[Option, int]]
 
 
-def growth_of(problem: Problem, fabric: FabricProblem, clos: Clos, units: Units) -> tuple[StageStructure, ...]:
+def growth_of(problem: Problem, fabric: FabricProblem, clos: Clos | Direct, units: Units) -> tuple[StageStructure, ...]:
     """What stands at each stage; nothing where there is one stage."""
+    if isinstance(clos, Direct):
+        return ()
     cables = 0
     found = []
     moved = moved_cables(clos)

@@ -17,6 +17,7 @@ from fractions import Fraction
 from fabopt.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.schema.design import Metrics
 from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.direct.design import Direct
 from fabopt.units import MBPS_PER_GBPS, plain_fraction
 
 HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
@@ -26,16 +27,16 @@ FILE_DIGITS = 6
 
 @dataclass(frozen=True)
 class Figures:
-    """All in Mb/s per GPU, exact; ``oversubscription`` by boundary."""
+    """All in Mb/s per GPU, exact; ``oversubscription`` by boundary. None: not worked out for the family."""
 
     oversubscription: dict[str, Fraction]
     injection: Fraction
     bisection: Fraction
     alltoall: Fraction
-    permutation: Fraction
-    allreduce: Fraction
+    permutation: Fraction | None
+    allreduce: Fraction | None
     max_switch_hops: int
-    mean_switch_hops: Fraction
+    mean_switch_hops: Fraction | None
 
     def ratios(self) -> dict[str, int | float]:
         """Oversubscription as files have it."""
@@ -48,14 +49,16 @@ class Figures:
             bisection_gbps_per_gpu=_gbps(self.bisection),
             alltoall_gbps_per_gpu=_gbps(self.alltoall),
             max_switch_hops=self.max_switch_hops,
-            permutation_gbps_per_gpu=_gbps(self.permutation),
-            allreduce_gbps_per_gpu=_gbps(self.allreduce),
-            mean_switch_hops=plain_fraction(self.mean_switch_hops, FILE_DIGITS),
+            permutation_gbps_per_gpu=None if self.permutation is None else _gbps(self.permutation),
+            allreduce_gbps_per_gpu=None if self.allreduce is None else _gbps(self.allreduce),
+            mean_switch_hops=None
+            if self.mean_switch_hops is None
+            else plain_fraction(self.mean_switch_hops, FILE_DIGITS),
         )
 
 
-def _gbps(mbps: Fraction) -> int | float:
-    return plain_fraction(mbps / MBPS_PER_GBPS, FILE_DIGITS)
+def _gbps(rate_mbps: Fraction) -> int | float:
+    return plain_fraction(rate_mbps / MBPS_PER_GBPS, FILE_DIGITS)
 
 
 def oversubscription(clos: Clos) -> dict[str, Fraction]:
@@ -73,8 +76,13 @@ def oversubscription(clos: Clos) -> dict[str, Fraction]:
     return ratios
 
 
-def figures(clos: Clos, gpus: int) -> Figures:
+def figures(clos: Clos | Direct, gpus: int) -> Figures:
     """All figures of a candidate."""
+    if isinstance(clos, Direct):
+        made = clos.bandwidth(gpus)
+        return Figures(
+            made.oversubscription, made.injection, made.bisection, made.alltoall, None, None, made.max_switch_hops, None
+        )
     ratios = oversubscription(clos)
     injection = clos.parts.nic.injection
     bisection = injection

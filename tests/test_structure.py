@@ -21,6 +21,7 @@ ROOMS = (
     "graph",
     "schema",
     "joints",
+    "meshes",
     "installed",
     "embedded",
     "files",

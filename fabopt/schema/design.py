@@ -90,6 +90,41 @@ class Structure(Strict):
     cores_per_group: int
 
 
+class DirectStructure(Strict):
+    """What all networks of equal switches have: how servers stand on them. Words are those of ``Structure``."""
+
+    servers_per_group: int
+    groups: int
+    ports_per_server: int
+    ports_per_server_per_leaf: int
+
+
+class HyperxStructure(DirectStructure):
+    """A box of switches of one plane: any two that differ in coordinate i are joined by ``links_per_pair[i]`` links."""
+
+    family: Literal["hyperx"]
+    sides: tuple[int, ...]
+    links_per_pair: tuple[int, ...]
+
+
+class TorusStructure(DirectStructure):
+    """A box of switches of one plane: lines of dimension i are rings of ``links_per_pair[i]`` parallel links."""
+
+    family: Literal["torus"]
+    sides: tuple[int, ...]
+    links_per_pair: tuple[int, ...]
+
+
+class DragonflyStructure(DirectStructure):
+    """Groups of switches of one plane, each fully joined, and every two of them by equally many links, or one more."""
+
+    family: Literal["dragonfly"]
+    switches_per_group: int
+    switch_groups: int
+    links_per_local_pair: int
+    global_links_per_group: int
+
+
 class NicUse(Strict):
     """The card in every server: how many, how many ports of each are cabled (over all planes), at which speed."""
 
@@ -141,7 +176,8 @@ class LinkRow(Strict):
     ``from_cages``/``to_cages``: occupied cages that this row's links account for, summed over all boxes. On a floor
     plan ``length_m`` is the longest class and ``runs_m`` the length class of each link of a cage, in order of ports.
     ``stages``: where there are several, the stage from which on each link of a cage is there, in order of ports; None
-    where one assembly makes all links of the kind.
+    where one assembly makes all links of the kind. ``scope``: which links between switches of one role these are; None
+    where the roles say it.
     """
 
     from_: Annotated[Box, Field(alias="from")]
@@ -156,6 +192,7 @@ class LinkRow(Strict):
     parts: tuple[LinkPart, ...]
     runs_m: tuple[Number, ...] | None = None
     stages: tuple[str, ...] | None = None
+    scope: str | None = None
 
 
 class Metrics(Strict):
@@ -232,7 +269,7 @@ class FabricDesign(Strict):
     planes: int
     rails: int
     striping: Literal["even", "any"]
-    structure: Structure
+    structure: Structure | HyperxStructure | TorusStructure | DragonflyStructure
     nic: NicUse
     tiers: tuple[TierUse, ...]
     links: tuple[LinkRow, ...]
@@ -240,6 +277,13 @@ class FabricDesign(Strict):
     metrics: Metrics
     placement: Placement | None = None
     growth: tuple[StageStructure, ...] = ()
+
+    @property
+    def clos(self) -> Structure:
+        """The structure of a Clos; raises ``ValueError`` for another family's."""
+        if not isinstance(self.structure, Structure):
+            raise ValueError(f"{self.name} is a {self.topology}, not a Clos")
+        return self.structure
 
 
 class StageDesign(Strict):

@@ -8,9 +8,9 @@ to the explicit wiring, port by port.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
-from fabopt.schema.design import Check, Design
+from fabopt.schema.design import Check, Design, DirectStructure
 from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
 from fabopt.verify.choices import (
     content_matches_hash,
@@ -23,6 +23,16 @@ from fabopt.verify.choices import (
     products_are_offered,
     protocols_agree,
     tiers_match_case,
+)
+from fabopt.verify.direct import (
+    cages_keep_one_kind,
+    cuts_carry_claim,
+    figures_are_recomputed,
+    flow_carries_demand,
+    paths_are_as_long,
+    switches_are_joined,
+    switches_are_numbered,
+    switches_form_network,
 )
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.fit import (
@@ -169,6 +179,23 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     stages_only_add,
     stage_counts_close,
 )
+# What takes the place of a rule of the Clos where switches are joined to each other.
+DIRECT: Mapping[FabricRule, tuple[FabricRule, ...]] = {
+    pods_cover_groups: (switches_form_network,),
+    striping_is_even: (),
+    spines_serve_pods: (),
+    cores_join_pods: (),
+    switch_counts_close: (),
+    uplinks_carry_demand: (flow_carries_demand,),
+    metrics_are_recomputed: (figures_are_recomputed,),
+}
+DIRECT_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
+    boxes_are_numbered: (switches_are_numbered,),
+    cages_keep_one_use: (cages_keep_one_use, cages_keep_one_kind),
+    leaves_reach_spines: (switches_are_joined,),
+    spines_reach_cores: (),
+    bisection_carries_claim: (bisection_carries_claim, cuts_carry_claim, paths_are_as_long),
+}
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
@@ -205,6 +232,20 @@ def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
     return tuple(_wiring_checks(evidence, Wired(evidence, wiring)))
 
 
+def fabric_rules(fabric: FabricEvidence) -> tuple[FabricRule, ...]:
+    """The rules of a fabric's numbers: those of a Clos, or what takes their place."""
+    if not isinstance(fabric.made.structure, DirectStructure):
+        return FABRIC_RULES
+    return tuple(one for rule in FABRIC_RULES for one in DIRECT.get(rule, (rule,)))
+
+
+def wiring_rules(fabric: FabricEvidence) -> tuple[WiringRule, ...]:
+    """The rules of a fabric's wiring: those of a Clos, or what takes their place."""
+    if not isinstance(fabric.made.structure, DirectStructure):
+        return WIRING_RULES
+    return tuple(one for rule in WIRING_RULES for one in DIRECT_WIRING.get(rule, (rule,)))
+
+
 def _checks(evidence: Evidence) -> Iterator[Check]:
     for rule in FILE_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
@@ -213,7 +254,7 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     for rule in DESIGN_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
     for fabric in evidence.fabrics:
-        for fabric_rule in FABRIC_RULES:
+        for fabric_rule in fabric_rules(fabric):
             yield as_check(fabric_rule.__name__, prove(fabric_rule, fabric), fabric.made.name)
     wired = Wired(evidence)
     if wired.is_listed:
@@ -228,5 +269,5 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
 def _wiring_checks(evidence: Evidence, wired: Wired) -> Iterator[Check]:
     for index, fabric in enumerate(evidence.fabrics):
         cabling = Cabling(fabric, wired, index)
-        for rule in WIRING_RULES:
+        for rule in wiring_rules(fabric):
             yield as_check(rule.__name__, prove(rule, cabling), fabric.made.name)

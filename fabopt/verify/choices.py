@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.design import MOVED_CABLE, DirectStructure
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.verify.evidence import FACTS, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
@@ -63,14 +63,17 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     topology, tiers, planes, protocol and striping of every fabric are among the allowed. Source: case file.
     """
     made, wanted = fabric.made, fabric.wanted
-    proof.equal("topology", made.topology, "clos")
+    direct = made.structure if isinstance(made.structure, DirectStructure) else None
+    proof.equal("topology", made.topology, "clos" if direct is None else getattr(direct, "family", ""))
     proof.holds({ANY, made.topology} & set(wanted.topologies) != set(), f"topology {made.topology} is not allowed")
-    proof.holds(_allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")
     proof.holds(_allows(wanted.planes, made.planes), f"{made.planes} planes, allowed {wanted.planes}")
     proof.holds(_allows(wanted.protocol, made.protocol), f"protocol {made.protocol}, allowed {wanted.protocol}")
     proof.equal("striping", made.striping, wanted.striping)
-    proof.equal("structure.tiers", made.structure.tiers, len(made.tiers))
-    proof.equal("tier roles", [tier.role for tier in made.tiers], list(ROLES[: len(made.tiers)]))
+    if direct is None:
+        proof.holds(_allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")
+        proof.equal("structure.tiers", made.clos.tiers, len(made.tiers))
+    roles = list(ROLES[: len(made.tiers)]) if direct is None else ["leaf"]
+    proof.equal("tier roles", [tier.role for tier in made.tiers], roles)
     proof.note(f"{made.topology}, {made.protocol}, {len(made.tiers)} tiers, {made.planes} planes")
 
 

@@ -26,8 +26,8 @@ from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.kinds import Clos, kind_choices, kinds_of
 from fabopt.topology.clos.shape import most_endpoints
 from fabopt.topology.clos.sharing import clashes_of
-from fabopt.topology.clos.threshold import Batch
 from fabopt.topology.needs import ceil_of
+from fabopt.topology.threshold import Batch
 
 
 def clos_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -> Clos:

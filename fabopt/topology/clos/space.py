@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
@@ -19,23 +18,9 @@ from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.bounds import Block, Bounds
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
-from fabopt.topology.clos.threshold import Found, Threshold
+from fabopt.topology.family import ANYTHING, Restriction
 from fabopt.topology.needs import Costs, Floats, ceil_of
-
-
-@dataclass(frozen=True)
-class Restriction:
-    """A part of the space: what the best design of another kind may be made of. None: anything.
-
-    ``policy``, ``layout``: on a floor, how switches stand, and the number of the layout.
-    """
-
-    protocol: str | None = None
-    tiers: int | None = None
-    port_mbps: int | None = None
-    not_leaf: str | None = None
-    policy: str | None = None
-    layout: int | None = None
+from fabopt.topology.threshold import Found, Threshold
 
 
 class _Bounded(NamedTuple):
@@ -70,7 +55,7 @@ class ClosSpace:
         fabric: FabricProblem,
         costs: Costs,
         caps: Floats,
-        restriction: Restriction = Restriction(),
+        restriction: Restriction = ANYTHING,
         prune: bool = True,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:

@@ -27,9 +27,9 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
-from fabopt.topology.clos.threshold import Batch, Threshold
 from fabopt.topology.clos.wants import spine_uplinks
 from fabopt.topology.needs import Floats, Number, ceil_of
+from fabopt.topology.threshold import Batch, Threshold
 
 # Rows that are put on a floor at a time.
 _FEW = 16

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from fabopt.billing import products_by_id, whole_metres
 from fabopt.demand import resolved
 from fabopt.expansion import growth_of
-from fabopt.hardware import CageUse, SwitchType
+from fabopt.hardware import RAIL_ONLY, CageUse, SwitchType
 from fabopt.metrics import figures
 from fabopt.ordering import Picked
 from fabopt.problem import FabricProblem, Problem
@@ -47,13 +47,14 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     candidate, units = picked
     clos: Clos = candidate.design
     found = figures(clos, problem.gpus)
+    rails_apart = rails_in_a_plane(clos)
     return FabricDesign(
         name=fabric.name,
         role=fabric.role,
         topology=candidate.topology,
         protocol=clos.parts.protocol,
-        planes=clos.parts.nic.planes,
-        rails=int(clos.shape.rails),
+        planes=clos.parts.nic.planes // rails_apart,
+        rails=int(clos.shape.rails) * rails_apart,
         striping="even" if fabric.even else "any",
         structure=_structure(clos),
         nic=_nic_use(clos),
@@ -94,13 +95,18 @@ def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
     return None
 
 
+def rails_in_a_plane(clos: Clos) -> int:
+    """Networks that the file calls one plane: the rails of a rail-only fabric."""
+    return clos.parts.nic.cards if clos.parts.nic.topology == RAIL_ONLY else 1
+
+
 def _structure(clos: Clos) -> Structure:
     shape, tiers = clos.shape, clos.tiers
     return Structure(
         tiers=tiers,
         servers_per_group=int(shape.g),
         groups=int(shape.groups),
-        ports_per_server=shape.ports,
+        ports_per_server=shape.ports * rails_in_a_plane(clos),
         ports_per_server_per_leaf=int(shape.k),
         links_per_pair=int(shape.links_per_pair) if tiers > 1 else 0,
         pods=int(shape.pods) if tiers > 2 else 1,

@@ -51,6 +51,7 @@ def figures(clos: Clos, gpus: int) -> Figures:
     bisection = injection
     for ratio in ratios.values():
         bisection /= max(Fraction(1), ratio)
+    bisection = min(bisection, clos.parts.nic.crosses_any_cut)
     return Figures(ratios, injection, bisection, _alltoall(clos, gpus), HOPS_BY_TIERS[clos.tiers])
 
 

@@ -35,6 +35,7 @@ ROOMS = (
     "substitutes",
     "links",
     "shelf",
+    "rails",
     "hardware",
     "placement",
     "problem",

@@ -9,7 +9,7 @@ from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
 from fabopt.schema.procurement import Procurement
 
-SUPPORTED_TOPOLOGIES = ("clos", "any")
+SUPPORTED_TOPOLOGIES = ("clos", "rail-only", "any")
 _A_KIND = dict(
     zip(KINDS, ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a server"), strict=True),
 )

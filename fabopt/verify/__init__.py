@@ -75,6 +75,7 @@ from fabopt.verify.purchases import (
     power_adds_up,
     prices_are_applied,
 )
+from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
 from fabopt.verify.structure import (
     cores_join_pods,
     groups_cover_servers,
@@ -168,6 +169,9 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     stages_only_add,
     stage_counts_close,
 )
+# Of fabrics whose rails are networks of their own.
+RAIL_RULES: tuple[FabricRule, ...] = (scale_up_carries_rails,)
+RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
@@ -212,7 +216,7 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     for rule in DESIGN_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
     for fabric in evidence.fabrics:
-        for fabric_rule in FABRIC_RULES:
+        for fabric_rule in (*FABRIC_RULES, *(RAIL_RULES if has_own_rails(fabric) else ())):
             yield as_check(fabric_rule.__name__, prove(fabric_rule, fabric), fabric.made.name)
     wired = Wired(evidence)
     if wired.is_listed:
@@ -227,5 +231,5 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
 def _wiring_checks(evidence: Evidence, wired: Wired) -> Iterator[Check]:
     for index, fabric in enumerate(evidence.fabrics):
         cabling = Cabling(fabric, wired, index)
-        for rule in WIRING_RULES:
+        for rule in (*WIRING_RULES, *(RAIL_WIRING_RULES if has_own_rails(fabric) else ())):
             yield as_check(rule.__name__, prove(rule, cabling), fabric.made.name)

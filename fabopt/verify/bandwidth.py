@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from fabopt.units import MBPS_PER_GBPS, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -25,10 +25,16 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
 
 
 def bisection(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU across the worst balanced cut: injection over the product of max(1, ratio)."""
+    """Mb/s per GPU across the worst balanced cut: injection over the product of max(1, ratio).
+
+    Where rails never meet, a cut between rails is crossed inside servers: at most the scale-up domain's rate.
+    """
     share = fabric.injection
     for ratio in oversubscription(fabric).values():
         share /= max(Fraction(1), ratio)
+    scale_up = fabric.evidence.server.scale_up
+    if fabric.networks.apart and scale_up is not None:
+        share = min(share, exact(scale_up.gbps_per_gpu) * MBPS_PER_GBPS)
     return share
 
 

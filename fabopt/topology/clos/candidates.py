@@ -71,7 +71,7 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float
         choices.extend(made)
     return Candidate(
         fabric=fabric.name,
-        topology="clos",
+        topology=clos.parts.nic.topology,
         design=clos,
         boxes=boxes_of(problem, clos),
         choices=tuple(choices),
@@ -98,7 +98,7 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         *(use.split if use is not None else "" for use in uses),
         parts.nic.group,
         *(use.group if use is not None else -1 for use in uses),
-        parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes,
+        parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes, parts.nic.topology,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
         clos.standing.layout.name if clos.standing is not None else "",

@@ -36,6 +36,15 @@ class Restriction:
     not_leaf: str | None = None
     policy: str | None = None
     layout: int | None = None
+    topology: str | None = None
+
+    def allows(self, nic: NicOption, tiers: int) -> bool:
+        """Whether networks of so many tiers with these cards are in it."""
+        return (
+            self.port_mbps in (None, nic.port.lane.port_mbps)
+            and self.topology in (None, nic.topology)
+            and nic.allows(tiers)
+        )
 
 
 class _Bounded(NamedTuple):
@@ -132,7 +141,7 @@ class ClosSpace:
             for protocol in self.fabric.protocols:
                 if self.restriction.tiers in (None, tiers) and self.restriction.protocol in (None, protocol):
                     for nic in self.bounds.nics(protocol):
-                        if self.restriction.port_mbps in (None, nic.port.lane.port_mbps):
+                        if self.restriction.allows(nic, tiers):
                             yield self._blocks(threshold, protocol, tiers, nic)
 
     def _blocks(self, threshold: Threshold, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:

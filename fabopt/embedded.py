@@ -38,12 +38,12 @@ def at(items: Sequence[Item], index: int, what: str) -> Item:
 class Networks(NamedTuple):
     """Networks of a fabric that share no switch; ``apart``: each is of one card (its rail) only."""
 
-    count: int
+    number: int
     apart: bool
 
 
 def networks_of(made: FabricDesign, wanted: Fabric) -> Networks:
-    """The networks that a fabric of the file falls into: its planes, or where rails never meet, each rail of each plane."""
+    """The networks that a fabric of the file falls into: planes, or where rails never meet, each rail of each plane."""
     rail_only = made.topology == "rail-only"
     return Networks(made.planes * (made.nic.per_server if rail_only else 1), rail_only or wanted.planes == "rails")
 

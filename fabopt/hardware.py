@@ -63,9 +63,9 @@ class NicOption:
     """One way to equip a server for one fabric: card, how many, which ports, over how many planes.
 
     ``apart``: every card (its rail) has planes of its own, which no other card is in; ``topology``: what a network with
-    these cards is called; ``scale_up``: what a GPU then has to forward with. ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server over all planes,
-    ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are the ports in
-    each of ``partial_cages`` others.
+    these cards is called; ``scale_up``: what a GPU then has to forward with. ``ports_per_plane`` (R) is of one server;
+    ``cages`` are those occupied in a server over all planes, ``cage_limit`` those that exist; ``full_cages`` have all
+    their ports in use, ``partial_ports`` are the ports in each of ``partial_cages`` others.
     """
 
     nic_id: str
@@ -318,6 +318,21 @@ def _built_in_options(
             continue
         injection = _injection(nic, server, cards, ports, port.lane.port_mbps, pcie)
         for planes, topology, apart in divisions(fabric, cards, ports):
-            yield nic, NicOption(
-                nic.id, None, cards, 0, split, ports, planes, port, shared is None, limit, injection, topology, apart
+            yield (
+                nic,
+                NicOption(
+                    nic.id,
+                    None,
+                    cards,
+                    0,
+                    split,
+                    ports,
+                    planes,
+                    port,
+                    shared is None,
+                    limit,
+                    injection,
+                    topology,
+                    apart,
+                ),
             )

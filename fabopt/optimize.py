@@ -256,6 +256,9 @@ def _other_hardware(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, 
     for protocol in fabric.protocols:
         if protocol != winner.parts.protocol:
             yield "protocol", protocol, Restriction(protocol=protocol)
+    topologies = {option.topology for options in fabric.nics.values() for option in options}
+    for topology in sorted(topologies - {winner.parts.nic.topology}):
+        yield "topology", topology, Restriction(topology=topology)
     for tiers in fabric.tiers:
         if tiers != winner.tiers:
             yield "tiers", str(tiers), Restriction(tiers=tiers)

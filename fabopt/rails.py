@@ -1,8 +1,8 @@
 """Rails that do not meet: what the scale-up domain must carry, so that every GPU still reaches every other one.
 
 Where each rail is a network of its own, traffic for a GPU on another rail first moves inside the source's domain to a
-GPU on the destination's rail. Of uniform traffic over r rails that is the share (r - 1) / r, and as much arrives for the
-others, so a GPU needs that share of its injection in each direction. Source: Wang et al., "Rail-only: A Low-Cost
+GPU on the destination's rail. Of uniform traffic over r rails that is the share (r - 1) / r, and as much arrives from
+the others, so a GPU needs that share of its injection in each direction. Source: Wang et al., "Rail-only: A Low-Cost
 High-Performance Network for Training LLMs with Trillion Parameters", arXiv 2307.12169, section 3.
 """
 

@@ -69,7 +69,9 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     proof.holds({ANY, made.topology} & set(wanted.topologies) != set(), f"topology {made.topology} is not allowed")
     proof.holds(_allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")
     least, most = (1, 2) if made.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
-    proof.holds(least <= len(made.tiers) <= most, f"{len(made.tiers)} tiers of {least} to {most} that {made.topology} has")
+    proof.holds(
+        least <= len(made.tiers) <= most, f"{len(made.tiers)} tiers of {least} to {most} that {made.topology} has"
+    )
     allowed: object = wanted.planes
     if allowed == "rails":
         allowed = 1 if made.topology == RAIL_ONLY else made.nic.per_server
@@ -182,7 +184,7 @@ def planes_are_disjoint(proof: Proof, fabric: FabricEvidence) -> None:
             made.planes >= 1 and made.nic.ports_per_nic % made.planes == 0,
             f"{made.nic.ports_per_nic} ports per card do not spread over {made.planes} planes",
         )
-    of_plane = fabric.clos.ports_per_server * fabric.networks.count // max(1, made.planes)
+    of_plane = fabric.clos.ports_per_server * fabric.networks.number // max(1, made.planes)
     proof.equal("structure.ports_per_server", made.structure.ports_per_server, of_plane)
     proof.note(f"{made.planes} planes, {made.structure.ports_per_server} ports of every server in each")
 

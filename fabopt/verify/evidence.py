@@ -137,7 +137,7 @@ class FabricEvidence:
         """
         per_leaf = self.made.structure.ports_per_server_per_leaf
         if self.shared_cages:
-            return per_leaf if self.networks.count == 1 else 1
+            return per_leaf if self.networks.number == 1 else 1
         of_card = divide(self.made.nic.ports_per_nic, self.card_networks, "planes share a card's ports evenly")
         if per_leaf % of_card == 0:
             return of_card
@@ -167,8 +167,8 @@ class FabricEvidence:
     @property
     def card_networks(self) -> int:
         """Networks that one card has ports in."""
-        count, apart = self.networks
-        return divide(count, self.made.nic.per_server, "rails have planes of their own") if apart else count
+        number, apart = self.networks
+        return divide(number, self.made.nic.per_server, "rails have planes of their own") if apart else number
 
     @property
     def num_tiers(self) -> int:
@@ -229,7 +229,7 @@ class FabricEvidence:
             tiers=tiers,
             servers=self.evidence.servers,
             server_ports=made.nic.per_server * made.nic.ports_per_nic,
-            planes=self.networks.count,
+            planes=self.networks.number,
             per_group=structure.servers_per_group,
             per_leaf=structure.ports_per_server_per_leaf,
             attached=tuple(attachment.ports for attachment in self.wanted.attachments),

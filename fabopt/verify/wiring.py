@@ -187,7 +187,7 @@ class Cabling:
         cards = self.fabric.made.nic.per_server
         own = np.array([name == self.fabric.made.name for name in devices.fabric], dtype=np.bool_)
         card, place = np.divmod(devices.rail - 1, clos.rails)
-        known = (0 <= card) & (card < cards)
+        known = (card >= 0) & (card < cards)
         network = np.where(known, (devices.plane - 1) * cards + card + 1, 0)
         leaf = own & (self.wired.roles == "leaf")
         switch = own & (devices.plane != NOTHING)

@@ -237,9 +237,9 @@ def rails(dice: Dice) -> tuple[Json, Json]:
     else:
         fabric |= {"planes": "rails", "tiers": 2}
     fabric.pop("nics_per_server", None)
+    server["nic_slots"] = 2
     if dice.chance(0.8):
         server.pop("nics", None)
-        server["nic_slots"] = 2
     elif "nics" in server:
         server["nics"][0]["count"] = 2
     domain = server["gpus"] * dice.one([1, 1, 2])

@@ -362,21 +362,8 @@ def with_leaves(
     down = max(load.servers * k + sum(load.attached) for load in loads)
     reserved = ceil_fraction(down / (1 - space.reserve)) - down
     for leaf in space.boxes("leaf", cards.cage.speed, top=False):
-        base = Structure(
-            0,
-            cards,
-            planes,
-            g,
-            k,
-            groups,
-            leaves,
-            aligned,
-            leaf,
-            down,
-            reserved,
-            topology=topology,
-            own_rails=own_rails,
-        )
+        base = Structure(0, cards, planes, g, k, groups, leaves, aligned, leaf, down, reserved)
+        base = changed(base, topology=topology, own_rails=own_rails)
         lower = leaf_modes(space, base, loads)
         if not lower.server_modes:
             continue

@@ -1,8 +1,8 @@
 """Rails that are networks of their own: derived by hand, against the brute force, and each rule with one thing broken.
 
-The parts are those of ``tests.test_brute_force``: a server has 1 GPU and 2 slots, the card one port of 100 Gb/s (100 USD),
-the switch four (1000 USD); cables are 10 USD to servers and 20 USD above. Two cards are two rails: a GPU that sends 200
-forwards half of it, 100 Gb/s.
+The parts are those of ``tests.test_brute_force``: a server has 1 GPU and 2 slots, the card one port of 100 Gb/s (100
+USD), the switch four (1000 USD); cables are 10 USD to servers and 20 USD above. Two cards are two rails: a GPU that
+sends 200 Gb/s forwards half of it.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from fabopt.schema.case import Case, Distances, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
 from fabopt.spending import share_of, spending, together
-from fabopt.topology.clos.reach import most_servers
+from fabopt.topology.families import most_servers
 from fabopt.units import exact, gbps, plain_fraction
 
 # Every question is a search; when these seconds are over, what has been found by then is told.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from fabopt.billing import products_by_id, whole_metres
 from fabopt.demand import resolved
 from fabopt.expansion import growth_of
-from fabopt.hardware import RAIL_ONLY, CageUse, SwitchType
+from fabopt.hardware import NicOption
 from fabopt.metrics import figures
 from fabopt.ordering import Picked
 from fabopt.problem import FabricProblem, Problem
@@ -24,17 +24,16 @@ from fabopt.schema.design import (
     LinkRow,
     Metrics,
     NicUse,
-    Placement,
     PortUse,
-    Structure,
     TierUse,
 )
 from fabopt.topology.candidate import End, Option, RowShare
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.floored import grid_of
+from fabopt.topology.families import FAMILIES
+from fabopt.topology.family import LinkUse, Tier
 from fabopt.units import gbps, plain_fraction
 
-Role = Literal["leaf", "spine", "core"]
 RATIO_DIGITS = 6
 NO_MEDIUM = "none"
 
@@ -45,21 +44,20 @@ NO_MEDIUM = "none"
 def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> FabricDesign:
     """One fabric with its tiers, rows of links and figures."""
     candidate, units = picked
-    clos: Clos = candidate.design
-    found = figures(clos, problem.gpus)
-    rails_apart = rails_in_a_plane(clos)
+    part = FAMILIES[candidate.topology].file_part(fabric, candidate.design)
+    found = figures(candidate.design, problem.gpus)
     return FabricDesign(
         name=fabric.name,
         role=fabric.role,
         topology=candidate.topology,
-        protocol=clos.parts.protocol,
-        planes=clos.parts.nic.planes // rails_apart,
-        rails=int(clos.shape.rails) * rails_apart,
+        protocol=part.protocol,
+        planes=part.planes,
+        rails=part.rails,
         striping="even" if fabric.even else "any",
-        structure=_structure(clos),
-        nic=_nic_use(clos),
-        tiers=tuple(_tiers(clos)),
-        links=tuple(_link_rows(problem, fabric, clos, units)),
+        structure=part.structure,
+        nic=_nic_use(part.nic),
+        tiers=tuple(_tier_use(tier) for tier in part.tiers),
+        links=tuple(_link_rows(problem, fabric, part.links, units)),
         oversubscription={name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()},
         metrics=Metrics(
             injection_gbps_per_gpu=plain_fraction(found.injection / 1000, RATIO_DIGITS),
@@ -67,20 +65,9 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
             alltoall_gbps_per_gpu=plain_fraction(found.alltoall / 1000, RATIO_DIGITS),
             max_switch_hops=found.max_switch_hops,
         ),
-        placement=_placement(clos),
-        growth=growth_of(problem, fabric, clos, units),
+        placement=part.placement,
+        growth=growth_of(problem, fabric, candidate.design, units),
     )
-
-
-def _placement(clos: Clos) -> Placement | None:
-    if clos.standing is None:
-        return None
-    layout, stands, _ = clos.standing
-    places = [
-        tuple((layout.plan.ids[rack], unit) for rack, unit in zip(one.rack.tolist(), one.unit.tolist(), strict=True))
-        for one in stands
-    ]
-    return Placement(policy=layout.policy, **dict(zip(("leaf", "spine", "core"), places, strict=False)))
 
 
 def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
@@ -95,33 +82,7 @@ def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
     return None
 
 
-def rails_in_a_plane(clos: Clos) -> int:
-    """Networks that the file calls one plane: the rails of a rail-only fabric."""
-    return clos.parts.nic.cards if clos.parts.nic.topology == RAIL_ONLY else 1
-
-
-def _structure(clos: Clos) -> Structure:
-    shape, tiers = clos.shape, clos.tiers
-    return Structure(
-        tiers=tiers,
-        servers_per_group=int(shape.g),
-        groups=int(shape.groups),
-        ports_per_server=shape.ports * rails_in_a_plane(clos),
-        ports_per_server_per_leaf=int(shape.k),
-        links_per_pair=int(shape.links_per_pair) if tiers > 1 else 0,
-        pods=int(shape.pods) if tiers > 2 else 1,
-        leaves_per_pod=int(shape.leaves_per_pod) if tiers > 1 else 1,
-        spines_per_pod=int(shape.spines),
-        pod_of="rail" if shape.rail_pods else "groups",
-        groups_per_pod=int(shape.groups_per_pod) if tiers > 1 else 1,
-        links_per_core_pair=int(shape.m2),
-        spines_per_core_group=int(shape.q),
-        cores_per_group=int(shape.cores_per_group) if tiers > 2 else 0,
-    )
-
-
-def _nic_use(clos: Clos) -> NicUse:
-    nic = clos.parts.nic
+def _nic_use(nic: NicOption) -> NicUse:
     return NicUse(
         id=nic.nic_id,
         per_server=nic.cards,
@@ -133,70 +94,43 @@ def _nic_use(clos: Clos) -> NicUse:
     )
 
 
-def _tiers(clos: Clos) -> Iterable[TierUse]:
-    parts, shape = clos.parts, clos.shape
-    planes = parts.nic.planes
-    boxes: tuple[tuple[Role, SwitchType | None, int, int, int, CageUse | None, CageUse | None], ...] = (
-        ("leaf", parts.leaf, planes * shape.leaves, clos.down_ports, shape.u, parts.leaf_down, parts.leaf_up),
-        ("spine", parts.spine, planes * shape.spines * (shape.pods if clos.tiers > 2 else 1),
-         shape.spine_down if clos.tiers > 1 else 0, shape.x, parts.spine_down, parts.spine_up),
-        ("core", parts.core, planes * shape.cores if clos.tiers > 2 else 0,
-         shape.core_down if clos.tiers > 2 else 0, 0, parts.core_down, None),
-    )  # fmt: skip
-    for role, switch, count, down_ports, up_ports, down, up in boxes:
-        if switch is None or down is None:
-            continue
-        yield TierUse(
-            role=role,
-            id=switch.id,
-            count=int(count),
-            down_ports=int(down_ports),
-            up_ports=int(up_ports) if up is not None else 0,
-            gbps_down=gbps(down.lane.port_mbps),
-            gbps_up=gbps(up.lane.port_mbps) if up is not None else 0,
-            reserved_ports=clos.reserved_ports if role == "leaf" else 0,
-            down=PortUse(cage_group=down.group, split=down.split),
-            up=PortUse(cage_group=up.group, split=up.split) if up is not None else None,
-        )
-
-
-LINK_KINDS = (("server", "leaf"), ("attachment", "leaf"), ("leaf", "spine"), ("spine", "core"))
-RUN_KEYS = {
-    ("server", "leaf"): "server-leaf",
-    ("attachment", "leaf"): "attachment-leaf",
-    ("leaf", "spine"): "leaf-spine",
-    ("spine", "core"): "spine-core",
-}
+def _tier_use(tier: Tier) -> TierUse:
+    return TierUse(
+        role=tier.role,
+        id=tier.switch.id,
+        count=tier.boxes,
+        down_ports=tier.down_ports,
+        up_ports=tier.up_ports,
+        gbps_down=gbps(tier.down.lane.port_mbps),
+        gbps_up=gbps(tier.up.lane.port_mbps) if tier.up is not None else 0,
+        reserved_ports=tier.reserved_ports,
+        down=PortUse(cage_group=tier.down.group, split=tier.down.split),
+        up=PortUse(cage_group=tier.up.group, split=tier.up.split) if tier.up is not None else None,
+    )
 
 
 def _link_rows(
-    problem: Problem, fabric: FabricProblem, clos: Clos, units: Sequence[tuple[Option, int]]
+    problem: Problem, fabric: FabricProblem, kinds: Sequence[LinkUse], units: Sequence[tuple[Option, int]]
 ) -> Iterable[LinkRow]:
     shares: dict[tuple[Any, ...], list[tuple[RowShare, int]]] = {}
     names = [one.name for one in fabric.attachments]
+    places = {(kind.near, kind.far, kind.scope): place for place, kind in enumerate(kinds)}
     for option, number in units:
         for row in option.rows:
-            place = LINK_KINDS.index((row.near, row.far))
+            place = places[row.near, row.far, row.scope]
             attachment = names.index(row.attachment) if row.attachment is not None else -1
             one = row.assembly
             name = (one.name, one.length_m, one.mode.value) if one is not None else ("", 0.0, "")
             classes = tuple(-run for run in row.runs_m or ())
             shares.setdefault((place, attachment, row.stages or (), classes, name), []).append((row, number))
-    speeds = {
-        0: clos.parts.leaf_down,
-        1: clos.parts.leaf_down,
-        2: clos.parts.leaf_up,
-        3: clos.parts.spine_up,
-    }
     for key in sorted(shares):
-        use = speeds[key[0]]
-        assert use is not None
-        run_m = fabric.runs_m[RUN_KEYS[LINK_KINDS[key[0]]]]
+        kind = kinds[key[0]]
+        run_m = fabric.runs_m[kind.run]
         first = shares[key][0][0]
         if first.runs_m is not None and first.assembly is not None:
             bought = [part.item.length_m or 0.0 for part in first.parts if part.item.length_m]
             run_m = max(first.runs_m or bought)
-        yield _link_row(shares[key], gbps(use.lane.port_mbps), run_m, problem)
+        yield _link_row(shares[key], gbps(kind.port_mbps), run_m, problem)
 
 
 def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float, problem: Problem) -> LinkRow:
@@ -209,6 +143,7 @@ def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float
     return LinkRow(
         from_=first.near,
         to=first.far,
+        scope=first.scope,
         count=sum(row.links * number for row, number in shares),
         gbps=speed,
         length_m=whole_metres(run_m),

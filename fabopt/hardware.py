@@ -232,7 +232,7 @@ def divisions(fabric: Fabric, cards: int, ports_per_card: int) -> Iterable[Divis
     """The ways that the case's topologies and planes allow; rails of their own are two at least."""
     allowed = set(fabric.topologies)
     planes = _planes(fabric, ports_per_card)
-    if allowed & {"clos", "any"}:
+    if allowed - {RAIL_ONLY}:
         if fabric.planes != "rails":
             yield from (Division(one) for one in planes)
         elif cards >= FEWEST_RAILS:

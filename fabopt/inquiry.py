@@ -20,7 +20,7 @@ from fabopt.problem import FabricProblem, Limits, Problem, problem_of, with_obje
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.search import Search
-from fabopt.topology.clos.reach import most_servers
+from fabopt.topology.families import most_servers
 
 # Designs of as many rack units tie by the thousand, so a unit is weighed against money: $10,000, in cents a milliunit.
 CENTS_PER_MILLIUNIT = 1000

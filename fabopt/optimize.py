@@ -29,12 +29,14 @@ from fabopt.placement.layout import POLICIES
 from fabopt.problem import FabricProblem, Problem, estimating, problem_of
 from fabopt.read import Inputs
 from fabopt.schema.design import Alternative, Design, Objective, Totals
+from fabopt.schema.topologies import TIERED
 from fabopt.search import Search
 from fabopt.solvers import ENGINES
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of
-from fabopt.topology.clos.space import Restriction
-from fabopt.topology.clos.threshold import Batch
+from fabopt.topology.families import FAMILIES
+from fabopt.topology.family import FilePart, Restriction
+from fabopt.topology.threshold import Batch
 from fabopt.units import gbps, rounded, usd, watts
 from fabopt.verify import verify
 
@@ -217,9 +219,10 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
     """
     problem = answer.problem if answer.problem.plan is None else estimating(answer.problem)
     for index, fabric in enumerate(problem.fabrics):
-        winner: Clos = answer.picked[index][0].design
+        candidate = answer.picked[index][0]
+        winner: Clos = candidate.design
         prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
-        for what, value, restriction in _kinds(fabric, winner):
+        for what, value, restriction in _kinds(fabric, candidate):
             if clock.is_over():
                 return
             settings.progress(f"looking at the best design with {what} {value}")
@@ -241,26 +244,28 @@ def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candid
     return next(iter(candidates_of(problem, flat, Batch(clos.parts, clos.shape, np.zeros((1, 1))), 0, True)), None)
 
 
-def _kinds(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, str, Restriction]]:
+def _kinds(fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, str, Restriction]]:
     """Kinds of designs that lost. On a floor those of other hardware stand as the winner does."""
+    winner: Clos = candidate.design
+    for topology in fabric.topologies:
+        if topology != candidate.topology:
+            yield "topology", topology, Restriction(topology=topology)
     here = None if winner.standing is None else winner.standing.layout.policy
     if here is not None:
         for policy in POLICIES:
             if policy != here:
                 yield "placement", policy, Restriction(policy=policy)
-    for what, value, restriction in _other_hardware(fabric, winner):
+    for what, value, restriction in _other_hardware(fabric, candidate):
         yield what, value, replace(restriction, policy=here if here in POLICIES else None)
 
 
-def _other_hardware(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, str, Restriction]]:
+def _other_hardware(fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, str, Restriction]]:
+    winner: Clos = candidate.design
     for protocol in fabric.protocols:
         if protocol != winner.parts.protocol:
             yield "protocol", protocol, Restriction(protocol=protocol)
-    topologies = {option.topology for options in fabric.nics.values() for option in options}
-    for topology in sorted(topologies - {winner.parts.nic.topology}):
-        yield "topology", topology, Restriction(topology=topology)
     for tiers in fabric.tiers:
-        if tiers != winner.tiers:
+        if candidate.topology in TIERED and tiers != winner.tiers:
             yield "tiers", str(tiers), Restriction(tiers=tiers)
     speeds = {option.port.lane.port_mbps for options in fabric.nics.values() for option in options}
     for speed in sorted(speeds - {winner.parts.nic.port.lane.port_mbps}, reverse=True):
@@ -271,9 +276,9 @@ def _other_hardware(fabric: FabricProblem, winner: Clos) -> Iterator[tuple[str, 
 def _alternative(answer: Answer, other: Answer, index: int, what: str, value: str) -> Alternative:
     problem = answer.problem
     mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
-    clos: Clos = other.picked[index][0].design
-    named = clos.parts.leaf.id if what.endswith("leaf switch") else value
-    return _of_sums(problem, mine, theirs, what, named, summary_of(clos))
+    part = _part(problem.fabrics[index], other.picked[index][0])
+    named = part.tiers[0].switch.id if what.endswith("leaf switch") else value
+    return _of_sums(problem, mine, theirs, what, named, summary_of(part))
 
 
 def _of_sums(problem: Problem, mine: Sums, theirs: Sums, what: str, value: str, summary: str) -> Alternative:
@@ -296,23 +301,21 @@ def _difference(one: float, other: float) -> int | float:
     return int(rest) if rest == int(rest) else rest
 
 
-def summary_of(clos: Clos) -> str:
+def _part(fabric: FabricProblem, candidate: Candidate) -> FilePart:
+    return FAMILIES[candidate.topology].file_part(fabric, candidate.design)
+
+
+def summary_of(part: FilePart) -> str:
     """A candidate in one line: counts and switches by tier, port speeds."""
-    parts, shape = clos.parts, clos.shape
-    planes = parts.nic.planes
-    words = [f"{planes * shape.leaves} x {parts.leaf.id}"]
-    if parts.spine is not None:
-        words.append(f"{planes * shape.spines * (shape.pods if clos.tiers > 2 else 1)} x {parts.spine.id}")
-    if parts.core is not None:
-        words.append(f"{planes * shape.cores} x {parts.core.id}")
-    speed = gbps(parts.nic.port.lane.port_mbps)
-    per_server = parts.nic.ports_per_server
-    return f"{' + '.join(words)}, {per_server} x {speed}G a server, {parts.protocol}"
+    words = [f"{tier.boxes} x {tier.switch.id}" for tier in part.tiers]
+    speed = gbps(part.nic.port.lane.port_mbps)
+    return f"{' + '.join(words)}, {part.nic.ports_per_server} x {speed}G a server, {part.protocol}"
 
 
 def summaries_of(problem: Problem, picked: Sequence[Picked]) -> str:
     """Every fabric of a design in one line, by name where there are several."""
-    texts = [summary_of(candidate.design) for candidate, _ in picked]
+    parts = [_part(fabric, candidate) for fabric, (candidate, _) in zip(problem.fabrics, picked, strict=True)]
+    texts = [summary_of(part) for part in parts]
     if len(texts) == 1:
         return texts[0]
     return "; ".join(f"{fabric.name}: {text}" for fabric, text in zip(problem.fabrics, texts, strict=True))

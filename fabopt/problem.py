@@ -33,6 +33,7 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
 from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import Cage, Catalog, Server
+from fabopt.schema.topologies import families_of
 from fabopt.shelf import Shelf, shelf_names, shelf_of
 from fabopt.units import cents, exact, mbps, milliwatts
 
@@ -95,6 +96,8 @@ class FabricProblem:
     places: tuple[OpenLayout, ...] = ()
     # on a floor without a layout: whether bounds count how far apart servers are
     spread: bool = False
+    # the families that are looked at
+    topologies: tuple[str, ...] = ("clos",)
 
     @property
     def hardware(self) -> Hashable:
@@ -388,6 +391,7 @@ def _fabric(
             "spine-core": distances.spine_core,
         },
         refused_nics=tuple(refused.values()),
+        topologies=families_of(case, fabric),
     )
 
 

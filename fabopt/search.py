@@ -22,12 +22,13 @@ from fabopt.places.estimates import ESTIMATES_WITHIN, likely
 from fabopt.places.variants import variants_of, wanted_variants
 from fabopt.problem import FabricProblem, Problem, estimating, in_layouts_only
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
-from fabopt.topology.clos.space import ClosSpace, Restriction
-from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
+from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.clos.variants import anywhere, spread
+from fabopt.topology.families import candidates_in, spaces_of
+from fabopt.topology.family import Quest, Restriction
 from fabopt.topology.needs import Costs, Floats
+from fabopt.topology.threshold import RELATIVE_SLACK, Batch, Found
 from fabopt.weighing import (
     distinct,
     first_of_each,
@@ -101,17 +102,30 @@ class Search:
         found = []
         for fabric in self.problem.fabrics:
             if self.problem.plan is None:
-                space = self._space(fabric, costs)
-                found.append(space.any_candidate() if first else space.search(slack))
+                found.append(self._open_families(fabric, self._quest(fabric, costs), slack, first))
             else:
                 found.append(self._open_floor(fabric, costs, slack))
         self.sized = max(self.sized, sum(one.sized for one in found))
         bound = sum(one.least for one in found) - objective * self.saving - float(prices @ self.caps[1:])
         return _Opened(found, bound, table[0], slack)
 
-    def _space(self, fabric: FabricProblem, costs: Costs) -> ClosSpace:
+    def _open_families(self, fabric: FabricProblem, quest: Quest, slack: float, first: bool) -> Found:
+        """Search a fabric in every family; what one has found cuts the next. ``first``: until something is found."""
+        found = Found()
+        for space in spaces_of(self.problem, fabric, quest):
+            if not first:
+                space.search(slack, found)
+            elif not found.batches and not found.stopped:
+                found = space.any_candidate()
+        return found
+
+    def _quest(self, fabric: FabricProblem, costs: Costs) -> Quest:
         restriction = self.restrictions.get(fabric.name, Restriction())
-        return ClosSpace(self.problem, fabric, costs, self.caps, restriction, self.settings.prune, self.clock.is_over)
+        return Quest(costs, self.caps, restriction, self.settings.prune, self.clock.is_over)
+
+    def _space(self, fabric: FabricProblem, costs: Costs) -> ClosSpace:
+        """What can stand on a floor: a Clos."""
+        return ClosSpace(self.problem, fabric, *self._quest(fabric, costs))
 
     def _open_floor(self, fabric: FabricProblem, costs: Costs, slack: float) -> Found:
         """Search a fabric in every layout of the floor."""
@@ -151,13 +165,13 @@ class Search:
 
     def _sized(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
         """One candidate with its exact needs; on a floor, where that takes a while, worked out once."""
-        assert batch.fabric is not None
         if self.problem.plan is None:
-            return candidates_of(self.problem, batch.fabric, batch, index, self.settings.prune)
+            return candidates_in(self.problem, batch, index, self.settings.prune)
+        assert batch.fabric is not None
         key = (batch.fabric, batch.parts, batch.shape.row(index))
         known = self.problem.standing
         if key not in known:
-            known[key] = candidates_of(self.problem, batch.fabric, batch, index, self.settings.prune)
+            known[key] = candidates_in(self.problem, batch, index, self.settings.prune)
         candidates: tuple[Candidate, ...] = known[key]
         return candidates
 

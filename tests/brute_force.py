@@ -143,6 +143,7 @@ class Structure:
         splits = tuple("" if side is None else side.split for side in self.sides())
         groups = tuple(0 if side is None else side.group for side in self.sides())
         return (
+            self.topology,
             self.pods,
             self.m,
             not self.aligned,
@@ -158,7 +159,6 @@ class Structure:
             self.cards.number,
             self.cards.ports,
             self.planes,
-            self.topology,
             self.pod_of,
         )
 

@@ -21,7 +21,7 @@ from fabopt.problem import Problem, problem_of
 from fabopt.read import Inputs, inputs_from_objects
 from fabopt.schema.design import Conflict, Design
 from fabopt.search import Search
-from fabopt.topology.clos.reach import most_servers
+from fabopt.topology.families import most_servers
 from tests.random_cases import generate
 from tests.small import Json, case, catalog, inputs, product, solved
 

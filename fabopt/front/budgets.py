@@ -19,9 +19,9 @@ from fabopt.front.finder import PRICE, Finder, Met, better
 from fabopt.front.measures import Measure
 from fabopt.problem import FabricProblem, Problem, problem_of
 from fabopt.topology.clos.bounds import Block
-from fabopt.topology.clos.reach import most_servers
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.clos.variants import anywhere
+from fabopt.topology.families import most_servers
 from fabopt.topology.needs import Costs, Floats
 from fabopt.weighing import stock_value, weights_table
 

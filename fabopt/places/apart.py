@@ -15,8 +15,8 @@ from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.floored import ends_of, links_of, runs_between, standing_of
 from fabopt.topology.clos.kinds import kinds_of
-from fabopt.topology.clos.threshold import Batch
 from fabopt.topology.clos.variants import RUNS_ON_FLOOR
+from fabopt.topology.threshold import Batch
 
 _ENDS = {"server-leaf": (None, "leaf"), "leaf-spine": ("leaf", "spine"), "spine-core": ("spine", "core")}
 

@@ -10,8 +10,8 @@ import numpy as np
 from fabopt.places.tree import Sized, Steps, all_places, best_place
 from fabopt.problem import Problem
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.threshold import Batch
 from fabopt.topology.needs import Floats
+from fabopt.topology.threshold import Batch
 
 LINK_PARTS = ("transceiver", "cable", "fibre")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.threshold import Batch, Found
 from fabopt.topology.needs import Floats
+from fabopt.topology.threshold import Batch, Found
 from fabopt.weighing import least_of
 
 # How far from the best estimate candidates are looked at, how many in a layout, and how many of them all are kept.

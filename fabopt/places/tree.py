@@ -26,7 +26,7 @@ from fabopt.topology.clos.candidates import Clos, boxes_of, candidates_of, clos_
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
 from fabopt.topology.clos.floored import Standing, classes_of, numbers_of, switch_boxes
 from fabopt.topology.clos.kinds import kinds_of
-from fabopt.topology.clos.threshold import Batch
+from fabopt.topology.threshold import Batch
 from fabopt.weighing import least_of
 
 # Switches put into a rack, over all candidates of a search, before it is content with layouts.

@@ -8,8 +8,9 @@ import numpy as np
 
 from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.shape import Parts, Shape
-from fabopt.topology.clos.space import ClosSpace, Restriction
+from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.clos.variants import anywhere, in_layouts, in_places, switch_sums
+from fabopt.topology.family import Restriction
 
 # The search of a fabric as it is given.
 SpaceOf = Callable[[FabricProblem], ClosSpace]

@@ -3,10 +3,9 @@
 from fabopt.read.catalog import read_catalog
 from fabopt.read.design import read_design
 from fabopt.read.inputs import Inputs, inputs_from_objects, read_case, read_inputs, read_price_books
-from fabopt.read.references import SUPPORTED_TOPOLOGIES, check_catalog, check_references
+from fabopt.read.references import check_catalog, check_references
 
 __all__ = [
-    "SUPPORTED_TOPOLOGIES",
     "Inputs",
     "check_catalog",
     "check_references",

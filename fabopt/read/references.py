@@ -10,9 +10,9 @@ from fabopt.rails import FEWEST_RAILS, cannot_forward
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
 from fabopt.schema.procurement import Procurement
+from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.units import mbps
 
-SUPPORTED_TOPOLOGIES = ("clos", "rail-only", "any")
 _A_KIND = dict(
     zip(KINDS, ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a server"), strict=True),
 )
@@ -109,11 +109,7 @@ class _Check:
             servers = now
 
     def fabric(self, fabric: Fabric, path: str, case: Case) -> None:
-        for index, topology in enumerate(fabric.topologies):
-            if topology not in SUPPORTED_TOPOLOGIES:
-                allowed = " or ".join(SUPPORTED_TOPOLOGIES)
-                where = f"{path}.topologies[{index}]"
-                self.report(where, "this version cannot design this topology", topology, allowed=allowed)
+        self.topologies(fabric, path, case)
         if fabric.nics != "any":
             self.ids_of("nics", fabric.nics, f"{path}.nics")
         for tier in _TIERS:
@@ -122,6 +118,20 @@ class _Check:
                 self.ids_of("switches", ids, f"{path}.switches.{tier}")
         if fabric.group_by == "rack" and case.site.servers_per_rack is None and case.site.floor is None:
             self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
+
+    def topologies(self, fabric: Fabric, path: str, case: Case) -> None:
+        """Report families that are not designed, and what a case asks for that its families cannot do."""
+        for index, topology in enumerate(fabric.topologies):
+            where = f"{path}.topologies[{index}]"
+            if topology == "any":
+                continue
+            if topology not in DESIGNED:
+                allowed = f"{', '.join(DESIGNED)} or any"
+                self.report(where, "this version cannot design this topology", topology, allowed=allowed)
+            elif "any" not in fabric.topologies:
+                for feature in refused(case, fabric, topology):
+                    key = f"{path}.{feature.key}" if feature.of_fabric else feature.key
+                    self.report(where, f"does not support {feature.words}, which `{key}` asks for", topology)
 
     def own_rails(self, fabric: Fabric, path: str, server: Server) -> None:
         """Report what keeps a fabric from rails that are networks of their own, where it may have no other."""

@@ -143,7 +143,8 @@ class LinkRow(Strict):
     ``from_cages``/``to_cages``: occupied cages that this row's links account for, summed over all boxes. On a floor
     plan ``length_m`` is the longest class and ``runs_m`` the length class of each link of a cage, in order of ports.
     ``stages``: where there are several, the stage from which on each link of a cage is there, in order of ports; None
-    where one assembly makes all links of the kind.
+    where one assembly makes all links of the kind. ``scope``: which links between switches of one role these are; None
+    where the roles say it.
     """
 
     from_: Annotated[Box, Field(alias="from")]
@@ -158,6 +159,7 @@ class LinkRow(Strict):
     parts: tuple[LinkPart, ...]
     runs_m: tuple[Number, ...] | None = None
     stages: tuple[str, ...] | None = None
+    scope: str | None = None
 
 
 class Metrics(Strict):

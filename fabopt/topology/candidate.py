@@ -28,7 +28,7 @@ class RowShare(NamedTuple):
 
     ``runs_m``: on a floor the length class of each link of a cage; empty where all links are made at once.
     ``stage``: number of the stage that installs these parts; ``stages``: that of each link of a cage, if there are
-    several.
+    several. ``scope``: which links between switches of one role these are; None where the roles say it.
     """
 
     near: Box
@@ -42,6 +42,7 @@ class RowShare(NamedTuple):
     runs_m: tuple[float, ...] | None = None
     stage: int = 0
     stages: tuple[int, ...] | None = None
+    scope: str | None = None
 
 
 # How many of each item every stage adds, by (number of the stage, item).

@@ -26,8 +26,8 @@ from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.kinds import Clos, kind_choices, kinds_of
 from fabopt.topology.clos.shape import most_endpoints
 from fabopt.topology.clos.sharing import clashes_of
-from fabopt.topology.clos.threshold import Batch
 from fabopt.topology.needs import ceil_of
+from fabopt.topology.threshold import Batch
 
 
 def clos_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -> Clos:
@@ -98,7 +98,7 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         *(use.split if use is not None else "" for use in uses),
         parts.nic.group,
         *(use.group if use is not None else -1 for use in uses),
-        parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes, parts.nic.topology,
+        parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
         clos.standing.layout.name if clos.standing is not None else "",

@@ -21,9 +21,9 @@ from fabopt.topology.clos.shape import (
     usable_ports,
 )
 from fabopt.topology.clos.spines import Spines
-from fabopt.topology.clos.threshold import Batch, Threshold
 from fabopt.topology.clos.wants import has_room, leaf_uplinks
 from fabopt.topology.needs import Floats, Number, ceil_of
+from fabopt.topology.threshold import Batch, Threshold
 
 # Rows that are opened at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}
@@ -55,7 +55,7 @@ class Leaves:
         for shape, cost in known[key]:
             self.sizes_met = True
             if block.tiers == 1:
-                self.threshold.offer(Batch(self._parts(block), shape, cost))
+                self.threshold.offer(Batch(self._parts(block), shape, cost, family=block.nic.topology))
             else:
                 self._with_uplinks(block, shape, cost)
 

@@ -51,11 +51,9 @@ class _Way(NamedTuple):
     down: PortType
 
 
-def most_servers(problem: Problem) -> int:
-    """No design of a problem, with its number of servers or fewer, has more servers than this, whatever it costs."""
-    if problem.plan is None:
-        return min(_Reach(problem, fabric).most() for fabric in problem.fabrics)
-    return min(_Reach(problem, anywhere(problem, fabric)).most() for fabric in problem.fabrics)
+def most_servers_of(problem: Problem, fabric: FabricProblem) -> int:
+    """No Clos of a fabric, with the problem's number of servers or fewer, has more servers, whatever it costs."""
+    return _Reach(problem, fabric if problem.plan is None else anywhere(problem, fabric)).most()
 
 
 class _Reach:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
@@ -19,32 +18,9 @@ from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.bounds import Block, Bounds
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
-from fabopt.topology.clos.threshold import Found, Threshold
+from fabopt.topology.family import ANYTHING, Restriction
 from fabopt.topology.needs import Costs, Floats, ceil_of
-
-
-@dataclass(frozen=True)
-class Restriction:
-    """A part of the space: what the best design of another kind may be made of. None: anything.
-
-    ``policy``, ``layout``: on a floor, how switches stand, and the number of the layout.
-    """
-
-    protocol: str | None = None
-    tiers: int | None = None
-    port_mbps: int | None = None
-    not_leaf: str | None = None
-    policy: str | None = None
-    layout: int | None = None
-    topology: str | None = None
-
-    def allows(self, nic: NicOption, tiers: int) -> bool:
-        """Whether networks of so many tiers with these cards are in it."""
-        return (
-            self.port_mbps in (None, nic.port.lane.port_mbps)
-            and self.topology in (None, nic.topology)
-            and nic.allows(tiers)
-        )
+from fabopt.topology.threshold import Found, Threshold
 
 
 class _Bounded(NamedTuple):
@@ -79,7 +55,7 @@ class ClosSpace:
         fabric: FabricProblem,
         costs: Costs,
         caps: Floats,
-        restriction: Restriction = Restriction(),
+        restriction: Restriction = ANYTHING,
         prune: bool = True,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -141,8 +117,17 @@ class ClosSpace:
             for protocol in self.fabric.protocols:
                 if self.restriction.tiers in (None, tiers) and self.restriction.protocol in (None, protocol):
                     for nic in self.bounds.nics(protocol):
-                        if self.restriction.allows(nic, tiers):
+                        if self._is_wanted(nic, tiers):
                             yield self._blocks(threshold, protocol, tiers, nic)
+
+    def _is_wanted(self, nic: NicOption, tiers: int) -> bool:
+        """Whether networks of so many tiers with these cards are in the part of the space that is searched."""
+        part = self.restriction
+        return (
+            part.port_mbps in (None, nic.port.lane.port_mbps)
+            and part.topology in (None, nic.topology)
+            and nic.allows(tiers)
+        )
 
     def _blocks(self, threshold: Threshold, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
         """A card's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""

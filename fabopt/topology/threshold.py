@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.problem import FabricProblem
-from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.needs import Floats
 
 # Bounds are floating-point sums of whole numbers; a candidate is cut only when it is past the threshold by more.
@@ -17,12 +16,17 @@ RELATIVE_SLACK = 1e-9
 
 
 class Batch(NamedTuple):
-    """Candidates with the same hardware; ``cost`` has shape (metrics, size); ``fabric``: as it is in some layout."""
+    """Candidates of a family with the same hardware; ``cost`` has shape (metrics, size).
 
-    parts: Parts
-    shape: Shape
+    ``parts`` and ``shape`` are the family's own; a shape has ``take(places)`` and ``row(place)``. ``fabric``: as it is
+    in some layout.
+    """
+
+    parts: Any
+    shape: Any
     cost: Floats
     fabric: FabricProblem | None = None
+    family: str = "clos"
 
 
 @dataclass

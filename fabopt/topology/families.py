@@ -1,0 +1,39 @@
+"""The families that are designed, by name: every one is a line here and one in ``fabopt.schema.topologies``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from fabopt.problem import FabricProblem, Problem
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.family import ClosFamily, RailOnly
+from fabopt.topology.family import Family, Quest, Space
+from fabopt.topology.threshold import Batch
+
+FAMILIES: Mapping[str, Family] = {family.name: family for family in (ClosFamily(), RailOnly())}
+
+
+def spaces_of(problem: Problem, fabric: FabricProblem, quest: Quest) -> Iterator[Space]:
+    """The spaces of all families of a fabric that have a part in what is wanted."""
+    for name in fabric.topologies:
+        if quest.restriction.allows(name):
+            yield FAMILIES[name].space(problem, fabric, quest)
+
+
+def candidates_in(problem: Problem, batch: Batch, index: int, prune: bool) -> tuple[Candidate, ...]:
+    """One of a batch with its exact needs; of equals, the families of a fabric win in their order."""
+    fabric = batch.fabric
+    assert fabric is not None
+    made = FAMILIES[batch.family].candidates(problem, fabric, batch, index, prune)
+    if len(fabric.topologies) == 1:
+        return made
+    rank = fabric.topologies.index(batch.family)
+    return tuple(replace(one, order=(rank, *one.order)) for one in made)
+
+
+def most_servers(problem: Problem) -> int:
+    """No design of a problem, with its number of servers or fewer, has more servers than this, whatever it costs."""
+    return min(
+        max(FAMILIES[name].most_servers(problem, fabric) for name in fabric.topologies) for fabric in problem.fabrics
+    )

@@ -1,0 +1,124 @@
+"""What every family of topologies gives to the search and to the design file: one small protocol.
+
+A family is a module with an object that has these methods, a line in ``fabopt.topology.families`` and one in
+``fabopt.schema.topologies``, which says what it cannot do. Bandwidth figures come from ``fabopt.metrics``, the wiring
+from ``fabopt.wiring``, the rules that prove it from ``fabopt.verify``; each tells families apart by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol
+
+from fabopt.hardware import CageUse, NicOption, SwitchType
+from fabopt.problem import FabricProblem, Problem
+from fabopt.schema.design import Placement
+from fabopt.schema.topologies import TIERED
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.needs import Costs, Floats
+from fabopt.topology.threshold import Batch, Found
+
+Role = Literal["leaf", "spine", "core"]
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """A part of the space: what the best design of another kind may be made of. None: anything.
+
+    ``tiers``: of leaves and spines, so that no other family is in it. ``policy``, ``layout``: on a floor, how switches
+    stand, and the number of the layout.
+    """
+
+    protocol: str | None = None
+    tiers: int | None = None
+    port_mbps: int | None = None
+    not_leaf: str | None = None
+    policy: str | None = None
+    layout: int | None = None
+    topology: str | None = None
+
+    def allows(self, topology: str) -> bool:
+        """Whether a family has a part in it."""
+        return self.topology in (None, topology) and (self.tiers is None or topology in TIERED)
+
+
+ANYTHING = Restriction()
+
+
+class Space(Protocol):
+    """The candidates of one fabric that a family has."""
+
+    def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
+        """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
+
+    def any_candidate(self) -> Found:
+        """Some candidate, if there is any."""
+
+
+class Quest(NamedTuple):
+    """What a space is searched for: weights of items by metric, limits on metrics, and the part that is wanted."""
+
+    costs: Costs
+    caps: Floats
+    restriction: Restriction = ANYTHING
+    prune: bool = True
+    should_stop: Callable[[], bool] = lambda: False
+
+
+class Tier(NamedTuple):
+    """One tier of switches of a candidate, as ``TierUse`` of the design file."""
+
+    role: Role
+    switch: SwitchType
+    boxes: int
+    down_ports: int
+    up_ports: int
+    down: CageUse
+    up: CageUse | None
+    reserved_ports: int = 0
+
+
+class LinkUse(NamedTuple):
+    """One kind of links: roles at both ends, scope (None in a Clos), speed of a link, key of its run."""
+
+    near: str
+    far: str
+    scope: str | None
+    port_mbps: int
+    run: str
+
+
+class FilePart(NamedTuple):
+    """What only the family knows to write into the design file. ``links``: kinds, in the order of their rows."""
+
+    protocol: str
+    planes: int
+    rails: int
+    structure: Any
+    nic: NicOption
+    tiers: tuple[Tier, ...]
+    links: tuple[LinkUse, ...]
+    placement: Placement | None = None
+
+
+class Family(Protocol):
+    """One family of topologies."""
+
+    @property
+    def name(self) -> str:
+        """As in the case and the design file."""
+
+    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Space:
+        """What of it a fabric may be."""
+
+    def candidates(
+        self, problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
+    ) -> tuple[Candidate, ...]:
+        """One of a batch with its exact needs, in every form that it has; none if it cannot be made after all."""
+
+    def file_part(self, fabric: FabricProblem, design: Any) -> FilePart:
+        """What the design file says of a candidate's ``design``."""
+
+    def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
+        """No design of this family has more servers than this, whatever it costs."""

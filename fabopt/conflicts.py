@@ -299,6 +299,7 @@ def _rounded_up(value: Fraction, digits: int) -> Fraction:
 # -- what the case forbids --------------------------------------------------------------------------------------
 
 OPEN_KEYS: tuple[tuple[str, object], ...] = (
+    ("topologies", ("clos",)),
     ("protocol", "any"),
     ("tiers", "any"),
     ("planes", "any"),

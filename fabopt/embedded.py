@@ -9,11 +9,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from fabopt.schema.case import Case, Stage
+from fabopt.schema.case import Case, Fabric, Stage
 from fabopt.schema.catalog import Cable, Fibre, Nic, Product, Server, Switch, Transceiver
-from fabopt.schema.design import Design
+from fabopt.schema.design import Design, FabricDesign
 
 PART_MODELS: dict[str, type[Product]] = {
     "switch": Switch,
@@ -33,6 +33,19 @@ def at(items: Sequence[Item], index: int, what: str) -> Item:
     if not 0 <= index < len(items):
         raise LookupError(f"{what} {index} does not exist, there are {len(items)}")
     return items[index]
+
+
+class Networks(NamedTuple):
+    """Networks of a fabric that share no switch; ``apart``: each is of one card (its rail) only."""
+
+    number: int
+    apart: bool
+
+
+def networks_of(made: FabricDesign, wanted: Fabric) -> Networks:
+    """The networks that a fabric of the file falls into: planes, or where rails never meet, each rail of each plane."""
+    rail_only = made.topology == "rail-only"
+    return Networks(made.planes * (made.nic.per_server if rail_only else 1), rail_only or wanted.planes == "rails")
 
 
 def divide(number: int, divisor: int, what: str) -> int:

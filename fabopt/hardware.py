@@ -6,12 +6,13 @@ Bandwidth over the bus follows the contract, section PCIe.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from fabopt.goods import Item
 from fabopt.ports import PortType, PortTypes
+from fabopt.rails import FEWEST_RAILS, cannot_forward
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import BuiltInNic, Nic, Pcie, Server, Switch
@@ -22,6 +23,7 @@ from fabopt.units import exact, gbps
 PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
 X16_LANES = 16
 TIER_ROLES = ("leaf", "spine", "core")
+RAIL_ONLY = "rail-only"
 Protocol = Literal["ethernet", "infiniband"]
 PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 
@@ -60,9 +62,10 @@ class SwitchType:
 class NicOption:
     """One way to equip a server for one fabric: card, how many, which ports, over how many planes.
 
-    ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server over all planes,
-    ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are the ports in
-    each of ``partial_cages`` others.
+    ``apart``: every card (its rail) has planes of its own, which no other card is in; ``topology``: what a network with
+    these cards is called; ``scale_up``: what a GPU then has to forward with. ``ports_per_plane`` (R) is of one server;
+    ``cages`` are those occupied in a server over all planes, ``cage_limit`` those that exist; ``full_cages`` have all
+    their ports in use, ``partial_ports`` are the ports in each of ``partial_cages`` others.
     """
 
     nic_id: str
@@ -76,6 +79,25 @@ class NicOption:
     own_cages: bool
     cage_limit: int
     injection: Fraction
+    topology: str = "clos"
+    apart: bool = False
+    scale_up: Fraction | None = None
+
+    @property
+    def crosses_any_cut(self) -> Fraction:
+        """The most that any cut of the network can carry for a GPU: one between rails is crossed inside servers."""
+        return self.injection if self.scale_up is None else min(self.injection, self.scale_up)
+
+    def allows(self, tiers: int) -> bool:
+        """Whether its networks may have so many tiers: rail-only has one or two, planes that are rails two or three."""
+        if self.topology == RAIL_ONLY:
+            return tiers < 3
+        return not self.apart or tiers > 1
+
+    @property
+    def card_planes(self) -> int:
+        """Planes that one card has ports in."""
+        return self.planes // self.cards if self.apart else self.planes
 
     @property
     def ports_per_plane(self) -> int:
@@ -116,7 +138,7 @@ class NicOption:
         """
         if not self.own_cages:
             return k if self.planes == 1 else 1
-        together = self.ports_per_card // self.planes
+        together = self.ports_per_card // self.card_planes
         if k % together == 0:
             return together
         return k if together % k == 0 else 1
@@ -167,7 +189,13 @@ def nic_options(
         if not _count_allowed(fabric, option.cards):
             continue
         if option.injection >= demand_mbps:
-            yield option
+            why = cannot_forward(server, option.cards, option.injection) if option.apart else None
+            if why is not None:
+                refused[f"{nic.id} on rails of its own"] = why
+            elif option.apart and server.scale_up is not None:
+                yield replace(option, scale_up=exact(server.scale_up.gbps_per_gpu) * 1000)
+            else:
+                yield option
         elif option.ports_per_server * option.port.lane.port_mbps >= demand_mbps * server.gpus:
             refused[nic.id] = _refusal(nic, option, server, demand_mbps)
 
@@ -192,8 +220,31 @@ def _count_allowed(fabric: Fabric, cards: int) -> bool:
     return cards == allowed if isinstance(allowed, int) else cards in allowed
 
 
+class Division(NamedTuple):
+    """How the ports of cards are dealt over networks that share no switch: ``NicOption`` has the same words."""
+
+    planes: int
+    topology: str = "clos"
+    apart: bool = False
+
+
+def divisions(fabric: Fabric, cards: int, ports_per_card: int) -> Iterable[Division]:
+    """The ways that the case's topologies and planes allow; rails of their own are two at least."""
+    allowed = set(fabric.topologies)
+    planes = _planes(fabric, ports_per_card)
+    if allowed - {RAIL_ONLY}:
+        if fabric.planes != "rails":
+            yield from (Division(one) for one in planes)
+        elif cards >= FEWEST_RAILS:
+            yield Division(cards, apart=True)
+    if allowed & {RAIL_ONLY, "any"} and cards >= FEWEST_RAILS:
+        yield from (Division(cards * one, RAIL_ONLY, True) for one in planes)
+
+
 def _planes(fabric: Fabric, ports_per_card: int) -> list[int]:
     wanted = fabric.planes
+    if wanted == "rails":
+        return [1]
     if wanted == "any":
         options: Iterable[int] = range(1, ports_per_card + 1)
     else:
@@ -234,10 +285,10 @@ def _chosen_options(
                 for cards in range(1, server.nic_slots + 1):
                     for ports in range(1, cage.count * port.ports + 1):
                         injection = _injection(nic, server, cards, ports, port.lane.port_mbps, pcie)
-                        for planes in _planes(fabric, ports):
+                        for planes, topology, apart in divisions(fabric, cards, ports):
                             yield nic, NicOption(
                                 nic.id, item, cards, group, split, ports, planes, port, True,
-                                cards * cage.count, injection,
+                                cards * cage.count, injection, topology, apart,
                             )  # fmt: skip
 
 
@@ -266,5 +317,22 @@ def _built_in_options(
         if odd:
             continue
         injection = _injection(nic, server, cards, ports, port.lane.port_mbps, pcie)
-        for planes in _planes(fabric, ports):
-            yield nic, NicOption(nic.id, None, cards, 0, split, ports, planes, port, shared is None, limit, injection)
+        for planes, topology, apart in divisions(fabric, cards, ports):
+            yield (
+                nic,
+                NicOption(
+                    nic.id,
+                    None,
+                    cards,
+                    0,
+                    split,
+                    ports,
+                    planes,
+                    port,
+                    shared is None,
+                    limit,
+                    injection,
+                    topology,
+                    apart,
+                ),
+            )

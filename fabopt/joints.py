@@ -44,7 +44,8 @@ class ClosNumbers:
     servers N, planes P, cards of a server, ports of a card (over all planes), group g, per_leaf k; uplinks u and
     spines S (of a pod); pod_groups T (all groups below three tiers); core_spines q, core_links m2, group_cores C.
     ``shared_cages``: a server's cards share its cages. ``first``: servers of the first stage, whose leaves take the
-    attachments; 0 where there is one stage.
+    attachments; 0 where there is one stage. ``apart``: each of the planes is of one card (its rail) only; card j of c
+    has its first ports in plane j, its next ones in plane c + j.
     """
 
     servers: int
@@ -62,6 +63,7 @@ class ClosNumbers:
     core_links: int = 0
     group_cores: int = 0
     first: int = 0
+    apart: bool = False
 
     @property
     def groups(self) -> int:
@@ -70,13 +72,13 @@ class ClosNumbers:
 
     @property
     def plane_ports(self) -> int:
-        """Ports of a card in one plane."""
-        return self.ports // self.planes
+        """Ports of a card in each plane that it is in."""
+        return self.ports // (self.planes // self.cards if self.apart else self.planes)
 
     @property
     def rails(self) -> int:
         """r: leaves of a group in a plane."""
-        return self.cards * self.plane_ports // self.per_leaf
+        return (1 if self.apart else self.cards) * self.plane_ports // self.per_leaf
 
     @property
     def leaves(self) -> int:
@@ -119,7 +121,11 @@ def server_leaf(n: ClosNumbers, per_wire: int) -> ServerJoints:
     server = np.repeat(np.arange(n.servers), n.cards * n.ports)
     card = np.tile(np.repeat(np.arange(n.cards), n.ports), n.servers)
     port = np.tile(np.arange(n.ports), n.servers * n.cards)
-    plane, place = port // n.plane_ports, card * n.plane_ports + port % n.plane_ports
+    plane, place = port // n.plane_ports, port % n.plane_ports
+    if n.apart:
+        plane = plane * n.cards + card
+    else:
+        place = card * n.plane_ports + place
     leaf = plane * n.leaves + server // n.group * n.rails + place // n.per_leaf
     each, within = padded(n.together, per_wire), place % n.per_leaf
     sets = server % n.group * (n.per_leaf // n.together) + within // n.together

@@ -88,12 +88,13 @@ def figures(clos: Clos | Direct, gpus: int) -> Figures:
     bisection = injection
     for ratio in ratios.values():
         bisection /= max(Fraction(1), ratio)
+    bisection = min(bisection, clos.parts.nic.crosses_any_cut)
     return Figures(
         ratios,
         injection,
         bisection,
         _alltoall(clos, gpus),
-        _permutation(clos, gpus),
+        min(_permutation(clos, gpus), clos.parts.nic.crosses_any_cut),
         _allreduce(clos, gpus),
         HOPS_BY_TIERS[clos.tiers],
         Fraction(1) if clos.tiers == 1 else mean_switches(leaf_classes(clos)),

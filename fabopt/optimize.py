@@ -29,6 +29,7 @@ from fabopt.placement.layout import POLICIES
 from fabopt.problem import FabricProblem, Problem, estimating, problem_of
 from fabopt.read import Inputs
 from fabopt.schema.design import Alternative, Design, Objective, Totals
+from fabopt.schema.topologies import TIERED
 from fabopt.search import Search
 from fabopt.solvers import ENGINES
 from fabopt.topology.candidate import Candidate
@@ -264,7 +265,7 @@ def _other_hardware(fabric: FabricProblem, candidate: Candidate) -> Iterator[tup
         if protocol != winner.parts.protocol:
             yield "protocol", protocol, Restriction(protocol=protocol)
     for tiers in fabric.tiers:
-        if candidate.topology == "clos" and tiers != winner.tiers:
+        if candidate.topology in TIERED and tiers != winner.tiers:
             yield "tiers", str(tiers), Restriction(tiers=tiers)
     speeds = {option.port.lane.port_mbps for options in fabric.nics.values() for option in options}
     for speed in sorted(speeds - {winner.parts.nic.port.lane.port_mbps}, reverse=True):

@@ -33,7 +33,9 @@ def outline(design: Json) -> Json | None:
         "switches": totals["switches"],
         "cables": totals["cables"],
         "tiers": structure["tiers"],
+        "topology": fabric["topology"],
         "planes": fabric["planes"],
+        "rails": fabric["rails"],
         "pods": structure["pods"],
         "m": structure["links_per_pair"],
         "g": structure["servers_per_group"],
@@ -76,7 +78,13 @@ def outline_of_best(best: Any) -> Json:
         "switches": best.switches,
         "cables": best.cables,
         "tiers": structure.tiers,
-        "planes": structure.planes,
+        "topology": structure.topology,
+        "planes": structure.planes // (cards.number if structure.topology == "rail-only" else 1),
+        "rails": cards.number
+        * cards.ports
+        // structure.k
+        // structure.planes
+        * (cards.number if structure.topology == "rail-only" else 1),
         "pods": structure.pods,
         "m": structure.m,
         "g": structure.g,

@@ -181,10 +181,10 @@ def leaf_loads(servers: int, g: int, per_group: int, k: int, planes: int, attach
 
 
 def server_kind(
-    servers: int, cards: Cards, planes: int, k: int, loads: list[LeafLoad], leaf_cage: Cage, run: Fraction
+    servers: int, cards: Cards, card_planes: int, k: int, loads: list[LeafLoad], leaf_cage: Cage, run: Fraction
 ) -> Kind:
     """The server-leaf links. A card's ports of one plane spread over leaves evenly: gcd(ports, k) to each."""
-    in_plane = cards.ports // planes
+    in_plane = cards.ports // card_planes
     if cards.shared:
         bundle, per_server = k, cards.number * cards.ports
         near: Box = (servers, per_server, ((per_server // k, k),))

@@ -19,6 +19,7 @@ from tests.brute_endpoints import (
     among,
     attachment_speeds_fit,
     endpoint_modes,
+    injection_gbps,
     leaf_loads,
     num_servers,
     ratios,
@@ -107,6 +108,13 @@ class Structure:
     q: int = 0
     m2: int = 0
     cores: int = 0
+    topology: str = "clos"
+    own_rails: bool = False
+
+    @property
+    def card_planes(self) -> int:
+        """Planes that a card has ports in; where rails are networks of their own, no other card is in them."""
+        return self.planes // self.cards.number if self.own_rails else self.planes
 
     def boxes(self) -> list[tuple[Box2, int]]:
         """Every switch with its number over all planes."""
@@ -135,6 +143,7 @@ class Structure:
         splits = tuple("" if side is None else side.split for side in self.sides())
         groups = tuple(0 if side is None else side.group for side in self.sides())
         return (
+            self.topology,
             self.pods,
             self.m,
             not self.aligned,
@@ -294,44 +303,81 @@ def structures(space: Space) -> Found:
         for cards in usable_cards(space.catalog, space.case, space.server, space.fabric, space.goods):
             if protocol not in cards.protocols or not attachment_speeds_fit(space.attachments, cards.cage.speed):
                 continue
-            for planes in divisors(cards.ports):
-                if among(space.fabric.get("planes", 1), planes):
-                    yield from with_planes(space, cards, planes)
+            for division in divisions(space, cards):
+                yield from with_planes(space, cards, division)
 
 
-def with_planes(space: Space, cards: Cards, planes: int) -> Found:
-    per_server = cards.number * cards.ports // planes
+class Division(NamedTuple):
+    """Networks that share no switch, what they are called, and whether each is of one card only."""
+
+    planes: int
+    topology: str
+    own_rails: bool
+
+
+def divisions(space: Space, cards: Cards) -> Iterator[Division]:
+    topologies, wanted = space.fabric.get("topologies", ["clos"]), space.fabric.get("planes", 1)
+    forwards = rails_can_forward(space, cards)
+    for planes in divisors(cards.ports):
+        if "clos" in topologies and wanted != "rails" and among(wanted, planes):
+            yield Division(planes, "clos", False)
+        if "rail-only" in topologies and forwards and among(1 if wanted == "rails" else wanted, planes):
+            yield Division(planes * cards.number, "rail-only", True)
+    if "clos" in topologies and wanted == "rails" and forwards:
+        yield Division(cards.number, "clos", True)
+
+
+def rails_can_forward(space: Space, cards: Cards) -> bool:
+    """Whether servers have several rails and a scale-up domain that carries what goes from one to another."""
+    domain = space.server.get("scale_up")
+    if cards.number < 2 or domain is None or domain["domain_gpus"] < space.server["gpus"]:
+        return False
+    crossing = injection_gbps(space.catalog, space.server, cards) * (cards.number - 1) / cards.number
+    return exact(domain["gbps_per_gpu"]) >= crossing
+
+
+def tiers_of(space: Space, division: Division) -> list[int]:
+    """One network a rail is rail-only with one switch or two tiers, else a Clos of several tiers."""
+    allowed = {("clos", False): (1, 2, 3), ("clos", True): (2, 3), ("rail-only", True): (1, 2)}[division[1:]]
+    return [one for one in space.tiers() if one in allowed]
+
+
+def with_planes(space: Space, cards: Cards, division: Division) -> Found:
+    per_server = cards.number * cards.ports // division.planes
     for g in space.group_sizes():
         groups = ceil_div(space.servers, g)
         for k in divisors(per_server):
             aligned = k == 1 or groups == 1
             if aligned or space.fabric.get("rails", "aligned") == "any":
                 leaves = groups * (per_server // k)
-                yield from with_leaves(space, cards, planes, g, k, groups, leaves, aligned)
+                yield from with_leaves(space, cards, division, g, k, groups, leaves, aligned)
 
 
 def with_leaves(
-    space: Space, cards: Cards, planes: int, g: int, k: int, groups: int, leaves: int, aligned: bool
+    space: Space, cards: Cards, division: Division, g: int, k: int, groups: int, leaves: int, aligned: bool
 ) -> Found:
+    planes, topology, own_rails = division
+    tiers = tiers_of(space, division)
     loads = space.loads(g, leaves // groups, k, planes)
     down = max(load.servers * k + sum(load.attached) for load in loads)
     reserved = ceil_fraction(down / (1 - space.reserve)) - down
     for leaf in space.boxes("leaf", cards.cage.speed, top=False):
         base = Structure(0, cards, planes, g, k, groups, leaves, aligned, leaf, down, reserved)
+        base = changed(base, topology=topology, own_rails=own_rails)
         lower = leaf_modes(space, base, loads)
         if not lower.server_modes:
             continue
         assert leaf.up is not None
         first_up_side = leaf.up[:2] == (0, leaf.product["cages"][0]["splits"][0])
-        if 1 in space.tiers() and leaves == 1 and first_up_side:
+        if 1 in tiers and leaves == 1 and first_up_side:
             yield from one_tier(lower)
-        if leaves >= 2 and (2 in space.tiers() or 3 in space.tiers()):
-            yield from with_uplinks(lower)
+        if leaves >= 2 and (2 in tiers or 3 in tiers):
+            yield from with_uplinks(lower, tiers)
 
 
 def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:
     cage = base.leaf.down.cage
-    kind = server_kind(space.servers, base.cards, base.planes, base.k, loads, cage, space.runs["server-leaf"])
+    kind = server_kind(space.servers, base.cards, base.card_planes, base.k, loads, cage, space.runs["server-leaf"])
     key = (space.protocol, kind, tuple(loads))
     if key not in space.modes_of:
         found = endpoint_modes(kind, loads, space.attachments, space.runs["attachment-leaf"], space.joiner)
@@ -372,7 +418,7 @@ def one_tier(lower: Lower) -> Found:
     yield from fitting(structure, [(mode,) for mode in lower.server_modes], ())
 
 
-def with_uplinks(lower: Lower) -> Found:
+def with_uplinks(lower: Lower, tiers: list[int]) -> Found:
     base, space = lower.base, lower.space
     assert base.leaf.up is not None
     up_speed, down_speed = base.leaf.up.cage.speed, base.leaf.down.cage.speed
@@ -383,9 +429,9 @@ def with_uplinks(lower: Lower) -> Found:
             if space.even and u % spines:
                 continue
             above = changed(base, u=u, spines_per_pod=spines, m=u // spines)
-            if 2 in space.tiers():
+            if 2 in tiers:
                 yield from two_tiers(lower, above)
-            if 3 in space.tiers():
+            if 3 in tiers:
                 yield from three_tiers(lower, above)
 
 

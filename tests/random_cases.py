@@ -11,7 +11,7 @@ from typing import Any
 from tests.brute_force import Best, solve
 from tests.brute_parts import Json, split_of
 
-FAMILIES = ("linear", "limited", "procurement", "ruled", "attached", "three_tier")
+FAMILIES = ("linear", "limited", "procurement", "ruled", "attached", "three_tier", "rails", "planes")
 FORMS = ("QSFP56", "QSFP-DD", "OSFP")
 STANDARDS = {100: "100G-DR", 200: "200G-DR2"}
 VENDORS = ("acme", "bolt")
@@ -56,6 +56,8 @@ def generate(family: str, seed: int) -> tuple[Json, Json]:
         "ruled": ruled,
         "attached": attached,
         "three_tier": three_tier,
+        "rails": rails,
+        "planes": planes,
     }
     catalog, case = makers[family](dice)
     case["name"] = f"{family.replace('_', '-')}-{seed}"
@@ -221,6 +223,35 @@ def three_tier(dice: Dice) -> tuple[Json, Json]:
     catalog = a_catalog(dice, switches=dice.number(1, 2), cages=(3, 6), tiny=True)
     case = a_case(dice, servers=dice.number(3, 9))
     case["fabrics"][0] |= {"tiers": dice.one([3, 3, 3, "any"]), "rails": "aligned"}
+    return catalog, case
+
+
+def rails(dice: Dice) -> tuple[Json, Json]:
+    """Rails that are networks of their own, alone or beside a Clos, over scale-up domains that mostly carry them."""
+    catalog = a_catalog(dice, switches=1, cages=(3, 6))
+    case = a_case(dice, servers=dice.number(1, 5))
+    fabric, server = case["fabrics"][0], catalog["servers"][0]
+    fabric |= {"tiers": dice.one([[1, 2], 1, 2, "any"]), "min_gbps_per_gpu": 10}
+    if dice.chance(0.8):
+        fabric["topologies"] = dice.one([["rail-only"], ["rail-only"], ["clos", "rail-only"]])
+    else:
+        fabric |= {"planes": "rails", "tiers": 2}
+    fabric.pop("nics_per_server", None)
+    server["nic_slots"] = 2
+    if dice.chance(0.8):
+        server.pop("nics", None)
+    elif "nics" in server:
+        server["nics"][0]["count"] = 2
+    domain = server["gpus"] * dice.one([1, 1, 2])
+    server["scale_up"] = {"domain_gpus": domain, "gbps_per_gpu": dice.one([50, 100, 3600, 3600])}
+    return catalog, case
+
+
+def planes(dice: Dice) -> tuple[Json, Json]:
+    """Cards whose ports may be split over several planes."""
+    catalog = a_catalog(dice, switches=dice.number(1, 2), cages=(3, 6))
+    case = a_case(dice, servers=dice.number(1, 6))
+    case["fabrics"][0] |= {"tiers": dice.one([[1, 2], 2]), "planes": dice.one(["any", [1, 2, 4], 2, 4])}
     return catalog, case
 
 

@@ -23,7 +23,16 @@ from tests.random_cases import generate
 
 Json = dict[str, Any]
 Q = "QSFP56"
-SEEDS = {"linear": 12, "limited": 5, "procurement": 5, "ruled": 8, "attached": 12, "three_tier": 8}
+SEEDS = {
+    "linear": 12,
+    "limited": 5,
+    "procurement": 5,
+    "ruled": 8,
+    "attached": 12,
+    "three_tier": 8,
+    "rails": 10,
+    "planes": 8,
+}
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 
 

@@ -28,6 +28,7 @@ ROOMS = (
     "library",
     "pricing",
     "floor",
+    "rails",
     "read",
     "demand",
     "finance",

@@ -86,10 +86,11 @@ def topology(design: Design, wiring: Wiring, most: int = MOST_NODES) -> Graph:
     """Return the graph: every box is a node up to ``most`` boxes, else the finest classes of at most ``most``.
 
     Classes are servers that share their leaf groups, leaves of a group, spines of a pod and cores; failing that by pod,
-    by plane, and last by fabric and product.
+    by plane, and last by fabric and product. Rails that never meet are told apart like planes.
     """
     single = len(wiring.devices) <= most
-    classes = list(range(len(wiring.devices))) if single else _classes(wiring, most)
+    rail_only = frozenset(fabric.name for fabric in design.fabrics if fabric.topology == "rail-only")
+    classes = list(range(len(wiring.devices))) if single else _classes(wiring, most, rail_only)
     nodes = _nodes(wiring, classes, single)
     return Graph(design.case.name, tuple(nodes), tuple(_edges(wiring, classes, nodes)), not single)
 
@@ -97,11 +98,11 @@ def topology(design: Design, wiring: Wiring, most: int = MOST_NODES) -> Graph:
 # -- classes --------------------------------------------------------------------------------------------------------
 
 
-def _classes(wiring: Wiring, most: int) -> list[int]:
+def _classes(wiring: Wiring, most: int, rail_only: frozenset[str]) -> list[int]:
     """Return the class of every device, numbered in the order of their first devices."""
     found: list[int] = []
     for numbers in (_NUMBERS, _NUMBERS[:2], _NUMBERS[:1], ()):
-        keys = _keys(wiring, numbers)
+        keys = _keys(wiring, numbers, rail_only)
         place = {key: index for index, key in enumerate(dict.fromkeys(keys))}
         found = [place[key] for key in keys]
         if len(place) <= most:
@@ -109,10 +110,21 @@ def _classes(wiring: Wiring, most: int) -> list[int]:
     return found
 
 
-def _keys(wiring: Wiring, numbers: Sequence[str]) -> list[Hashable]:
+def _networks(wiring: Wiring, rail_only: frozenset[str]) -> list[Hashable]:
+    """The plane of every box, and where rails never meet its rail too."""
+    devices = wiring.devices
+    return [
+        (plane, rail) if fabric in rail_only else plane
+        for fabric, plane, rail in zip(devices.fabric, devices.plane.tolist(), devices.rail.tolist(), strict=True)
+    ]
+
+
+def _keys(wiring: Wiring, numbers: Sequence[str], rail_only: frozenset[str]) -> list[Hashable]:
     """What boxes of a class have in common: role, product, fabric, some numbers; of servers those of their leaves."""
     devices, links = wiring.devices, wiring.links
-    columns = [getattr(devices, name).tolist() for name in numbers]
+    columns: list[list[Hashable]] = [getattr(devices, name).tolist() for name in numbers]
+    if columns:
+        columns[0] = _networks(wiring, rail_only)
     own: list[tuple[Any, ...]] = list(zip(devices.role, devices.product, devices.fabric, *columns, strict=True))
     leaves: dict[int, set[Hashable]] = {}
     for a, b in set(zip(links.a.tolist(), links.b.tolist(), strict=True)):

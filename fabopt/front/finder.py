@@ -160,7 +160,7 @@ def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands) -> Fabric
     if injection <= 0 and not room:
         return fabric
     nics = {
-        protocol: tuple(one for one in options if one.injection >= injection)
+        protocol: tuple(one for one in options if one.injection >= injection and one.crosses_any_cut >= bisection)
         for protocol, options in fabric.nics.items()
     }
     own = fabric.wants or Wants(fabric.oversubscription_leaf)

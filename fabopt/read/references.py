@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.rails import FEWEST_RAILS, cannot_forward
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.topologies import DESIGNED, refused
+from fabopt.units import mbps
 
 _A_KIND = dict(
     zip(KINDS, ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a server"), strict=True),
@@ -33,6 +36,8 @@ def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
         check.faults += check_floor(case.site, server, file)
     for index, fabric in enumerate(case.fabrics):
         check.fabric(fabric, f"fabrics[{index}]", case)
+        if server is not None:
+            check.own_rails(fabric, f"fabrics[{index}]", server)
     check.procurement(case.procurement)
     return check.faults
 
@@ -128,6 +133,27 @@ class _Check:
                     key = f"{path}.{feature.key}" if feature.of_fabric else feature.key
                     self.report(where, f"does not support {feature.words}, which `{key}` asks for", topology)
 
+    def own_rails(self, fabric: Fabric, path: str, server: Server) -> None:
+        """Report what keeps a fabric from rails that are networks of their own, where it may have no other."""
+        only = set(fabric.topologies) == {"rail-only"}
+        if not only and (set(fabric.topologies) != {"clos"} or fabric.planes != "rails"):
+            return
+        key, name = ("topologies", "rail-only") if only else ("planes", "rails")
+        allowed = (1, 2) if only else (2, 3)
+        if not set(_listed(fabric.tiers)) & {"any", *allowed}:
+            words = " or ".join(str(one) for one in allowed)
+            self.report(f"{path}.tiers", f"`{key}: {name}` has {words} tiers", fabric.tiers, allowed=words)
+        counts = [one for one in _cards(fabric, server) if one >= FEWEST_RAILS]
+        if not counts:
+            rule = f"rails are at least {FEWEST_RAILS} NICs of a server, and {server.id} has fewer"
+            self.report(f"{path}.{key}", rule, name)
+            return
+        demand = Fraction(mbps(fabric.min_gbps_per_gpu or 0))
+        faults = [cannot_forward(server, one, demand) for one in counts]
+        if None not in faults:
+            hint = "the scale-up domain carries what crosses r rails, (r - 1)/r of a GPU's bandwidth"
+            self.report(f"{path}.{key}", f"rails cannot be kept apart: {faults[0]}", name, hint=hint)
+
     def procurement(self, rules: Procurement) -> None:
         """Report vendors and parts that the catalog does not have, and those that are both approved and forbidden."""
         for key in ("approved_vendors", "forbidden_vendors"):
@@ -156,6 +182,18 @@ def _near(word: str, known: list[str]) -> str:
     if close:
         return f"did you mean `{close}`?"
     return f"it has {', '.join(known)}" if 0 < len(known) <= MOST_NAMED else f"it has {len(known)}"
+
+
+def _listed(tiers: object) -> tuple[object, ...]:
+    return tiers if isinstance(tiers, tuple) else (tiers,)
+
+
+def _cards(fabric: Fabric, server: Server) -> list[int]:
+    """How many cards a server may have for a fabric: its own, or as many as the case and the slots allow."""
+    own = sum(nic.count for nic in server.nics if nic.role == fabric.role)
+    counts = [own] if own else list(range(1, server.nic_slots + 1))
+    wanted = fabric.nics_per_server
+    return counts if wanted == "any" else [one for one in counts if one in _listed(wanted)]
 
 
 def _sizes(case: Case) -> Iterator[tuple[str, int | None, int | None]]:

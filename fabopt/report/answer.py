@@ -110,6 +110,10 @@ def structure_line(fabric: FabricDesign) -> str:
     if isinstance(fabric.structure, DirectStructure):
         return _mesh_line(fabric.structure)
     one = fabric.clos
+    own_rails = fabric.topology == "rail-only"
+    if one.tiers == 1 and own_rails:
+        each = some(one.ports_per_server_per_leaf, "port")
+        return f"{some(fabric.rails, 'rail')} that never meet, a switch each with {each} of every server"
     if one.tiers == 1:
         return f"one switch per plane holds all {some(one.ports_per_server, 'port')} of every server"
     leaves = one.ports_per_server // one.ports_per_server_per_leaf
@@ -120,7 +124,8 @@ def structure_line(fabric: FabricDesign) -> str:
     if one.tiers == 3:
         what = "of one rail" if one.pod_of == "rail" else f"({some(one.groups_per_pod, 'group')})"
         parts.append(f"{some(one.pods, 'pod')} of {some(one.leaves_per_pod, 'leaf', 'leaves')} {what}")
-    parts.append(f"{some(one.links_per_pair, 'link')} from each leaf to each of {some(one.spines_per_pod, 'spine')}")
+    spines = some(one.spines_per_pod, "spine") + (" of its rail" if own_rails else "")
+    parts.append(f"{some(one.links_per_pair, 'link')} from each leaf to each of {spines}")
     if one.tiers == 3:
         parts.append(
             f"{some(one.links_per_core_pair, 'link')} from each spine to each of {some(one.cores_per_group, 'core')}"

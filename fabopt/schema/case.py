@@ -127,7 +127,7 @@ class Fabric(Strict):
     protocol: Literal["any", "ethernet", "infiniband"] = "any"
     topologies: Annotated[tuple[Topology, ...], Field(min_length=1)] = ("clos",)
     tiers: Any_ | Tier | Annotated[tuple[Tier, ...], Field(min_length=1)] = "any"
-    planes: Any_ | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = 1
+    planes: Any_ | Literal["rails"] | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = 1
     rails: Literal["aligned", "any"] = "aligned"
     striping: Literal["even", "any"] = "even"
     nics: Any_ | Ids = "any"

@@ -33,11 +33,14 @@ ALLREDUCE = Feature(
 # What each family cannot do. A family that is designed is a line here and one in ``fabopt.topology.families``.
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "clos": (),
+    "rail-only": (),
     "hyperx": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE),
     "torus": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE),
     "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE),
 }
 DESIGNED = tuple(UNSUPPORTED)
+# Those with leaves and spines, whose tiers can be counted.
+TIERED = ("clos", "rail-only")
 
 
 def refused(case: Case, fabric: Fabric, topology: str) -> Iterator[Feature]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.family import ClosFamily
+from fabopt.topology.clos.family import ClosFamily, RailOnly
 from fabopt.topology.direct.family import DirectFamily
 from fabopt.topology.direct.nets import Kin
 from fabopt.topology.dragonfly import DragonflyKin
@@ -17,7 +17,10 @@ from fabopt.topology.threshold import Batch
 from fabopt.topology.torus import TorusKin
 
 KINS: Mapping[str, Kin] = {kin.name: kin for kin in (HyperxKin(), TorusKin(), DragonflyKin())}
-FAMILIES: Mapping[str, Family] = {"clos": ClosFamily(), **{name: DirectFamily(kin) for name, kin in KINS.items()}}
+FAMILIES: Mapping[str, Family] = {
+    **{family.name: family for family in (ClosFamily(), RailOnly())},
+    **{name: DirectFamily(kin) for name, kin in KINS.items()},
+}
 
 
 def spaces_of(problem: Problem, fabric: FabricProblem, quest: Quest) -> Iterator[Space]:

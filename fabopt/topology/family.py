@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from fabopt.hardware import CageUse, NicOption, SwitchType
 from fabopt.problem import FabricProblem, Problem
 from fabopt.schema.design import Placement
+from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.needs import Costs, Floats
 from fabopt.topology.threshold import Batch, Found
@@ -25,8 +26,8 @@ Role = Literal["leaf", "spine", "core"]
 class Restriction:
     """A part of the space: what the best design of another kind may be made of. None: anything.
 
-    ``tiers``: of a Clos, so that no other family is in it. ``policy``, ``layout``: on a floor, how switches stand, and
-    the number of the layout.
+    ``tiers``: of leaves and spines, so that no other family is in it. ``policy``, ``layout``: on a floor, how switches
+    stand, and the number of the layout.
     """
 
     protocol: str | None = None
@@ -39,7 +40,7 @@ class Restriction:
 
     def allows(self, topology: str) -> bool:
         """Whether a family has a part in it."""
-        return self.topology in (None, topology) and (self.tiers is None or topology == "clos")
+        return self.topology in (None, topology) and (self.tiers is None or topology in TIERED)
 
 
 ANYTHING = Restriction()

@@ -85,6 +85,7 @@ from fabopt.verify.purchases import (
     power_adds_up,
     prices_are_applied,
 )
+from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
 from fabopt.verify.structure import (
     cores_join_pods,
     groups_cover_servers,
@@ -196,6 +197,9 @@ DIRECT_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     spines_reach_cores: (),
     bisection_carries_claim: (bisection_carries_claim, cuts_carry_claim, paths_are_as_long),
 }
+# Of fabrics whose rails are networks of their own.
+RAIL_RULES: tuple[FabricRule, ...] = (scale_up_carries_rails,)
+RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
@@ -235,14 +239,14 @@ def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
 def fabric_rules(fabric: FabricEvidence) -> tuple[FabricRule, ...]:
     """The rules of a fabric's numbers: those of a Clos, or what takes their place."""
     if not isinstance(fabric.made.structure, DirectStructure):
-        return FABRIC_RULES
+        return (*FABRIC_RULES, *(RAIL_RULES if has_own_rails(fabric) else ()))
     return tuple(one for rule in FABRIC_RULES for one in DIRECT.get(rule, (rule,)))
 
 
 def wiring_rules(fabric: FabricEvidence) -> tuple[WiringRule, ...]:
     """The rules of a fabric's wiring: those of a Clos, or what takes their place."""
     if not isinstance(fabric.made.structure, DirectStructure):
-        return WIRING_RULES
+        return (*WIRING_RULES, *(RAIL_WIRING_RULES if has_own_rails(fabric) else ()))
     return tuple(one for rule in WIRING_RULES for one in DIRECT_WIRING.get(rule, (rule,)))
 
 

@@ -7,10 +7,11 @@ import json
 
 from fabopt.schema.design import MOVED_CABLE, DirectStructure
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
-from fabopt.verify.evidence import FACTS, ROLES, Evidence, FabricEvidence
+from fabopt.verify.evidence import FACTS, RAIL_ONLY, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 
 ANY = "any"
+TIERED = ("clos", RAIL_ONLY)
 
 
 def content_matches_hash(proof: Proof, evidence: Evidence) -> None:
@@ -60,17 +61,26 @@ def one_candidate_per_fabric(proof: Proof, evidence: Evidence) -> None:
 def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     """The shape is one that the case allows.
 
-    topology, tiers, planes, protocol and striping of every fabric are among the allowed. Source: case file.
+    topology, tiers, planes, protocol and striping of every fabric are among the allowed; rail-only has at most two
+    tiers, planes that are rails have two or three. Source: case file.
     """
     made, wanted = fabric.made, fabric.wanted
     direct = made.structure if isinstance(made.structure, DirectStructure) else None
-    proof.equal("topology", made.topology, "clos" if direct is None else getattr(direct, "family", ""))
+    known = TIERED if direct is None else (getattr(direct, "family", ""),)
+    proof.holds(made.topology in known, f"topology {made.topology} is not one of {known}")
     proof.holds({ANY, made.topology} & set(wanted.topologies) != set(), f"topology {made.topology} is not allowed")
-    proof.holds(_allows(wanted.planes, made.planes), f"{made.planes} planes, allowed {wanted.planes}")
+    allowed: object = wanted.planes
+    if allowed == "rails":
+        allowed = 1 if made.topology == RAIL_ONLY else made.nic.per_server
+    proof.holds(_allows(allowed, made.planes), f"{made.planes} planes, allowed {wanted.planes}")
     proof.holds(_allows(wanted.protocol, made.protocol), f"protocol {made.protocol}, allowed {wanted.protocol}")
     proof.equal("striping", made.striping, wanted.striping)
     if direct is None:
+        least, most = (1, 2) if made.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
         proof.holds(_allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")
+        proof.holds(
+            least <= len(made.tiers) <= most, f"{len(made.tiers)} tiers of {least} to {most} that {made.topology} has"
+        )
         proof.equal("structure.tiers", made.clos.tiers, len(made.tiers))
     roles = list(ROLES[: len(made.tiers)]) if direct is None else ["leaf"]
     proof.equal("tier roles", [tier.role for tier in made.tiers], roles)
@@ -166,16 +176,20 @@ def _built_in_cards(proof: Proof, fabric: FabricEvidence, ports: int) -> None:
 
 
 def planes_are_disjoint(proof: Proof, fabric: FabricEvidence) -> None:
-    """Planes share no switch, so every card has the same number of ports in each.
+    """Planes share no switch, so every card has the same number of ports in each; or in one, where planes are rails.
 
-    P divides p; R = c x p / P. Source: case file, ``planes``.
+    P divides p, or P = c; R = c x p / P. Source: case file, ``planes``.
     """
     made = fabric.made
-    proof.holds(
-        made.planes >= 1 and made.nic.ports_per_nic % made.planes == 0,
-        f"{made.nic.ports_per_nic} ports per card do not spread over {made.planes} planes",
-    )
-    proof.equal("structure.ports_per_server", made.structure.ports_per_server, fabric.clos.ports_per_server)
+    if made.topology != RAIL_ONLY and fabric.networks.apart:
+        proof.equal("planes that are rails", made.planes, made.nic.per_server)
+    else:
+        proof.holds(
+            made.planes >= 1 and made.nic.ports_per_nic % made.planes == 0,
+            f"{made.nic.ports_per_nic} ports per card do not spread over {made.planes} planes",
+        )
+    of_plane = fabric.clos.ports_per_server * fabric.networks.number // max(1, made.planes)
+    proof.equal("structure.ports_per_server", made.structure.ports_per_server, of_plane)
     proof.note(f"{made.planes} planes, {made.structure.ports_per_server} ports of every server in each")
 
 

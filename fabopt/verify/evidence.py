@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from fabopt.embedded import Embedded, at, divide
+from fabopt.embedded import Embedded, Networks, at, divide, networks_of
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
@@ -23,6 +23,7 @@ from fabopt.verify.mesh import Mesh
 
 FACTS = "facts"
 ROLES = ("leaf", "spine", "core")
+RAIL_ONLY = "rail-only"
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +136,10 @@ class FabricEvidence:
         All of a card's ports in a plane where leaves take whole cards, k where cards serve whole leaves, else 1. Cards
         that share cages count as one card, in one plane.
         """
-        per_leaf, planes = self.made.structure.ports_per_server_per_leaf, self.made.planes
+        per_leaf = self.made.structure.ports_per_server_per_leaf
         if self.shared_cages:
-            return per_leaf if planes == 1 else 1
-        of_card = divide(self.made.nic.ports_per_nic, planes, "planes share a card's ports evenly")
+            return per_leaf if self.networks.number == 1 else 1
+        of_card = divide(self.made.nic.ports_per_nic, self.card_networks, "planes share a card's ports evenly")
         if per_leaf % of_card == 0:
             return of_card
         return per_leaf if of_card % per_leaf == 0 else 1
@@ -158,6 +159,17 @@ class FabricEvidence:
             return None
         usable = self.evidence.usable_pcie(min(card.generation, slot.generation))
         return usable * min(card.lanes, slot.lanes) / 16
+
+    @cached_property
+    def networks(self) -> Networks:
+        """The networks that share no switch: planes, or rails that never meet."""
+        return networks_of(self.made, self.wanted)
+
+    @property
+    def card_networks(self) -> int:
+        """Networks that one card has ports in."""
+        number, apart = self.networks
+        return divide(number, self.made.nic.per_server, "rails have planes of their own") if apart else number
 
     @property
     def num_tiers(self) -> int:
@@ -220,7 +232,7 @@ class FabricEvidence:
             tiers=tiers,
             servers=self.evidence.servers,
             server_ports=made.nic.per_server * made.nic.ports_per_nic,
-            planes=made.planes,
+            planes=self.networks.number,
             per_group=structure.servers_per_group,
             per_leaf=structure.ports_per_server_per_leaf,
             attached=tuple(attachment.ports for attachment in self.wanted.attachments),

@@ -17,17 +17,22 @@ def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
 
     With pp = p / P: port i of card j of server s leads to plane i // pp, group s // g, rail (j x pp + i mod pp) // k,
     all from 0, cards of the fabric alone. So a server has k ports on each of r leaves a plane, and the same port of all
-    servers of a group is on one leaf. Source: docs/formulation.md, wiring.
+    servers of a group is on one leaf. Where rails are networks of their own, that of card j of c is
+    (i // pp) x c + j, and the leaf of the group in it (i mod pp) // k. Source: docs/formulation.md, wiring.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(SERVER_LEAF)
     server, leaf = cabling.numbers("server")[links.a[rows]], links.b[rows]
     card, port = links.a_card[rows] - cabling.server_before.cards - 1, links.a_card_port[rows] - 1
-    of_card = cabling.fabric.made.nic.ports_per_nic // clos.planes
-    place = card * of_card + port % of_card
+    of_card = cabling.fabric.made.nic.ports_per_nic // cabling.fabric.card_networks
+    plane, place = port // of_card, port % of_card
+    if cabling.fabric.networks.apart:
+        plane = plane * cabling.fabric.made.nic.per_server + card
+    else:
+        place = card * of_card + place
     for what, column, number in (
         ("group", devices.group, server // clos.per_group),
-        ("plane", devices.plane, port // of_card),
+        ("plane", devices.plane, plane),
         ("rail", devices.rail, place // clos.per_leaf),
     ):
         wrong = int((column[leaf] != number + 1).sum())
@@ -111,7 +116,7 @@ def planes_are_connected(proof: Proof, cabling: Cabling) -> None:
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
-    component = _components(len(devices), links.a[above], links.b[above])
+    component = components(len(devices), links.a[above], links.b[above])
     switches = np.concatenate([cabling.boxes(tier.role) for tier in cabling.tiers()])
     proof.equal("connected sets of switches", len(np.unique(component[switches])), clos.planes)
     places = np.unique(combined(component[switches], devices.plane[switches]))
@@ -122,7 +127,7 @@ def planes_are_connected(proof: Proof, cabling: Cabling) -> None:
     proof.note(f"{len(switches)} switches in {clos.planes} connected planes, {clos.servers} servers on each")
 
 
-def _components(boxes: int, a: Ints, b: Ints) -> Ints:
+def components(boxes: int, a: Ints, b: Ints) -> Ints:
     """For every box the least box that links lead to from it."""
     component = np.arange(boxes)
     while True:

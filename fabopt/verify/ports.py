@@ -276,8 +276,8 @@ def _attachments_are_spread(proof: Proof, cabling: Cabling) -> None:
 def planes_stay_apart(proof: Proof, cabling: Cabling) -> None:
     """No link leads from one plane to another, and every card has equally many ports in each.
 
-    Switches at both ends of a link have one plane; p / P ports of every card lead to each plane. Source:
-    docs/formulation.md, servers and NICs.
+    Switches at both ends of a link have one plane; p / P ports of every card lead to each plane (of its own ones, where
+    planes are rails). Source: docs/formulation.md, servers and NICs.
     """
     links, plane, nic = cabling.links, cabling.devices.plane, cabling.fabric.made.nic
     above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
@@ -285,7 +285,7 @@ def planes_stay_apart(proof: Proof, cabling: Cabling) -> None:
     proof.equal("links from one plane to another", crossing, 0)
     rows = cabling.of(SERVER_LEAF)
     each = counts_of(combined(links.a[rows], links.a_card[rows], plane[links.b[rows]]))
-    planes = cabling.clos.planes
+    planes = cabling.fabric.card_networks
     proof.equal("(card, plane) pairs", len(each), cabling.clos.servers * nic.per_server * planes)
     wanted = ceil_div(nic.ports_per_nic, planes)
     proof.equal(f"cards without {wanted} ports in a plane", int((each != wanted).sum()), 0)

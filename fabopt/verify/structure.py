@@ -23,7 +23,7 @@ def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
     clos, made = fabric.clos, fabric.made
     proof.holds(1 <= clos.per_group <= clos.servers, f"groups of {clos.per_group} among {clos.servers} servers")
     proof.equal("structure.groups", made.structure.groups, clos.groups)
-    proof.equal("rails", made.rails, clos.rails)
+    proof.equal("rails", made.rails * made.planes, clos.rails * clos.planes)
     if fabric.wanted.group_by == "rack":
         rack = servers_per_rack(fabric.evidence.case.site, fabric.evidence.server)
         if rack is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -21,7 +21,7 @@ from fabopt.schema.design import TierUse
 from fabopt.units import MBPS_PER_GBPS
 from fabopt.verify.assemblies import Assembly, wire_of
 from fabopt.verify.clos import Clos
-from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
 from fabopt.verify.kinds import all_kinds
 from fabopt.verify.mesh import Mesh
 from fabopt.verify.proof import UNPROVABLE
@@ -192,10 +192,26 @@ class Cabling:
         """The fabric recounted from its free choices."""
         return self.fabric.clos
 
-    @property
+    @cached_property
     def devices(self) -> Devices:
-        """The boxes of all fabrics: links name them by their rows."""
-        return self.wired.wiring.devices
+        """The boxes of all fabrics: links name them by their rows.
+
+        Of a rail-only fabric, ``plane`` tells the networks apart (each rail of each plane, 0 where there is no such
+        rail), and ``rail`` is the place of a leaf within its network.
+        """
+        devices, clos = self.wired.wiring.devices, self.clos
+        if self.fabric.made.topology != RAIL_ONLY:
+            return devices
+        cards = self.fabric.made.nic.per_server
+        own = np.array([name == self.fabric.made.name for name in devices.fabric], dtype=np.bool_)
+        card, place = np.divmod(devices.rail - 1, clos.rails)
+        known = (card >= 0) & (card < cards)
+        network = np.where(known, (devices.plane - 1) * cards + card + 1, 0)
+        leaf = own & (self.wired.roles == "leaf")
+        switch = own & (devices.plane != NOTHING)
+        return replace(
+            devices, plane=np.where(switch, network, devices.plane), rail=np.where(leaf, place + 1, devices.rail)
+        )
 
     @property
     def wires(self) -> Wires:

@@ -99,11 +99,15 @@ def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
         if numbers.mesh is None:
             when = _STAGES_OF[tier.role](numbers.clos, numbers.stages, np.arange(tier.count))
         for index in range(tier.count):
-            plane, within = divmod(index, tier.count // numbers.clos.planes)
-            prefix = f"{made.name}-p{plane + 1}-{tier.role}" if numbers.clos.planes > 1 else f"{made.name}-{tier.role}"
+            network, within = divmod(index, tier.count // numbers.clos.planes)
+            plane, apart = divmod(network, numbers.clos.planes // made.planes)
             pod, group, rail = _numbers_of(numbers, tier.role, within)
+            words = [made.name, *([f"p{plane + 1}"] if made.planes > 1 else ())]
+            if made.topology == "rail-only":
+                words.append(f"r{apart + 1}")
+                rail = apart * numbers.clos.rails + max(1, rail)
             rack, unit = stands[index] if stands else NOWHERE
-            name = numbered(prefix, tier.role, within)
+            name = numbered("-".join([*words, tier.role]), tier.role, within)
             yield Box(
                 name, tier.role, tier.id, made.name, plane + 1, pod, group, rail, rack, unit, height, int(when[index])
             )

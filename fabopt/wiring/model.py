@@ -30,13 +30,14 @@ NOTHING = -1
 class Devices:
     """One row a box; a link names it by its row. Integer columns are ``NOTHING`` where they do not apply.
 
-    name      unique, e.g. ``server-0001``, ``compute-leaf-001``, ``compute-p1-spine-003`` (with several planes)
+    name      unique, e.g. ``server-0001``, ``compute-leaf-001``, ``compute-p1-spine-003`` (with several planes),
+              ``compute-r8-leaf-001`` (rail-only)
     role      server, attachment, leaf, spine or core
     product   catalog id; of an attachment its name
     fabric    name; empty for servers, which all fabrics share
     plane     from 1; pod from 1 (three tiers: of leaf and spine; its group in a dragonfly); group from 1 (server group;
               of a leaf, its servers')
-    rail      from 1: the place of a leaf in its group
+    rail      from 1: the place of a leaf in its group; rail-only: of a spine too, the first rail that it serves
     rack      id such as ``B07``; empty without a floor plan
     unit      lowest rack unit that the box fills, from 1; 0 without a floor plan
     height_u  rack units, may be a fraction

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from fabopt.embedded import Embedded, at, divide
+from fabopt.embedded import Embedded, at, divide, networks_of
 from fabopt.installed import StageNumbers
 from fabopt.joints import ClosNumbers
 from fabopt.meshes import Mesh, mesh_of
@@ -70,12 +70,14 @@ class Numbers:
     def clos(self) -> ClosNumbers:
         """The numbers that links follow from; of other families those of the servers' links only."""
         made, standing, three = self.made, self.made.structure, len(self.made.tiers) > 2
-        divide(made.nic.ports_per_nic, made.planes, "planes share a card's ports evenly")
-        ports = made.nic.per_server * made.nic.ports_per_nic // made.planes
+        networks, apart = networks_of(made, self.wanted)
+        of_card = divide(networks, made.nic.per_server, "rails have planes of their own") if apart else networks
+        divide(made.nic.ports_per_nic, of_card, "planes share a card's ports evenly")
+        ports = made.nic.per_server * made.nic.ports_per_nic // networks
         divide(ports, standing.ports_per_server_per_leaf, "leaves of a group take a server's ports evenly")
         servers = ClosNumbers(
             servers=self.embedded.servers,
-            planes=made.planes,
+            planes=networks,
             cards=made.nic.per_server,
             ports=made.nic.ports_per_nic,
             shared_cages=self._shares_cages,
@@ -83,6 +85,7 @@ class Numbers:
             per_leaf=standing.ports_per_server_per_leaf,
             pod_groups=ceil_div(self.embedded.servers, standing.servers_per_group),
             first=self.embedded.first_servers if self.made.growth else 0,
+            apart=apart,
         )
         if isinstance(standing, DirectStructure):
             return servers

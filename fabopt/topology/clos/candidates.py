@@ -71,7 +71,7 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float
         choices.extend(made)
     return Candidate(
         fabric=fabric.name,
-        topology="clos",
+        topology=clos.parts.nic.topology,
         design=clos,
         boxes=boxes_of(problem, clos),
         choices=tuple(choices),

@@ -53,7 +53,8 @@ def undominated_nics(options: Sequence[NicOption], by_injection: bool = False) -
     best: dict[tuple[Any, ...], list[NicOption]] = {}
     for one in options:
         key = (one.port, one.ports_per_plane, one.planes, one.full_cages, one.partial_cages, one.partial_ports,
-               one.cage_limit, one.own_cages, one.ports_per_card // one.planes)  # fmt: skip
+               one.cage_limit, one.own_cages, one.ports_per_card // one.card_planes, one.topology,
+               one.apart)  # fmt: skip
         best.setdefault(key, []).append(one)
     kept = []
     for same in best.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from fabopt.hardware import CageUse, SwitchType
 from fabopt.problem import FabricProblem, Problem
@@ -22,7 +23,8 @@ class ClosFamily:
 
     def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> ClosSpace:
         """Its candidates, by tiers."""
-        return ClosSpace(problem, fabric, *quest)
+        part = replace(quest.restriction, topology=self.name)
+        return ClosSpace(problem, fabric, *quest._replace(restriction=part))
 
     def candidates(
         self, problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
@@ -34,8 +36,8 @@ class ClosFamily:
         """Its structure, tiers and kinds of links."""
         return FilePart(
             protocol=design.parts.protocol,
-            planes=design.parts.nic.planes,
-            rails=int(design.shape.rails),
+            planes=design.parts.nic.planes // _rails_in_a_plane(design),
+            rails=int(design.shape.rails) * _rails_in_a_plane(design),
             structure=_structure(design),
             nic=design.parts.nic,
             tiers=tuple(_tiers(design)),
@@ -48,13 +50,27 @@ class ClosFamily:
         return most_servers_of(problem, fabric)
 
 
+class RailOnly(ClosFamily):
+    """A Clos of one or two tiers for each rail; no way through switches leads from one rail to another.
+
+    What tells them apart from the other Clos is how ports are dealt over networks: ``NicOption.apart``.
+    """
+
+    name = "rail-only"
+
+
+def _rails_in_a_plane(clos: Clos) -> int:
+    """Networks that the file calls one plane: the rails of a rail-only fabric."""
+    return clos.parts.nic.cards if clos.parts.nic.topology == RailOnly.name else 1
+
+
 def _structure(clos: Clos) -> Structure:
     shape, tiers = clos.shape, clos.tiers
     return Structure(
         tiers=tiers,
         servers_per_group=int(shape.g),
         groups=int(shape.groups),
-        ports_per_server=shape.ports,
+        ports_per_server=shape.ports * _rails_in_a_plane(clos),
         ports_per_server_per_leaf=int(shape.k),
         links_per_pair=int(shape.links_per_pair) if tiers > 1 else 0,
         pods=int(shape.pods) if tiers > 2 else 1,

@@ -55,7 +55,7 @@ class Leaves:
         for shape, cost in known[key]:
             self.sizes_met = True
             if block.tiers == 1:
-                self.threshold.offer(Batch(self._parts(block), shape, cost))
+                self.threshold.offer(Batch(self._parts(block), shape, cost, family=block.nic.topology))
             else:
                 self._with_uplinks(block, shape, cost)
 

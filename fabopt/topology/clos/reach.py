@@ -69,7 +69,11 @@ class _Reach:
         best = 0
         for protocol in self.fabric.protocols:
             nics = self._nics(protocol)
-            ways = {way for tiers in self.fabric.tiers for way in self._ways(protocol, tiers, nics)}
+            ways = {
+                way
+                for tiers in self.fabric.tiers
+                for way in self._ways(protocol, tiers, [one for one in nics if one.allows(tiers)])
+            }
             for way in sorted(ways, key=lambda one: -one.most):
                 if way.most <= best:
                     break

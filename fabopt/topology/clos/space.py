@@ -117,8 +117,17 @@ class ClosSpace:
             for protocol in self.fabric.protocols:
                 if self.restriction.tiers in (None, tiers) and self.restriction.protocol in (None, protocol):
                     for nic in self.bounds.nics(protocol):
-                        if self.restriction.port_mbps in (None, nic.port.lane.port_mbps):
+                        if self._is_wanted(nic, tiers):
                             yield self._blocks(threshold, protocol, tiers, nic)
+
+    def _is_wanted(self, nic: NicOption, tiers: int) -> bool:
+        """Whether networks of so many tiers with these cards are in the part of the space that is searched."""
+        part = self.restriction
+        return (
+            part.port_mbps in (None, nic.port.lane.port_mbps)
+            and part.topology in (None, nic.topology)
+            and nic.allows(tiers)
+        )
 
     def _blocks(self, threshold: Threshold, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
         """A card's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""

@@ -141,7 +141,8 @@ class Spines:
             for rows in self._in_turn(bound, kept):
                 some = shape.take(rows)
                 uplinks = self._uplink_cost(stack, some, spine.down.cages)
-                self.threshold.offer(Batch(stack.parts(), some, self._with_early(stack, some, cost[:, rows] + uplinks)))
+                made = self._with_early(stack, some, cost[:, rows] + uplinks)
+                self.threshold.offer(Batch(stack.parts(), some, made, family=stack.block.nic.topology))
 
     def _with_early(self, stack: _Stack, shape: Shape, cost: Floats) -> Floats:
         """Add what spines of stages before the last cost at least."""
@@ -315,7 +316,7 @@ class Spines:
         cost, parts = base[:, rows] + switches + links, stack.parts(core, use)
         if self.bounds.early is not None:
             cost[0] += self.bounds.early.of_cores(parts, wide)
-        self.threshold.offer(Batch(parts, wide, cost))
+        self.threshold.offer(Batch(parts, wide, cost, family=parts.nic.topology))
 
     def _core_groups(self, shape: Shape, open_: Ints, core_ports: int) -> tuple[Ints, Shape]:
         """Every (q, m2) with q a divisor of S, m2 of x, and pods x q x m2 core ports at most."""

@@ -1,0 +1,65 @@
+"""Rules of rails that are networks of their own: they never meet, and the scale-up domain carries what crosses them.
+
+They are proven for such fabrics only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.kinds import SERVER_LEAF
+from fabopt.verify.paths import components
+from fabopt.verify.proof import Proof
+from fabopt.verify.wiring import Cabling, combined, counts_of
+from fabopt.wiring.model import KINDS
+
+
+def has_own_rails(fabric: FabricEvidence) -> bool:
+    """Whether the fabric's rails are networks of their own, as far as the file says so."""
+    try:
+        return fabric.networks.apart
+    except LookupError:
+        return False
+
+
+def scale_up_carries_rails(proof: Proof, fabric: FabricEvidence) -> None:
+    """What goes from rail to rail moves inside servers, and their scale-up domain can carry it.
+
+    For c rails of their own: c >= 2; a domain has GPUs on every rail, domain_gpus >= GPUs of a server; and its
+    gbps_per_gpu >= injection x (c - 1) / c, the share of uniform traffic that is for another rail. Source: catalog,
+    ``scale_up``; arXiv 2307.12169.
+    """
+    server, rails = fabric.evidence.server, fabric.made.nic.per_server
+    proof.holds(rails >= 2, f"{rails} rail is no set of rails")
+    if server.scale_up is None:
+        proof.holds(False, f"{server.id} has no scale-up domain between its {rails} rails")
+        return
+    gpus = server.scale_up.domain_gpus
+    proof.holds(gpus >= server.gpus, f"a domain of {gpus} of a server's {server.gpus} GPUs has none on some rail")
+    needed = fabric.injection * (rails - 1) / rails
+    carried = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS
+    shown = [plain_fraction(one / MBPS_PER_GBPS) for one in (needed, carried)]
+    proof.holds(carried >= needed, f"{shown[0]} Gb/s per GPU cross {rails} rails, the domain carries {shown[1]}")
+    proof.note(f"{shown[0]} of {shown[1]} Gb/s per GPU cross {rails} rails inside domains of {gpus} GPUs")
+
+
+def rails_never_meet(proof: Proof, cabling: Cabling) -> None:
+    """No way through switches leads from one rail to another.
+
+    Where rails are networks of their own: the connected sets of switches are as many as networks, and all ports of
+    servers on one set are of one card, the same one of every server. Attachments carry nothing through. Source:
+    docs/formulation.md, rail-only.
+    """
+    links, clos = cabling.links, cabling.clos
+    above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
+    component = components(len(cabling.devices), links.a[above], links.b[above])
+    rows = cabling.of(SERVER_LEAF)
+    sets = np.unique(component[links.b[rows]])
+    proof.equal("sets of switches that servers reach", len(sets), clos.planes)
+    pairs = np.unique(combined(component[links.b[rows]], links.a_card[rows]))
+    proof.equal("(set of switches, card) pairs", len(pairs), clos.planes)
+    each = counts_of(combined(component[links.b[rows]], links.a[rows]))
+    proof.equal("(set of switches, server) pairs", len(each), clos.planes * clos.servers)
+    proof.note(f"{clos.planes} networks, each of one card of {clos.servers} servers")

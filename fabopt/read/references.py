@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.read.workload import check_workload
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
 from fabopt.schema.procurement import Procurement
@@ -34,6 +35,8 @@ def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
     for index, fabric in enumerate(case.fabrics):
         check.fabric(fabric, f"fabrics[{index}]", case)
     check.procurement(case.procurement)
+    if server is not None and not check.faults:
+        check.faults += check_workload(case, server, file)
     return check.faults
 
 

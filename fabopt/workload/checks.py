@@ -13,6 +13,9 @@ from fabopt.workload.needs import Reach, least_exposed
 from fabopt.workload.ranks import ranks_of, replica_gpus
 from fabopt.workload.timing import workload_of
 
+# The embedding and the output are parts of a pipeline, too.
+ENDS = 2
+
 
 class Wrong(NamedTuple):
     """A fault below ``workload``: key path, what is wrong, the value found, what is allowed, what to do."""
@@ -38,10 +41,14 @@ def _fits_model(plan: Plan, model: Model) -> Iterator[Wrong]:
     if heads % plan.tensor:
         yield Wrong("plan.tensor", f"{heads} heads / {plan.tensor} ways is no whole number", plan.tensor,
                     allowed=f"a divisor of {heads}")  # fmt: skip
-    parts = plan.pipeline * plan.virtual_stages
-    if parts > one.layers:
+    if one.sequence % plan.context:
+        yield Wrong("plan.context", f"{one.sequence} tokens / {plan.context} ways is no whole number", plan.context,
+                    allowed=f"a divisor of {one.sequence}")  # fmt: skip
+    parts, most = plan.pipeline * plan.virtual_stages, one.layers + ENDS
+    if parts > most:
         yield Wrong("plan.pipeline", f"{plan.pipeline} stages x {plan.virtual_stages} virtual = {parts} parts of "
-                    f"{one.layers} layers", plan.pipeline, allowed=f"at most {one.layers} parts")  # fmt: skip
+                    f"{one.layers} layers, the embedding and the output", plan.pipeline,
+                    allowed=f"at most {most} parts")  # fmt: skip
     if one.experts is None and plan.expert > 1:
         yield Wrong("plan.expert", f"{model.name} has no experts to split", plan.expert, allowed="1")
     if one.experts is not None and one.experts.count % plan.expert:
@@ -86,14 +93,14 @@ def _fits_server(model: Model, server: Server) -> Iterator[Wrong]:
 
 
 def _fits_limit(wanted: Wanted, model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:
-    """Some network keeps the limit of exposed communication: latency alone does not break it."""
+    """Some network keeps the limit of exposed communication: latency and scale-up links alone do not break it."""
     workload = workload_of(model, ranks_of(model, plan, gpus), server, wanted.gpu_utilization)
     step = least_exposed(workload, Reach(reduces=True))
     if step.exposed_share > exact(wanted.max_exposed_communication):
         yield Wrong(
             "max_exposed_communication",
-            f"no network keeps this: latency alone exposes {float(step.exposed_s):.4g} s of a step of "
-            f"{float(step.step_s):.4g} s",
+            f"no network keeps this: latency and scale-up links alone expose {float(step.exposed_s):.4g} s of a step "
+            f"of {float(step.step_s):.4g} s",
             wanted.max_exposed_communication,
             allowed=f"at least {float(step.exposed_share) + 5e-5:.4f}, or another plan",
         )

@@ -33,8 +33,10 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
 from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import Cage, Catalog, Server
+from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.topologies import families_of
 from fabopt.shelf import Shelf, shelf_names, shelf_of
+from fabopt.tolerance import with_needs
 from fabopt.units import cents, exact, mbps, milliwatts
 
 WIRES = ("cable", "fibre")
@@ -197,6 +199,8 @@ class Problem:
     then: tuple[str, ...] = ()
     in_layouts: bool = False
     servers_per_rack: int | None = None
+    # of the computing fabric, where the case has a model
+    needs: WorkloadNeeds | None = None
     # fabrics as they are in every layout of the floor that is looked at, by fabric
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     # candidates that have been placed on the floor, by fabric in its layout, hardware and numbers
@@ -293,8 +297,9 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         shelf = shelf_of(case, catalog, prune)
     server = next(one for one in catalog.servers if one.id == case.server)
     goods = shelf.goods
-    stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
+    case, needs = with_needs(case, shelf, server, pcie)
+    stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     servers = stages[-1].servers
     energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
     return Problem(
@@ -315,6 +320,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         pcie_x16_gbps=pcie,
         plan=None if case.site.floor is None else FloorPlan(case.site.floor),
         servers_per_rack=servers_per_rack(case.site, server),
+        needs=needs,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from fabopt.schema.base import Strict
+from fabopt.schema.prediction import WorkloadUse
 
 Number = int | float
 # Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
@@ -381,4 +382,5 @@ class Design(Strict):
     alternatives: tuple[Alternative, ...] = ()
     checks: tuple[Check, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    workload: WorkloadUse | None = None
     notes: tuple[str, ...] = ()

@@ -115,6 +115,7 @@ from fabopt.verify.wires import (
     wires_join_cages,
 )
 from fabopt.verify.wiring import Cabling, Wired
+from fabopt.verify.workload import workload_is_recomputed, workload_needs_are_met
 from fabopt.wiring.model import Wiring
 
 FabricRule = Callable[[Proof, FabricEvidence], None]
@@ -219,6 +220,7 @@ MONEY_RULES: tuple[DesignRule, ...] = (
     limits_hold,
     objective_matches_totals,
 )
+WORKLOAD_RULES: tuple[DesignRule, ...] = (workload_needs_are_met, workload_is_recomputed)
 
 
 def verify(design: Design) -> tuple[Check, ...]:
@@ -268,6 +270,9 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
                 yield as_check(floor_rule.__name__, prove(floor_rule, wired))
     for rule in MONEY_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
+    if evidence.design.workload is not None or evidence.names_model:
+        for rule in WORKLOAD_RULES:
+            yield as_check(rule.__name__, prove(rule, evidence))
 
 
 def _wiring_checks(evidence: Evidence, wired: Wired) -> Iterator[Check]:

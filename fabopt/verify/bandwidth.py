@@ -37,7 +37,7 @@ def bisection(fabric: FabricEvidence) -> Fraction:
 
 
 def _through_servers(fabric: FabricEvidence, rate: Fraction) -> Fraction:
-    """Where rails never meet, what goes from rail to rail does so inside servers: at most the scale-up domain's rate."""
+    """Where rails never meet, what goes from rail to rail does so inside servers: at the scale-up rate at most."""
     scale_up = fabric.evidence.server.scale_up
     if not fabric.networks.apart or scale_up is None:
         return rate

@@ -57,6 +57,12 @@ class Evidence(Embedded):
             for stage in self.case.stages or ()
         ]
 
+    @property
+    def names_model(self) -> bool:
+        """Whether the case's workload is a model, by what the file says."""
+        workload = self.design.case.content.get("workload")
+        return isinstance(workload, dict) and workload.get("model") is not None
+
     def usable_pcie(self, generation: int) -> Fraction:
         """What a x16 slot delivers, in Mb/s; a generation that the embedded table lacks counts as the one before."""
         table = {int(key): usable for key, usable in self.design.parts[FACTS]["pcie_x16_gbps"].items()}

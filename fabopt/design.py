@@ -46,6 +46,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     """One fabric with its tiers, rows of links and figures."""
     candidate, units = picked
     clos: Clos = candidate.design
+    fabric = problem.beside(fabric, candidate.counted)
     found = figures(clos, problem.gpus)
     return FabricDesign(
         name=fabric.name,

@@ -28,6 +28,7 @@ from fabopt.ordering import Picked, Sums, sums_of
 from fabopt.placement.layout import POLICIES
 from fabopt.problem import FabricProblem, Problem, estimating, problem_of
 from fabopt.read import Inputs
+from fabopt.roles import role_notes
 from fabopt.schema.design import Alternative, Design, Objective, Totals
 from fabopt.search import Search
 from fabopt.solvers import ENGINES
@@ -172,6 +173,7 @@ def _objective(answer: Answer, totals: Totals, engine: str, seconds: float) -> O
 def notes_of(problem: Problem, inputs: Inputs) -> Iterator[str]:
     """What a reader must know: cards that were refused, servers without power."""
     yield from inputs.notes
+    yield from role_notes(inputs.case, problem.server)
     for fabric in problem.fabrics:
         for text in fabric.refused_nics[:MOST_REFUSALS_NOTED]:
             yield f"{fabric.name}: not picked: {text}"
@@ -203,7 +205,7 @@ def _without_answer(
             candidates_in_program=optimum.in_program,
             solve_s=round(time.perf_counter() - started, 3),
         ),
-        conflicts=(conflicts_of if infeasible else obstacles_of)(inputs.case, inputs.catalog, problem, settings, clock),
+        conflicts=(conflicts_of if infeasible else obstacles_of)(problem.case, inputs.catalog, problem, settings, clock),
         notes=notes,
     )
 

@@ -25,10 +25,12 @@ from fabopt.hardware import (
     switches_of,
 )
 from fabopt.links import LinkTable
+from fabopt.oob import SWITCHES, port_cage
 from fabopt.placement.anywhere import MOST_RACKS, OpenLayout
 from fabopt.placement.layout import Layout
 from fabopt.ports import PortType, PortTypes
 from fabopt.procurement import terms_of
+from fabopt.roles import settled
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
 from fabopt.schema.case import Limits as CaseLimits
@@ -54,6 +56,20 @@ class AttachmentDemand:
     port_mbps: int | None
     port: PortType | None
     buys: Literal["both", "near", "none"]
+    # at the leaf, where it is not the fabric's
+    oversubscription: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class SwitchPorts:
+    """What an out-of-band fabric has for every switch of all fabrics: ports of management, and their cage."""
+
+    each: int
+    port: PortType
+
+    def of(self, switches: int) -> AttachmentDemand:
+        """The ports of so many switches."""
+        return AttachmentDemand(SWITCHES, switches * self.each, self.port.lane.port_mbps, self.port, "both")
 
 
 @dataclass(frozen=True)
@@ -95,6 +111,9 @@ class FabricProblem:
     places: tuple[OpenLayout, ...] = ()
     # on a floor without a layout: whether bounds count how far apart servers are
     spread: bool = False
+    # out-of-band: what every switch of all fabrics takes, and of how many switches it is among the attachments
+    per_switch: SwitchPorts | None = None
+    counted: int = 0
 
     @property
     def hardware(self) -> Hashable:
@@ -110,6 +129,11 @@ class FabricProblem:
     def attachment_ports(self) -> int:
         """Leaf ports that attachments take."""
         return sum(one.ports for one in self.attachments)
+
+    @property
+    def attachment_oversubscription(self) -> Fraction | None:
+        """The least that an attachment has of its own; None: all have the fabric's."""
+        return min((one.oversubscription for one in self.attachments if one.oversubscription is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -195,6 +219,17 @@ class Problem:
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     # candidates that have been placed on the floor, by fabric in its layout, hardware and numbers
     standing: dict[tuple[FabricProblem, Hashable, Hashable], Any] = field(default_factory=dict)
+    # out-of-band fabrics with the ports of so many switches
+    numbered: dict[tuple[FabricProblem, int], FabricProblem] = field(default_factory=dict)
+
+    def beside(self, fabric: FabricProblem, switches: int) -> FabricProblem:
+        """An out-of-band fabric with the ports of so many switches, of all fabrics; any other as it is."""
+        if fabric.per_switch is None:
+            return fabric
+        if (fabric, switches) not in self.numbered:
+            attachments = (*fabric.attachments, fabric.per_switch.of(switches))
+            self.numbered[fabric, switches] = replace(fabric, attachments=attachments, counted=switches)
+        return self.numbered[fabric, switches]
 
     @property
     def estimates_floor(self) -> bool:
@@ -283,9 +318,10 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
 
     ``shelf``: that of another case with the same catalog, taken if it names the same products on the same terms.
     """
+    server = next(one for one in catalog.servers if one.id == case.server)
+    case = settled(case, server, catalog)
     if shelf is None or (shelf.named, shelf.terms) != (shelf_names(case, catalog), terms_of(case)):
         shelf = shelf_of(case, catalog, prune)
-    server = next(one for one in catalog.servers if one.id == case.server)
     goods = shelf.goods
     stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
@@ -388,7 +424,15 @@ def _fabric(
             "spine-core": distances.spine_core,
         },
         refused_nics=tuple(refused.values()),
+        per_switch=_per_switch(fabric, shelf, server),
     )
+
+
+def _per_switch(fabric: Fabric, shelf: Shelf, server: Server) -> SwitchPorts | None:
+    if fabric.oob is None:
+        return None
+    cage = port_cage(server, {one.id: one.cages for one in shelf.offered.nics})
+    return SwitchPorts(fabric.oob.ports_per_switch, shelf.ports.of(cage.model_copy(update={"count": 1}), cage.splits[0]))
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:
@@ -412,4 +456,5 @@ def _attachment(one: Attachment, ports: PortTypes) -> AttachmentDemand:
     speed = mbps(one.gbps) if one.gbps is not None else None
     if speed is None and one.split is not None:
         speed = parse_split(one.split).port_mbps
-    return AttachmentDemand(one.name, one.ports, speed, port, one.buys)
+    own = None if one.max_oversubscription is None else exact(one.max_oversubscription)
+    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own)

@@ -21,6 +21,7 @@ from fabopt.places.chosen import Placed
 from fabopt.places.estimates import ESTIMATES_WITHIN, likely
 from fabopt.places.variants import variants_of, wanted_variants
 from fabopt.problem import FabricProblem, Problem, estimating, in_layouts_only
+from fabopt.tally import Counted
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
@@ -98,16 +99,43 @@ class Search:
         steps = objective * self.steps
         key = (table.tobytes(), steps.tobytes())
         costs: Costs = self.problem.shelf.worked_out.setdefault(key, Costs(table, steps))
-        found = []
-        for fabric in self.problem.fabrics:
-            if self.problem.plan is None:
-                space = self._space(fabric, costs)
-                found.append(space.any_candidate() if first else space.search(slack))
-            else:
-                found.append(self._open_floor(fabric, costs, slack))
+        found = self._open_all(costs, slack, first)
         self.sized = max(self.sized, sum(one.sized for one in found))
         bound = sum(one.least for one in found) - objective * self.saving - float(prices @ self.caps[1:])
         return _Opened(found, bound, table[0], slack)
+
+    def _open_all(self, costs: Costs, slack: float, first: bool) -> list[Found]:
+        """Search every fabric; out-of-band ones last, for what the others have found."""
+        found: dict[str, Found] = {}
+        for fabric in sorted(self.problem.fabrics, key=lambda one: one.per_switch is not None):
+            if fabric.per_switch is not None:
+                counted = Counted(
+                    self.problem,
+                    fabric,
+                    partial(self._open_one, costs),
+                    partial(self._attached, costs),
+                    self._least_switch(fabric, costs),
+                )
+                found[fabric.name] = counted.open(list(found.values()), slack)
+            elif first and self.problem.plan is None:
+                found[fabric.name] = self._space(fabric, costs).any_candidate()
+            else:
+                found[fabric.name] = self._open_one(costs, fabric, slack)
+        return [found[fabric.name] for fabric in self.problem.fabrics]
+
+    def _open_one(self, costs: Costs, fabric: FabricProblem, slack: float) -> Found:
+        if self.problem.plan is not None:
+            return self._open_floor(fabric, costs, slack)
+        return self._space(fabric, costs).search(slack)
+
+    def _attached(self, costs: Costs, fabric: FabricProblem) -> float:
+        """The least that the links of a fabric's attachments cost."""
+        return self._space(fabric, costs).bounds.attached()
+
+    @staticmethod
+    def _least_switch(fabric: FabricProblem, costs: Costs) -> float:
+        leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]
+        return min((float(costs.of(item)[0]) for item in leaves), default=0.0)
 
     def _space(self, fabric: FabricProblem, costs: Costs) -> ClosSpace:
         restriction = self.restrictions.get(fabric.name, Restriction())
@@ -130,10 +158,11 @@ class Search:
 
     def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
         made: list[Candidate] = []
-        for one in opened.found:
+        for fabric, one in zip(self.problem.fabrics, opened.found, strict=True):
             places = _places(one)
             if most is not None or self.problem.stands_anywhere:
-                places = sorted(places)[:most]
+                # of what has to suit the others' candidates, all
+                places = sorted(places)[: most if fabric.per_switch is None else None]
             if self.problem.stands_anywhere:
                 limit = (one.least + opened.slack) * (1 + RELATIVE_SLACK)
                 mine = self.placed.candidates(((one.batches[b], i) for _, b, i in places), opened.weights, limit)

@@ -15,7 +15,7 @@ import numpy as np
 from fabopt.hardware import CageUse, NicOption, SwitchType
 from fabopt.links import Assembly
 from fabopt.ports import PortType
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import AttachmentDemand, FabricProblem, Problem
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.early import EarlyCosts
 from fabopt.topology.clos.floor_bounds import FloorBounds, SpreadBounds
@@ -209,6 +209,28 @@ class Bounds:
             )
             known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
         return known[key]
+
+    def attached(self) -> float:
+        """The least that the links of all attachments cost that are bought at both ends, in the objective."""
+        run_m = run_of(self.fabric, "attachment-leaf")
+        return sum(
+            one.ports * least
+            for one in self.fabric.attachments
+            if one.buys == "both" and np.isfinite(least := self._least_attached(one, run_m))
+        )
+
+    def _least_attached(self, one: AttachmentDemand, run_m: float) -> float:
+        assert one.port is not None
+        return min(
+            (
+                float(self.link_at(one.port, use.port, run_m, protocol)[0])
+                for protocol in self.fabric.protocols
+                for leaf in self._switches(protocol, "leaf")
+                for use in leaf.uses
+                if use.lane.port_mbps == one.port.lane.port_mbps
+            ),
+            default=np.inf,
+        )
 
     # -- what is needed, and what fits ------------------------------------------------------------------------
 

@@ -1,0 +1,121 @@
+"""Candidates of an out-of-band fabric for the numbers of switches that the other fabrics' candidates have.
+
+How many ports of management there are is decided by what is picked, so that fabric has a space of its own for every
+number of switches. A candidate for n switches with ``own`` of them its own goes with others that have n - own. See
+docs/formulation.md, "Out-of-band".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.problem import FabricProblem, Problem
+from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
+from fabopt.topology.needs import ceil_of
+
+# So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
+MOST_OWN = 200
+
+
+@dataclass
+class Counted:
+    """The search for one out-of-band fabric.
+
+    ``look(fabric, slack)``: its space with some number of switches. ``attached(fabric)``: the least that links of its
+    attachments cost, which that search leaves aside. ``switch``: the least that a switch costs.
+    """
+
+    problem: Problem
+    fabric: FabricProblem
+    look: Callable[[FabricProblem, float], Found]
+    attached: Callable[[FabricProblem], float]
+    switch: float
+
+    def open(self, others: Sequence[Found], slack: float) -> Found:
+        """Every candidate that suits what the others have found and costs at most ``least + slack``.
+
+        ``least`` bounds all designs: it is for the fewest switches that any have, and more ports never cost less. The
+        cheapest for every number of switches are there too, so that there is a first answer.
+        """
+        found = self._fewest(others)
+        totals = sums_of_switches(others)
+        if not np.isfinite(found.least) or not totals:
+            return found
+        if np.isinf(slack):
+            found.stopped, slack = True, abs(found.least)
+        limit, met = found.least + slack, set[int]()
+        for own in count(1):
+            if own > MOST_OWN:
+                found.stopped = True
+            if own > MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK):
+                return found
+            for number in {total + own for total in totals} - met:
+                least = self._add(found, number, totals, found.least + slack)
+                limit = max(limit, least) if own == 1 else limit
+                met.add(number)
+        raise AssertionError("counting has no end")
+
+    def _fewest(self, others: Sequence[Found]) -> Found:
+        """The bound of all designs, without candidates."""
+        fabrics = [one for one in self.problem.fabrics if one is not self.fabric]
+        fewest = 1 + sum(fewest_switches(self.problem, one) for one in fabrics)
+        numbered = self.problem.beside(self.fabric, fewest)
+        first = self.look(numbered, 0.0)
+        least = first.least + self.attached(numbered)
+        return Found(least=least, sized=first.sized, stopped=first.stopped)
+
+    def _add(self, found: Found, number: int, totals: set[int], limit: float) -> float:
+        """Add what suits with so many switches; the least cost of any with so many is returned."""
+        numbered = self.problem.beside(self.fabric, number)
+        one, attached = self.look(numbered, 0.0), self.attached(numbered)
+        least = one.least + attached
+        if limit > least:
+            one = self.look(numbered, limit - least)
+        found.batches += [kept for batch in one.batches if (kept := _suiting(batch, number, totals)) is not None]
+        found.sized += one.sized
+        found.stopped |= one.stopped
+        return float(least)
+
+
+def _suiting(batch: Batch, number: int, totals: set[int]) -> Batch | None:
+    kept = np.flatnonzero(np.isin(number - switches_of(batch), list(totals)))
+    return batch._replace(shape=batch.shape.take(kept), cost=batch.cost[:, kept]) if kept.size else None
+
+
+def switches_of(batch: Batch) -> NDArray[np.int64]:
+    """Switches of every candidate of a batch, over all planes."""
+    shape, parts = batch.shape, batch.parts
+    boxes = shape.leaves
+    if parts.spine is not None:
+        boxes = boxes + shape.spines * (shape.pods if parts.core is not None else 1)
+    if parts.core is not None:
+        boxes = boxes + shape.cores
+    return np.broadcast_to(np.asarray(parts.nic.planes * boxes, dtype=np.int64), (batch.cost.shape[1],))
+
+
+def sums_of_switches(found: Iterable[Found]) -> set[int]:
+    """Numbers of switches that one candidate of each can have together; empty if one has none."""
+    each = [set(np.concatenate([switches_of(batch) for batch in one.batches]).tolist()) for one in found if one.batches]
+    if len(each) < len(list(found)):
+        return set()
+    totals = {0}
+    for numbers in each:
+        totals = {sum(pair) for pair in product(totals, numbers)}
+    return totals
+
+
+def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:
+    """No design of a fabric has fewer switches: leaves by their ports, and a spine where there is no single tier."""
+    ports = min((one.ports_per_server for many in fabric.nics.values() for one in many), default=0)
+    room = max(
+        (usable_ports(use, leaf) for roles in fabric.switches.values() for leaf in roles["leaf"] for use in leaf.uses),
+        default=1,
+    )
+    leaves = max(1, int(ceil_of(problem.servers * ports + fabric.attachment_ports, room)))
+    return leaves if 1 in fabric.tiers else max(2, leaves) + 1

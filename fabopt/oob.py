@@ -36,5 +36,10 @@ def port_cage(server: Server, nic_cages: Mapping[str, tuple[Cage, ...]]) -> Cage
 def as_attachment(name: str, ports: int, cage: Cage) -> Attachment:
     """Ports of management as an attachment."""
     return Attachment(
-        name=name, ports=ports, form_factor=cage.form_factor, split=cage.splits[0], lane_gbps=cage.lane_gbps, boxes=ports
+        name=name,
+        ports=ports,
+        form_factor=cage.form_factor,
+        split=cage.splits[0],
+        lane_gbps=cage.lane_gbps,
+        boxes=ports,
     )

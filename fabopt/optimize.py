@@ -42,6 +42,7 @@ from fabopt.verify import verify
 MOST_REFUSALS_NOTED = 6
 # What one plans with before there is a floor plan.
 FLAT_RUN_M = 30
+MANAGEMENT = ("in-band", "oob")
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,9 @@ def _without_answer(
             candidates_in_program=optimum.in_program,
             solve_s=round(time.perf_counter() - started, 3),
         ),
-        conflicts=(conflicts_of if infeasible else obstacles_of)(problem.case, inputs.catalog, problem, settings, clock),
+        conflicts=(conflicts_of if infeasible else obstacles_of)(
+            problem.case, inputs.catalog, problem, settings, clock
+        ),
         notes=notes,
     )
 
@@ -215,10 +218,13 @@ def _without_answer(
 
 def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[Alternative]:
     """The best design of each kind that lost: other protocol, tier count, port speed, leaf switch; on a floor (where
-    they are the best that were found) other places of the switches, and what flat runs would have cost.
+    they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
+    networks for management are not compared: they cost little.
     """
     problem = answer.problem if answer.problem.plan is None else estimating(answer.problem)
     for index, fabric in enumerate(problem.fabrics):
+        if fabric.role in MANAGEMENT:
+            continue
         winner: Clos = answer.picked[index][0].design
         prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
         for what, value, restriction in _kinds(fabric, winner):

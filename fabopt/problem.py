@@ -221,6 +221,8 @@ class Problem:
     standing: dict[tuple[FabricProblem, Hashable, Hashable], Any] = field(default_factory=dict)
     # out-of-band fabrics with the ports of so many switches
     numbered: dict[tuple[FabricProblem, int], FabricProblem] = field(default_factory=dict)
+    # what searches have found, by fabric, part of its space, weights and slack
+    opened: dict[Hashable, Any] = field(default_factory=dict)
 
     def beside(self, fabric: FabricProblem, switches: int) -> FabricProblem:
         """An out-of-band fabric with the ports of so many switches, of all fabrics; any other as it is."""
@@ -432,7 +434,9 @@ def _per_switch(fabric: Fabric, shelf: Shelf, server: Server) -> SwitchPorts | N
     if fabric.oob is None:
         return None
     cage = port_cage(server, {one.id: one.cages for one in shelf.offered.nics})
-    return SwitchPorts(fabric.oob.ports_per_switch, shelf.ports.of(cage.model_copy(update={"count": 1}), cage.splits[0]))
+    return SwitchPorts(
+        fabric.oob.ports_per_switch, shelf.ports.of(cage.model_copy(update={"count": 1}), cage.splits[0])
+    )
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:

@@ -136,7 +136,9 @@ def _told(fabric: Fabric, case: Case, server: Server) -> str:
 def _sum_of(need: StorageDemand, servers: int, server: Server) -> str:
     parts = []
     if need.checkpoint_gb is not None and need.checkpoint_window_s is not None:
-        parts.append(f"a checkpoint of {need.checkpoint_gb:g} GB in {need.checkpoint_window_s:g} s from {servers} servers")
+        parts.append(
+            f"a checkpoint of {need.checkpoint_gb:g} GB in {need.checkpoint_window_s:g} s from {servers} servers"
+        )
     if need.loading_gbps_per_gpu is not None:
         parts.append(f"{need.loading_gbps_per_gpu:g} Gb/s of data loading per GPU")
     in_all = plain_fraction(per_server_mbps(need, servers, server.gpus) / MBPS_PER_GBPS, 3)

@@ -21,7 +21,7 @@ from fabopt.places.chosen import Placed
 from fabopt.places.estimates import ESTIMATES_WITHIN, likely
 from fabopt.places.variants import variants_of, wanted_variants
 from fabopt.problem import FabricProblem, Problem, estimating, in_layouts_only
-from fabopt.tally import Counted
+from fabopt.tally import Together
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
@@ -88,6 +88,7 @@ class Search:
         self.saving = problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy))
         self.fixed = problem.fixed_objective
         self.sized = 0
+        self.together = Together(problem, self._open_one, self._space, self._sized)
         self.placed = Placed(problem, self.table, settings.prune)
 
     # -- opening the space ------------------------------------------------------------------------------------
@@ -101,41 +102,31 @@ class Search:
         costs: Costs = self.problem.shelf.worked_out.setdefault(key, Costs(table, steps))
         found = self._open_all(costs, slack, first)
         self.sized = max(self.sized, sum(one.sized for one in found))
-        bound = sum(one.least for one in found) - objective * self.saving - float(prices @ self.caps[1:])
+        least = sum(one.least for one in found)
+        if self._counts:
+            least += self.together.attached(costs)
+        bound = least - objective * self.saving - float(prices @ self.caps[1:])
         return _Opened(found, bound, table[0], slack)
 
     def _open_all(self, costs: Costs, slack: float, first: bool) -> list[Found]:
-        """Search every fabric; out-of-band ones last, for what the others have found."""
-        found: dict[str, Found] = {}
-        for fabric in sorted(self.problem.fabrics, key=lambda one: one.per_switch is not None):
-            if fabric.per_switch is not None:
-                counted = Counted(
-                    self.problem,
-                    fabric,
-                    partial(self._open_one, costs),
-                    partial(self._attached, costs),
-                    self._least_switch(fabric, costs),
-                )
-                found[fabric.name] = counted.open(list(found.values()), slack)
-            elif first and self.problem.plan is None:
-                found[fabric.name] = self._space(fabric, costs).any_candidate()
-            else:
-                found[fabric.name] = self._open_one(costs, fabric, slack)
-        return [found[fabric.name] for fabric in self.problem.fabrics]
+        if self._counts:
+            return self.together.open(costs, slack)
+        fabrics = self.problem.fabrics
+        if first and self.problem.plan is None:
+            return [self._space(fabric, costs).any_candidate() for fabric in fabrics]
+        return [self._open_one(costs, fabric, slack) for fabric in fabrics]
 
     def _open_one(self, costs: Costs, fabric: FabricProblem, slack: float) -> Found:
+        """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
         if self.problem.plan is not None:
             return self._open_floor(fabric, costs, slack)
-        return self._space(fabric, costs).search(slack)
-
-    def _attached(self, costs: Costs, fabric: FabricProblem) -> float:
-        """The least that the links of a fabric's attachments cost."""
-        return self._space(fabric, costs).bounds.attached()
-
-    @staticmethod
-    def _least_switch(fabric: FabricProblem, costs: Costs) -> float:
-        leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]
-        return min((float(costs.of(item)[0]) for item in leaves), default=0.0)
+        known, key = self.problem.opened, (fabric, self.restrictions.get(fabric.name), costs, slack)
+        if key in known:
+            return known[key]
+        found = self._space(fabric, costs).search(slack)
+        if self._counts and not found.stopped:
+            known[key] = found
+        return found
 
     def _space(self, fabric: FabricProblem, costs: Costs) -> ClosSpace:
         restriction = self.restrictions.get(fabric.name, Restriction())
@@ -179,9 +170,9 @@ class Search:
         return mine
 
     def _sized(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
-        """One candidate with its exact needs; on a floor, where that takes a while, worked out once."""
+        """One candidate with its exact needs; where that takes a while, or is asked for often, worked out once."""
         assert batch.fabric is not None
-        if self.problem.plan is None:
+        if self.problem.plan is None and not self._counts:
             return candidates_of(self.problem, batch.fabric, batch, index, self.settings.prune)
         key = (batch.fabric, batch.parts, batch.shape.row(index))
         known = self.problem.standing
@@ -219,6 +210,10 @@ class Search:
                 return Search(in_layouts_only(self.problem), self.settings, self.clock, self.restrictions).run(ties)
             self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
             return Search(estimating(self.problem), self.settings, self.clock, self.restrictions).run(ties)
+
+    @property
+    def _counts(self) -> bool:
+        return any(one.per_switch is not None for one in self.problem.fabrics)
 
     @property
     def _in_one_layout(self) -> bool:
@@ -381,6 +376,9 @@ class Search:
             return zero, opened.bound, outcome
         master = Master(self.caps[1:])
         freest = self._point(opened, zero, 1.0)
+        if self._counts and not (freest.uses > self.caps[1:]).any():
+            # what is above the bound are ports of management, which prices of limits do not lower
+            return zero, opened.bound, outcome
         master.add(freest)
         for metric in np.flatnonzero(freest.uses > self.caps[1:]):
             alone = np.zeros(len(zero))

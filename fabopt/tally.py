@@ -8,19 +8,78 @@ docs/formulation.md, "Out-of-band".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import count, product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.problem import FabricProblem, Problem
+from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
-from fabopt.topology.needs import ceil_of
+from fabopt.topology.needs import Costs, ceil_of
+from fabopt.weighing import least_of
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
 MOST_OWN = 200
+
+
+@dataclass
+class Together:
+    """The search of all fabrics of a problem in which one is out-of-band.
+
+    ``look(costs, fabric, slack)`` searches one, ``space`` has its bounds, ``sized`` are the candidates of a place.
+    """
+
+    problem: Problem
+    look: Callable[[Costs, FabricProblem, float], Found]
+    space: Callable[[FabricProblem, Costs], ClosSpace]
+    sized: Callable[[Batch, int], Sequence[Candidate]]
+    above_bound: dict[str, float] = field(default_factory=dict)
+
+    def open(self, costs: Costs, slack: float) -> list[Found]:
+        """Search every fabric, out-of-band ones last, for what the others have found.
+
+        ``slack`` is of all fabrics together: what one takes for certain, as no candidate comes down to its bound, is
+        not left for those after it.
+        """
+        found: dict[str, Found] = {}
+        for fabric in sorted(self.problem.fabrics, key=self._turn):
+            if fabric.per_switch is not None:
+                found[fabric.name] = self._counted(fabric, costs).open(list(found.values()), slack)
+            else:
+                found[fabric.name] = self.look(costs, fabric, slack)
+                if self.problem.plan is None:
+                    slack -= min(slack, self._certain(found[fabric.name], fabric, costs))
+        return [found[fabric.name] for fabric in self.problem.fabrics]
+
+    def attached(self, costs: Costs) -> float:
+        """The least that the links of attachments cost, out-of-band ones aside: their search counts them."""
+        return sum(self._attached(costs, one) for one in self.problem.fabrics if one.per_switch is None)
+
+    def _turn(self, fabric: FabricProblem) -> tuple[bool, float]:
+        """Out-of-band last; those whose candidates were furthest from their bound first."""
+        return fabric.per_switch is not None, -self.above_bound.get(fabric.name, 0.0)
+
+    def _certain(self, found: Found, fabric: FabricProblem, costs: Costs) -> float:
+        """By how much the cheapest candidate found is above the bound of its fabric."""
+        if found.stopped or not found.batches:
+            return 0.0
+        sized = (one for batch in found.batches for i in range(batch.cost.shape[1]) for one in self.sized(batch, i))
+        least = min((least_of(one, costs.table[0]) for one in sized), default=np.inf)
+        self.above_bound[fabric.name] = max(0.0, least - found.least - self._attached(costs, fabric))
+        return self.above_bound[fabric.name]
+
+    def _attached(self, costs: Costs, fabric: FabricProblem) -> float:
+        return self.space(fabric, costs).bounds.attached()
+
+    def _counted(self, fabric: FabricProblem, costs: Costs) -> Counted:
+        leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]
+        switch = min((float(costs.of(item)[0]) for item in leaves), default=0.0)
+        return Counted(self.problem, fabric, partial(self.look, costs), partial(self._attached, costs), switch)
 
 
 @dataclass

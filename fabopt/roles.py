@@ -1,6 +1,6 @@
 """What a role means: demands that a fabric leaves out, and fabrics that have no network of their own.
 
-The workload says what the compute fabric must give; the other roles have defaults of their own, which are rules of thumb.
+The workload says what the compute fabric must give; the other roles have defaults of their own: rules of thumb.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class RoleDefaults(NamedTuple):
     max_oversubscription: float | None = None
 
 
-# Estimates. Storage: 200 Gb/s for a server of eight GPUs. In-band: one 25G port, leaves as in a data centre. Out-of-band:
-# any port of management, and uplinks that a console needs.
+# Estimates. Storage: 200 Gb/s for a server of eight GPUs. In-band: one 25G port, leaves as in a data centre.
+# Out-of-band: any port of management, and uplinks that a console needs.
 DEFAULTS: Mapping[Role, RoleDefaults] = {
     "compute": RoleDefaults(),
     "storage": RoleDefaults(gbps_per_gpu=25),

@@ -122,7 +122,8 @@ class Search:
             return self._open_floor(fabric, costs, slack)
         known, key = self.problem.opened, (fabric, self.restrictions.get(fabric.name), costs, slack)
         if key in known:
-            return known[key]
+            again: Found = known[key]
+            return again
         found = self._space(fabric, costs).search(slack)
         if self._counts and not found.stopped:
             known[key] = found

@@ -1,4 +1,4 @@
-"""What fabrics other than the compute fabric ask for: storage traffic, ports of management, a place on another network."""
+"""What fabrics beside the compute fabric ask for: storage traffic, ports of management, a place on another network."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StorageDemand(Strict):
 
 
 class OutOfBand(Strict):
-    """What an out-of-band fabric counts beside the servers. ``pdus``: of the whole site, instead of ``pdus_per_rack``."""
+    """What an out-of-band fabric counts beside servers. ``pdus``: of the whole site, instead of ``pdus_per_rack``."""
 
     ports_per_switch: Count = 1
     pdus_per_rack: Annotated[int, Field(ge=0, le=100)] = 2

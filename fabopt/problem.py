@@ -9,9 +9,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 from fabopt.demand import demand_of, stages_of
+from fabopt.endpoints import AttachmentDemand, SwitchPorts, attachment_demand, switch_ports
 from fabopt.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.floor import FloorPlan, servers_per_rack
 from fabopt.goods import Goods, Item, order_at_once
@@ -25,18 +26,15 @@ from fabopt.hardware import (
     switches_of,
 )
 from fabopt.links import LinkTable
-from fabopt.oob import SWITCHES, port_cage
 from fabopt.placement.anywhere import MOST_RACKS, OpenLayout
 from fabopt.placement.layout import Layout
-from fabopt.ports import PortType, PortTypes
 from fabopt.procurement import terms_of
 from fabopt.roles import settled
-from fabopt.schema.base import parse_split
-from fabopt.schema.case import Attachment, Case, Fabric, Stage
+from fabopt.schema.case import Case, Fabric, Stage
 from fabopt.schema.case import Limits as CaseLimits
-from fabopt.schema.catalog import Cage, Catalog, Server
+from fabopt.schema.catalog import Catalog, Server
 from fabopt.shelf import Shelf, shelf_names, shelf_of
-from fabopt.units import cents, exact, mbps, milliwatts
+from fabopt.units import cents, exact, milliwatts
 
 WIRES = ("cable", "fibre")
 
@@ -45,31 +43,6 @@ WIRES = ("cable", "fibre")
 MOST_SERVERS_PROVEN_ON_FLOOR = 512
 # On floors of few racks, up to so many servers, switches may stand anywhere.
 MOST_SERVERS_ANYWHERE = 32
-
-
-@dataclass(frozen=True, eq=False)
-class AttachmentDemand:
-    """Other endpoints: ``port`` is their cage in use, None where the case does not describe it."""
-
-    name: str
-    ports: int
-    port_mbps: int | None
-    port: PortType | None
-    buys: Literal["both", "near", "none"]
-    # at the leaf, where it is not the fabric's
-    oversubscription: Fraction | None = None
-
-
-@dataclass(frozen=True)
-class SwitchPorts:
-    """What an out-of-band fabric has for every switch of all fabrics: ports of management, and their cage."""
-
-    each: int
-    port: PortType
-
-    def of(self, switches: int) -> AttachmentDemand:
-        """The ports of so many switches."""
-        return AttachmentDemand(SWITCHES, switches * self.each, self.port.lane.port_mbps, self.port, "both")
 
 
 @dataclass(frozen=True)
@@ -416,7 +389,7 @@ def _fabric(
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,
         reserve=exact(fabric.reserve_ports),
-        attachments=tuple(_attachment(one, shelf.ports) for one in fabric.attachments),
+        attachments=tuple(attachment_demand(one, shelf.ports) for one in fabric.attachments),
         nics=nics,
         switches=switches,
         runs_m={
@@ -426,16 +399,7 @@ def _fabric(
             "spine-core": distances.spine_core,
         },
         refused_nics=tuple(refused.values()),
-        per_switch=_per_switch(fabric, shelf, server),
-    )
-
-
-def _per_switch(fabric: Fabric, shelf: Shelf, server: Server) -> SwitchPorts | None:
-    if fabric.oob is None:
-        return None
-    cage = port_cage(server, {one.id: one.cages for one in shelf.offered.nics})
-    return SwitchPorts(
-        fabric.oob.ports_per_switch, shelf.ports.of(cage.model_copy(update={"count": 1}), cage.splits[0])
+        per_switch=switch_ports(fabric, shelf, server),
     )
 
 
@@ -450,15 +414,3 @@ def _group_servers(fabric: Fabric, per_rack: int | None, servers: int) -> int | 
         return None
     assert per_rack is not None
     return min(per_rack, servers)
-
-
-def _attachment(one: Attachment, ports: PortTypes) -> AttachmentDemand:
-    port = None
-    if one.form_factor is not None and one.split is not None:
-        cage = Cage(count=1, form_factor=one.form_factor, splits=(one.split,), lane_gbps=one.lane_gbps)
-        port = ports.of(cage, one.split)
-    speed = mbps(one.gbps) if one.gbps is not None else None
-    if speed is None and one.split is not None:
-        speed = parse_split(one.split).port_mbps
-    own = None if one.max_oversubscription is None else exact(one.max_oversubscription)
-    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own)

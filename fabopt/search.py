@@ -21,6 +21,7 @@ from fabopt.places.chosen import Placed
 from fabopt.places.estimates import ESTIMATES_WITHIN, likely
 from fabopt.places.variants import variants_of, wanted_variants
 from fabopt.problem import FabricProblem, Problem, estimating, in_layouts_only
+from fabopt.slots import slots_are_short
 from fabopt.tally import Together
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
@@ -199,6 +200,8 @@ class Search:
 
     def run(self, ties: bool = True) -> Optimum:
         """The optimum; ``ties``: broken in the documented order, else any."""
+        if slots_are_short(self.problem):
+            return Optimum("infeasible")
         if self.problem.plan is not None and len(self.problem.fabrics) > 1 and not self._in_one_layout:
             return self._layout_by_layout(ties)
         if self.problem.estimates_floor:
@@ -262,15 +265,23 @@ class Search:
                 if needed <= slack + tolerance(opened.bound) or not self.settings.prune or not complete:
                     return self._finished(outcome, known if opened.stopped else opened.bound, complete)
                 slack = needed if self.problem.plan is None else self._next(slack, needed, opened.bound)
-            elif slack == np.inf or not complete or not self.settings.prune:
+            elif slack >= self._ceiling(opened.bound) or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
                 return Optimum(verdict, sized=self.sized, in_program=outcome.in_program)
             else:
                 slack = max(slack * RISE, abs(opened.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
+                slack = min(slack, self._ceiling(opened.bound))
             share = 100 * slack / max(1.0, abs(opened.bound))
             self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
             known, opened = opened.bound, self._open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
+
+    def _ceiling(self, bound: float) -> float:
+        """The slack beyond which no design is within the limits: that of a limit on the objective itself."""
+        same = [
+            cap for row, cap in zip(self.table[1:], self.caps[1:], strict=True) if np.array_equal(row, self.table[0])
+        ]
+        return max(0.0, min(same, default=np.inf) - bound) + tolerance(bound)
 
     def _estimate(self, ties: bool) -> Optimum:
         """The best of what looks best in every layout of a large floor, and a bound for any place of the switches."""
@@ -346,6 +357,8 @@ class Search:
 
     def any_design(self) -> Optimum:
         """Some design under no limits: enough to say that there is one."""
+        if slots_are_short(self.problem):
+            return Optimum("infeasible")
         opened = self._open(np.zeros(len(self.caps) - 1), first=True)
         if not np.isfinite(opened.bound):
             return Optimum("unknown" if opened.stopped else "infeasible", sized=self.sized)

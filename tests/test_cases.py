@@ -25,6 +25,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "dgx-superpod-32": {"leaf": 8, "spine": 4},
     "dgx-superpod-512": {"leaf": 128, "spine": 128, "core": 64},
     "finetuning-1024-gpus": {"leaf": 8, "spine": 2},
+    "four-fabrics-1024-gpus": {"leaf": 32, "spine": 16},
     "gb200-nvl72-576": {"leaf": 32, "spine": 9},
     "h100-growth-128": {"leaf": 32, "spine": 16},
     "hall-1024-gpus": {"leaf": 16, "spine": 8},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.read.roles import check_roles
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
 from fabopt.schema.procurement import Procurement
@@ -26,6 +27,7 @@ def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
     if server is not None:
         check.built_in_nics(server)
         check.sizes(case, server)
+        check.faults += check_roles(case, server, file)
     if case.site.floor is not None:
         # Imported here because most cases have no floor, and its geometry needs NumPy.
         from fabopt.read.floor import check_floor

@@ -22,6 +22,7 @@ from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Distances, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
+from fabopt.slots import cards_at_least, slots_are_short, sum_of_cards
 from fabopt.spending import share_of, spending, together
 from fabopt.topology.families import most_servers
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
@@ -56,6 +57,8 @@ def conflicts_of(
     """
 
     inquiry = _inquiry(case, catalog, problem, settings, clock)
+    if slots_are_short(problem):
+        return (_slots(problem),)
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
         found = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, together)
         if found:
@@ -65,6 +68,15 @@ def conflicts_of(
         free = _unspendable(replace(inquiry, case=unlimited(case)))
         found = [one.model_copy(update={"detail": f"{one.detail}; limits on spending left aside"}) for one in free]
     return tuple(found) or (_nothing_helps(inquiry),)
+
+
+def _slots(problem: Problem) -> Conflict:
+    return Conflict(
+        limit=f"servers.{problem.server.id}.nic_slots",
+        value=problem.nic_slots,
+        needed=sum(cards_at_least(problem).values()),
+        detail=f"cards that give each fabric its bandwidth do not fit the server: {sum_of_cards(problem)}",
+    )
 
 
 def obstacles_of(

@@ -43,6 +43,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     """One fabric with its tiers, rows of links and figures."""
     candidate, units = picked
     part = FAMILIES[candidate.topology].file_part(fabric, candidate.design)
+    fabric = problem.beside(fabric, candidate.counted)
     found = figures(candidate.design, problem.gpus)
     return FabricDesign(
         name=fabric.name,

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from fabopt.schema.case import Case, Fabric, Stage
+from fabopt.oob import SWITCHES, as_attachment, port_cage
+from fabopt.schema.case import Attachment, Case, Fabric, Stage
 from fabopt.schema.catalog import Cable, Fibre, Nic, Product, Server, Switch, Transceiver
 from fabopt.schema.design import Design, FabricDesign
 
@@ -98,6 +99,22 @@ class Embedded:
     def server(self) -> Server:
         """The case's server."""
         return self.part(self.case.server, Server)
+
+    @cached_property
+    def wanted(self) -> dict[str, Fabric]:
+        """The case's fabrics by name, an out-of-band one with the ports of all switches of the file."""
+        return {
+            one.name: one.model_copy(update={"attachments": (*one.attachments, *self._switch_ports(one))})
+            for one in self.case.fabrics
+        }
+
+    def _switch_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
+        if fabric.oob is None:
+            return ()
+        switches = sum(tier.count for made in self.design.fabrics for tier in made.tiers)
+        nics = {one.id: self.part(one.id, Nic).cages for one in self.server.nics if one.role == fabric.role}
+        ports = switches * fabric.oob.ports_per_switch
+        return (as_attachment(SWITCHES, ports, port_cage(self.server, nics)),) if ports else ()
 
     @cached_property
     def stage(self) -> Stage:

@@ -60,6 +60,7 @@ class Program:
         self.cages_hold_both()
         self.purchases.add_constraints()
         self.nics_fit_slots()
+        self.oob_covers_boxes()
         self.limits_hold()
 
     # -- variables --------------------------------------------------------------------------------------------
@@ -236,6 +237,20 @@ class Program:
         if len(self.problem.fabrics) > 1:
             cards = [(self.pick[i], one.cards) for i, one in enumerate(self.candidates) if one.cards]
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
+
+    def oob_covers_boxes(self) -> None:
+        """An out-of-band fabric has ports for just the switches of all fabrics that are built, its own too.
+
+        sum over its candidates of counted * pick = sum over all candidates of switches * pick. Ports of servers and of
+        what no design changes are in every candidate.
+        """
+        for fabric in self.problem.fabrics:
+            if fabric.per_switch is not None:
+                terms = [
+                    (var, (one.counted if one.fabric == fabric.name else 0) - one.switches)
+                    for var, one in zip(self.pick, self.candidates, strict=True)
+                ]
+                self.lp += pulp.LpAffineExpression(terms) == 0, f"oob_covers_boxes_{_word(fabric.name)}"
 
     def limits_hold(self) -> None:
         """Budget, power and rack units over all fabrics, and the servers' own if they count; of the case, then of every

@@ -29,6 +29,7 @@ from fabopt.ordering import Picked, Sums, sums_of
 from fabopt.placement.layout import POLICIES
 from fabopt.problem import FabricProblem, Problem, estimating, problem_of
 from fabopt.read import Inputs
+from fabopt.roles import role_notes
 from fabopt.schema.design import Alternative, Design, Objective, Totals
 from fabopt.schema.topologies import TIERED
 from fabopt.search import Search
@@ -46,6 +47,7 @@ from fabopt.workload.remarks import workload_notes
 MOST_REFUSALS_NOTED = 6
 # What one plans with before there is a floor plan.
 FLAT_RUN_M = 30
+MANAGEMENT = ("in-band", "oob")
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,7 @@ def _objective(answer: Answer, totals: Totals, engine: str, seconds: float) -> O
 def notes_of(problem: Problem, inputs: Inputs) -> Iterator[str]:
     """What a reader must know: cards that were refused, servers without power."""
     yield from inputs.notes
+    yield from role_notes(inputs.case, problem.server)
     for fabric in problem.fabrics:
         for text in fabric.refused_nics[:MOST_REFUSALS_NOTED]:
             yield f"{fabric.name}: not picked: {text}"
@@ -223,10 +226,13 @@ def _without_answer(
 
 def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[Alternative]:
     """The best design of each kind that lost: other protocol, tier count, port speed, leaf switch; on a floor (where
-    they are the best that were found) other places of the switches, and what flat runs would have cost.
+    they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
+    networks for management are not compared: they cost little.
     """
     problem = answer.problem if answer.problem.plan is None else estimating(answer.problem)
     for index, fabric in enumerate(problem.fabrics):
+        if fabric.role in MANAGEMENT:
+            continue
         candidate = answer.picked[index][0]
         winner: Clos = candidate.design
         prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""

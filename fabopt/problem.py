@@ -9,9 +9,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 from fabopt.demand import Demand, demand_of, stages_of
+from fabopt.endpoints import AttachmentDemand, SwitchPorts, attachment_demand, switch_ports
 from fabopt.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.floor import FloorPlan, servers_per_rack
 from fabopt.goods import Goods, Item, order_at_once
@@ -27,17 +28,16 @@ from fabopt.hardware import (
 from fabopt.links import LinkTable
 from fabopt.placement.anywhere import MOST_RACKS, OpenLayout
 from fabopt.placement.layout import Layout
-from fabopt.ports import PortType, PortTypes
 from fabopt.procurement import terms_of
-from fabopt.schema.base import parse_split
-from fabopt.schema.case import Attachment, Case, Fabric, Stage
+from fabopt.roles import settled
+from fabopt.schema.case import Case, Fabric, Stage
 from fabopt.schema.case import Limits as CaseLimits
-from fabopt.schema.catalog import Cage, Catalog, Server
+from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.topologies import families_of
 from fabopt.shelf import Shelf, shelf_names, shelf_of
 from fabopt.tolerance import with_needs
-from fabopt.units import cents, exact, mbps, milliwatts
+from fabopt.units import cents, exact, milliwatts
 
 WIRES = ("cable", "fibre")
 
@@ -46,17 +46,6 @@ WIRES = ("cable", "fibre")
 MOST_SERVERS_PROVEN_ON_FLOOR = 512
 # On floors of few racks, up to so many servers, switches may stand anywhere.
 MOST_SERVERS_ANYWHERE = 32
-
-
-@dataclass(frozen=True, eq=False)
-class AttachmentDemand:
-    """Other endpoints: ``port`` is their cage in use, None where the case does not describe it."""
-
-    name: str
-    ports: int
-    port_mbps: int | None
-    port: PortType | None
-    buys: Literal["both", "near", "none"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +92,9 @@ class FabricProblem:
     # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
     topologies: tuple[str, ...] = ("clos",)
     most_hops: int | None = None
+    # out-of-band: what every switch of all fabrics takes, and of how many switches it is among the attachments
+    per_switch: SwitchPorts | None = None
+    counted: int = 0
 
     @property
     def hardware(self) -> Hashable:
@@ -118,6 +110,11 @@ class FabricProblem:
     def attachment_ports(self) -> int:
         """Leaf ports that attachments take."""
         return sum(one.ports for one in self.attachments)
+
+    @property
+    def attachment_oversubscription(self) -> Fraction | None:
+        """The least that an attachment has of its own; None: all have the fabric's."""
+        return min((one.oversubscription for one in self.attachments if one.oversubscription is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -204,7 +201,20 @@ class Problem:
     # fabrics as they are in every layout of the floor that is looked at, by fabric
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     # candidates that have been placed on the floor, by fabric in its layout, hardware and numbers
-    standing: dict[tuple[FabricProblem, Hashable, Hashable], Any] = field(default_factory=dict)
+    standing: dict[Hashable, Any] = field(default_factory=dict)
+    # out-of-band fabrics with the ports of so many switches
+    numbered: dict[tuple[FabricProblem, int], FabricProblem] = field(default_factory=dict)
+    # what searches have found, by fabric, part of its space, weights and slack
+    opened: dict[Hashable, Any] = field(default_factory=dict)
+
+    def beside(self, fabric: FabricProblem, switches: int) -> FabricProblem:
+        """An out-of-band fabric with the ports of so many switches, of all fabrics; any other as it is."""
+        if fabric.per_switch is None:
+            return fabric
+        if (fabric, switches) not in self.numbered:
+            attachments = (*fabric.attachments, fabric.per_switch.of(switches))
+            self.numbered[fabric, switches] = replace(fabric, attachments=attachments, counted=switches)
+        return self.numbered[fabric, switches]
 
     @property
     def estimates_floor(self) -> bool:
@@ -293,9 +303,10 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
 
     ``shelf``: that of another case with the same catalog, taken if it names the same products on the same terms.
     """
+    server = next(one for one in catalog.servers if one.id == case.server)
+    case = settled(case, server, catalog)
     if shelf is None or (shelf.named, shelf.terms) != (shelf_names(case, catalog), terms_of(case)):
         shelf = shelf_of(case, catalog, prune)
-    server = next(one for one in catalog.servers if one.id == case.server)
     goods = shelf.goods
     pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
     case, needs = with_needs(case, shelf, server, pcie)
@@ -395,7 +406,7 @@ def _fabric(
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,
         reserve=exact(fabric.reserve_ports),
-        attachments=tuple(_attachment(one, shelf.ports) for one in fabric.attachments),
+        attachments=tuple(attachment_demand(one, shelf.ports) for one in fabric.attachments),
         nics=nics,
         switches=switches,
         runs_m={
@@ -407,6 +418,7 @@ def _fabric(
         refused_nics=tuple(refused.values()),
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,
+        per_switch=switch_ports(fabric, shelf, server),
     )
 
 
@@ -435,14 +447,3 @@ def _group_servers(fabric: Fabric, per_rack: int | None, servers: int) -> int | 
         return None
     assert per_rack is not None
     return min(per_rack, servers)
-
-
-def _attachment(one: Attachment, ports: PortTypes) -> AttachmentDemand:
-    port = None
-    if one.form_factor is not None and one.split is not None:
-        cage = Cage(count=1, form_factor=one.form_factor, splits=(one.split,), lane_gbps=one.lane_gbps)
-        port = ports.of(cage, one.split)
-    speed = mbps(one.gbps) if one.gbps is not None else None
-    if speed is None and one.split is not None:
-        speed = parse_split(one.split).port_mbps
-    return AttachmentDemand(one.name, one.ports, speed, port, one.buys)

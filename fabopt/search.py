@@ -21,11 +21,13 @@ from fabopt.places.chosen import Placed
 from fabopt.places.estimates import ESTIMATES_WITHIN, likely
 from fabopt.places.variants import variants_of, wanted_variants
 from fabopt.problem import FabricProblem, Problem, estimating, in_layouts_only
+from fabopt.slots import slots_are_short
+from fabopt.tally import Together
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.clos.variants import anywhere, spread
-from fabopt.topology.families import candidates_in, spaces_of
+from fabopt.topology.families import candidates_in, found_in_families
 from fabopt.topology.family import Quest, Restriction
 from fabopt.topology.needs import Costs, Floats
 from fabopt.topology.threshold import RELATIVE_SLACK, Batch, Found
@@ -88,6 +90,7 @@ class Search:
         self.saving = problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy))
         self.fixed = problem.fixed_objective
         self.sized = 0
+        self.together = Together(problem, self._open_one, self._space, self._sized)
         self.placed = Placed(problem, self.table, settings.prune)
 
     # -- opening the space ------------------------------------------------------------------------------------
@@ -99,24 +102,28 @@ class Search:
         steps = objective * self.steps
         key = (table.tobytes(), steps.tobytes())
         costs: Costs = self.problem.shelf.worked_out.setdefault(key, Costs(table, steps))
-        found = []
-        for fabric in self.problem.fabrics:
-            if self.problem.plan is None:
-                found.append(self._open_families(fabric, self._quest(fabric, costs), slack, first))
-            else:
-                found.append(self._open_floor(fabric, costs, slack))
+        if self._counts:
+            found = self.together.open(costs, slack)
+        else:
+            found = [self._open_one(costs, fabric, slack, first) for fabric in self.problem.fabrics]
         self.sized = max(self.sized, sum(one.sized for one in found))
-        bound = sum(one.least for one in found) - objective * self.saving - float(prices @ self.caps[1:])
+        least = sum(one.least for one in found)
+        if self._counts:
+            least += self.together.attached(costs)
+        bound = least - objective * self.saving - float(prices @ self.caps[1:])
         return _Opened(found, bound, table[0], slack)
 
-    def _open_families(self, fabric: FabricProblem, quest: Quest, slack: float, first: bool) -> Found:
-        """Search a fabric in every family; what one has found cuts the next. ``first``: until something is found."""
-        found = Found()
-        for space in spaces_of(self.problem, fabric, quest):
-            if not first:
-                space.search(slack, found)
-            elif not found.batches and not found.stopped:
-                found = space.any_candidate()
+    def _open_one(self, costs: Costs, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
+        """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
+        if self.problem.plan is not None:
+            return self._open_floor(fabric, costs, slack)
+        known, key = self.problem.opened, (fabric, self.restrictions.get(fabric.name), costs, slack)
+        if key in known:
+            again: Found = known[key]
+            return again
+        found = found_in_families(self.problem, fabric, self._quest(fabric, costs), slack, first)
+        if self._counts and not found.stopped:
+            known[key] = found
         return found
 
     def _quest(self, fabric: FabricProblem, costs: Costs) -> Quest:
@@ -144,10 +151,11 @@ class Search:
 
     def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
         made: list[Candidate] = []
-        for one in opened.found:
+        for fabric, one in zip(self.problem.fabrics, opened.found, strict=True):
             places = _places(one)
             if most is not None or self.problem.stands_anywhere:
-                places = sorted(places)[:most]
+                # of what has to suit the others' candidates, all
+                places = sorted(places)[: most if fabric.per_switch is None else None]
             if self.problem.stands_anywhere:
                 limit = (one.least + opened.slack) * (1 + RELATIVE_SLACK)
                 mine = self.placed.candidates(((one.batches[b], i) for _, b, i in places), opened.weights, limit)
@@ -164,12 +172,11 @@ class Search:
         return mine
 
     def _sized(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
-        """One candidate with its exact needs; on a floor, where that takes a while, worked out once."""
-        if self.problem.plan is None:
-            return candidates_in(self.problem, batch, index, self.settings.prune)
+        """One candidate with its exact needs; where that takes a while, or is asked for often, worked out once."""
         assert batch.fabric is not None
-        key = (batch.fabric, batch.parts, batch.shape.row(index))
-        known = self.problem.standing
+        if self.problem.plan is None and not self._counts:
+            return candidates_in(self.problem, batch, index, self.settings.prune)
+        known, key = self.problem.standing, batch.key(index)
         if key not in known:
             known[key] = candidates_in(self.problem, batch, index, self.settings.prune)
         candidates: tuple[Candidate, ...] = known[key]
@@ -192,6 +199,8 @@ class Search:
 
     def run(self, ties: bool = True) -> Optimum:
         """The optimum; ``ties``: broken in the documented order, else any."""
+        if slots_are_short(self.problem):
+            return Optimum("infeasible")
         if self.problem.plan is not None and len(self.problem.fabrics) > 1 and not self._in_one_layout:
             return self._layout_by_layout(ties)
         if self.problem.estimates_floor:
@@ -204,6 +213,10 @@ class Search:
                 return Search(in_layouts_only(self.problem), self.settings, self.clock, self.restrictions).run(ties)
             self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
             return Search(estimating(self.problem), self.settings, self.clock, self.restrictions).run(ties)
+
+    @property
+    def _counts(self) -> bool:
+        return any(one.per_switch is not None for one in self.problem.fabrics)
 
     @property
     def _in_one_layout(self) -> bool:
@@ -251,15 +264,23 @@ class Search:
                 if needed <= slack + tolerance(opened.bound) or not self.settings.prune or not complete:
                     return self._finished(outcome, known if opened.stopped else opened.bound, complete)
                 slack = needed if self.problem.plan is None else self._next(slack, needed, opened.bound)
-            elif slack == np.inf or not complete or not self.settings.prune:
+            elif slack >= self._ceiling(opened.bound) or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
                 return Optimum(verdict, sized=self.sized, in_program=outcome.in_program)
             else:
                 slack = max(slack * RISE, abs(opened.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
+                slack = min(slack, self._ceiling(opened.bound))
             share = 100 * slack / max(1.0, abs(opened.bound))
             self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
             known, opened = opened.bound, self._open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
+
+    def _ceiling(self, bound: float) -> float:
+        """The slack beyond which no design is within the limits: that of a limit on the objective itself."""
+        same = [
+            cap for row, cap in zip(self.table[1:], self.caps[1:], strict=True) if np.array_equal(row, self.table[0])
+        ]
+        return max(0.0, min(same, default=np.inf) - bound) + tolerance(bound)
 
     def _estimate(self, ties: bool) -> Optimum:
         """The best of what looks best in every layout of a large floor, and a bound for any place of the switches."""
@@ -335,6 +356,8 @@ class Search:
 
     def any_design(self) -> Optimum:
         """Some design under no limits: enough to say that there is one."""
+        if slots_are_short(self.problem):
+            return Optimum("infeasible")
         opened = self._open(np.zeros(len(self.caps) - 1), first=True)
         if not np.isfinite(opened.bound):
             return Optimum("unknown" if opened.stopped else "infeasible", sized=self.sized)
@@ -366,6 +389,9 @@ class Search:
             return zero, opened.bound, outcome
         master = Master(self.caps[1:])
         freest = self._point(opened, zero, 1.0)
+        if self._counts and not (freest.uses > self.caps[1:]).any():
+            # what is above the bound are ports of management, which prices of limits do not lower
+            return zero, opened.bound, outcome
         master.add(freest)
         for metric in np.flatnonzero(freest.uses > self.caps[1:]):
             alone = np.zeros(len(zero))

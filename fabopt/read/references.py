@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
 from fabopt.rails import FEWEST_RAILS, cannot_forward
+from fabopt.read.roles import check_roles
 from fabopt.read.workload import check_workload
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
@@ -30,6 +31,7 @@ def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
     if server is not None:
         check.built_in_nics(server)
         check.sizes(case, server)
+        check.faults += check_roles(case, server, file)
     if case.site.floor is not None:
         # Imported here because most cases have no floor, and its geometry needs NumPy.
         from fabopt.read.floor import check_floor

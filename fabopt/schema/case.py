@@ -23,6 +23,7 @@ from fabopt.schema.base import (
 from fabopt.schema.catalog import Role
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
+from fabopt.schema.roles import Carried, OutOfBand, Separation, StorageDemand
 from fabopt.schema.workload import Workload
 from fabopt.units import mbps
 
@@ -88,10 +89,16 @@ class Stage(Strict):
 
 
 class Attachment(Strict):
-    """Other endpoints on the leaves: each port takes one leaf port at fabric speed."""
+    """Other endpoints on the leaves: each port takes one leaf port at fabric speed.
+
+    ``boxes``: that these ports belong to, each with one port of management. ``max_oversubscription``: of their traffic
+    at the leaf, where it is not the fabric's.
+    """
 
     name: Word
     ports: Count
+    boxes: Count = 1
+    max_oversubscription: Ratio | None = None
     gbps: Gbps | None = None
     form_factor: Word | None = None
     split: Split | None = None
@@ -120,7 +127,7 @@ Tier = Literal[1, 2, 3]
 
 
 class Fabric(Strict):
-    """One fabric that is designed."""
+    """One fabric that is designed. ``carries``: filled in where fabrics of the case share this one."""
 
     name: Annotated[str, Field(pattern=KEBAB, max_length=100)]
     role: Role = "compute"
@@ -133,11 +140,16 @@ class Fabric(Strict):
     nics: Any_ | Ids = "any"
     nics_per_server: Any_ | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = "any"
     min_gbps_per_gpu: Gbps | None = None
+    min_gbps_per_server: Gbps | None = None
     max_oversubscription: Ratio | Oversubscription | None = None
     min_alltoall_gbps_per_gpu: Gbps | None = None
     min_bisection_gbps_per_gpu: Gbps | None = None
     min_allreduce_gbps_per_gpu: Gbps | None = None
     max_switch_hops: Annotated[int, Field(ge=1, le=1000)] | None = None
+    storage: StorageDemand | None = None
+    oob: OutOfBand | None = None
+    separation: Separation = "physical"
+    carries: tuple[Carried, ...] = ()
     group_by: Literal["any", "rack"] = "any"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
@@ -148,6 +160,21 @@ class Fabric(Strict):
         names = [attachment.name for attachment in self.attachments]
         if len(set(names)) != len(names):
             raise ValueError("two attachments of one fabric have the same name")
+        return self
+
+    @model_validator(mode="after")
+    def _one_demand(self) -> Self:
+        keys = ("min_gbps_per_gpu", "min_gbps_per_server", "storage")
+        given = [key for key in keys if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise ValueError(f"give one of `{'` and `'.join(given)}`: they say the same thing")
+        return self
+
+    @model_validator(mode="after")
+    def _keys_suit_role(self) -> Self:
+        for key in ("storage", "oob"):
+            if getattr(self, key) is not None and self.role != key:
+                raise ValueError(f"`{key}` goes with `role: {key}`, not with `role: {self.role}`")
         return self
 
 

@@ -115,7 +115,8 @@ class Candidate:
     """One sized design of a fabric, at all its stages.
 
     ``boxes``: switches and cards that each stage adds (and cables that it moves, where that is paid). ``bound``: no way
-    to buy the design has a lower objective; ``order``: rank in ties.
+    to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it has
+    ports for, if it is out-of-band.
     """
 
     fabric: str
@@ -127,6 +128,12 @@ class Candidate:
     order: tuple[Any, ...] = field(repr=False)
     cards: int = 0
     clashes: tuple[Clash, ...] = ()
+    counted: int = 0
+
+    @cached_property
+    def switches(self) -> int:
+        """Switches of the last stage."""
+        return sum(count for item, count in self.fixed.items() if item.kind == "switch")
 
     @cached_property
     def fixed(self) -> dict[Item, int]:

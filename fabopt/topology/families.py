@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+import numpy as np
+
+from fabopt.joints import Ints
 from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.family import ClosFamily, RailOnly
@@ -13,7 +16,7 @@ from fabopt.topology.direct.nets import Kin
 from fabopt.topology.dragonfly import DragonflyKin
 from fabopt.topology.family import Family, Quest, Space
 from fabopt.topology.hyperx import HyperxKin
-from fabopt.topology.threshold import Batch
+from fabopt.topology.threshold import Batch, Found
 from fabopt.topology.torus import TorusKin
 
 KINS: Mapping[str, Kin] = {kin.name: kin for kin in (HyperxKin(), TorusKin(), DragonflyKin())}
@@ -28,6 +31,24 @@ def spaces_of(problem: Problem, fabric: FabricProblem, quest: Quest) -> Iterator
     for name in fabric.topologies:
         if quest.restriction.allows(name):
             yield FAMILIES[name].space(problem, fabric, quest)
+
+
+def found_in_families(
+    problem: Problem, fabric: FabricProblem, quest: Quest, slack: float, first: bool = False
+) -> Found:
+    """What every family has; what one has found cuts the next. ``first``: until something is found."""
+    found = Found()
+    for space in spaces_of(problem, fabric, quest):
+        if not first:
+            space.search(slack, found)
+        elif not found.batches and not found.stopped:
+            found = space.any_candidate()
+    return found
+
+
+def switches_of(batch: Batch) -> Ints:
+    """Switches of every candidate of a batch, over all planes."""
+    return np.broadcast_to(np.asarray(FAMILIES[batch.family].switches(batch), dtype=np.int64), batch.cost.shape[1:])
 
 
 def candidates_in(problem: Problem, batch: Batch, index: int, prune: bool) -> tuple[Candidate, ...]:

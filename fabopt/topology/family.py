@@ -16,7 +16,7 @@ from fabopt.problem import FabricProblem, Problem
 from fabopt.schema.design import Placement
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.needs import Costs, Floats
+from fabopt.topology.needs import Costs, Floats, Number
 from fabopt.topology.threshold import Batch, Found
 
 Role = Literal["leaf", "spine", "core"]
@@ -119,6 +119,9 @@ class Family(Protocol):
 
     def file_part(self, fabric: FabricProblem, design: Any) -> FilePart:
         """What the design file says of a candidate's ``design``."""
+
+    def switches(self, batch: Batch) -> Number:
+        """Switches of every candidate of a batch, over all planes."""
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """No design of this family has more servers than this, whatever it costs."""

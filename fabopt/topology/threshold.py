@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,8 +19,8 @@ RELATIVE_SLACK = 1e-9
 class Batch(NamedTuple):
     """Candidates of a family with the same hardware; ``cost`` has shape (metrics, size).
 
-    ``parts`` and ``shape`` are the family's own; a shape has ``take(places)`` and ``row(place)``. ``fabric``: as it is
-    in some layout.
+    ``parts`` and ``shape`` are the family's own; a shape has ``take(places)``, ``row(place)`` and ``key(place)``, which
+    tells it apart from others of the family. ``fabric``: as it is in some layout.
     """
 
     parts: Any
@@ -27,6 +28,10 @@ class Batch(NamedTuple):
     cost: Floats
     fabric: FabricProblem | None = None
     family: str = "clos"
+
+    def key(self, index: int) -> Hashable:
+        """What tells a candidate apart from all others."""
+        return self.family, self.fabric, self.parts, self.shape.key(index)
 
 
 @dataclass

@@ -137,6 +137,23 @@ def uplinks_carry_demand(proof: Proof, fabric: FabricEvidence) -> None:
         proof.note(shown)
     if not ratios:
         proof.note("one tier has no uplinks")
+    else:
+        _classes_are_carried(proof, fabric)
+
+
+def _classes_are_carried(proof: Proof, fabric: FabricEvidence) -> None:
+    """Where attachments have a ratio of their own: s x v / o + a x v / o_a <= u x w on every class of leaves."""
+    own = [one.max_oversubscription for one in fabric.wanted.attachments if one.max_oversubscription is not None]
+    if not own:
+        return
+    of_servers, of_others = fabric.oversubscription_limits["leaf"], exact(min(own))
+    up, speed = fabric.clos.uplinks * fabric.up("leaf").port_mbps, fabric.down("leaf").port_mbps
+    for leaves in fabric.clos.leaf_classes:
+        servers, attached = leaves.servers * fabric.clos.per_leaf, sum(leaves.attached)
+        needed = servers * speed / of_servers + attached * speed / of_others
+        shown = f"{servers} server and {attached} attachment ports on a leaf need {plain_fraction(needed / 1000)} Gb/s"
+        proof.holds(needed <= up, f"{shown}, it has {up / 1000:g}")
+    proof.note(f"attachments at {plain_fraction(of_others)}")
 
 
 def metrics_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:

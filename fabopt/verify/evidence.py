@@ -87,9 +87,8 @@ class FabricEvidence:
     @cached_property
     def wanted(self) -> Fabric:
         """The case's entry of the same name."""
-        for fabric in self.evidence.case.fabrics:
-            if fabric.name == self.made.name:
-                return fabric
+        if self.made.name in self.evidence.wanted:
+            return self.evidence.wanted[self.made.name]
         raise LookupError(f"the case has no fabric {self.made.name!r}")
 
     @cached_property

@@ -38,9 +38,8 @@ class Numbers:
     @cached_property
     def wanted(self) -> Fabric:
         """The case's entry of the same name."""
-        for fabric in self.embedded.case.fabrics:
-            if fabric.name == self.made.name:
-                return fabric
+        if self.made.name in self.embedded.wanted:
+            return self.embedded.wanted[self.made.name]
         raise LookupError(f"the case has no fabric {self.made.name!r}")
 
     @property

@@ -106,7 +106,7 @@ class Interfaces:
 
     @cached_property
     def _attachment_cages(self) -> dict[tuple[str, str], Cage | None]:
-        fabrics = self.objects.embedded.case.fabrics
+        fabrics = self.objects.embedded.wanted.values()
         return {(fabric.name, one.name): _attachment_cage(one) for fabric in fabrics for one in fabric.attachments}
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+from fabopt.endpoints import AttachmentDemand
 from fabopt.joints import attached_leaves
 from fabopt.links import Assembly, Mode
-from fabopt.problem import AttachmentDemand, FabricProblem, Problem
+from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.candidate import Choice, Option, RowShare, choices_of, part_uses, row_share, undominated
 from fabopt.topology.clos.floored import Cabling, Kind, cabling_of, grid_of, numbers_of, whole_row
 from fabopt.topology.clos.joins import attachment_joins, run_of

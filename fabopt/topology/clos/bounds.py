@@ -12,8 +12,9 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from fabopt.endpoints import AttachmentDemand
 from fabopt.hardware import CageUse, NicOption, SwitchType
-from fabopt.links import Assembly
+from fabopt.links import Assembly, Mode
 from fabopt.ports import PortType
 from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
@@ -209,6 +210,34 @@ class Bounds:
             )
             known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
         return known[key]
+
+    def attached(self) -> float:
+        """The least that the links of attachments add to the objective, which the search leaves aside."""
+        found = (one.ports * self._least_attached(one) for one in self.fabric.attachments if one.buys == "both")
+        return sum(least for least in found if np.isfinite(least))
+
+    def _least_attached(self, one: AttachmentDemand) -> float:
+        leaves = {
+            (use.port, protocol)
+            for protocol in self.fabric.protocols
+            for leaf in self._switches(protocol, "leaf")
+            for use in leaf.uses
+            if one.port is not None and use.lane.port_mbps == one.port.lane.port_mbps
+        }
+        return min((self._least_attached_to(one, *leaf) for leaf in leaves), default=np.inf)
+
+    @_remembered()
+    def _least_attached_to(self, one: AttachmentDemand, leaf: PortType, protocol: str) -> float:
+        """Of one link. In leaf cages of several ports, what is at the leaf may be there for servers already."""
+        assert one.port is not None
+        alone, near_ports = leaf.ports == 1, one.port.ports
+        least = np.inf
+        for way in attachment_joins(self.problem, self.fabric, one, leaf, protocol):
+            cost = float(self.costs.of(way.near)[0]) / near_ports
+            if alone or way.mode is not Mode.FAR:
+                cost += float(self.costs.of(way.wire)[0]) / way.ports_per_wire
+            least = min(least, cost + (float(self.costs.of(way.far)[0]) if alone else 0.0))
+        return least
 
     # -- what is needed, and what fits ------------------------------------------------------------------------
 

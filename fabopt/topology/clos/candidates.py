@@ -79,6 +79,7 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float
         order=tie_order(fabric, clos),
         cards=0 if clos.parts.nic.item is None else clos.parts.nic.cards,
         clashes=clashes_of(clos.parts, clos.shape, choices),
+        counted=fabric.counted,
     )
 
 
@@ -104,6 +105,7 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         clos.standing.layout.name if clos.standing is not None else "",
         tuple(tuple(one.rack.tolist()) for one in clos.standing.stands) if clos.standing is not None else (),
         *(number for stage in clos.stages for number in stage),
+        fabric.counted,
     )  # fmt: skip
 
 

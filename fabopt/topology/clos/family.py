@@ -13,6 +13,7 @@ from fabopt.topology.clos.candidates import Clos, candidates_of
 from fabopt.topology.clos.reach import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.family import FilePart, LinkUse, Quest, Role, Tier
+from fabopt.topology.needs import Number
 from fabopt.topology.threshold import Batch
 
 
@@ -44,6 +45,16 @@ class ClosFamily:
             links=tuple(_links(design)),
             placement=_placement(design),
         )
+
+    def switches(self, batch: Batch) -> Number:
+        """Leaves, spines and cores."""
+        shape, parts = batch.shape, batch.parts
+        boxes: Number = shape.leaves
+        if parts.spine is not None:
+            boxes = boxes + shape.spines * (shape.pods if parts.core is not None else 1)
+        if parts.core is not None:
+            boxes = boxes + shape.cores
+        return boxes * parts.nic.planes
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """By arithmetic: see ``reach``."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fabopt.endpoints import AttachmentDemand
 from fabopt.hardware import NicOption
 from fabopt.links import Assembly, Mode, whole_only
 from fabopt.ports import PortType
-from fabopt.problem import AttachmentDemand, FabricProblem, Problem
+from fabopt.problem import FabricProblem, Problem
 
 
 def run_of(fabric: FabricProblem, kind: str) -> float:

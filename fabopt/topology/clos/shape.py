@@ -7,7 +7,7 @@ T groups in a pod, x uplinks of a spine, q spine indices of a core group, m2 lin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -187,6 +187,10 @@ class Shape:
             m2=some(self.m2),
         )
 
+    def key(self, index: int) -> Hashable:
+        """What tells one candidate apart from others."""
+        return self.row(index)
+
     def row(self, index: int) -> Shape:
         """One candidate out of arrays."""
 
@@ -223,15 +227,19 @@ def most_endpoints(shape: Shape, attachment_ports: int) -> Number:
     if shape.first:
         settled = shape.planes * ceil_of(shape.first, shape.g) * shape.rails
         return np.minimum(full, shape.servers * shape.k) + ceil_of(attachment_ports, settled)
-    last = shape.last_group * shape.k
+    on_full, on_last = attached_to_leaves(shape, attachment_ports)
+    only_last = shape.groups == 1
+    return np.maximum(np.where(only_last, 0, full + on_full), shape.last_group * shape.k + on_last)
+
+
+def attached_to_leaves(shape: Shape, attachment_ports: int) -> tuple[Number, Number]:
+    """Most attachment ports on a leaf of a full group, and of the last one, which comes first if it is not full."""
+    last, full = shape.last_group * shape.k, shape.g * shape.k
     all_leaves = shape.planes * shape.leaves
     emptier = np.where(last < full, shape.planes * shape.rails, all_leaves)
     rounds = attachment_ports // all_leaves
     rest = attachment_ports - rounds * all_leaves
-    on_last = rounds + (rest > 0)
-    on_full = rounds + (rest > emptier)
-    only_last = shape.groups == 1
-    return np.maximum(np.where(only_last, 0, full + on_full), last + on_last)
+    return rounds + (rest > emptier), rounds + (rest > 0)
 
 
 def up_cage_limit(down: CageUse, up: CageUse, down_ports: Number) -> Number:

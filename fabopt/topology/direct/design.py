@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -27,6 +28,10 @@ class DirectShape:
     def take(self, index: Any) -> DirectShape:
         """Some of them."""
         return DirectShape(self.servers.take(index), self.net.take(index))
+
+    def key(self, index: int) -> Hashable:
+        """What tells one of them apart from others."""
+        return self.servers.row(index), self.net.numbers[index].tobytes()
 
     def row(self, index: int) -> DirectShape:
         """One of them, as arrays of one."""

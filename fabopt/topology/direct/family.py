@@ -12,6 +12,7 @@ from fabopt.topology.direct.design import Direct
 from fabopt.topology.direct.nets import Kin
 from fabopt.topology.direct.space import DirectSpace
 from fabopt.topology.family import FilePart, Quest
+from fabopt.topology.needs import Number
 from fabopt.topology.threshold import Batch
 
 
@@ -40,6 +41,11 @@ class DirectFamily:
     def file_part(self, fabric: FabricProblem, design: Direct) -> FilePart:
         """Its structure, switches and kinds of links."""
         return design.file_part()
+
+    def switches(self, batch: Batch) -> Number:
+        """Those with servers and without."""
+        boxes: Number = batch.shape.net.switches
+        return boxes * batch.parts.nic.planes
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """One port of a server at the least on every switch, and as many switches as ports could join."""

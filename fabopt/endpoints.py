@@ -1,0 +1,63 @@
+"""Endpoints on the leaves beside the servers, as a fabric is asked to join them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from fabopt.oob import SWITCHES, port_cage
+from fabopt.ports import PortType, PortTypes
+from fabopt.schema.base import parse_split
+from fabopt.schema.case import Attachment, Fabric
+from fabopt.schema.catalog import Cage, Server
+from fabopt.shelf import Shelf
+from fabopt.units import exact, mbps
+
+
+@dataclass(frozen=True, eq=False)
+class AttachmentDemand:
+    """Other endpoints: ``port`` is their cage in use, None where the case does not describe it."""
+
+    name: str
+    ports: int
+    port_mbps: int | None
+    port: PortType | None
+    buys: Literal["both", "near", "none"]
+    # at the leaf, where it is not the fabric's
+    oversubscription: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class SwitchPorts:
+    """What an out-of-band fabric has for every switch of all fabrics: ports of management, and their cage."""
+
+    each: int
+    port: PortType
+
+    def of(self, switches: int) -> AttachmentDemand:
+        """The ports of so many switches."""
+        return AttachmentDemand(SWITCHES, switches * self.each, self.port.lane.port_mbps, self.port, "both")
+
+
+def attachment_demand(one: Attachment, ports: PortTypes) -> AttachmentDemand:
+    """What a case's attachment asks for."""
+    port = None
+    if one.form_factor is not None and one.split is not None:
+        cage = Cage(count=1, form_factor=one.form_factor, splits=(one.split,), lane_gbps=one.lane_gbps)
+        port = ports.of(cage, one.split)
+    speed = mbps(one.gbps) if one.gbps is not None else None
+    if speed is None and one.split is not None:
+        speed = parse_split(one.split).port_mbps
+    own = None if one.max_oversubscription is None else exact(one.max_oversubscription)
+    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own)
+
+
+def switch_ports(fabric: Fabric, shelf: Shelf, server: Server) -> SwitchPorts | None:
+    """What an out-of-band fabric has for every switch, in cages like that of the servers' controllers; else None."""
+    if fabric.oob is None:
+        return None
+    cage = port_cage(server, {one.id: one.cages for one in shelf.offered.nics})
+    return SwitchPorts(
+        fabric.oob.ports_per_switch, shelf.ports.of(cage.model_copy(update={"count": 1}), cage.splits[0])
+    )

@@ -1,0 +1,50 @@
+"""What fabrics beside the compute fabric ask for: storage traffic, ports of management, a place on another network."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fabopt.schema.base import Count, Gbps, Ratio, Strict, Word
+from fabopt.schema.catalog import Role
+
+Separation = Literal["physical", "shared", "logical", "any"]
+
+
+class StorageDemand(Strict):
+    """What storage traffic is made of.
+
+    ``checkpoint_gb``: gigabytes (10^9 bytes) that all servers write together within ``checkpoint_window_s`` seconds;
+    ``loading_gbps_per_gpu``: training data that each GPU reads, which goes on meanwhile.
+    """
+
+    checkpoint_gb: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    checkpoint_window_s: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    loading_gbps_per_gpu: Gbps | None = None
+
+    @model_validator(mode="after")
+    def _size_and_window(self) -> Self:
+        if (self.checkpoint_gb is None) != (self.checkpoint_window_s is None):
+            raise ValueError("`checkpoint_gb` and `checkpoint_window_s` are given together")
+        if self.checkpoint_gb is None and self.loading_gbps_per_gpu is None:
+            raise ValueError("give `checkpoint_gb` and `checkpoint_window_s`, or `loading_gbps_per_gpu`, or all three")
+        return self
+
+
+class OutOfBand(Strict):
+    """What an out-of-band fabric counts beside servers. ``pdus``: of the whole site, instead of ``pdus_per_rack``."""
+
+    ports_per_switch: Count = 1
+    pdus_per_rack: Annotated[int, Field(ge=0, le=100)] = 2
+    pdus: Annotated[int, Field(ge=0, le=10**9)] | None = None
+
+
+class Carried(Strict):
+    """A fabric that has no cards and switches of its own: what it adds to the one that carries it."""
+
+    name: Word
+    role: Role
+    min_gbps_per_gpu: Gbps
+    max_oversubscription_leaf: Ratio
+    max_oversubscription_spine: Ratio

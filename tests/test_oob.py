@@ -1,0 +1,150 @@
+"""Out-of-band: ports are counted by the program that picks what brings them."""
+
+from __future__ import annotations
+
+import copy
+import random
+from typing import Any
+
+import pytest
+
+from fabopt.schema.design import Design
+from tests.brute_oob import least
+from tests.small import Json, assert_proven, counts, solved
+
+# Three spare copper ports to a cable of $2; a server of one card slot and one port of management.
+CATALOG: Json = {
+    "switches": [
+        {"id": "wide", "protocol": "ethernet", "rack_units": 1, "power_w": 10, "price_usd": 1000,
+         "cages": [{"count": 4, "form_factor": "QSFP", "splits": ["1x100"]}]},
+        {"id": "narrow", "protocol": "ethernet", "rack_units": 1, "power_w": 10, "price_usd": 300,
+         "cages": [{"count": 3, "form_factor": "QSFP", "splits": ["1x100"]}]},
+        {"id": "quiet-6", "protocol": "ethernet", "rack_units": 1, "power_w": 10, "price_usd": 100,
+         "cages": [{"count": 6, "form_factor": "RJ45", "splits": ["1x1"]}]},
+        {"id": "quiet-12", "protocol": "ethernet", "rack_units": 1, "power_w": 10, "price_usd": 400,
+         "cages": [{"count": 12, "form_factor": "RJ45", "splits": ["1x1"]}]},
+    ],
+    "nics": [
+        {"id": "card", "protocols": ["ethernet"], "power_w": 10, "price_usd": 50,
+         "cages": [{"count": 1, "form_factor": "QSFP", "splits": ["1x100"]}]},
+        {"id": "controller", "protocols": ["ethernet"], "power_w": 1,
+         "cages": [{"count": 1, "form_factor": "RJ45", "splits": ["1x1"]}]},
+    ],
+    "servers": [
+        {"id": "box", "gpus": 1, "nic_slots": 1, "price_usd": 5000, "power_w": 700,
+         "nics": [{"id": "controller", "count": 1, "role": "oob"}]},
+    ],
+    "cables": [
+        {"id": "copper", "medium": "DAC", "power_w": 0, "lengths": [{"m": 30, "price_usd": 10}],
+         "ends": [{"form_factor": "QSFP", "split": "1x100"}, {"form_factor": "QSFP", "split": "1x100"}]},
+        {"id": "patch", "medium": "copper", "power_w": 0, "lengths": [{"m": 30, "price_usd": 2}],
+         "ends": [{"form_factor": "RJ45", "split": "1x1"}, {"form_factor": "RJ45", "split": "1x1"}]},
+    ],
+    "transceivers": [],
+    "fibres": [],
+}  # fmt: skip
+COMPUTE: Json = {"name": "compute", "min_gbps_per_gpu": 100, "max_oversubscription": 2}
+OOB: Json = {"name": "management", "role": "oob"}
+
+
+def case(*fabrics: Json, **changes: Any) -> Json:
+    return {"name": "tiny", "server": "box", "servers": 4, "fabrics": list(fabrics), **changes}
+
+
+def parts(**prices: float) -> Json:
+    """The catalog with other prices."""
+    made = copy.deepcopy(CATALOG)
+    for switch in made["switches"]:
+        switch["price_usd"] = prices.get(switch["id"].replace("-", "_"), switch["price_usd"])
+    return made
+
+
+def ports(design: Design, fabric: int = 1) -> dict[str, int]:
+    """Ports of management by what they are of."""
+    rows = [row for row in design.fabrics[fabric].links if row.to == "leaf"]
+    return {row.attachment or row.from_: row.count for row in rows}
+
+
+# Compute for four servers is one wide switch and four cables, $1,040, or two narrow leaves of two servers and an uplink
+# each with a narrow spine, 3 x $300 + 6 cables = $960. Out-of-band has four servers, compute's switches and itself:
+# 4 + 1 + 1 = 6 ports, one quiet-6, or 4 + 3 + 1 = 8, one quiet-12 for $300 more.
+
+
+def test_ports_decide_a_pick() -> None:
+    design = solved(case(COMPUTE, OOB), parts())
+    assert_proven(design)
+    assert counts(design) == {"leaf": 1, "server_leaf": 4}
+    assert ports(design) == {"server": 4, "switches": 2}
+    # $1,040 and four cards of $50; $100 and six cables of $2
+    assert design.totals.capex_usd == 1040 + 200 + 100 + 12
+
+
+def test_without_the_ports_the_other_is_cheaper() -> None:
+    design = solved(case(COMPUTE), parts())
+    assert counts(design) == {"leaf": 2, "spine": 1, "server_leaf": 4, "leaf_spine": 2}
+    assert design.totals.capex_usd == 960 + 200
+
+
+def test_a_larger_switch_that_costs_no_more_decides_nothing() -> None:
+    design = solved(case(COMPUTE, OOB), parts(quiet_12=100))
+    assert_proven(design)
+    assert ports(design) == {"server": 4, "switches": 4}
+    assert design.totals.capex_usd == 960 + 200 + 100 + 16
+
+
+def test_every_switch_may_have_several_ports() -> None:
+    # 4 + 2 x 2 = 8 ports with one wide switch, 4 + 2 x 4 = 12 with three narrow ones: quiet-12 is needed anyway
+    design = solved(case(COMPUTE, OOB | {"oob": {"ports_per_switch": 2}}), parts())
+    assert_proven(design)
+    assert ports(design) == {"server": 4, "switches": 8}
+    assert design.totals.capex_usd == 960 + 200 + 400 + 24
+
+
+def test_power_strips_and_appliances_have_ports() -> None:
+    # three servers on two racks of two with two strips each; three boxes that are attached to compute
+    gateways = {"name": "gateways", "ports": 1, "boxes": 3, "buys": "none"}
+    wanted = case(COMPUTE | {"attachments": [gateways], "tiers": 2}, OOB, site={"servers_per_rack": 2}, servers=3)
+    design = solved(wanted, parts())
+    assert_proven(design)
+    assert ports(design) == {"server": 3, "appliances": 3, "pdus": 4, "switches": design.totals.switches}
+
+
+def test_strips_of_the_site_go_before_those_of_racks() -> None:
+    wanted = case(COMPUTE, OOB | {"oob": {"pdus": 1}}, site={"servers_per_rack": 2})
+    assert ports(solved(wanted, parts()))["pdus"] == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_brute_force(seed: int) -> None:
+    dice = random.Random(seed)
+    prices = {
+        "wide": dice.randrange(300, 1500, 10),
+        "narrow": dice.randrange(100, 500, 10),
+        "quiet_6": dice.randrange(50, 200, 10),
+        "quiet_12": dice.randrange(50, 600, 10),
+    }
+    servers = dice.randrange(2, 6)
+    compute = COMPUTE | {"max_oversubscription": dice.choice([1, 2])}
+    wanted = case(compute, OOB | {"max_oversubscription": dice.choice([2, 10])}, servers=servers)
+    truth = least(parts(**prices), wanted)
+    design = solved(wanted, parts(**prices))
+    if truth is None:
+        assert design.status == "infeasible"
+        return
+    assert_proven(design)
+    assert round(design.totals.capex_usd * 100) == truth
+
+
+@pytest.mark.parametrize("engine", ["highs", "scip", "cbc"])
+def test_engines_agree(engine: str) -> None:
+    one, other = (solved(case(COMPUTE, OOB), parts(), engine=name) for name in ("cp-sat", engine))
+    assert [fabric.tiers for fabric in one.fabrics] == [fabric.tiers for fabric in other.fabrics]
+    assert one.totals == other.totals
+
+
+def test_a_budget_that_is_too_small_is_proven() -> None:
+    # the cheapest is $1,352, see above
+    assert solved(case(COMPUTE, OOB, limits={"budget_usd": 1352}), parts()).status == "optimal"
+    design = solved(case(COMPUTE, OOB, limits={"budget_usd": 1351}), parts())
+    assert design.status == "infeasible"
+    assert [(one.limit, one.needed) for one in design.conflicts][:1] == [("limits.budget_usd", 1352)]

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import gcd
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -99,8 +99,8 @@ class Listing:
         self._rows: Ints = np.zeros((0, len(self.sums.names)), dtype=np.int64)
         self._from: Ints = np.zeros((0, 2), dtype=np.int64)
 
-    def points(self) -> Iterator[Met]:
-        """The front, in the order of the first sum, each point once it is proven that none is missing before it.
+    def proven(self) -> Iterator[Listed]:
+        """What of the front is proven by now, in the order of the first sum: no point is missing before its last.
 
         Raises ``StoppedError`` if the clock stops it, ``TooManyMixesError`` if there is too much to list.
         """
@@ -113,10 +113,12 @@ class Listing:
             self._add([[candidate] for candidate, _ in picked])
         self._graded = _Grades(self.problem, made[0], self._sums_of(made[0]), self.sums.names)
         corners = [Corner(*self._sums_of(picked)[:2]) for picked in made]
-        yield from self._between(Corner(corners[0].first - 1, 0), corners[0])
+        yield self._listed([corners[0]])
+        done = [corners[0]]
         for edge in list(self._edges(*corners)):
             self._fill(edge)
-            yield from self._between(edge.one, edge.other)
+            done.append(edge.other)
+            yield self._listed(done)
 
     def _sums_of(self, picked: Sequence[Picked]) -> list[int]:
         return [sum(column) for column in zip(*(self.sums.of(stage_uses(one)) for one in picked), strict=True)]
@@ -199,13 +201,55 @@ class Listing:
         kept = undominated(np.column_stack([rows[:, :-1], rank[places[:, 0]]]))
         self._rows, self._from = rows[kept], places[kept]
 
-    def _between(self, one: Corner, other: Corner) -> Iterator[Met]:
-        """Points after one, up to another one."""
-        for row in np.flatnonzero((self._rows[:, 0] > one.first) & (self._rows[:, 0] <= other.first)):
-            owner, place = self._from[row].tolist()
-            sized = self._sized[owner]
-            picked = sized.picked(self._mixes[sized.signature].units[place].tolist())
-            yield Met(Optimum("optimal", picked), self._graded.all(self._rows[row].tolist(), sized, picked))
+    def _listed(self, corners: Sequence[Corner]) -> Listed:
+        """The points up to the last of some corners of the front, each once in grades."""
+        rows = np.flatnonzero(self._rows[:, 0] <= corners[-1].first)
+        firsts, seconds = (
+            self._graded.column(one.name, self._rows[rows, place]) for place, one in enumerate(self.traded)
+        )
+        kept = np.ones(len(rows), dtype=bool)
+        kept[:-1] &= firsts[:-1] < firsts[1:]
+        kept[1:] &= seconds[1:] < seconds[:-1]
+        turns = np.isin(self._rows[rows, 0], [corner.first for corner in corners])
+        return Listed(self, rows[kept], np.flatnonzero(turns[kept]), seconds[kept])
+
+    def met(self, row: int) -> Met:
+        """The design of a row."""
+        owner, place = self._from[row].tolist()
+        sized = self._sized[owner]
+        picked = sized.picked(self._mixes[sized.signature].units[place].tolist())
+        return Met(Optimum("optimal", picked), self._graded.all(self._rows[row].tolist(), sized, picked))
+
+
+class Listed(Sequence[Met]):
+    """Points of a listing, made when they are looked at. ``corners``: places where the front turns."""
+
+    def __init__(self, listing: Listing, rows: Ints, corners: Ints, seconds: Ints) -> None:
+        self._listing = listing
+        self._rows = rows
+        self._corners = corners
+        self._seconds = seconds
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Met: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Met]: ...
+    def __getitem__(self, place: int | slice) -> Met | list[Met]:
+        if isinstance(place, slice):
+            return [self._listing.met(int(row)) for row in self._rows[place]]
+        return self._listing.met(int(self._rows[place]))
+
+    def spread(self, most: int) -> list[Met]:
+        """All points, or so many: those where the front turns, the others evenly spread over the second sum."""
+        if len(self) <= most:
+            return self[:]
+        wanted = np.linspace(self._seconds[0], self._seconds[-1], most - len(self._corners))
+        rising = self._seconds[::-1]
+        near = len(self) - 1 - np.searchsorted(rising, wanted).clip(0, len(self) - 1)
+        return [self[int(place)] for place in np.union1d(near, self._corners)]
 
 
 def _line(one: Corner, other: Corner) -> tuple[int, int]:
@@ -242,6 +286,11 @@ class _Grades:
             for name, value in zip(names, sums, strict=True)
         }
         self._rates: dict[Sized, Mapping[str, int]] = {}
+
+    def column(self, name: str, values: Ints) -> Ints:
+        """Grades of many sums."""
+        whole = values + int(self._added[name])
+        return (2 * whole + self.scale) // (2 * self.scale) if name == "tco_usd" else whole
 
     def grade(self, name: str, value: int) -> int:
         """The grade of a sum."""

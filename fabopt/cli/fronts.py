@@ -178,6 +178,9 @@ def _answered(front: Front, targets: Targets) -> int:
 
 
 def _stopped(front: Front, targets: Targets) -> str:
+    """Why not all is there, and where what is there has been written."""
+    if front.size is not None:
+        return front.notes[-1]
     kept = f" are in {targets.json}" if targets.json not in (None, STANDARD_STREAM) else ""
     goes_on = "; --resume goes on from there" if kept and front.kind == "sweep" else ""
     return f"stopped: {len(front.points):,} points were done{' and' if kept else ''}{kept}{goes_on}"

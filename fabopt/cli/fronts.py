@@ -83,13 +83,13 @@ class Watched:
 
 
 @contextmanager
-def at_work(search: Search) -> Iterator[tuple[Clock, Callable[[str], None]]]:
+def at_work(search: Search, jobs: int = 1) -> Iterator[tuple[Clock, Callable[[str], None]]]:
     """A clock that time and Ctrl-C stop, and where to say what is being done."""
     from fabopt.clock import Clock
     from fabopt.optimize import interrupts
 
     clock = Clock(search.time_limit_s)
-    with progress_shown() as show, engines_silenced(), interrupts(clock):
+    with progress_shown(turns=jobs == 1) as show, engines_silenced(), interrupts(clock):
         yield clock, show or (lambda text: None)
 
 
@@ -114,7 +114,7 @@ def sweep_case(
     empty = sweeps.empty_front(inputs, grid)
     before = None if resume is None else resumed(resume, empty)
     metric = empty.objectives[-1]
-    with at_work(search) as (clock, show):
+    with at_work(search, jobs) as (clock, show):
         watched = Watched(show, metric.metric, metric.sense == "maximize", grid.size)
 
         def report(points: Sequence[FrontPoint], done: int, new: int) -> None:

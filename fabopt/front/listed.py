@@ -19,7 +19,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from fabopt.finance import Weights, weights_of
-from fabopt.front.finder import Finder, Met, StoppedError, asked
+from fabopt.front.finder import Finder, Met, StoppedError, asked, forget
 from fabopt.front.measures import Measure, grades
 from fabopt.front.mixes import Ints, Mixes, mixes_of, undominated
 from fabopt.front.sized import Sized, Sums, sized_of
@@ -166,8 +166,7 @@ class Listing:
         assert problem is not None
         problem = replace(problem, weights=weighed(problem, first, second, weights), then=())
         least, found = Search(problem, self.finder.settings, self.finder.clock).below(slack)
-        for costs in problem.shelf.worked_out.values():
-            costs.shared.clear()
+        forget(problem.shelf)
         if self.finder.clock.is_over():
             raise StoppedError
         return least, [[one for one in found if one.fabric == fabric.name] for fabric in problem.fabrics]

@@ -19,7 +19,9 @@ def every(kinds: list[Kind]) -> set[tuple[int, ...]]:
     found = {(0,) * kinds[0].each.shape[1]}
     for one in kinds:
         for _ in range(one.count):
-            found = {tuple(a + b for a, b in zip(sums, row, strict=True)) for sums in found for row in one.each.tolist()}
+            found = {
+                tuple(a + b for a, b in zip(sums, row, strict=True)) for sums in found for row in one.each.tolist()
+            }
     return found
 
 

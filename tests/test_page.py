@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -26,11 +27,9 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", ["plain", "two fabrics", "floor", "infeasible", "front", "grown", "hostile"])
-def test_page_opens_and_fits(
-    browser: Browser, tmp_path: Path, name: str, width: int
-) -> None:
+def test_page_opens_and_fits(browser: Browser, tmp_path: Path, name: str, width: int) -> None:
     """No word on the console, no request, nothing wider than the window, folded parts open or not."""
-    odd = {"floor": placed, "infeasible": hopeless, "grown": grown, "hostile": hostile}
+    odd: dict[str, Callable[[], Design]] = {"floor": placed, "infeasible": hopeless, "grown": grown, "hostile": hostile}
     design = odd[name]() if name in odd else solved("plain" if name == "front" else name)
     with opened(browser, page_of(design, tmp_path, trade() if name == "front" else None), width) as tab:
         content, window = tab.widths()

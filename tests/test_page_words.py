@@ -29,6 +29,7 @@ from tests import small
 from tests.export_samples import placed, solved
 from tests.page_samples import DARK, LIGHT, MOST_BYTES, MOST_ELEMENTS, PRINT, ROOT, TEMPLATES, grown, hopeless, trade
 
+
 class Outline(HTMLParser):
     """Headings, ids, landmarks and attributes of a page, without a browser."""
 
@@ -364,9 +365,7 @@ def test_report_checks_again(desk: Path, capsys: pytest.CaptureFixture[str]) -> 
         (["-", "-o", "page.html", "--front", "-"], "--front: only one input can come from standard input"),
     ],
 )  # fmt: skip
-def test_report_refuses(
-    desk: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
+def test_report_refuses(desk: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
     (desk / "text.json").write_text("name: pod\n")
     (desk / "list.json").write_text("[]")
     other = trade().model_copy(update={"case": trade().case.model_copy(update={"name": "other"})})

@@ -114,9 +114,11 @@ class _Work:
     def all_of(self, at: Sequence[int]) -> Mixes:
         """One option for all units of every kind."""
         units = np.zeros((1, self.first[-1]), dtype=np.int64)
+        sums = np.zeros((1, self.kinds[0].each.shape[1]), dtype=np.int64)
         for one, first, option in zip(self.kinds, self.first, at, strict=False):
             units[0, first + option] = one.count
-        return Mixes(sum(one.each[[option]] * one.count for one, option in zip(self.kinds, at, strict=True)), units)
+            sums += one.count * one.each[option]
+        return Mixes(sums, units)
 
     def along(self, edge: _Edge, least: int, most: int) -> Mixes:
         """All mixes that may be undominated beside the steps of an edge, the first sum being between its ends."""

@@ -1,8 +1,9 @@
 """Exact Pareto fronts by the epsilon-constraint method: every point proven, none dominated, none missing.
 
 Two objectives: the best in the first, then the best in the first among what is better in the second, and so on until
-there is none; all at once where both are plain sums (``fabopt.front.listed``). With a number of points: the ends, then always a point in the largest gap. Three objectives: demands
-evenly spread between the best and the worst of the others, each answered exactly. See docs/fronts.md.
+there is none; all at once where both are plain sums (``fabopt.front.listed``). With a number of points: the ends, then
+always a point in the largest gap. Three objectives: demands evenly spread between the best and the worst of the others,
+each answered exactly. See docs/fronts.md.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> Fo
     kept = proven.spread(MOST_POINTS)
     whole = not stopped and len(kept) == len(proven)
     in_order = sorted(kept, key=lambda met: worth(met.grades, objectives))
-    return Found(tuple(in_order), whole, whole, len(proven) if len(kept) < len(proven) else None)
+    return Found(tuple(in_order), whole, whole, None if stopped or len(kept) == len(proven) else len(proven))
 
 
 def _every(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
@@ -165,8 +166,12 @@ def undominated(found: Sequence[Met], objectives: Sequence[Measure]) -> list[Met
     by_worth: dict[tuple[int, ...], Met] = {}
     for met in found:
         by_worth.setdefault(worth(met.grades, objectives), met)
-    kept = [one for one in by_worth if not any(_beats(other, one) for other in by_worth)]
-    return [by_worth[one] for one in sorted(kept)]
+    kept: list[tuple[int, ...]] = []
+    for one in sorted(by_worth):
+        # whoever beats it comes before it; of two objectives that is the last one kept, if any
+        if not any(_beats(other, one) for other in (kept[-1:] if len(objectives) == 2 else kept)):
+            kept.append(one)
+    return [by_worth[one] for one in kept]
 
 
 def worth(found: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Candidates of all fabrics together as rows of sums: what their boxes come to, and what is left to mix on their links."""
+"""Candidates of all fabrics together as rows of sums: what their boxes come to, and what is left to mix on links."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Links(NamedTuple):
 
     fabric: int
     key: Hashable
-    count: int
+    number: int
     options: tuple[Option, ...]
 
 
@@ -78,7 +78,7 @@ class Sized:
     @property
     def signature(self) -> Hashable:
         """Equal for what can be mixed in the same ways."""
-        return tuple((one.fabric, one.key, one.count) for one in self.links)
+        return tuple((one.fabric, one.key, one.number) for one in self.links)
 
     def kinds(self, sums: Sums) -> list[Kind]:
         """What a unit of each kind of links comes to by option; before tco the rank of the option by its name."""
@@ -88,7 +88,7 @@ class Sized:
         for one in self.links:
             rows = [sums.of(option.uses) for option in one.options]
             each = [[*row[:-1], rank[option.name], row[-1]] for row, option in zip(rows, one.options, strict=True)]
-            made.append(Kind(one.count, np.array(each, dtype=np.int64)))
+            made.append(Kind(one.number, np.array(each, dtype=np.int64)))
         return made
 
     def picked(self, units: Sequence[int]) -> list[Picked]:

@@ -54,15 +54,17 @@ def _blocks(front: Front) -> Iterator[RenderableType]:
         yield Text(printable(f"note: {note}"))
 
 
-def value_text(metric: str, value: int | float | str | None) -> str:
-    """A figure of a point as people read it."""
+def value_text(metric: str, value: int | float | str | None, to_the_watt: bool = False) -> str:
+    """A figure of a point as people read it; ``to_the_watt``: power such that points of a front are told apart."""
     if value is None:
         return "-"
     if isinstance(value, str):
         return value
     if metric.endswith("_usd"):
         return money(value)
-    return power(value) if metric.endswith("_w") else plain(value)
+    if metric.endswith("_w"):
+        return f"{plain(value)} W" if to_the_watt else power(value)
+    return plain(value)
 
 
 def _table(front: Front) -> RenderableType:
@@ -101,7 +103,8 @@ def _shown_points(front: Front) -> Iterator[FrontPoint | int]:
 
 def _row(front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool) -> list[str]:
     cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
-    cells += [value_text(metric, point.values.get(metric)) for metric in shown]
+    traded = {one.metric for one in front.objectives} if front.kind == "pareto" else set()
+    cells += [value_text(metric, point.values.get(metric), metric in traded) for metric in shown]
     if has_marginal:
         cells.append("-" if point.marginal is None else money(point.marginal))
     if any(one.knee for one in front.points):

@@ -354,6 +354,15 @@ class Search:
         """The best purchase for one candidate."""
         return Optimum("infeasible") if candidate is None else self._solve([candidate], ties=False)
 
+    def below(self, slack: float = 0.0) -> tuple[float, list[Candidate]]:
+        """Every candidate that could cost at most the least bound plus ``slack``, and that bound; no limit is priced.
+
+        Empty if the clock stopped it. The bound leaves out the servers.
+        """
+        opened = self._open(np.zeros(len(self.caps) - 1), slack)
+        found = [] if opened.stopped or not np.isfinite(opened.bound) else self._candidates(opened)
+        return opened.bound, found
+
     def any_design(self) -> Optimum:
         """Some design under no limits: enough to say that there is one."""
         if slots_are_short(self.problem):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,16 @@ from fabopt.page.build import page_bytes
 from fabopt.schema.design import Check, Design
 from fabopt.schema.front import Front
 from fabopt.verify import verify
-from tests import small
+from tests import front_samples, small
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+ROOT = Path(__file__).parent.parent
+TEMPLATES = ROOT / "fabopt" / "report" / "templates"
+MOST_BYTES = 2_000_000
+MOST_ELEMENTS = 20_000
+WIDTHS = (400, 1600)
 # It would show itself in the tab's title.
 SCRIPT = "</script></style><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 FORMULA = "=HYPERLINK(\"http://example.invalid\",'x')"
@@ -28,7 +34,7 @@ def colours(block: str) -> dict[str, str]:
     return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
 
 
-STYLE = (Path(__file__).parent.parent / "fabopt" / "report" / "templates" / "page.css").read_text()
+STYLE = (TEMPLATES / "page.css").read_text()
 LIGHT, DARK, PRINT = (colours(block) for block in re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL))
 
 
@@ -38,6 +44,18 @@ def page_of(design: Design, folder: Path, front: Front | None = None, checks: tu
     path = folder / f"{design.case.name}.html"
     path.write_bytes(page_bytes(design, found, front))
     return path
+
+
+@cache
+def trade() -> Front:
+    """A front of the small case: dollars against Gb/s for each GPU."""
+    return front_samples.pareto(small.case({"tiers": "any"}), small.catalog(), (50, 100, 200), knee=1)
+
+
+@cache
+def hopeless() -> Design:
+    """The small case with a budget that buys nothing."""
+    return small.solved(small.case(limits={"budget_usd": 1000}))
 
 
 def hostile() -> Design:

@@ -137,19 +137,23 @@ def test_rates_are_graded_as_files_show_them() -> None:
     assert least_mbps(66_666_667) == Fraction(133_333_333, 2000)
 
 
-def test_a_stopped_front_keeps_what_is_proven() -> None:
+@pytest.mark.parametrize(("pair", "most"), [(("capex_usd", "power_w"), 2), (("capex_usd", "gbps_per_gpu"), 1)])
+def test_a_stopped_front_keeps_what_is_proven(pair: tuple[str, str], most: int) -> None:
+    """Listed part by part, or found point by point."""
     clock = Clock(None)
-    one = Finder(problem(case(servers=6)), Settings(), clock)
+    content = case({**SMALL, "nics_per_server": "any"}, servers=6)
+    one = Finder(problem(content), Settings(), clock)
     seen: list[int] = []
 
     def stop(found: Any) -> None:
         seen.append(len(found))
-        if len(found) == 3:
+        if len(seen) == most:
             clock.stop()
 
-    found = pareto.front(one, [MEASURES["capex_usd"], MEASURES["power_w"]], None, stop)
-    assert (len(found.points), found.complete) == (3, False)
-    assert set(grades(found, "capex_usd")) < set(grades(front(case(servers=6), "capex_usd", "power_w"), "capex_usd"))
+    found = pareto.front(one, [MEASURES[name] for name in pair], None, stop)
+    whole = grades(front(content, *pair), *pair)
+    assert (len(seen), found.complete, found.is_whole) == (most, False, False)
+    assert grades(found, *pair) == whole[: seen[-1]] and seen[-1] < len(whole)
 
 
 # -- knees ------------------------------------------------------------------------------------------------------------

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,42 +16,22 @@ from fabopt.export.design import design_bytes
 from fabopt.page.build import page_bytes
 from fabopt.schema.design import Check, Design
 from fabopt.wiring.build import wiring_of
-from tests import front_samples, small
 from tests.export_samples import placed, solved
-from tests.page_samples import DARK, FORMULA, LIGHT, SCRIPT, grown, hostile, opened, page_of
+from tests.page_samples import DARK, FORMULA, LIGHT, SCRIPT, WIDTHS, grown, hopeless, hostile, opened, page_of, trade
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-ROOT = Path(__file__).parent.parent
-TEMPLATES = ROOT / "fabopt" / "report" / "templates"
-MOST_BYTES = 2_000_000
-MOST_ELEMENTS = 20_000
-WIDTHS = (400, 1600)
-
-
-@pytest.fixture(scope="module")
-def pareto() -> Any:
-    return front_samples.pareto(small.case({"tiers": "any"}), small.catalog(), (50, 100, 200), knee=1)
-
-
-@pytest.fixture(scope="module")
-def infeasible() -> Design:
-    return small.solved(small.case(limits={"budget_usd": 1000}))
-
 
 # -- what is there ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", ["plain", "two fabrics", "floor", "infeasible", "front", "grown", "hostile"])
-def test_page_opens_and_fits(
-    browser: Browser, tmp_path: Path, infeasible: Design, pareto: Any, name: str, width: int
-) -> None:
+def test_page_opens_and_fits(browser: Browser, tmp_path: Path, name: str, width: int) -> None:
     """No word on the console, no request, nothing wider than the window, folded parts open or not."""
-    odd = {"floor": placed, "infeasible": lambda: infeasible, "grown": grown, "hostile": hostile}
+    odd: dict[str, Callable[[], Design]] = {"floor": placed, "infeasible": hopeless, "grown": grown, "hostile": hostile}
     design = odd[name]() if name in odd else solved("plain" if name == "front" else name)
-    with opened(browser, page_of(design, tmp_path, pareto if name == "front" else None), width) as tab:
+    with opened(browser, page_of(design, tmp_path, trade() if name == "front" else None), width) as tab:
         content, window = tab.widths()
         assert content <= window
         tab.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

@@ -7,7 +7,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -25,28 +25,9 @@ from fabopt.report.charts.style import FILE_PALETTE, KINDS
 from fabopt.schema.design import Design
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
-from tests import front_samples, small
+from tests import small
 from tests.export_samples import placed, solved
-from tests.page_samples import DARK, LIGHT, PRINT, grown
-
-if TYPE_CHECKING:
-    pass
-
-ROOT = Path(__file__).parent.parent
-TEMPLATES = ROOT / "fabopt" / "report" / "templates"
-MOST_BYTES = 2_000_000
-MOST_ELEMENTS = 20_000
-WIDTHS = (400, 1600)
-
-
-@pytest.fixture(scope="module")
-def pareto() -> Any:
-    return front_samples.pareto(small.case({"tiers": "any"}), small.catalog(), (50, 100, 200), knee=1)
-
-
-@pytest.fixture(scope="module")
-def infeasible() -> Design:
-    return small.solved(small.case(limits={"budget_usd": 1000}))
+from tests.page_samples import DARK, LIGHT, MOST_BYTES, MOST_ELEMENTS, PRINT, ROOT, TEMPLATES, grown, hopeless, trade
 
 
 class Outline(HTMLParser):
@@ -180,10 +161,10 @@ def test_nothing_to_buy_is_still_a_page() -> None:
     assert '<h2 id="bill">' in page_bytes(design.model_copy(update={"bom": ()}), ()).decode()
 
 
-def test_infeasible_designs_have_a_page_that_says_why(infeasible: Design) -> None:
-    page = text_of(infeasible)
+def test_infeasible_designs_have_a_page_that_says_why() -> None:
+    page = text_of(hopeless())
     assert "No design exists (proven)" in page
-    for conflict in infeasible.conflicts:
+    for conflict in hopeless().conflicts:
         assert conflict.limit in page
     assert '<h2 id="bill">' not in page
 
@@ -198,14 +179,14 @@ def test_unknown_designs_have_a_page_that_says_why() -> None:
     assert "<p>interrupted</p>" in page
 
 
-def test_same_design_same_page(pareto: Any) -> None:
-    assert text_of(solved("plain"), front=pareto) == text_of(solved("plain"), front=pareto)
+def test_same_design_same_page() -> None:
+    assert text_of(solved("plain"), front=trade()) == text_of(solved("plain"), front=trade())
 
 
-def test_front_of_another_version_is_marked(pareto: Any) -> None:
+def test_front_of_another_version_is_marked() -> None:
     design = solved("plain")
-    same = pareto.model_copy(update={"case": design.case})
-    assert "another version of this case" in text_of(design, front=pareto)
+    same = trade().model_copy(update={"case": design.case})
+    assert "another version of this case" in text_of(design, front=trade())
     assert "another version of this case" not in text_of(design, front=same)
 
 
@@ -241,10 +222,10 @@ def test_large_halls_stay_small() -> None:
 
 
 @pytest.mark.parametrize("name", ["plain", "floor", "infeasible", "front", "grown"])
-def test_page_is_well_formed(name: str, infeasible: Design, pareto: Any) -> None:
+def test_page_is_well_formed(name: str) -> None:
     """Landmarks, one first heading and no level left out, unique ids, named tables, heads with a scope."""
-    design = {"floor": placed(), "infeasible": infeasible, "grown": grown()}.get(name, solved("plain"))
-    page = text_of(design, front=pareto if name == "front" else None)
+    design = {"floor": placed(), "infeasible": hopeless(), "grown": grown()}.get(name, solved("plain"))
+    page = text_of(design, front=trade() if name == "front" else None)
     outline = Outline(page)
     names = [tag for tag, _ in outline.tags]
     assert [names.count(one) for one in ("h1", "main", "header", "footer", "nav", "title")] == [1] * 6
@@ -332,17 +313,23 @@ def test_report_goes_to_standard_output(desk: Path, capfdbinary: pytest.CaptureF
     assert (out.startswith(b"<!DOCTYPE html>"), out.rstrip().endswith(b"</html>"), err) == (True, True, b"")
 
 
-def test_report_shows_a_front(desk: Path, pareto: Any) -> None:
-    (desk / "front.json").write_text(pareto.model_dump_json(by_alias=True))
+def test_report_shows_a_front(desk: Path) -> None:
+    (desk / "front.json").write_text(trade().model_dump_json(by_alias=True))
     assert main(["report", "design.json", "-o", "page.html", "--front", "front.json"]) == 0
     assert '<h2 id="front">Front</h2>' in (desk / "page.html").read_text()
 
 
-def test_report_of_no_design_says_why(desk: Path, infeasible: Design, capsys: pytest.CaptureFixture[str]) -> None:
-    (desk / "none.json").write_bytes(design_bytes(infeasible))
-    assert main(["report", "none.json", "-o", "page.html"]) == 0
+def test_report_of_no_design_says_why(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (desk / "none.json").write_bytes(design_bytes(hopeless()))
+    assert main(["report", "none.json", "-o", "page.html"]) == 3
     assert capsys.readouterr().err == "small: no design meets this case (proven).\n"
     assert "limits.budget_usd" in (desk / "page.html").read_text()
+
+
+def test_report_of_a_search_that_was_stopped_ends_like_it(desk: Path) -> None:
+    (desk / "none.json").write_bytes(design_bytes(hopeless().model_copy(update={"status": "unknown"})))
+    assert main(["report", "none.json", "-o", "page.html"]) == 4
+    assert (desk / "page.html").exists()
 
 
 def test_report_refuses_half_a_design(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -378,12 +365,10 @@ def test_report_checks_again(desk: Path, capsys: pytest.CaptureFixture[str]) -> 
         (["-", "-o", "page.html", "--front", "-"], "--front: only one input can come from standard input"),
     ],
 )  # fmt: skip
-def test_report_refuses(
-    desk: Path, capsys: pytest.CaptureFixture[str], pareto: Any, arguments: list[str], message: str
-) -> None:
+def test_report_refuses(desk: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
     (desk / "text.json").write_text("name: pod\n")
     (desk / "list.json").write_text("[]")
-    other = pareto.model_copy(update={"case": pareto.case.model_copy(update={"name": "other"})})
+    other = trade().model_copy(update={"case": trade().case.model_copy(update={"name": "other"})})
     (desk / "other.json").write_text(other.model_dump_json(by_alias=True))
     assert main(["report", *arguments]) == 2
     err = capsys.readouterr().err

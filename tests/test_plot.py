@@ -180,7 +180,7 @@ def test_many_points_lose_their_numbers_and_not_their_places(pareto: Front) -> N
     many = pareto.model_copy(update={"points": pareto.points * 60})
     [*_, bars] = charts(many.model_copy(update={"points": many.points[:100]}), FILE_PALETTE)
     assert bars.title == "What the money buys"
-    assert len(list(charts(many, FILE_PALETTE))) == 1  # bars would be too thin
+    assert list(charts(many, FILE_PALETTE))[1].about.endswith("60 of 180 points, evenly spread")  # or they are too thin
     assert len([one for one in described(drawing(many)) if one.startswith("point ")]) == len(many.points)
 
 
@@ -236,6 +236,27 @@ def test_labels_cover_nothing() -> None:
     assert placed(spots, 60, 200, 10, 5, rising=True) == [None, None]  # both would leave the chart
     [above] = placed([Spot(100, 100, "up", False)], 400, 200, 10, 5, rising=False)
     assert above is not None and above.dy < 0
+
+
+def test_many_points_have_each_label_once(pareto: Front) -> None:
+    """200 copies of each point: the labels of three designs, the knee's again, and bars along 60 of them."""
+    copies = tuple(
+        one.model_copy(update={"knee": one.knee and number == 100})
+        for one in pareto.points
+        for number in range(200)
+    )  # fmt: skip
+    front = pareto.model_copy(update={"points": copies})
+    chart, bars = charts(front, FILE_PALETTE)
+    texts = [
+        row["text"]
+        for layer in chart.spec["layer"]
+        if layer.get("mark", {}).get("stroke") is None
+        for row in layer.get("data", {}).get("values", [])
+        if isinstance(row, dict) and "text" in row
+    ]
+    assert len(texts) == len(set(texts)) <= len({point_label(one) for one in copies}) + 1
+    assert any(text.startswith("knee: ") for text in texts)
+    assert bars.about == f"purchase price by kind of part; 60 of {len(copies)} points, evenly spread"
 
 
 def test_bars_are_as_high_as_their_parts() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import pytest
 
+from fabopt.clock import Clock
 from fabopt.errors import InputError
+from fabopt.front.cells import Cell, Shared
 from fabopt.front.workers import solve_on_dask
 from fabopt.report.braille import dots, stairs
 from fabopt.report.front import value_text
+from fabopt.schema.front import FrontPoint
+from tests import small
 
 
 def test_dots_are_two_across_and_four_down() -> None:
@@ -46,9 +51,12 @@ def test_values_read_well(metric: str, value: int | float | None, text: str) -> 
 
 
 def test_dask_that_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def take(cell: Cell, points: Sequence[FrontPoint]) -> None:
+        raise AssertionError("nothing was solved")
+
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError) as caught:
-        solve_on_dask(None, [], "tcp://host:8786", None, lambda *new: None)  # type: ignore[arg-type]
+        solve_on_dask(Shared(small.inputs(small.case()), {}, "cp-sat", False), [], "tcp://host:8786", Clock(None), take)
     assert str(caught.value) == (
         "--dask: Dask is not installed; found 'tcp://host:8786'; install it: pip install 'fabopt[dask]'"
     )

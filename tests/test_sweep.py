@@ -15,7 +15,7 @@ import pytest
 from fabopt.clock import Clock, Settings
 from fabopt.errors import InputError
 from fabopt.export.front import front_bytes, front_csv
-from fabopt.front import ranges
+from fabopt.front import ranges, workers
 from fabopt.front.resume import resumed
 from fabopt.front.sweep import Grid, How, empty_front, grid_of, sweep
 from fabopt.optimize import interrupts
@@ -241,9 +241,36 @@ def test_a_table_has_a_row_for_each_point() -> None:
 # -- ways to work it out ----------------------------------------------------------------------------------------------
 
 
-def test_processes_give_the_same_bytes() -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+def test_processes_give_the_same_bytes(fresh: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of this process, where they can be, and processes that read for themselves."""
+    if fresh:
+        monkeypatch.setattr(workers, "can_fork", lambda: False)
     alone, shared = swept(CASE, None, RATIO, SERVERS), swept(CASE, None, RATIO, SERVERS, how=How(jobs=2))
     assert front_bytes(alone) == front_bytes(shared)
+
+
+def test_processes_are_no_copies_while_threads_run() -> None:
+    """A lock that a thread holds would stay shut in a copy."""
+    done = threading.Event()
+    other = threading.Thread(target=done.wait)
+    other.start()
+    try:
+        assert not workers.can_fork()
+    finally:
+        done.set()
+        other.join()
+
+
+def test_a_case_that_grows_is_swept_over_its_stages() -> None:
+    # 2 servers at first; 4 or 6 in the end
+    stages = [{"name": "day-1", "servers": 2}, {"name": "later", "month": 12, "servers": 4}]
+    grown = case(ONE_CARD, stages=stages)
+    front = swept(grown, None, "stages.1.servers=4,6", "stages.later.month=6")
+    more = case(ONE_CARD, stages=[stages[0], {"name": "later", "month": 6, "servers": 6}])
+    last = solved(more).totals
+    assert last is not None and [point.values["servers"] for point in front.points] == [4, 6]
+    assert costs(front)[1] == last.capex_usd
 
 
 def test_another_engine_gives_the_same_points() -> None:

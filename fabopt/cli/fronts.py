@@ -83,13 +83,13 @@ class Watched:
 
 
 @contextmanager
-def at_work(search: Search) -> Iterator[tuple[Clock, Callable[[str], None]]]:
+def at_work(search: Search, jobs: int = 1) -> Iterator[tuple[Clock, Callable[[str], None]]]:
     """A clock that time and Ctrl-C stop, and where to say what is being done."""
     from fabopt.clock import Clock
     from fabopt.optimize import interrupts
 
     clock = Clock(search.time_limit_s)
-    with progress_shown() as show, engines_silenced(), interrupts(clock):
+    with progress_shown(turns=jobs == 1) as show, engines_silenced(), interrupts(clock):
         yield clock, show or (lambda text: None)
 
 
@@ -114,7 +114,7 @@ def sweep_case(
     empty = sweeps.empty_front(inputs, grid)
     before = None if resume is None else resumed(resume, empty)
     metric = empty.objectives[-1]
-    with at_work(search) as (clock, show):
+    with at_work(search, jobs) as (clock, show):
         watched = Watched(show, metric.metric, metric.sense == "maximize", grid.size)
 
         def report(points: Sequence[FrontPoint], done: int, new: int) -> None:
@@ -178,6 +178,9 @@ def _answered(front: Front, targets: Targets) -> int:
 
 
 def _stopped(front: Front, targets: Targets) -> str:
+    """Why not all is there, and where what is there has been written."""
+    if front.size is not None:
+        return front.notes[-1]
     kept = f" are in {targets.json}" if targets.json not in (None, STANDARD_STREAM) else ""
     goes_on = "; --resume goes on from there" if kept and front.kind == "sweep" else ""
     return f"stopped: {len(front.points):,} points were done{' and' if kept else ''}{kept}{goes_on}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from fabopt.cli.output import check_targets, deliver, tell
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
+from fabopt.cli.solving import EXIT_OF_STATUS
+from fabopt.errors import EXIT_CHECK_FAILED, InputError, fault
 from fabopt.files import STANDARD_STREAM
 from fabopt.page.build import page_bytes
 from fabopt.read import read_design
@@ -22,7 +23,7 @@ def write_report(path: str, output: str, front: str | None) -> int:
     """Write the page of a saved design, with a front of the same case if one is given.
 
     The design is checked again first; a check that fails is on the page, and the exit code is that of ``check``. A file
-    without a design gives a page that says why.
+    without a design gives a page that says why; the exit code is then that of ``solve``.
     """
     _check_ending(output)
     if front == path == STANDARD_STREAM:
@@ -38,7 +39,7 @@ def write_report(path: str, output: str, front: str | None) -> int:
     failed = [check for check in checks if not check.ok]
     for check in failed:
         tell(f"check {check.name} FAILED: {check.detail}")
-    return EXIT_CHECK_FAILED if failed else EXIT_DONE
+    return EXIT_CHECK_FAILED if failed else EXIT_OF_STATUS[design.status]
 
 
 def _check_ending(output: str) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fabopt.schema.design import Design
 
 FORMULATION_ENDINGS: dict[str, Literal["lp", "mps"]] = {".lp": "lp", ".mps": "mps"}
-_EXIT_OF_STATUS = {
+EXIT_OF_STATUS = {
     "optimal": EXIT_DONE,
     "feasible": EXIT_DONE,
     "infeasible": EXIT_INFEASIBLE,
@@ -86,15 +86,25 @@ class Search:
 
 
 @contextlib.contextmanager
-def progress_shown() -> Iterator[Callable[[str], None] | None]:
-    """Show what the search is doing on standard error, if someone is watching."""
+def progress_shown(turns: bool = True) -> Iterator[Callable[[str], None] | None]:
+    """Show what the search is doing on standard error, if someone is watching.
+
+    ``turns``: with a wheel that a thread keeps turning; without, nothing is in the way of processes that are copies.
+    """
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status("reading") as status:
-        yield lambda message: status.update(message)
+    console = Console(stderr=True)
+    if turns:
+        with console.status("reading") as status:
+            yield lambda message: status.update(message)
+        return
+    from rich.live import Live
+
+    with Live("reading", console=console, auto_refresh=False, transient=True) as live:
+        yield lambda message: live.update(message, refresh=True)
 
 
 def solve_case(search: Search, json: str | None, bom: str | None) -> int:
@@ -106,7 +116,7 @@ def solve_case(search: Search, json: str | None, bom: str | None) -> int:
         deliver(json, design_bytes(design))
     if not design.fabrics:
         _tell_no_design(design)
-        return _EXIT_OF_STATUS[design.status]
+        return EXIT_OF_STATUS[design.status]
     if bom is not None:
         deliver(bom, bill_bytes(design, ending))
     if STANDARD_STREAM in (json, bom):
@@ -127,7 +137,7 @@ def _exit_code(design: Design) -> int:
     failed = [check for check in design.checks if not check.ok]
     for check in failed:
         tell(f"check {check.name} FAILED: {check.detail}")
-    return EXIT_CHECK_FAILED if failed else _EXIT_OF_STATUS[design.status]
+    return EXIT_CHECK_FAILED if failed else EXIT_OF_STATUS[design.status]
 
 
 def check_design(path: str) -> int:
@@ -151,7 +161,7 @@ def write_bill(search: Search, output: str) -> int:
     design = read_design(search.case) if search.case.lower().endswith(".json") else search.design()
     if not design.fabrics:
         _tell_no_design(design)
-        return _EXIT_OF_STATUS[design.status]
+        return EXIT_OF_STATUS[design.status]
     deliver(output, bill_bytes(design, ending))
     return _exit_code(design)
 

@@ -10,7 +10,7 @@ from typing import Any
 from fabopt.clock import Clock, Settings
 from fabopt.conflicts import conflicts_of
 from fabopt.front.budgets import Bought, Sizes, Steps
-from fabopt.front.finder import Finder, Met, StoppedError
+from fabopt.front.finder import Finder, Met, StoppedError, forget
 from fabopt.front.keys import Steps as KeySteps
 from fabopt.front.keys import changed_inputs, content_of
 from fabopt.front.measures import MEASURES
@@ -62,6 +62,10 @@ class Cells:
     def _shelf(self) -> Shelf:
         return shelf_of(self.shared.inputs.case, self.shared.inputs.catalog)
 
+    def prepare(self) -> None:
+        """Work out now what all cells share."""
+        problem_of(self.shared.inputs.case, self.shared.inputs.catalog, shelf=self._shelf)
+
     def points(self, cell: Cell) -> Iterator[FrontPoint]:
         """The cell's points, budgets from the lowest up. Raises ``StoppedError`` if time runs out."""
         shared = self.shared
@@ -72,8 +76,7 @@ class Cells:
             yield from self._under_budgets(inputs, budgeted(problem, None), over, cell.budgets)
         else:
             yield self._best(inputs, problem, over)
-        for costs in self._shelf.worked_out.values():
-            costs.shared.clear()
+        forget(self._shelf)
 
     def _best(self, inputs: Inputs, problem: Problem, over: Mapping[str, int | float]) -> FrontPoint:
         """The best design of the case as it is there."""

@@ -18,6 +18,8 @@ from fabopt.hardware import NicOption
 from fabopt.optimum import Optimum
 from fabopt.problem import FabricProblem, Limits, Problem, Wants
 from fabopt.search import Search
+from fabopt.shelf import Shelf
+from fabopt.topology.needs import Costs
 
 # The worst grade that is allowed, by metric.
 Demands = Mapping[str, int]
@@ -112,6 +114,13 @@ class Finder:
         if self.clock.is_over() or (found.verdict == "unknown" and problem.plan is None):
             raise StoppedError
         return None if found.value is None else Met(found, grades(problem, found.picked))
+
+
+def forget(shelf: Shelf) -> None:
+    """Let go of what searches have worked out of fabrics that will not be looked at again."""
+    for one in shelf.worked_out.values():
+        if isinstance(one, Costs):
+            one.shared.clear()
 
 
 def _key(measures: Sequence[Measure], demands: Demands) -> _Key:

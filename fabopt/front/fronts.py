@@ -14,7 +14,7 @@ from fabopt.front import pareto
 from fabopt.front.finder import Finder
 from fabopt.front.knees import marked
 from fabopt.front.measures import Measure, measure
-from fabopt.front.points import Place, point_of, without_design
+from fabopt.front.points import Place, points_of, without_design
 from fabopt.front.sweep import catalog_hash
 from fabopt.problem import Problem, problem_of
 from fabopt.read import Inputs
@@ -62,13 +62,12 @@ def pareto_front(
     """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points."""
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     found = pareto.front(Finder(problem, settings, clock), objectives, points, report)
-    settings.progress("proving the designs")
     traded = tuple(FrontObjective(metric=one.name, sense=one.sense) for one in objectives)
     place = Place(objectives[0].name, settings.engine)
     if found.complete and not found.points:
         made = _none(inputs, problem, place, settings, clock)
     else:
-        made = marked([point_of(problem, met, place) for met in found.points], traded)
+        made = marked(points_of(problem, found.points, place, settings.progress), traded)
     return Front(
         fabopt=__version__,
         case=case_record(problem),
@@ -76,6 +75,7 @@ def pareto_front(
         kind="pareto",
         objectives=traded,
         complete=found.complete,
+        size=found.size,
         notes=(*inputs.notes, *_notes(found, objectives, points)),
         points=made,
     )
@@ -87,13 +87,19 @@ def _none(inputs: Inputs, problem: Problem, place: Place, settings: Settings, cl
 
 
 def _notes(found: pareto.Found, objectives: Sequence[Measure], points: int | None) -> list[str]:
+    """What is not there of the front, and why."""
+    if found.size is not None:
+        return [
+            f"the front has {found.size:,} points, all found and proven: these {len(found.points):,} are spread evenly "
+            "over it"
+        ]
     if found.is_whole:
         return []
-    if not found.complete and points is None and len(found.points) >= pareto.MOST_POINTS:
+    if found.complete:
+        return [f"not the whole front: {len(found.points)} of its points, evenly spread, each proven"]
+    if points is None and len(found.points) >= pareto.MOST_POINTS:
         return [
             f"the front has more than {pareto.MOST_POINTS:,} points: these are its first, from the least "
             f"{pareto.in_turn(objectives)[0].name} up; --points N gives N that are spread over all of it"
         ]
-    if found.complete:
-        return [f"not the whole front: {len(found.points)} of its points, evenly spread, each proven"]
     return []

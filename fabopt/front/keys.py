@@ -77,7 +77,8 @@ def _unknown(key: str, above: str, word: str, names: Sequence[str]) -> Fault:
     where = f"{above}." if above else ""
     hint = f"did you mean `{where}{close}`?" if close else ""
     if not names:
-        return fault(_OPTION, key, f"the case has nothing below `{above}`", hint="a key leads to one number")
+        hint = "a key leads to one number" if above != "stages" else "without stages its key is `servers`"
+        return fault(_OPTION, key, f"the case has nothing below `{above}`", hint=hint)
     return fault(_OPTION, key, f"no such key of the case: `{where}{word}`", allowed=", ".join(names), hint=hint)
 
 

@@ -1,8 +1,9 @@
 """Exact Pareto fronts by the epsilon-constraint method: every point proven, none dominated, none missing.
 
 Two objectives: the best in the first, then the best in the first among what is better in the second, and so on until
-there is none. With a number of points: the ends, then always a point in the largest gap. Three objectives: demands
-evenly spread between the best and the worst of the others, each answered exactly. See docs/fronts.md.
+there is none; all at once where both are plain sums (``fabopt.front.listed``). With a number of points: the ends, then
+always a point in the largest gap. Three objectives: demands evenly spread between the best and the worst of the others,
+each answered exactly. See docs/fronts.md.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from math import ceil
 from typing import NamedTuple
 
 from fabopt.front.finder import Finder, Met, StoppedError, better
+from fabopt.front.listed import Listed, Listing, can_be_listed
 from fabopt.front.measures import Measure
+from fabopt.front.mixes import TooManyMixesError
 
-# A front with more points than this is stopped there: links bought one by one can make a front of many thousands.
-MOST_POINTS = 1000
+# A file has no more points than this: links of which each can be a trade of its own make fronts of 100,000 and more.
+MOST_POINTS = 10_000
 Report = Callable[[Sequence[Met]], None]
 
 
@@ -25,12 +28,14 @@ Report = Callable[[Sequence[Met]], None]
 class Found:
     """A front: points in the order of the first objective, the best first.
 
-    ``complete``: all that was asked for is there; ``is_whole``: and none of the front is missing.
+    ``complete``: all that was asked for is there; ``is_whole``: and none of the front is missing. ``size``: how many
+    points the whole front has, if that is known and more than are here.
     """
 
     points: tuple[Met, ...]
     complete: bool
     is_whole: bool
+    size: int | None = None
 
 
 def front(finder: Finder, objectives: Sequence[Measure], points: int | None, report: Report) -> Found:
@@ -38,16 +43,21 @@ def front(finder: Finder, objectives: Sequence[Measure], points: int | None, rep
 
     ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept.
     """
-    if points is not None:
-        steps = _filled(finder, objectives) if len(objectives) == 2 else _spread(finder, objectives, points)
-    else:
+    if points is None:
+        listed = _listed(finder, objectives, report)
+        if listed is not None:
+            return listed
+    two = len(objectives) == 2
+    if points is None:
         steps = _every(finder, objectives)
-    most = MOST_POINTS if points is None else points if len(objectives) == 2 else None
+    else:
+        steps = _filled(finder, objectives) if two else _spread(finder, objectives, points)
+    most = MOST_POINTS if points is None else points if two else None
     found: list[Met] = []
-    is_whole = len(objectives) == 2
+    is_whole = two
     try:
         for met in steps:
-            if most is not None and len(undominated([*found, met], objectives)) > most:
+            if most is not None and len(found) >= most and len(undominated([*found, met], objectives)) > most:
                 is_whole = False
                 break
             found.append(met)
@@ -55,6 +65,28 @@ def front(finder: Finder, objectives: Sequence[Measure], points: int | None, rep
     except StoppedError:
         return Found(tuple(undominated(found, objectives)), False, False)
     return Found(tuple(undominated(found, objectives)), is_whole or points is not None, is_whole)
+
+
+def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> Found | None:
+    """The whole front of two sums at once; None where it has to be found point by point."""
+    first, second = in_turn(objectives)
+    if not can_be_listed(finder.problem, first, second):
+        return None
+    proven: Listed | None = None
+    stopped = False
+    try:
+        for proven in Listing(finder, first, second).proven():
+            report(proven)
+    except StoppedError:
+        stopped = True
+    except TooManyMixesError:
+        return None
+    if proven is None:
+        return Found((), not stopped, not stopped)
+    kept = proven.spread(MOST_POINTS)
+    whole = not stopped and len(kept) == len(proven)
+    in_order = sorted(kept, key=lambda met: worth(met.grades, objectives))
+    return Found(tuple(in_order), whole, whole, None if stopped or len(kept) == len(proven) else len(proven))
 
 
 def _every(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
@@ -134,8 +166,12 @@ def undominated(found: Sequence[Met], objectives: Sequence[Measure]) -> list[Met
     by_worth: dict[tuple[int, ...], Met] = {}
     for met in found:
         by_worth.setdefault(worth(met.grades, objectives), met)
-    kept = [one for one in by_worth if not any(_beats(other, one) for other in by_worth)]
-    return [by_worth[one] for one in sorted(kept)]
+    kept: list[tuple[int, ...]] = []
+    for one in sorted(by_worth):
+        # whoever beats it comes before it; of two objectives that is the last one kept, if any
+        if not any(_beats(other, one) for other in (kept[-1:] if len(objectives) == 2 else kept)):
+            kept.append(one)
+    return [by_worth[one] for one in kept]
 
 
 def worth(found: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int, ...]:

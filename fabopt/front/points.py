@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fabopt.billing import KIND_ORDER
+from fabopt.billing import KIND_ORDER, bill, totals_of
+from fabopt.design import fabric_design
 from fabopt.front.finder import Met
 from fabopt.front.measures import shown
 from fabopt.optimize import Answer, design_of, summaries_of
 from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, sums_of
 from fabopt.problem import Problem
-from fabopt.schema.design import Conflict, Design, Objective
+from fabopt.schema.design import BomRow, Conflict, Design, Objective
 from fabopt.schema.front import FrontPoint
-from fabopt.units import cents, usd
+from fabopt.units import cents, milliwatts, usd
 from fabopt.verify import verify
 
 
@@ -33,16 +34,41 @@ def point_of(problem: Problem, met: Met, place: Place) -> FrontPoint:
 
     Raises ``AssertionError`` if the design does not stand the proof, which only a fault of fabopt can cause.
     """
-    design = proven(problem, met, place)
-    assert design.totals is not None
+    proven(problem, met, place)
+    return unchecked_point(problem, met, place)
+
+
+def points_of(
+    problem: Problem, found: Sequence[Met], place: Place, progress: Callable[[str], None] = lambda text: None
+) -> list[FrontPoint]:
+    """Points with their designs. Of those that differ only in how many links have which parts, the ends are proven."""
+    ends: dict[Hashable, list[int]] = {}
+    for number, met in enumerate(found):
+        parts = frozenset(id(option) for _, units in met.optimum.picked for option, _ in units)
+        ends.setdefault((tuple(id(one) for one, _ in met.optimum.picked), parts), []).append(number)
+    checked = {number for numbers in ends.values() for number in (numbers[0], numbers[-1])}
+    made: list[FrontPoint] = []
+    for number, met in enumerate(found):
+        progress(f"proving the designs: {number + 1:,} of {len(found):,} points")
+        made.append((point_of if number in checked else unchecked_point)(problem, met, place))
+    return made
+
+
+def unchecked_point(problem: Problem, met: Met, place: Place) -> FrontPoint:
+    """A point with its design, whose boxes and parts have been proven to go together in other numbers."""
+    picked: list[Picked] = list(met.optimum.picked)
+    rows = bill(problem, picked)
+    totals = totals_of(problem, picked, rows)
+    if (cents(totals.capex_usd), milliwatts(totals.power_w)) != (met.grades["capex_usd"], met.grades["power_w"]):
+        raise AssertionError(f"the bill of a point of a front is not what was found: {totals}, {met.grades}")
     values = {name: value for name, value in shown(met.grades).items() if value is not None}
     values["servers"] = problem.servers
-    value = getattr(design.totals, place.metric) if place.metric not in values else values[place.metric]
+    value = getattr(totals, place.metric) if place.metric not in values else values[place.metric]
     return FrontPoint(
         budget_usd=place.budget_usd,
         over=dict(place.over or {}),
         status="optimal" if met.is_proven else "feasible",
-        summary=summaries_of(problem, list(met.optimum.picked)),
+        summary=summaries_of(problem, picked),
         values=values,
         objective=Objective(
             metric=place.metric,
@@ -51,9 +77,9 @@ def point_of(problem: Problem, met: Met, place: Place) -> FrontPoint:
             gap=0 if met.is_proven else None,
             engine=place.engine,
         ),
-        totals=design.totals,
-        capex_by_kind=_by_kind(design),
-        fabrics=design.fabrics,
+        totals=totals,
+        capex_by_kind=_by_kind(rows),
+        fabrics=tuple(fabric_design(problem, *one) for one in zip(problem.fabrics, picked, strict=True)),
     )
 
 
@@ -96,7 +122,7 @@ def budgeted(problem: Problem, budget_usd: int | float | None) -> Problem:
     return replace(problem, case=case, limits=replace(problem.limits, capex_cents=most))
 
 
-def _by_kind(design: Design) -> dict[str, int | float]:
+def _by_kind(rows: Sequence[BomRow]) -> dict[str, int | float]:
     """Dollars by kind of row, kinds without any left out."""
-    found = {kind: sum(cents(row.total_usd) for row in design.bom if row.kind == kind) for kind in KIND_ORDER}
+    found = {kind: sum(cents(row.total_usd) for row in rows if row.kind == kind) for kind in KIND_ORDER}
     return {kind: usd(amount) for kind, amount in found.items() if amount}

@@ -11,6 +11,7 @@ import os
 import pickle
 import queue
 import signal
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -50,22 +51,38 @@ def solve_here(shared: Shared, cells: Sequence[Cell], settings: Settings, clock:
 _own: list[Cells] = []
 
 
-def _start(shared: Shared) -> None:
+def _start(shared: Shared | Cells) -> None:
     """Make a process ready: it leaves Ctrl-C to the one that started it, and standard output to answers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
-    _own.append(Cells(shared, Settings(shared.engine), Clock(None)))
+    _own.append(shared if isinstance(shared, Cells) else _cells(shared))
+
+
+def _cells(shared: Shared) -> Cells:
+    return Cells(shared, Settings(shared.engine), Clock(None))
 
 
 def _solve(cell: Cell) -> tuple[FrontPoint, ...]:
     return tuple(_own[0].points(cell))
 
 
+def can_fork() -> bool:
+    """Whether processes can start as copies of this one: all is imported and read, and no thread holds a lock."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
 def solve_in_processes(shared: Shared, cells: Sequence[Cell], jobs: int, clock: Clock, take: Take) -> bool:
-    """Solve cells in so many processes; False if the clock stopped it."""
+    """Solve cells in so many processes; False if the clock stopped it.
+
+    Where processes can be copies of this one, what all cells share is made here once; elsewhere by each of them.
+    """
     before = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(cells)), context, _start, (shared,)) as pool:
+    given: Shared | Cells = shared
+    if forks := can_fork():
+        given = _cells(shared)
+        given.prepare()
+    context = multiprocessing.get_context("fork" if forks else "spawn")
+    with ProcessPoolExecutor(min(jobs, len(cells)), context, _start, (given,)) as pool:
         pending = {pool.submit(_solve, cell): cell for cell in cells}
         try:
             while pending:
@@ -91,8 +108,7 @@ _one_at_a_time = threading.Lock()
 
 @lru_cache(maxsize=2)
 def _cells_of(payload: bytes) -> Cells:
-    shared: Shared = pickle.loads(payload)
-    return Cells(shared, Settings(shared.engine), Clock(None))
+    return _cells(pickle.loads(payload))
 
 
 def _solve_there(payload: bytes, cell: Cell) -> tuple[FrontPoint, ...]:

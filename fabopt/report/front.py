@@ -16,6 +16,9 @@ from fabopt.schema.front import Front, FrontPoint
 
 PLOT_WIDTH, PLOT_HEIGHT = 60, 8
 AS_ABOVE = "as above"
+MORE = "⋮"
+# Fronts with more points are shown in short, by so many of them.
+MOST_SHOWN, FEW_SHOWN = 40, 15
 FEWEST_TO_PLOT = 3
 BUDGET_KEY = "limits.budget_usd"
 
@@ -36,6 +39,8 @@ def front_headline(front: Front) -> str:
         none = len(front.points) - len(done)
         lost = f", {none} without a design" if none else ""
         text = f"{front.case.name}: {some(len(front.points), 'point')} over {listed(front.keys)}{lost}, {proven}"
+    if front.size is not None:
+        return f"{text}: {len(done):,} of its {front.size:,} points."
     return text + ("." if front.complete else "; stopped before all points were done.")
 
 
@@ -49,15 +54,17 @@ def _blocks(front: Front) -> Iterator[RenderableType]:
         yield Text(printable(f"note: {note}"))
 
 
-def value_text(metric: str, value: int | float | str | None) -> str:
-    """A figure of a point as people read it."""
+def value_text(metric: str, value: int | float | str | None, to_the_watt: bool = False) -> str:
+    """A figure of a point as people read it; ``to_the_watt``: power such that points of a front are told apart."""
     if value is None:
         return "-"
     if isinstance(value, str):
         return value
     if metric.endswith("_usd"):
         return money(value)
-    return power(value) if metric.endswith("_w") else plain(value)
+    if metric.endswith("_w"):
+        return f"{plain(value)} W" if to_the_watt else power(value)
+    return plain(value)
 
 
 def _table(front: Front) -> RenderableType:
@@ -69,16 +76,35 @@ def _table(front: Front) -> RenderableType:
     columns += [("$ per one more", True)] if has_marginal else []
     columns += [("", False)] if any(point.knee for point in front.points) else []
     columns.append(("what", False))
-    rows = [_row(front, point, shown, has_marginal) for point in front.points]
-    for before, row in reversed(list(pairwise(rows))):
-        if row[-1] == before[-1]:
-            row[-1] = AS_ABOVE
+    rows: list[list[str]] = []
+    before = ""
+    for point in _shown_points(front):
+        if isinstance(point, int):
+            rows.append([*[""] * (len(columns) - 1), f"{MORE} {some(point, 'point')} between"])
+            continue
+        row = _row(front, point, shown, has_marginal)
+        before, row[-1] = row[-1], AS_ABOVE if row[-1] == before else row[-1]
+        rows.append(row)
     return table(columns, rows)
+
+
+def _shown_points(front: Front) -> Iterator[FrontPoint | int]:
+    """Points, and how many are left out between them: of a long front ends, knee and some that are evenly spread."""
+    last = len(front.points) - 1
+    told: Sequence[int] = range(last + 1)
+    if front.kind == "pareto" and last >= MOST_SHOWN:
+        knees = [number for number, one in enumerate(front.points) if one.knee]
+        told = sorted({*knees, *(last * step // (FEW_SHOWN - 1) for step in range(FEW_SHOWN))})
+    for before, number in pairwise([-1, *told]):
+        if number - before > 1:
+            yield number - before - 1
+        yield front.points[number]
 
 
 def _row(front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool) -> list[str]:
     cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
-    cells += [value_text(metric, point.values.get(metric)) for metric in shown]
+    traded = {one.metric for one in front.objectives} if front.kind == "pareto" else set()
+    cells += [value_text(metric, point.values.get(metric), metric in traded) for metric in shown]
     if has_marginal:
         cells.append("-" if point.marginal is None else money(point.marginal))
     if any(one.knee for one in front.points):

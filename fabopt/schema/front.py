@@ -46,8 +46,9 @@ class FrontPoint(Strict):
 class Front(Strict):
     """A whole file. ``kind``: a sweep over ``keys`` (a budget is the key ``limits.budget_usd``) or a Pareto front.
 
-    ``complete``: False if it was stopped before all points were done. ``catalog_sha256``: of the products and their
-    prices as applied. ``notes``: what a reader must know of the whole.
+    ``complete``: False if it was stopped before all points were done, or if not all are in the file; ``size``: how many
+    there are then, if that is known. ``catalog_sha256``: of the products and their prices as applied. ``notes``: what a
+    reader must know of the whole.
     """
 
     fabopt: str
@@ -57,5 +58,6 @@ class Front(Strict):
     keys: tuple[str, ...] = ()
     objectives: tuple[FrontObjective, ...] = ()
     complete: bool = True
+    size: int | None = None
     notes: tuple[str, ...] = ()
     points: tuple[FrontPoint, ...] = ()

@@ -15,8 +15,8 @@ from fabopt.report.words import listed, some
 from fabopt.schema.front import Front
 
 _GRID_KEYS = 2
-# Bars along more points than this are too thin to read.
-_MOST_BARS = 120
+# Bars along more points than this are too thin to read: then so many are shown.
+_MOST_BARS, _FEW_BARS = 120, 60
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,20 @@ def charts(front: Front, palette: Palette) -> Iterator[Chart]:
         yield Chart(trade(front), "a cross is where no design meets the case", grid_chart(front, axes.y, dots, palette))
         return
     yield Chart(trade(front), _about(front, dots), front_chart(front, axes, dots, palette))
-    if len(dots) <= _MOST_BARS and any(dot.point.capex_by_kind for dot in dots):
-        bars = [(str(dot.number), dot.point.capex_by_kind) for dot in dots]
-        yield Chart("What the money buys", "purchase price by kind of part", cost_bars(bars, palette, "point"))
+    if any(dot.point.capex_by_kind for dot in dots):
+        shown = _spread(dots)
+        bars = [(str(dot.number), dot.point.capex_by_kind) for dot in shown]
+        about = "purchase price by kind of part"
+        if len(shown) < len(dots):
+            about += f"; {len(shown)} of {len(dots):,} points, evenly spread"
+        yield Chart("What the money buys", about, cost_bars(bars, palette, "point"))
+
+
+def _spread(dots: list[Dot]) -> list[Dot]:
+    """All points; of very many some, both ends among them."""
+    if len(dots) <= _MOST_BARS:
+        return dots
+    return [dots[(len(dots) - 1) * step // (_FEW_BARS - 1)] for step in range(_FEW_BARS)]
 
 
 def trade(front: Front) -> str:
@@ -67,7 +78,9 @@ def _about(front: Front, dots: list[Dot]) -> str:
         parts.append(f"larger marks: more {axes.third.title}")
     if axes.x_is_key and axes.x.name == BUDGET_KEY:
         parts.append("grey: what is left of the budget")
-    if not front.complete:
+    if front.size is not None:
+        parts.append(f"of {front.size:,} points of the front")
+    elif not front.complete:
         parts.append("stopped before all points were done")
     return "; ".join(parts)
 

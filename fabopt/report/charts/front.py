@@ -192,8 +192,8 @@ def _growth(drawn: Sequence[Dot]) -> list[float]:
 def _labels(frame: _Frame, drawn: Sequence[Dot], radius: float, palette: Palette) -> Iterator[Spec]:
     """Yield the labels that have room: layers of their own, because offsets are of a mark and not of its data."""
     spots = [
-        Spot(frame.x_place(dot.x or 0), HEIGHT - frame.y.at(dot.y or 0), _label(dot), _is_urgent(dot, drawn))
-        for dot in drawn
+        Spot(frame.x_place(dot.x or 0), HEIGHT - frame.y.at(dot.y or 0), text, _is_urgent(dot, drawn))
+        for dot, text in zip(drawn, _texts(drawn), strict=True)
     ]
     for dot, spot, label in zip(drawn, spots, placed(spots, WIDTH, HEIGHT, _TEXT, radius, _rises(spots)), strict=True):
         if label is None:
@@ -215,6 +215,15 @@ def _rises(spots: Sequence[Spot]) -> bool:
 
 def _is_urgent(dot: Dot, drawn: Sequence[Dot]) -> bool:
     return dot.point.knee or dot is drawn[0] or dot is drawn[-1]
+
+
+def _texts(drawn: Sequence[Dot]) -> Iterator[str]:
+    """Yield a label for each point; where there are many, every text once, and the knee's."""
+    told: set[str] = set()
+    for dot in drawn:
+        again = len(drawn) > _MOST_NUMBERED and dot.label in told and not dot.point.knee
+        told.add(dot.label)
+        yield "" if again else _label(dot)
 
 
 def _label(dot: Dot) -> str:

@@ -55,7 +55,7 @@ def placed(
 ) -> list[Label | None]:
     """Return a place for the label of each point, or None where there is no room for it.
 
-    Urgent points come first, then the others in order. ``size``: of the letters; ``radius``: of the points, pixels.
+    Urgent points come first, then the others in order; a point without a text has no label. ``size``: of the letters; ``radius``: of the points, pixels.
     ``rising``: a line through the points goes up, so that labels are best below it to the right.
     """
     chart = _Area(0, 0, width, height)
@@ -63,6 +63,8 @@ def placed(
     found: list[Label | None] = [None] * len(spots)
     for index in sorted(range(len(spots)), key=lambda index: (not spots[index].urgent, index)):
         own = taken[index]
+        if not spots[index].text:
+            continue
         for label, area in _candidates(spots[index], size, radius, rising):
             if area.is_within(chart) and not any(area.meets(one) for one in taken if one is not own):
                 found[index] = label

@@ -1,0 +1,194 @@
+"""All that the links of one design can come to, where two sums are traded: which parts on how many of them.
+
+Links come in kinds of ``count`` equal units, each made by one option (see ``fabopt.topology.candidate.Choice``). What a
+mix of options comes to is a sum over units, so the lower hull of all mixes is known at once: from every unit at its
+least of the first sum, units of one kind after the other are swapped for the next option, the cheapest swap first. All
+swaps of one kind lie on one edge of the hull, one step after the other. A mix that beats, or fits between, two steps is
+above the edge by less than the corner between these steps; all such mixes are listed, and what is dominated is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial, reduce
+from itertools import pairwise
+from math import gcd
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+# Rows of one step of the work; more than that is left to the slower way of looking for points one by one.
+MOST_ROWS = 4_000_000
+MOST_SUM = 2**62
+
+
+class TooManyMixesError(Exception):
+    """There are too many ways to mix parts, or too large sums, to list them."""
+
+
+class Mixes(NamedTuple):
+    """Mixes, one a row. ``sums``: what they come to, shape (rows, sums); ``units``: of every option of every kind."""
+
+    sums: Ints
+    units: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """``count`` equal units of links. ``each``: what a unit comes to by option, shape (options, sums)."""
+
+    count: int
+    each: Ints
+
+
+class _Edge(NamedTuple):
+    """Swaps of one kind, from an option to the next of the hull. ``step``: how the two traded sums change by one."""
+
+    kind: int
+    option: int
+    step: tuple[int, int]
+
+    @property
+    def slope(self) -> Fraction:
+        """What one less of the second sum costs of the first."""
+        return Fraction(self.step[0], -self.step[1])
+
+
+class _Near(NamedTuple):
+    """Mixes of some kinds, and how much more than the lightest they weigh."""
+
+    sums: Ints
+    units: Ints
+    excess: Ints
+
+
+def undominated(sums: Ints) -> Ints:
+    """Rows that no other beats in the first two sums, by the first; of equal ones that with the least other sums."""
+    order = np.lexsort(sums.T[::-1])
+    second = sums[order, 1]
+    kept = np.ones(len(order), dtype=bool)
+    kept[1:] = second[1:] < np.minimum.accumulate(second)[:-1]
+    return np.asarray(order[kept])
+
+
+def mixes_of(kinds: Sequence[Kind]) -> Mixes:
+    """The mixes of all kinds of links that no other beats. Raises ``TooManyMixesError``."""
+    if sum(one.count * int(np.abs(one.each).max(initial=0)) for one in kinds) > MOST_SUM:
+        raise TooManyMixesError
+    work = _Work(kinds)
+    at = [useful[0] for useful in work.useful]
+    here = work.all_of(at)
+    found = [here]
+    for edge in sorted(work.edges(), key=lambda one: one.slope):
+        at[edge.kind] = edge.option
+        there = work.all_of(at)
+        found += [there, work.along(edge, int(here.sums[0, 0]), int(there.sums[0, 0]))]
+        here = there
+    sums, units = np.vstack([one.sums for one in found]), np.vstack([one.units for one in found])
+    rows = undominated(sums)
+    return Mixes(sums[rows], units[rows])
+
+
+class _Work:
+    """Kinds of links with their useful options, and where these stand in a row of units."""
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self.kinds = kinds
+        self.first = np.cumsum([0, *(len(one.each) for one in kinds)]).tolist()
+        # options that no other beats: in no mix would another one do worse
+        self.useful = [undominated(one.each).tolist() for one in kinds]
+
+    def edges(self) -> Iterator[_Edge]:
+        """The lower hull of the options of every kind."""
+        for number, (kind, useful) in enumerate(zip(self.kinds, self.useful, strict=True)):
+            hull = lower_hull([(int(kind.each[one, 0]), int(kind.each[one, 1])) for one in useful])
+            for before, after in pairwise(hull):
+                step = (after[0] - before[0], after[1] - before[1])
+                option = next(one for one in useful if tuple(kind.each[one, :2].tolist()) == after)
+                yield _Edge(number, option, step)
+
+    def all_of(self, at: Sequence[int]) -> Mixes:
+        """One option for all units of every kind."""
+        units = np.zeros((1, self.first[-1]), dtype=np.int64)
+        sums = np.zeros((1, self.kinds[0].each.shape[1]), dtype=np.int64)
+        for one, first, option in zip(self.kinds, self.first, at, strict=False):
+            units[0, first + option] = one.count
+            sums += one.count * one.each[option]
+        return Mixes(sums, units)
+
+    def along(self, edge: _Edge, least: int, most: int) -> Mixes:
+        """All mixes that may be undominated beside the steps of an edge, the first sum being between its ends."""
+        dearer, less = edge.step[0], -edge.step[1]
+        shared = gcd(dearer, less)
+        weights = (less // shared, dearer // shared)
+        # the corner between a step and the next one is (dearer - 1, -1) from the first of them
+        above = max(0, weights[0] * (dearer - 1) - weights[1])
+        made = [self._near(number, weights, above) for number in range(len(self.kinds))]
+        made.sort(key=lambda one: len(one.excess))
+        sums, units, _ = reduce(partial(_joined, above=above), made)
+        kept = (sums[:, 0] >= least) & (sums[:, 0] <= most)
+        return Mixes(sums[kept], units[kept])
+
+    def _near(self, number: int, weights: tuple[int, int], above: int) -> _Near:
+        """Mixes of one kind that weigh at most so much above its lightest."""
+        kind, first = self.kinds[number], self.first[number]
+        weighed = [(weights[0] * f + weights[1] * h, one) for one in self.useful[number]
+                   for f, h in [kind.each[one, :2].tolist()]]  # fmt: skip
+        lightest, rest = min(weighed)
+        units = np.zeros((1, self.first[-1]), dtype=np.int64)
+        excess = np.zeros(1, dtype=np.int64)
+        for weight, option in sorted(weighed, reverse=True):
+            over = weight - lightest
+            if option != rest and over <= above:
+                most = kind.count if over == 0 else min(kind.count, above // over)
+                units, excess = _with_more(units, excess, first + option, over, most)
+                kept = (units.sum(axis=1) <= kind.count) & (excess <= above)
+                units, excess = units[kept], excess[kept]
+        units[:, first + rest] = kind.count - units.sum(axis=1)
+        sums = units[:, first : self.first[number + 1]] @ kind.each
+        return _thinned(_Near(sums, units, excess))
+
+
+def lower_hull(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Corners of the lower hull of points that rise in the first number and fall in the second."""
+    hull: list[tuple[int, int]] = []
+    for point in points:
+        while len(hull) > 1 and not _is_corner(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    return hull
+
+
+def _is_corner(one: tuple[int, int], two: tuple[int, int], three: tuple[int, int]) -> bool:
+    """Whether the second of three points is below the line between the others."""
+    return (two[0] - one[0]) * (three[1] - one[1]) - (two[1] - one[1]) * (three[0] - one[0]) > 0
+
+
+def _with_more(units: Ints, excess: Ints, place: int, over: int, most: int) -> tuple[Ints, Ints]:
+    """Every row with 0, 1, ... units of one more option, each of which weighs so much more."""
+    if len(units) * (most + 1) > MOST_ROWS or most * over > MOST_SUM:
+        raise TooManyMixesError
+    number = np.tile(np.arange(most + 1, dtype=np.int64), len(units))
+    units, excess = np.repeat(units, most + 1, axis=0), np.repeat(excess, most + 1) + number * over
+    units[:, place] = number
+    return units, excess
+
+
+def _joined(one: _Near, other: _Near, above: int) -> _Near:
+    """Every mix of some kinds with every mix of another one, without what is too far above the lightest or beaten."""
+    if len(one.excess) * len(other.excess) > MOST_ROWS:
+        raise TooManyMixesError
+    excess = np.add.outer(one.excess, other.excess)
+    here, there = np.nonzero(excess <= above)
+    return _thinned(
+        _Near(one.sums[here] + other.sums[there], one.units[here] + other.units[there], excess[here, there])
+    )
+
+
+def _thinned(near: _Near) -> _Near:
+    rows = undominated(near.sums)
+    return _Near(near.sums[rows], near.units[rows], near.excess[rows])

@@ -24,7 +24,7 @@ from fabopt.lp import pulp
 from fabopt.problem import WIRES, Limits, Problem, of_item
 from fabopt.purchases import Purchases, Use, is_ordered
 from fabopt.topology.candidate import Candidate, Option, Uses
-from fabopt.usage import most_used
+from fabopt.usage import Ranges, most_between, most_used
 
 Key = tuple[str, Hashable]
 # of one unit of an item that a stage adds
@@ -82,7 +82,7 @@ class Program:
             for a in range(len(options)):
                 self.links[key, a] = pulp.LpVariable(f"links_{number}_{a}", 0, most, cat="Integer")
 
-    def _purchased(self) -> tuple[dict[Item, list[Use]], dict[Item, int]]:
+    def _purchased(self) -> tuple[dict[Item, list[Use]], dict[Item, int], dict[Item, Ranges]]:
         """Uses at each stage of all items that are ordered or counted, and the most that any design takes of them."""
         most = most_used(self.problem, self.candidates)
         wanted = {item for item in most if is_ordered(self.problem, item) or item.counted}
@@ -96,7 +96,8 @@ class Program:
             item: [Use(terms.get((stage, item), []), add if item is server else 0) for stage, add in enumerate(adds)]
             for item in wanted
         }
-        return uses_of, {item: most[item] for item in wanted}
+        between = most_between(self.problem, self.candidates, frozenset(wanted))
+        return uses_of, {item: most[item] for item in wanted}, between
 
     def _unit_uses(self) -> Iterator[tuple[pulp.LpVariable, Uses]]:
         for (key, a), var in self.links.items():

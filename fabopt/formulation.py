@@ -24,6 +24,7 @@ from fabopt.lp import pulp
 from fabopt.problem import WIRES, Limits, Problem, of_item
 from fabopt.purchases import Purchases, Use, is_ordered
 from fabopt.topology.candidate import Candidate, Option, Uses
+from fabopt.usage import Ranges, most_between, most_used
 
 Key = tuple[str, Hashable]
 # of one unit of an item that a stage adds
@@ -82,9 +83,9 @@ class Program:
             for a in range(len(options)):
                 self.links[key, a] = pulp.LpVariable(f"links_{number}_{a}", 0, most, cat="Integer")
 
-    def _purchased(self) -> tuple[dict[Item, list[Use]], dict[Item, int]]:
+    def _purchased(self) -> tuple[dict[Item, list[Use]], dict[Item, int], dict[Item, Ranges]]:
         """Uses at each stage of all items that are ordered or counted, and the most that any design takes of them."""
-        most = self._most_used()
+        most = most_used(self.problem, self.candidates)
         wanted = {item for item in most if is_ordered(self.problem, item) or item.counted}
         terms: dict[tuple[int, Item], list[tuple[pulp.LpVariable, int]]] = {}
         for var, uses in (*zip(self.pick, (one.boxes for one in self.candidates), strict=True), *self._unit_uses()):
@@ -96,27 +97,12 @@ class Program:
             item: [Use(terms.get((stage, item), []), add if item is server else 0) for stage, add in enumerate(adds)]
             for item in wanted
         }
-        return uses_of, {item: most[item] for item in wanted}
+        between = most_between(self.problem, self.candidates, frozenset(wanted))
+        return uses_of, {item: most[item] for item in wanted}, between
 
     def _unit_uses(self) -> Iterator[tuple[pulp.LpVariable, Uses]]:
         for (key, a), var in self.links.items():
             yield var, self.options[key][a].uses
-
-    def _most_used(self) -> dict[Item, int]:
-        """An upper bound on the use of each item: over fabrics the sum, over candidates the most."""
-        total: dict[Item, int] = {}
-        for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
-            most: dict[Item, int] = {}
-            for candidate in self.candidates:
-                if candidate.fabric == fabric:
-                    for item, count in _most_of(candidate).items():
-                        most[item] = max(most.get(item, 0), count)
-            for item, count in most.items():
-                total[item] = total.get(item, 0) + count
-        server = self.problem.server_item
-        if server is not None:
-            total[server] = total.get(server, 0) + self.problem.servers
-        return total
 
     # -- sums -------------------------------------------------------------------------------------------------
 
@@ -161,12 +147,15 @@ class Program:
         """Price of a unit that stands on what uses it; 0 of what is ordered by itself."""
         return 0 if is_ordered(self.problem, item) else item.cost(stage, 1, present)
 
-    def levels(self) -> list[Level]:
-        """The objective, then what breaks ties, in order (docs/formulation.md, "Ties")."""
+    def objective(self) -> Level:
+        """What the case minimizes."""
+        return self._weighed("objective", self.problem.weights)
+
+    def ties(self) -> list[Level]:
+        """What breaks ties of the objective, in order (docs/formulation.md, "Ties")."""
         weights = self.problem.weights
-        levels = [self._weighed("objective", weights)]
         energy = self.problem.energy_cents_per_mw
-        levels += [self._weighed(metric, weights_of(metric, energy)) for metric in self.problem.then]
+        levels = [self._weighed(metric, weights_of(metric, energy)) for metric in self.problem.then]
         if weights != Weights(1, 0, 0, 1):
             levels.append(self._level("capex", self._cents, self.purchases.cost()))
         levels.append(self._level("power", self._of_network(lambda stage, item: item.power_mw)))
@@ -294,7 +283,7 @@ class Program:
 
     def standalone(self) -> pulp.LpProblem:
         """The program for other solvers, its objective complete: ``fixed`` is 1 and carries the offset."""
-        level = self.levels()[0]
+        level = self.objective()
         fixed = pulp.LpVariable("fixed", 1, 1, cat="Integer")
         copy: pulp.LpProblem = self.lp.copy()
         copy.setObjective(level.expression + level.offset * fixed)
@@ -333,18 +322,6 @@ def broken(lp: pulp.LpProblem, values: Mapping[str, int]) -> list[str]:
         if (constraint.sense <= 0 and left > 0) or (constraint.sense >= 0 and left < 0):
             names.append(name)
     return names
-
-
-def _most_of(candidate: Candidate) -> dict[Item, int]:
-    most = dict(candidate.fixed)
-    for choice in candidate.choices:
-        each: dict[Item, int] = {}
-        for option in choice.options:
-            for item, count in option.items.items():
-                each[item] = max(each.get(item, 0), count)
-        for item, count in each.items():
-            most[item] = most.get(item, 0) + count * choice.count
-    return most
 
 
 def _within(stages: range, weight: Weight, stage: int, item: Item) -> int:

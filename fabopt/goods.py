@@ -120,6 +120,10 @@ class Item:
         offer = self.offers[stage]
         return offer.present if present else offer.cents
 
+    def price(self, stage: int, tier: int, present: bool = False) -> int:
+        """Cents of a unit at a break, or their present value."""
+        return self._prices(stage, present)[tier]
+
     def tier_of(self, units: int) -> int:
         """The break that an order of so many units reaches."""
         return bisect_right(self.starts, max(1, units)) - 1

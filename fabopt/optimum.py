@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import floor
 
 from fabopt.clock import Clock, Settings
 from fabopt.errors import NoAnswerError
-from fabopt.formulation import Level, Program, value_of
+from fabopt.formulation import Program, value_of
 from fabopt.ordering import sums_of
+from fabopt.outbid import without_outbid
 from fabopt.problem import Problem
 from fabopt.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
 
 # It works in whole numbers, so nothing of its answers is lost in rounding.
 EXACT = "cp-sat"
+# Bounds of engines are floating-point numbers.
+ENGINE_MARGIN = 1e-9
 
 
 @dataclass
 class Optimum:
-    """A search's result. ``value``, ``bound``: objective integers (see ``Weights``); ``picked`` with its parts."""
+    """A search's result. ``value``, ``bound``: objective integers (see ``Weights``); ``picked`` with its parts.
+
+    ``least``: none of the candidates that the program was made of has a lower objective (None: not known).
+    """
 
     verdict: str
     picked: list[tuple[Candidate, list[tuple[Option, int]]]] = field(default_factory=list)
@@ -28,52 +35,53 @@ class Optimum:
     sized: int = 0
     in_program: int = 0
     program: Program | None = None
+    least: int | None = None
+    values: Mapping[str, int] = field(default_factory=dict)
 
 
-def optimum_of(
-    problem: Problem, candidates: Sequence[Candidate], settings: Settings, clock: Clock, ties: bool
-) -> Optimum:
-    """The best of some candidates; infeasible if a fabric has none. ``ties``: broken in the documented order."""
+def optimum_of(problem: Problem, candidates: Sequence[Candidate], settings: Settings, clock: Clock) -> Optimum:
+    """The best of some candidates, any of equal ones; infeasible if a fabric has none."""
     present = {candidate.fabric for candidate in candidates}
     if len(present) < len(problem.fabrics):
         return Optimum("infeasible")
     settings.progress(f"solving a program of {len(candidates)} candidates")
-    program = Program(problem, candidates)
-    levels = program.levels() if ties else program.levels()[:1]
-    values, verdict, value = _by_levels(program, levels, settings, clock)
-    if values is None or value is None:
-        return Optimum(verdict, in_program=len(candidates), program=program)
-    picked = [(one, program.units(values, one)) for one in program.picked(values)]
-    if program.purchases.buy:
-        value = sums_of(problem, picked).objective + problem.fixed_energy
-    return Optimum(verdict, picked, value, None, 0, len(candidates), program)
+    program = Program(problem, without_outbid(problem, candidates) if settings.prune else candidates)
+    level = program.objective()
+    program.lp.setObjective(level.expression)
+    solution = _solved(program, None, settings, clock)
+    found = Optimum(solution.verdict, in_program=len(candidates), program=program)
+    if solution.bound is not None:
+        found.least = floor(solution.bound - ENGINE_MARGIN * abs(solution.bound)) + level.offset
+    if solution.values:
+        value = value_of(level.expression, solution.values) + level.offset
+        found = replace(found, picked=picked_in(program, solution.values), value=value, values=solution.values)
+        if program.purchases.buy and found.verdict != "optimal":
+            # what it picks may be ordered better
+            found.value = sums_of(problem, found.picked).objective + problem.fixed_energy
+    return found
 
 
-def _by_levels(
-    program: Program, levels: Sequence[Level], settings: Settings, clock: Clock
-) -> tuple[Mapping[str, int] | None, str, int | None]:
-    """Minimize each level in turn, holding those before it at their least."""
-    values: Mapping[str, int] | None = None
-    verdict, value = "unknown", None
-    for number, level in enumerate(levels):
-        if values is not None and (program.is_settled or not level.expression):
+def picked_in(program: Program, values: Mapping[str, int]) -> list[tuple[Candidate, list[tuple[Option, int]]]]:
+    """The candidates that a solution builds, each with the parts of its links."""
+    return [(one, program.units(values, one)) for one in program.picked(values)]
+
+
+def without_ties(found: Optimum, settings: Settings, clock: Clock) -> Optimum:
+    """Of all designs that are as good as an optimum, the one that the documented order puts first."""
+    program, values = found.program, found.values
+    if program is None or found.verdict != "optimal":
+        return found
+    held = program.objective().expression
+    for number, level in enumerate(program.ties()):
+        if program.is_settled or not level.expression:
             continue
+        program.lp += held <= value_of(held, values), f"level_{number}"
         program.lp.setObjective(level.expression)
         solution = _solved(program, values, settings, clock)
-        if not solution.values:
-            if values is None:
-                return None, solution.verdict, None
-            break
-        if number == 0:
-            verdict = solution.verdict
-            value = value_of(level.expression, solution.values) + level.offset
-        values = solution.values
-        held = value_of(level.expression, values)
+        values, held = solution.values or values, level.expression
         if solution.verdict != "optimal" or clock.is_over():
             break
-        if number + 1 < len(levels):
-            program.lp += level.expression <= held, f"level_{number}"
-    return values, verdict, value
+    return replace(found, picked=picked_in(program, values), values=values)
 
 
 def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings, clock: Clock) -> Solution:

@@ -112,7 +112,8 @@ def _solved(problem: Problem, picked: Sequence[Picked]) -> tuple[Uses, Uses]:
 def _order_levels(program: Program) -> Iterator[Level]:
     """Objective and capex, then spares, units, how early they are bought, and which they are."""
     last = len(program.problem.stages) - 1
-    yield from program.levels()[:2]
+    yield program.objective()
+    yield program.ties()[0]
     buy, spare = program.purchases.buy, program.purchases.spare
     weights: tuple[tuple[str, Callable[[Item, int], int]], ...] = (
         ("units", lambda item, stage: 1),

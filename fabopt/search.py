@@ -15,7 +15,7 @@ import numpy as np
 
 from fabopt.clock import Clock, Settings
 from fabopt.multipliers import Master, Point
-from fabopt.optimum import Optimum, optimum_of
+from fabopt.optimum import Optimum, optimum_of, without_ties
 from fabopt.places.apart import nothing_joins, obstacle, too_far_apart
 from fabopt.places.chosen import Placed
 from fabopt.places.estimates import ESTIMATES_WITHIN, likely
@@ -91,6 +91,7 @@ class Search:
         self.fixed = problem.fixed_objective
         self.sized = 0
         self.together = Together(problem, self._open_one, self._space, self._sized)
+        self.left_out = False
         self.placed = Placed(problem, self.table, settings.prune)
 
     # -- opening the space ------------------------------------------------------------------------------------
@@ -168,7 +169,10 @@ class Search:
         """Those of some places that can be made; when the time is over, what has been made by then."""
         mine: list[Candidate] = []
         for place in places:
-            mine += () if mine and self.clock.is_over() else self._sized(*place)
+            if mine and self.clock.is_over():
+                self.left_out = True
+                break
+            mine += self._sized(*place)
         return mine
 
     def _sized(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
@@ -248,7 +252,7 @@ class Search:
         opened = self._open(prices)
         if not np.isfinite(opened.bound):
             return Optimum("unknown" if opened.stopped else "infeasible", sized=self.sized)
-        slack, best, known = 0.0, Optimum("unknown"), -np.inf if opened.stopped else opened.bound
+        slack, best, known = 0.0, Optimum("unknown"), -np.inf
         if len(prices) and self.settings.prune:
             priced = self._price_limits(opened)
             if priced is None:
@@ -257,12 +261,14 @@ class Search:
             slack = 0.0 if best.value is None else self._above(best.value, bound)
             opened = self._open(prices, slack) if slack or prices.any() else opened
         for rise in range(MOST_RISES + 1):
-            outcome = self._better(self._solve(self._candidates(opened), ties), best)
+            solved = self._solve(self._candidates(opened))
+            best = outcome = self._better(solved, best)
+            known = max(known, self._bound_of(solved, opened))
             complete = not opened.stopped and not self.clock.is_over()
             if outcome.value is not None:
                 needed = self._above(outcome.value, opened.bound)
                 if needed <= slack + tolerance(opened.bound) or not self.settings.prune or not complete:
-                    return self._finished(outcome, known if opened.stopped else opened.bound, complete)
+                    return self._finished(self._tied(outcome, ties and complete), known, complete)
                 slack = needed if self.problem.plan is None else self._next(slack, needed, opened.bound)
             elif slack >= self._ceiling(opened.bound) or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
@@ -272,7 +278,7 @@ class Search:
                 slack = min(slack, self._ceiling(opened.bound))
             share = 100 * slack / max(1.0, abs(opened.bound))
             self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
-            known, opened = opened.bound, self._open(prices, slack)
+            opened = self._open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
 
     def _ceiling(self, bound: float) -> float:
@@ -289,11 +295,11 @@ class Search:
         if np.isinf(least):
             return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.sized)
         made = self._likely(costs)
-        outcome = self._solve(made, ties)
+        outcome = self._tied(self._solve(made), ties)
         if outcome.value is None and made and self.near is None:
             # within the limits may be what needs little of them, rather than what costs least
             lean = [candidate for row in range(1, len(self.table)) for candidate in self._likely(self._costs_of(row))]
-            outcome = self._solve(distinct([*made, *lean]), ties)
+            outcome = self._tied(self._solve(distinct([*made, *lean])), ties)
         if outcome.value is None:
             verdict = "infeasible" if self.near is None and self._cannot_be() else "unknown"
             return Optimum(verdict, sized=self.sized, in_program=outcome.in_program)
@@ -352,7 +358,7 @@ class Search:
 
     def of_one(self, candidate: Candidate | None) -> Optimum:
         """The best purchase for one candidate."""
-        return Optimum("infeasible") if candidate is None else self._solve([candidate], ties=False)
+        return Optimum("infeasible") if candidate is None else self._solve([candidate])
 
     def below(self, slack: float = 0.0) -> tuple[float, list[Candidate]]:
         """Every candidate that could cost at most the least bound plus ``slack``, and that bound; no limit is priced.
@@ -370,8 +376,19 @@ class Search:
         opened = self._open(np.zeros(len(self.caps) - 1), first=True)
         if not np.isfinite(opened.bound):
             return Optimum("unknown" if opened.stopped else "infeasible", sized=self.sized)
-        outcome = self._solve(self._candidates(opened), ties=False)
+        outcome = self._solve(self._candidates(opened))
         return outcome if outcome.picked else self.run(ties=False)
+
+    def _bound_of(self, solved: Optimum, opened: _Opened) -> float:
+        """No design has a lower objective: that of the program, or the threshold for all that is not in it."""
+        if opened.stopped:
+            return -np.inf
+        if self.left_out or not self.settings.prune:
+            return opened.bound
+        least = np.inf if solved.verdict == "infeasible" else -np.inf
+        if solved.least is not None:
+            least = solved.least - self.fixed
+        return max(opened.bound, min(least, opened.bound + opened.slack))
 
     def _above(self, value: int, bound: float) -> float:
         return max(0.0, value - self.fixed - bound)
@@ -393,7 +410,7 @@ class Search:
         """
         zero = np.zeros(len(self.caps) - 1)
         pool = self._candidates(opened, MOST_SAMPLED)
-        outcome = self._solve(pool, ties=False)
+        outcome = self._solve(pool)
         if outcome.value is not None and self._above(outcome.value, opened.bound) <= tolerance(opened.bound):
             return zero, opened.bound, outcome
         master = Master(self.caps[1:])
@@ -407,7 +424,7 @@ class Search:
             alone[metric] = 1.0
             leanest = self._open(alone, objective=0.0)
             if leanest.stopped:
-                return zero, opened.bound, self._solve(distinct(pool), ties=False)
+                return zero, opened.bound, self._solve(distinct(pool))
             if leanest.bound > tolerance(self.caps[metric + 1]) or not np.isfinite(leanest.bound):
                 return None
             pool += self._candidates(leanest, MOST_SAMPLED)
@@ -430,7 +447,7 @@ class Search:
                 best_prices, best_bound = prices, tried.bound
             pool += self._candidates(tried, MOST_SAMPLED)
             master.add(self._point(tried, prices, 1.0))
-        return best_prices, best_bound, self._solve(distinct(pool), ties=False)
+        return best_prices, best_bound, self._solve(distinct(pool))
 
     def _never_fits(self, prices: Floats, bound: float, free: float) -> bool:
         """Whether the priced uses alone are past the priced limits in every design: then none fits."""
@@ -448,9 +465,12 @@ class Search:
             total += uses_of(candidate, self.table, weights)
         return Point(float(total[0]) - self.saving, total[1:])
 
-    def _solve(self, candidates: Sequence[Candidate], ties: bool) -> Optimum:
-        found = optimum_of(self.problem, candidates, self.settings, self.clock, ties)
+    def _solve(self, candidates: Sequence[Candidate]) -> Optimum:
+        found = optimum_of(self.problem, candidates, self.settings, self.clock)
         return replace(found, sized=self.sized) if found.picked else found
+
+    def _tied(self, found: Optimum, ties: bool) -> Optimum:
+        return without_ties(found, self.settings, self.clock) if ties else found
 
 
 def _places(found: Found) -> list[tuple[float, int, int]]:

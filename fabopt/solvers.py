@@ -117,7 +117,10 @@ def _scip(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, int
 
 
 def _model_builder(lp: pulp.LpProblem, name: str, time_limit_s: float | None, exact: str) -> Solution:
-    """Solve what PuLP writes as MPS (its LP text is not understood); names are PuLP's own."""
+    """Solve what PuLP writes as MPS (its LP text is not understood); names are PuLP's own.
+
+    ``exact``: parameters without which an engine calls an answer optimal that is near the optimum only.
+    """
     from ortools.linear_solver.python import model_builder
 
     model = model_builder.Model()
@@ -129,8 +132,7 @@ def _model_builder(lp: pulp.LpProblem, name: str, time_limit_s: float | None, ex
     solver = model_builder.Solver(name)
     if time_limit_s is not None:
         solver.set_time_limit_in_seconds(max(0.01, time_limit_s))
-    if name == "scip":
-        solver.set_solver_specific_parameters(exact)
+    solver.set_solver_specific_parameters(exact)
     status = solver.solve(model)
     statuses = model_builder.SolveStatus
     if status in (statuses.OPTIMAL, statuses.FEASIBLE):

@@ -59,11 +59,11 @@ def _beaten(goods: Goods, products: Sequence[Product], named: frozenset[str]) ->
         mine = _items(goods, product)
         if product.id not in named and any(_stands_in(other, mine) for other in kept):
             yield product.id
-        elif product.id not in named and all(_is_plain(item) for item in mine):
+        elif product.id not in named and all(is_plain(item) for item in mine):
             kept.append(mine)
 
 
-def _is_plain(item: Item) -> bool:
+def is_plain(item: Item) -> bool:
     """Whether any number can be ordered for any stage."""
     return (
         item.stock == 0

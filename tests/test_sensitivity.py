@@ -25,6 +25,8 @@ from tests.random_cases import generate
 from tests.test_brute_force import Json, cable, cage, case, catalog, switch
 
 FLOOR_SEED = 6
+# Seeds of random cases that have a design.
+WITH_A_DESIGN = {"linear": (0, 2, 5), "procurement": (1, 2, 3), "ruled": (0, 1, 2), "attached": (0, 1, 2)}
 KINDS = {
     "switch": "switches", "nic": "nics", "transceiver": "transceivers", "cable": "cables", "fibre": "fibres",
     "server": "servers",
@@ -269,15 +271,16 @@ def thousandfold(design: Design) -> float:
     return design.totals.capex_usd / 1000
 
 
-@pytest.mark.parametrize("family", ["linear", "procurement", "ruled", "attached"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("family", "seed"),
+    [(family, seed) for family, seeds in WITH_A_DESIGN.items() for seed in seeds],
+)
 def test_answers_at_other_prices_agree(family: str, seed: int) -> None:
     """A step inside an end the answer is the same design; a step outside it is the one that is said to take over."""
     parts, wanted = generate(family, seed)
     wanted = {**wanted, "objective": "capex_usd", "limits": {}}
     today = answer(parts, wanted)
-    if not today.fabrics:
-        pytest.skip("no design")
+    assert today.fabrics
     found = ranges(parts, wanted)
     assert found.complete and all(one.proven for one in found.ranges)
     for one in found.ranges:
@@ -294,12 +297,14 @@ def test_answers_at_other_prices_agree(family: str, seed: int) -> None:
             assert any(tier.id in end.summary for tier in beyond.fabrics[0].tiers)
 
 
-@pytest.mark.parametrize(("family", "seed"), [("linear", 3), ("linear", 4), ("ruled", 4), ("procurement", 3)])
+@pytest.mark.parametrize(("family", "seed"), [("linear", 0), ("linear", 2), ("ruled", 4), ("procurement", 3)])
 def test_the_exhaustive_search_agrees(family: str, seed: int) -> None:
     """At an end the cheapest of all designs costs what the answer costs there; a step beyond, what is said."""
     parts, wanted = generate(family, seed)
     wanted = {**wanted, "objective": "capex_usd", "limits": {}}
-    for one in ranges(parts, wanted).ranges:
+    found = ranges(parts, wanted).ranges
+    assert found
+    for one in found:
         for factor, direction, end in ((one.factor_low, 1, one.low), (one.factor_high, -1, one.high)):
             if end is None or factor is None or end.objective is None:
                 continue

@@ -14,11 +14,11 @@ import yaml
 from fabopt.graph import families, forms
 from fabopt.graph.alltoall import alltoall
 from fabopt.graph.bisection import bisection
-from fabopt.graph.distances import components, host_links, link_counts, path_lengths
+from fabopt.graph.distances import components, hopping, host_links, link_counts, path_lengths
 from fabopt.graph.exact import alltoall_by_program
 from fabopt.graph.families import MBPS
 from fabopt.graph.forms import Form
-from fabopt.graph.loads import arc_loads
+from fabopt.graph.loads import arc_loads, uniform, uniform_loads
 from fabopt.graph.matching import heaviest_assignment
 from fabopt.graph.network import Network, network_of
 from fabopt.graph.permutation import matched_links, permutation_bound
@@ -82,7 +82,7 @@ def test_parts_that_are_not_joined() -> None:
     assert components(network).tolist() == [0, 0, 1, 1, 2]
     assert link_counts(network)[0].tolist() == [0, 1, -1, -1, -1]
     with pytest.raises(ValueError, match="cannot reach"):
-        host_links(network)
+        host_links(network, network.with_hosts)
     with pytest.raises(ValueError, match="cannot reach"):
         arc_loads(network, np.ones((5, 5)))
 
@@ -139,7 +139,7 @@ def test_forms_count_what_is_there(network: Network, form: Form) -> None:
     assert form.switches == network.switches
     assert form.endpoints == network.endpoints
     assert form.links * MBPS == network.capacity
-    assert form.hops == int(host_links(network).max()) + 1
+    assert form.hops == int(host_links(network, network.with_hosts).max()) + 1
 
 
 @EACH_FORM
@@ -232,7 +232,7 @@ def test_published_worst_permutations(family: str, name: str, value: float) -> N
 def test_heaviest_matching_is_that_of_networkx(network: Network) -> None:
     """Through classes of twins, through equal counts of antipodes, one by one: the same as a program of its own."""
     hosts = network.hosts[network.with_hosts]
-    weights = host_links(network).astype(np.int64) * np.minimum.outer(hosts, hosts)
+    weights = host_links(network, network.with_hosts).astype(np.int64) * np.minimum.outer(hosts, hosts)
     graph = nx.Graph()
     size = len(hosts)
     graph.add_weighted_edges_from((("out", i), ("in", j), int(weights[i, j])) for i in range(size) for j in range(size))
@@ -271,6 +271,35 @@ def test_loads_carry_all_traffic(network: Network) -> None:
     assert float(loads @ network.arcs.length) == pytest.approx(float((demand * lengths).sum()), rel=1e-9)
 
 
+TWINS = {
+    **SMALL,
+    "two-pods": families.three_tiers(2, 3, 2, 2, 5),
+    "ragged": network_of([0, 1, 2, 3, 0, 1, 2, 3], [4] * 4 + [5] * 4, 100, [3, 3, 3, 1, 0, 0], 100),
+}
+
+
+@pytest.mark.parametrize("network", TWINS.values(), ids=TWINS)
+def test_twins_carry_what_switches_carry_one_by_one(network: Network) -> None:
+    one_by_one = arc_loads(network, uniform(network))
+    assert uniform_loads(network) == pytest.approx(one_by_one)
+    assert sum(network.twins.size) == len(network.with_hosts)
+
+
+def test_leaves_of_a_pod_are_twins() -> None:
+    twins = TWINS["two-pods"].twins
+    assert (twins.classes, twins.size.tolist(), twins.place.tolist()) == (2, [3, 3], [0, 0, 0, 1, 1, 1])
+    ragged = TWINS["ragged"].twins
+    assert (ragged.size.tolist(), ragged.other.tolist()) == ([3, 1], [1, 3])
+
+
+@EACH_SMALL
+def test_hopping_is_that_of_networkx(network: Network) -> None:
+    found, lengths = hopping(network), dict(nx.all_pairs_shortest_path_length(as_graph(network)))
+    pairs = [(i, j) for i in network.with_hosts for j in network.with_hosts]
+    assert found.most == max(lengths[i][j] for i, j in pairs) + 1
+    assert found.links == sum(lengths[i][j] * network.hosts[i] * network.hosts[j] for i, j in pairs)
+
+
 def test_adversary_of_minimal_routing() -> None:
     """Every group sends to the next one: minimal paths have one global link for a p endpoints.
 
@@ -283,6 +312,16 @@ def test_adversary_of_minimal_routing() -> None:
         demand[switch, (switch + a) % network.switches] = p
     busiest = (arc_loads(network, demand) / network.arcs.mbps).max()
     assert 1 / busiest == pytest.approx(MBPS / (a * p))
+
+
+def test_adversaries_of_minimal_routing_on_lattices() -> None:
+    """Tornado, three of eight steps around each ring: m w / (T (ceil(k/2) - 1)). Along lines of a HyperX: K w / T."""
+    ring = families.torus((8,), 2)
+    demand = np.roll(2.0 * np.eye(8), 3, axis=1)
+    assert 1 / (arc_loads(ring, demand) / ring.arcs.mbps).max() == pytest.approx(MBPS / (2 * (4 - 1)))
+    line = families.hyperx((5,), 4, (2,))
+    demand = np.roll(4.0 * np.eye(5), 1, axis=1)
+    assert 1 / (arc_loads(line, demand) / line.arcs.mbps).max() == pytest.approx(2 * MBPS / 4)
 
 
 # -- bisection --------------------------------------------------------------------------------------------------------
@@ -324,13 +363,11 @@ def test_bisection_of_random_networks(seed: int, transit: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_spectral_bound_is_below_the_best_cut(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spectral_bound_is_below_the_best_cut(seed: int) -> None:
     made = random_network(seed, 2)
     even = network_of(made.a, made.b, made.mbps, np.where(made.hosts > 0, 3, 0), 100)
     exact = bisection(even)
-    monkeypatch.setattr("fabopt.graph.bisection.MOST_HALVES", 0)
-    monkeypatch.setattr("fabopt.graph.bisection.MOST_FLOWS", 0)
-    found = bisection(even, alltoall(even).lower)
+    found = bisection(even, alltoall(even).lower, most_halves=0)
     assert found.lower <= exact.lower * (1 + CLOSE)
     assert found.upper >= exact.upper * (1 - CLOSE)
 

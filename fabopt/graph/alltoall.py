@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabopt.graph.distances import components, host_links, link_counts
-from fabopt.graph.loads import arc_loads, uniform
+from fabopt.graph.distances import components, hopping, link_counts
+from fabopt.graph.loads import uniform_loads
 from fabopt.graph.network import Floats, Network, network_of
 from fabopt.graph.ranges import SAME, Range, narrowest
 
@@ -41,20 +41,19 @@ def _balanced(network: Network) -> Floats:
     """Share of every arc that is used by 1 from each endpoint to each other one: over shortest paths, over the minimal
     ones of the family, or over the best mixture of both.
     """
-    demand, mbps = uniform(network), network.arcs.mbps
-    minimal = np.asarray(arc_loads(network, demand) / mbps)
-    if (network.length == 1).all():
+    mbps = network.arcs.mbps
+    minimal = np.asarray(uniform_loads(network) / mbps)
+    enough = (network.endpoints - 1) / float(minimal.max()) >= network.port_mbps
+    if enough or (network.length == 1).all():
         return minimal
-    shortest = arc_loads(replace(network, length=np.ones_like(network.length)), demand) / mbps
+    shortest = uniform_loads(replace(network, length=np.ones_like(network.length))) / mbps
     mixed = [share * minimal + (1 - share) * shortest for share in np.linspace(0, 1, _MIXTURES)]
     return np.asarray(min(mixed, key=lambda one: float(one.max())))
 
 
 def _by_path_lengths(network: Network) -> float:
     """Every pair takes at least its distance of all capacity."""
-    hosts = network.hosts[network.with_hosts]
-    taken = int(hosts @ host_links(network).astype(np.int64) @ hosts)
-    return 2 * network.capacity * (network.endpoints - 1) / taken
+    return 2 * network.capacity * (network.endpoints - 1) / hopping(network).links
 
 
 def _by_one_switch(network: Network) -> float:

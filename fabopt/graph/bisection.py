@@ -32,8 +32,10 @@ _VECTORS = 6
 _ROUNDS = 60
 
 
-def bisection(network: Network, alltoall: float = 0.0) -> Range:
+def bisection(network: Network, alltoall: float = 0.0, most_halves: int = MOST_HALVES) -> Range:
     """Mb/s of every endpoint of a half, at most its port's speed. ``alltoall``: a rate that can be had, if known.
+
+    Up to ``most_halves`` all halves are looked at.
 
     Raises ``ValueError`` for fewer than two switches with endpoints.
     """
@@ -43,7 +45,7 @@ def bisection(network: Network, alltoall: float = 0.0) -> Range:
     halves = comb(len(at), len(at) // 2)
     equal = bool((network.hosts[at] == network.hosts[at[0]]).all())
     apart = _transit_is_apart(network)
-    if equal and halves <= (MOST_HALVES if apart else MOST_FLOWS):
+    if equal and halves <= (most_halves if apart else min(most_halves, MOST_FLOWS)):
         least = min(_least_cuts(network, halves, apart))
         value = min(float(network.port_mbps), float(least))
         return Range(value, value, f"all {halves:,} halves looked at")

@@ -84,12 +84,30 @@ def _unpacked(words: NDArray[np.uint64], columns: int) -> NDArray[np.bool_]:
     return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :columns].astype(np.bool_)
 
 
-def host_links(network: Network) -> Hops:
-    """Links between any two switches with endpoints; raises ``ValueError`` if some two are not joined."""
-    counts = link_counts(network, network.with_hosts)[:, network.with_hosts]
+def host_links(network: Network, sources: Ints) -> Hops:
+    """Links from some switches to all with endpoints; raises ``ValueError`` where there is no way.
+
+    Shape (sources, switches with endpoints).
+    """
+    counts = link_counts(network, sources)[:, network.with_hosts]
     if (counts == UNREACHED).any():
         raise ValueError("some endpoints cannot reach each other")
     return counts
+
+
+class Hopping(NamedTuple):
+    """Switches on the longest shortest path between endpoints; ``links``: summed over all ordered pairs."""
+
+    most: int
+    links: int
+
+
+def hopping(network: Network) -> Hopping:
+    """How far apart endpoints are; raises ``ValueError`` if some cannot reach each other."""
+    twins, hosts = network.twins, network.hosts
+    counts = host_links(network, twins.first).astype(np.int64)
+    links = int((twins.size * hosts[twins.first]) @ counts @ hosts[network.with_hosts])
+    return Hopping(int(counts.max(initial=0)) + 1, links)
 
 
 def components(network: Network) -> Ints:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.graph.distances import path_lengths
 from fabopt.graph.network import Arcs, Floats, Ints, Network
@@ -37,6 +38,44 @@ def arc_loads(network: Network, demand: Floats) -> Floats:
         for target, away in zip(some.tolist(), path_lengths(network, some), strict=True):
             _send(network.arcs, demand[:, target], away.astype(np.int64), load)
     return load
+
+
+def uniform_loads(network: Network) -> Floats:
+    """Load of every arc where every endpoint sends 1 to each other one.
+
+    One switch of every class of twins is looked at as a destination: exchanging it with another one exchanges their
+    links, and leaves all others as they are.
+    """
+    arcs, twins = network.arcs, network.twins
+    load, hosts = np.zeros(arcs.size), network.hosts.astype(np.float64)
+    back = np.lexsort((arcs.tail, arcs.head))
+    starts = np.searchsorted(arcs.tail, np.arange(network.switches + 1))
+    for at in range(0, twins.classes, _TOGETHER):
+        some = twins.first[at : at + _TOGETHER]
+        for number, away in enumerate(path_lengths(network, some), at):
+            target, size = int(twins.first[number]), int(twins.size[number])
+            demand = hosts * hosts[target]
+            demand[target] = 0
+            mine = np.zeros(arcs.size)
+            _send(arcs, demand, away.astype(np.int64), mine)
+            if size > 1:
+                members = network.with_hosts[twins.place == number]
+                out = starts[members][:, np.newaxis] + np.arange(starts[target + 1] - starts[target])
+                mine = _exchanged(mine, members == target, (out, back[out]))
+            load += mine
+    return load
+
+
+def _exchanged(mine: Floats, is_target: NDArray[np.bool_], own: tuple[Ints, Ints]) -> Floats:
+    """Loads of the traffic to all switches of a class, from those of the traffic to one of them.
+
+    ``own``: arcs from, and to, every switch of the class, shape (switches, links), in the same order.
+    """
+    whole = mine * len(is_target)
+    for rows in own:
+        to_it, to_others = mine[rows[is_target]], mine[rows[~is_target][:1]]
+        whole[rows] = to_it + (len(is_target) - 1) * to_others
+    return whole
 
 
 def _send(arcs: Arcs, demand: Floats, away: Ints, load: Floats) -> None:

@@ -36,6 +36,25 @@ class Arcs(NamedTuple):
         return len(self.tail)
 
 
+class Twins(NamedTuple):
+    """Classes of switches with as many endpoints and equal links to the same switches: symmetries exchange them.
+
+    place    class of every switch of ``Network.with_hosts``
+    first    a switch of every class; other: another one, or the same if there is none
+    size     how many switches
+    """
+
+    place: Ints
+    first: Ints
+    other: Ints
+    size: Ints
+
+    @property
+    def classes(self) -> int:
+        """How many."""
+        return len(self.first)
+
+
 @dataclass(frozen=True, eq=False)
 class Network:
     """Switches 0 .. n-1. All links of two switches are one row.
@@ -84,6 +103,21 @@ class Network:
         mbps, length = np.tile(self.mbps, 2)[order], np.tile(self.length, 2)[order]
         return Arcs(tail[order], head[order], mbps, length, tails, first)
 
+    @cached_property
+    def twins(self) -> Twins:
+        """The switches with endpoints by classes."""
+        arcs, at = self.arcs, self.with_hosts
+        ends = np.searchsorted(arcs.tail, np.stack([at, at + 1]))
+        known: dict[tuple[int, bytes], int] = {}
+        place = [
+            known.setdefault((hosts, _links_of(arcs, start, end)), len(known))
+            for hosts, start, end in zip(self.hosts[at].tolist(), *ends.tolist(), strict=True)
+        ]
+        by_class = np.argsort(place, kind="stable")
+        size = np.bincount(place, minlength=len(known))
+        start = np.cumsum(size) - size
+        return Twins(np.array(place), at[by_class[start]], at[by_class[start + np.minimum(1, size - 1)]], size)
+
     def without(self, rows: Ints) -> Network:
         """The network without some rows of links."""
         kept = np.setdiff1d(np.arange(len(self.a)), rows)
@@ -91,6 +125,11 @@ class Network:
 
     def _of_rows(self, kept: Ints, mbps: Ints) -> Network:
         return Network(self.a[kept], self.b[kept], mbps, self.hosts, self.port_mbps, self.length[kept])
+
+
+def _links_of(arcs: Arcs, start: int, end: int) -> bytes:
+    """A switch's links as something to compare."""
+    return np.stack([arcs.head[start:end], arcs.mbps[start:end], arcs.length[start:end]]).tobytes()
 
 
 def network_of(

@@ -33,15 +33,15 @@ def permutation_bound(network: Network) -> Fraction:
 
 def matched_links(network: Network) -> int:
     """Sum of links between x min(endpoints) over the heaviest matching of switches with switches."""
-    counts, hosts = host_links(network), network.hosts[network.with_hosts]
-    if not counts.size:
+    twins, at = network.twins, network.with_hosts
+    if not len(at):
         return 0
+    counts, hosts = host_links(network, twins.first), network.hosts[at]
     if _has_regular_antipodes(counts, hosts):
         return int(counts.max()) * int(hosts.sum())
-    kinds, place = _twins(network)
-    if len(kinds) <= _MOST_CLASSES:
-        return _of_classes(counts, hosts, place, len(kinds))
-    weights = counts.astype(np.int64) * np.minimum.outer(hosts, hosts)
+    if twins.classes <= _MOST_CLASSES:
+        return _of_classes(network, counts)
+    weights = host_links(network, at).astype(np.int64) * np.minimum.outer(hosts, hosts)
     return heaviest_assignment(weights)
 
 
@@ -54,26 +54,11 @@ def _has_regular_antipodes(counts: Hops, hosts: Ints) -> bool:
     return bool((hosts == hosts[0]).all() and (furthest == furthest[0]).all())
 
 
-def _twins(network: Network) -> tuple[list[tuple[int, bytes]], Ints]:
-    """Kinds of switches with endpoints, and that of each: equal endpoints and the same neighbours."""
-    arcs = network.arcs
-    first = dict(zip(arcs.tails.tolist(), arcs.first.tolist(), strict=True))
-    sizes = np.bincount(arcs.tail, minlength=network.switches)
-    kinds: dict[tuple[int, bytes], int] = {}
-    place = []
-    for switch in network.with_hosts.tolist():
-        start = first.get(switch, 0)
-        near = arcs.head[start : start + int(sizes[switch])].tobytes()
-        place.append(kinds.setdefault((int(network.hosts[switch]), near), len(kinds)))
-    return list(kinds), np.array(place, dtype=np.int64)
-
-
-def _of_classes(counts: Hops, hosts: Ints, place: Ints, kinds: int) -> int:
+def _of_classes(network: Network, counts: Hops) -> int:
     """The heaviest matching between classes of switches that symmetries exchange."""
-    sizes = np.bincount(place, minlength=kinds)
-    first = np.unique(place, return_index=True)[1]
-    weights = counts[np.ix_(first, first)].astype(np.int64)
-    for kind in np.flatnonzero(sizes > 1).tolist():
-        one, other = np.flatnonzero(place == kind)[:2]
-        weights[kind, kind] = counts[one, other]
-    return heaviest_transport(weights * np.minimum.outer(hosts[first], hosts[first]), sizes.tolist())
+    twins, at = network.twins, network.with_hosts
+    first, other = np.searchsorted(at, twins.first), np.searchsorted(at, twins.other)
+    weights = counts[:, first].astype(np.int64)
+    np.fill_diagonal(weights, counts[np.arange(twins.classes), other])
+    hosts = network.hosts[twins.first]
+    return heaviest_transport(weights * np.minimum.outer(hosts, hosts), twins.size.tolist())

@@ -46,7 +46,7 @@ class _Room:
         return np.asarray(np.maximum(0, np.minimum(self._units // box.units, self._mw // max(1, box.power_mw))))
 
     def put(self, racks: Ints, box: SwitchBox) -> Stands | None:
-        """Put a switch into each of these racks (one may come again), the first one highest; None if one has no room."""
+        """Put a switch into each of these racks (one may come again), from the top down; None if one has no room."""
         counts = np.bincount(racks, minlength=len(self._units))
         if not len(racks) or (counts > self.how_many(box)).any():
             return None
@@ -94,22 +94,30 @@ def _leaf_racks(layout: Layout, numbers: ClosNumbers, box: SwitchBox) -> Ints:
     """Rack of every leaf in the order of numbers; none where they do not fit."""
     if layout.policy in IN_SERVER_RACKS:
         return np.tile(layout.in_server_racks(numbers.group, numbers.rails), numbers.planes)
-    leaves = numbers.planes * numbers.rails
     room: list[int] = _Room(layout).how_many(box).tolist()
-    found: list[int] = []
-    for order in layout.nearest_to_groups(numbers.group):
-        missing = leaves
-        for rack in order:
-            taken = min(missing, room[rack])
-            room[rack] -= taken
-            found += [rack] * taken
-            missing -= taken
-            if not missing:
-                break
-        if missing:
-            return np.array([], dtype=np.int64)
+    found = _dealt(layout.nearest_to_groups(numbers.group), numbers.planes * numbers.rails, room)
+    if not found:
+        return np.array([], dtype=np.int64)
     by_group = np.array(found, dtype=np.int64).reshape(numbers.groups, numbers.planes, numbers.rails)
     return by_group.transpose(1, 0, 2).ravel()
+
+
+def _dealt(orders: list[list[int]], each: int, room: list[int]) -> list[int]:
+    """Racks of so many switches for every order of racks, each rack filled before the next; none if the room ends."""
+    found: list[int] = []
+    for order in orders:
+        missing = each
+        for rack in order:
+            taken = min(missing, room[rack])
+            if taken:
+                room[rack] -= taken
+                found += [rack] * taken
+                missing -= taken
+                if not missing:
+                    break
+        if missing:
+            return []
+    return found
 
 
 def _spine_racks(layout: Layout, numbers: ClosNumbers, box: SwitchBox, room: _Room, leaf_racks: Ints) -> Stands | None:

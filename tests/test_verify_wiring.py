@@ -297,6 +297,17 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     "a run that is too long": ("two_tiers", "wires_cover_runs", lambda w: changed(w, "wires", run_m={0: 5.0})),
     "a length that is not sold": ("two_tiers", "wires_cover_runs", lambda w: changed(w, "wires", length_m={0: 6.0})),
     "a length without a price": ("one_tier", "wires_cover_runs", lambda w: changed(w, "wires", length_m={0: 2.5})),
+    # figures
+    "every uplink at half its speed": (
+        "two_tiers",
+        "figures_hold_on_graph",
+        lambda w: changed(w, "links", gbps=dict.fromkeys(kind_rows(w, SPINES), 100.0)),
+    ),
+    "all servers on one leaf": (
+        "two_tiers",
+        "figures_hold_on_graph",
+        lambda w: changed(w, "links", b=dict.fromkeys(kind_rows(w, SERVERS), boxes(w, "leaf")[0])),
+    ),
     # modules
     "a module twice": ("two_tiers", "modules_fill_cages", lambda w: picked(w, "modules", [*range(len(w.modules)), 0])),
     "a module less": ("two_tiers", "modules_fill_cages", lambda w: without(w, "modules", 0)),
@@ -511,6 +522,25 @@ def test_a_claim_above_the_flow_is_refused() -> None:
     document["fabrics"][0]["metrics"]["bisection_gbps_per_gpu"] = 134
     checks = {check.name: check for check in verify(read(document))}
     assert checks["bisection_carries_claim"].detail == ("compute: 400 Gb/s between 4 servers and 3, 402 claimed")
+
+
+@pytest.mark.parametrize("key", ["permutation_gbps_per_gpu", "alltoall_gbps_per_gpu", "allreduce_gbps_per_gpu",
+                                 "bisection_gbps_per_gpu", "mean_switch_hops", "max_switch_hops"])  # fmt: skip
+def test_a_figure_that_the_graph_does_not_have_is_refused(key: str) -> None:
+    """Each figure one higher than it is, on three tiers."""
+    made = design("pods")
+    fabric = made.fabrics[0]
+    wrong = fabric.metrics.model_copy(update={key: getattr(fabric.metrics, key) + 1})
+    changed_file = made.model_copy(update={"fabrics": (fabric.model_copy(update={"metrics": wrong}),)})
+    checks = {check.name: check for check in verify_wiring(changed_file, wiring("pods"))}
+    assert not checks["figures_hold_on_graph"].ok
+    assert key in checks["figures_hold_on_graph"].detail or "longest path" in checks["figures_hold_on_graph"].detail
+
+
+def test_a_graph_that_is_too_large_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabopt.verify.graph.MOST_WORK", 10)
+    checks = {check.name: check for check in verify_wiring(design("pods"), wiring("pods"))}
+    assert "more than 10: the graph is left to the classes" in checks["figures_hold_on_graph"].detail
 
 
 def test_a_file_that_makes_no_wiring_breaks_every_rule() -> None:

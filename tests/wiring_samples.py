@@ -12,9 +12,9 @@ import numpy as np
 from fabopt import optimize
 from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Design
-from fabopt.units import MBPS_PER_GBPS, ceil_div
-from fabopt.verify.bandwidth import bisection
-from fabopt.verify.evidence import Evidence
+from fabopt.units import MBPS_PER_GBPS, ceil_div, plain_fraction
+from fabopt.verify import bandwidth
+from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.wiring.model import Wiring
 from tests import random_cases
 from tests.verify_fixtures import PARTS, Json, digest, read, three_tiers
@@ -80,9 +80,24 @@ def a_design(sizes: Sizes) -> Design:
         dict(document["bom"][4], id="dac", length_m=length, in_use=count)
         for length, count in Counter({row["length_m"]: row["count"] for row in made["links"]}).items()
     ]
-    claim = bisection(Evidence(read(document)).fabrics[0]) / MBPS_PER_GBPS
-    made["metrics"]["bisection_gbps_per_gpu"] = float(claim)
+    made["metrics"] = _metrics(Evidence(read(document)).fabrics[0])
     return read(document)
+
+
+def _metrics(fabric: FabricEvidence) -> Json:
+    """The figures that the structure promises."""
+    rates = {
+        "injection": fabric.injection,
+        "bisection": bandwidth.bisection(fabric),
+        "alltoall": bandwidth.all_to_all(fabric),
+        "permutation": bandwidth.permutation(fabric),
+        "allreduce": bandwidth.allreduce(fabric),
+    }
+    return {
+        **{f"{name}_gbps_per_gpu": plain_fraction(rate / MBPS_PER_GBPS) for name, rate in rates.items()},
+        "max_switch_hops": bandwidth.HOPS_BY_TIERS[fabric.num_tiers],
+        "mean_switch_hops": plain_fraction(bandwidth.mean_hops(fabric)),
+    }
 
 
 def _switch() -> Json:

@@ -34,3 +34,20 @@ def heaviest_transport(weights: Ints, counts: Sequence[int]) -> int:
     if status != flow.OPTIMAL:
         raise RuntimeError(f"the transport has no optimum: {status}")
     return -int(flow.optimal_cost())
+
+
+def heaviest_assignment(weights: Ints) -> int:
+    """The most that a matching of all boxes with all boxes weighs, one by one; ``weights``: shape (boxes, boxes).
+
+    Exact. Raises ``RuntimeError`` if the assignment has no optimum.
+    """
+    from ortools.graph.python import linear_sum_assignment  # only irregular graphs need it
+
+    boxes = len(weights)
+    near, far = np.divmod(np.arange(boxes * boxes), boxes)
+    assignment = linear_sum_assignment.SimpleLinearSumAssignment()
+    assignment.add_arcs_with_cost(near, far, int(weights.max()) - weights.ravel())
+    status = assignment.solve()
+    if status != assignment.OPTIMAL:
+        raise RuntimeError(f"the assignment has no optimum: {status}")
+    return int(weights.max()) * boxes - int(assignment.optimal_cost())

@@ -44,6 +44,7 @@ from fabopt.verify.fit import (
     parts_fit_cages,
 )
 from fabopt.verify.floor import boxes_fit_racks, has_floor, servers_fill_racks
+from fabopt.verify.graph import figures_hold_on_graph
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
 from fabopt.verify.links import (
     attachments_are_placed,
@@ -171,6 +172,7 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     spines_reach_cores,
     planes_are_connected,
     bisection_carries_claim,
+    figures_hold_on_graph,
     wires_are_listed,
     wires_fit_cages,
     wires_join_cages,

@@ -1,8 +1,8 @@
 """A chassis is a switch of many ports: as a core it takes the place of several boxes, and its power and units count.
 
 16 servers at 1:1 on three tiers of 4-port switches (1000 USD, 100 W, 1 unit; cables 10, 20, 30 USD, as in
-``tests.test_brute_force``): 8 leaves of 2 down and 2 up, 4 pods of 2 leaves and 2 spines of 2 down and 2 up. The 16 links
-above the spines take 4 cores of 4 ports, or one chassis of 16: q = 2 spines of each pod with m2 = 2 links each.
+``tests.test_brute_force``): 8 leaves of 2 down and 2 up, 4 pods of 2 leaves and 2 spines of 2 down and 2 up. The 16
+links above the spines take 4 cores of 4 ports, or one chassis of 16: q = 2 spines of each pod with m2 = 2 links each.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ to the explicit wiring, port by port.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from fabopt.schema.design import Check, Design
 from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
@@ -35,6 +36,7 @@ from fabopt.verify.fit import (
 )
 from fabopt.verify.floor import boxes_fit_racks, has_floor, servers_fill_racks
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
+from fabopt.verify.homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
 from fabopt.verify.links import (
     attachments_are_placed,
     bundles_join_boxes,
@@ -111,6 +113,7 @@ FabricRule = Callable[[Proof, FabricEvidence], None]
 WiringRule = Callable[[Proof, Cabling], None]
 FloorRule = Callable[[Proof, Wired], None]
 DesignRule = Callable[[Proof, Evidence], None]
+Rule = TypeVar("Rule")
 
 FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
 DESIGN_RULES: tuple[DesignRule, ...] = (parts_are_known, one_candidate_per_fabric, nics_fit_slots)
@@ -172,6 +175,9 @@ WIRING_RULES: tuple[WiringRule, ...] = (
 # Of fabrics whose rails are networks of their own.
 RAIL_RULES: tuple[FabricRule, ...] = (scale_up_carries_rails,)
 RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
+# Of fabrics whose servers are dual-homed.
+HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
+HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
@@ -216,7 +222,7 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     for rule in DESIGN_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
     for fabric in evidence.fabrics:
-        for fabric_rule in (*FABRIC_RULES, *(RAIL_RULES if has_own_rails(fabric) else ())):
+        for fabric_rule in _rules(fabric, FABRIC_RULES, RAIL_RULES, HOMING_RULES):
             yield as_check(fabric_rule.__name__, prove(fabric_rule, fabric), fabric.made.name)
     wired = Wired(evidence)
     if wired.is_listed:
@@ -228,8 +234,16 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
         yield as_check(rule.__name__, prove(rule, evidence))
 
 
+def _rules(
+    fabric: FabricEvidence, always: tuple[Rule, ...], of_rails: tuple[Rule, ...], of_homing: tuple[Rule, ...]
+) -> Iterator[Rule]:
+    yield from always
+    yield from of_rails if has_own_rails(fabric) else ()
+    yield from of_homing if is_dual_homed(fabric) else ()
+
+
 def _wiring_checks(evidence: Evidence, wired: Wired) -> Iterator[Check]:
     for index, fabric in enumerate(evidence.fabrics):
         cabling = Cabling(fabric, wired, index)
-        for rule in (*WIRING_RULES, *(RAIL_WIRING_RULES if has_own_rails(fabric) else ())):
+        for rule in _rules(fabric, WIRING_RULES, RAIL_WIRING_RULES, HOMING_WIRING_RULES):
             yield as_check(rule.__name__, prove(rule, cabling), fabric.made.name)

@@ -93,6 +93,7 @@ class Numbers:
             group_cores=structure.cores_per_group,
             first=self.embedded.first_servers if self.made.growth else 0,
             apart=apart,
+            dual=self.wanted.homing == "dual",
         )
 
     @cached_property

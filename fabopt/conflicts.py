@@ -15,7 +15,7 @@ from functools import partial
 from fabopt.clock import Clock, Settings
 from fabopt.crowding import crowded, floor_conflicts
 from fabopt.inquiry import Inquiry, TimeOverError, Watch, last_true, narrowed, share_of_limits
-from fabopt.metrics import oversubscription
+from fabopt.metrics import HOPS_BY_TIERS, figures, oversubscription
 from fabopt.problem import Problem
 from fabopt.scarcity import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
 from fabopt.schema.base import Strict
@@ -24,7 +24,7 @@ from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
 from fabopt.spending import share_of, spending, together
 from fabopt.topology.families import most_servers
-from fabopt.units import exact, gbps, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 # Every question is a search; when these seconds are over, what has been found by then is told.
 MOST_SECONDS = 20.0
@@ -36,6 +36,9 @@ RATIO_PRECISION = Fraction(1, 1000)
 # Further apart than this, two ratios are halved by their quotient, closer by their difference.
 FAR_APART = Fraction(11, 10)
 RATIO_DIGITS = 6
+# Speeds are whole Mb/s.
+GBPS_DIGITS = 3
+DEMANDED_FIGURES = {"bisection": "bisection", "alltoall": "all-to-all", "allreduce": "ring all-reduce"}
 SHORTEST_RUN_M = 0.5
 RUN_PRECISION_M = 0.5
 # by kind of run: switch tiers that it takes
@@ -89,7 +92,7 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     if found:
         return found
     buying = _asked(inquiry, buying_conflicts)
-    found = buying + _asked(inquiry, _servers, supply_conflicts)
+    found = buying + _asked(inquiry, _servers, supply_conflicts, _hops)
     if not buying and not any(_is_far_too_many(one) for one in found):
         found += _asked(inquiry, _structure, _runs, _demands)
     return found
@@ -178,8 +181,10 @@ def _demands(inquiry: Inquiry) -> Iterator[Conflict]:
         meant = inquiry.problem.fabrics[index]
         yield from _bandwidth(inquiry, fabric, index)
         limits = {"leaf": meant.oversubscription_leaf, "spine": meant.oversubscription_spine}
-        for tier in list(limits)[: max(meant.tiers) - 1]:
+        for tier in list(limits)[: max(meant.tiers, default=0) - 1]:
             yield from _ratio(inquiry, fabric, index, tier, limits)
+        for figure in DEMANDED_FIGURES:
+            yield from _figure(inquiry, fabric, index, figure)
 
 
 def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:
@@ -232,6 +237,58 @@ def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict
         needed=plain_fraction(_rounded_up(best, RATIO_DIGITS), RATIO_DIGITS),
         detail=f"the least oversubscription at the {tier} boundary that gives a design (within 0.1%)",
     )
+
+
+def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterator[Conflict]:
+    """The most of a figure below the one wanted that some design gives (within 0.1 %)."""
+    key = f"min_{figure}_gbps_per_gpu"
+    wanted = getattr(fabric, key)
+    if wanted is None:
+        return
+    limit = f"fabrics.{fabric.name}.{key}"
+    inquiry.tell(limit)
+
+    def reached(least: float | None) -> Fraction | None:
+        found = inquiry.design(_changed(inquiry.case, fabric, **{key: least}))
+        if found is None:
+            return None
+        given: Fraction = getattr(figures(found.picked[index][0].design, inquiry.problem.gpus), figure)
+        return given
+
+    best, high = reached(None), exact(wanted) * MBPS_PER_GBPS
+    if best is None:
+        return
+    while high - best > RATIO_PRECISION * high:
+        middle = (best + high) / 2
+        found = reached(plain_fraction(middle / MBPS_PER_GBPS, GBPS_DIGITS))
+        best, high = (best, middle) if found is None else (max(found, middle), high)
+    yield Conflict(
+        limit=limit,
+        value=wanted,
+        needed=plain_fraction(_rounded_down(best / MBPS_PER_GBPS, GBPS_DIGITS), GBPS_DIGITS),
+        detail=f"the most {DEMANDED_FIGURES[figure]} bandwidth per GPU that a design gives (within 0.1%)",
+    )
+
+
+def _hops(inquiry: Inquiry) -> Iterator[Conflict]:
+    """The fewest switches on the longest path with which there is a design."""
+    for fabric in inquiry.case.fabrics:
+        most = fabric.max_switch_hops
+        if most is None:
+            continue
+        limit = f"fabrics.{fabric.name}.max_switch_hops"
+        inquiry.tell(limit)
+        more = (hops for hops in HOPS_BY_TIERS.values() if hops > most)
+        changed = ((hops, _changed(inquiry.case, fabric, max_switch_hops=hops)) for hops in more)
+        needed = next((hops for hops, case in changed if inquiry.design(case) is not None), None)
+        if needed is not None:
+            detail = "the fewest switches on the longest path with which there is a design"
+            yield Conflict(limit=limit, value=most, needed=needed, detail=detail)
+
+
+def _rounded_down(value: Fraction, digits: int) -> Fraction:
+    """So that a design gives what is written."""
+    return Fraction(math.floor(value * 10**digits), 10**digits)
 
 
 def _rounded_up(value: Fraction, digits: int) -> Fraction:
@@ -308,7 +365,7 @@ def _shown(value: object) -> int | float | str | None:
 def _runs(inquiry: Inquiry) -> Iterator[Conflict]:
     if inquiry.problem.plan is not None:
         return
-    tallest = max(max(fabric.tiers) for fabric in inquiry.problem.fabrics)
+    tallest = max(max(fabric.tiers, default=0) for fabric in inquiry.problem.fabrics)
     for key, tiers in RUN_KEYS.items():
         if tallest < tiers:
             continue

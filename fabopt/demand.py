@@ -1,6 +1,7 @@
 """What each fabric must give: bandwidth per GPU and the oversubscription that is tolerated.
 
-A fabric's own keys go first, then the workload profile's, then the contract's defaults (1.0 and 400 Gb/s).
+A fabric's own keys go first, then what a model needs (``fabopt.tolerance`` fills it in) or the workload profile's, then
+the contract's defaults (1.0 and 400 Gb/s).
 """
 
 from __future__ import annotations
@@ -11,22 +12,37 @@ from fractions import Fraction
 from fabopt.schema.base import ratio
 from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
 from fabopt.schema.catalog import Server
+from fabopt.schema.model import Model
 from fabopt.schema.workload import DEFAULT_PROFILE, PROFILES, Profile
 from fabopt.units import mbps
+from fabopt.workload.ranks import ranks_of
+from fabopt.workload.timing import Workload, workload_of
 
 
 @dataclass(frozen=True)
 class Demand:
-    """Injection each GPU needs (Mb/s) and the most oversubscription at the leaf and spine boundaries."""
+    """Injection each GPU needs (Mb/s) and the most oversubscription at the leaf and spine boundaries.
+
+    ``bisection_mbps``, ``alltoall_mbps``, ``allreduce_mbps``: least figures per GPU; 0 where none is asked for.
+    """
 
     gpu_mbps: int
     max_oversubscription_leaf: Fraction
     max_oversubscription_spine: Fraction
+    bisection_mbps: int = 0
+    alltoall_mbps: int = 0
+    allreduce_mbps: int = 0
+
+    @property
+    def least_injection(self) -> int:
+        """No figure is above injection (Mb/s)."""
+        return max(self.bisection_mbps, self.alltoall_mbps, self.allreduce_mbps)
 
 
 def profile_of(case: Case) -> Profile:
     """The workload profile of a case, or the default one."""
-    return PROFILES[case.workload.profile] if case.workload else DEFAULT_PROFILE
+    profile = case.workload.profile if case.workload else None
+    return DEFAULT_PROFILE if profile is None else PROFILES[profile]
 
 
 def oversubscription_of(fabric: Fabric, profile: Profile) -> Oversubscription:
@@ -53,7 +69,14 @@ def demand_of(fabric: Fabric, case: Case, stage: Stage | None = None) -> Demand:
     most = at_last if own is None else _both(own, at_last)
     assert most.leaf is not None and most.spine is not None
     wanted = fabric.min_gbps_per_gpu if fabric.min_gbps_per_gpu is not None else profile.min_gbps_per_gpu
-    return Demand(mbps(wanted), ratio(most.leaf), ratio(most.spine))
+    return Demand(
+        mbps(wanted),
+        ratio(most.leaf),
+        ratio(most.spine),
+        mbps(fabric.min_bisection_gbps_per_gpu or 0),
+        mbps(fabric.min_alltoall_gbps_per_gpu or 0),
+        mbps(fabric.min_allreduce_gbps_per_gpu or 0),
+    )
 
 
 def stages_of(case: Case, server: Server) -> tuple[Stage, ...]:
@@ -89,3 +112,18 @@ def resolved(case: Case, server: Server) -> Case:
     return case.model_copy(
         update={"fabrics": fabrics, "stages": stages_of(case, server), "servers": None, "gpus": None}
     )
+
+
+def case_workload(case: Case, server: Server) -> Workload | None:
+    """The model of a case on the GPUs of its last stage; None for a profile, or nothing."""
+    wanted = case.workload
+    if wanted is None or not isinstance(wanted.model, Model):
+        return None
+    servers = stages_of(case, server)[-1].servers or 0
+    ranks = ranks_of(wanted.model, wanted.plan.on(wanted.model.plan), servers * server.gpus)
+    return workload_of(wanted.model, ranks, server, wanted.gpu_utilization)
+
+
+def computing(case: Case) -> Fabric | None:
+    """The fabric that GPUs compute over: the first of that role."""
+    return next((fabric for fabric in case.fabrics if fabric.role == "compute"), None)

@@ -22,7 +22,6 @@ from fabopt.schema.design import (
     FloorUse,
     LinkPart,
     LinkRow,
-    Metrics,
     NicUse,
     PortUse,
     TierUse,
@@ -32,9 +31,8 @@ from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.floored import grid_of
 from fabopt.topology.families import FAMILIES
 from fabopt.topology.family import LinkUse, Tier
-from fabopt.units import gbps, plain_fraction
+from fabopt.units import gbps
 
-RATIO_DIGITS = 6
 NO_MEDIUM = "none"
 
 
@@ -58,13 +56,8 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         nic=_nic_use(part.nic),
         tiers=tuple(_tier_use(tier) for tier in part.tiers),
         links=tuple(_link_rows(problem, fabric, part.links, units)),
-        oversubscription={name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()},
-        metrics=Metrics(
-            injection_gbps_per_gpu=plain_fraction(found.injection / 1000, RATIO_DIGITS),
-            bisection_gbps_per_gpu=plain_fraction(found.bisection / 1000, RATIO_DIGITS),
-            alltoall_gbps_per_gpu=plain_fraction(found.alltoall / 1000, RATIO_DIGITS),
-            max_switch_hops=found.max_switch_hops,
-        ),
+        oversubscription=found.ratios(),
+        metrics=found.metrics(),
         placement=part.placement,
         growth=growth_of(problem, fabric, candidate.design, units),
     )

@@ -11,21 +11,22 @@ from fabopt.installed import StageNumbers
 from fabopt.joints import Ints
 from fabopt.metrics import figures
 from fabopt.problem import FabricProblem, Problem
-from fabopt.schema.design import Metrics, StageStructure
+from fabopt.schema.design import StageStructure
 from fabopt.topology.candidate import Option
 from fabopt.topology.clos.candidates import Clos, moved_cables
 from fabopt.topology.clos.floored import numbers_of
 from fabopt.topology.clos.growth import at_stage
 from fabopt.topology.clos.shape import most_down, most_endpoints, usable_ports
-from fabopt.units import plain_fraction
+from fabopt.topology.direct.design import Direct
 
-RATIO_DIGITS = 6
 WIRES = ("cable", "fibre")
 Units = Sequence[tuple[Option, int]]
 
 
-def growth_of(problem: Problem, fabric: FabricProblem, clos: Clos, units: Units) -> tuple[StageStructure, ...]:
+def growth_of(problem: Problem, fabric: FabricProblem, clos: Clos | Direct, units: Units) -> tuple[StageStructure, ...]:
     """What stands at each stage; nothing where there is one stage."""
+    if isinstance(clos, Direct):
+        return ()
     cables = 0
     found = []
     moved = moved_cables(clos)
@@ -72,13 +73,8 @@ def _stage_structure(
         moved_cables=cables[1],
         free_leaf_ports=free_leaf,
         free_spine_ports=free_spine,
-        oversubscription={name: plain_fraction(ratio, RATIO_DIGITS) for name, ratio in found.oversubscription.items()},
-        metrics=Metrics(
-            injection_gbps_per_gpu=plain_fraction(found.injection / 1000, RATIO_DIGITS),
-            bisection_gbps_per_gpu=plain_fraction(found.bisection / 1000, RATIO_DIGITS),
-            alltoall_gbps_per_gpu=plain_fraction(found.alltoall / 1000, RATIO_DIGITS),
-            max_switch_hops=found.max_switch_hops,
-        ),
+        oversubscription=found.ratios(),
+        metrics=found.metrics(),
     )
 
 

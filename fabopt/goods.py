@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -121,7 +122,7 @@ class Item:
 
     def tier_of(self, units: int) -> int:
         """The break that an order of so many units reaches."""
-        return max(tier for tier, start in enumerate(self.starts) if start <= max(1, units))
+        return bisect_right(self.starts, max(1, units)) - 1
 
     def cost(self, stage: int, units: int, present: bool = False) -> int:
         """Cents of one order at a stage."""

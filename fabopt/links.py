@@ -15,7 +15,7 @@ Sources: contract, section Fit; the lane-rate rule is the hardware's: passive co
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -35,6 +35,9 @@ class Mode(Enum):
     NEAR = "near"
     FAR = "far"
     WHOLE = "whole"
+
+    # Enum's own works in Python; assemblies are looked up by the thousand
+    __hash__ = object.__hash__
 
 
 class Assembly(NamedTuple):
@@ -331,22 +334,39 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
 
     A splitter does not stand for a breakout fibre: at a server it needs ports that all go to one leaf.
     """
-    kept: list[Assembly] = []
+    kept: dict[Hashable, list[Assembly]] = {}
     order = sorted(
         assemblies, key=lambda one: (*map(sum, zip(*(i.unit_cents for i in one.items), strict=True)), one.name)
     )
+    found = []
     for one in order:
+        rivals = (other for key in _keys_of_rivals(one) for other in kept.get(key, ()))
         if not any(
-            other.mode is one.mode
-            and other.ports_per_wire == one.ports_per_wire
-            and (one.mode is not Mode.NEAR or (other.near is None) == (one.near is None))
+            (one.mode is not Mode.NEAR or (other.near is None) == (one.near is None))
             and beats(other.near, one.near)
             and beats(other.wire, one.wire)
             and beats(other.far, one.far)
-            for other in kept
+            for other in rivals
         ):
-            kept.append(one)
-    return kept
+            kept.setdefault(_key(one, _looked_at(one.near), _looked_at(one.far)), []).append(one)
+            found.append(one)
+    return found
+
+
+def _keys_of_rivals(one: Assembly) -> Iterator[Hashable]:
+    """Keys of all that may beat an assembly: a part that varies is beaten by itself only, or where there is none."""
+    for near in dict.fromkeys((None, _looked_at(one.near))):
+        for far in dict.fromkeys((None, _looked_at(one.far))):
+            yield _key(one, near, far)
+
+
+def _key(one: Assembly, near: Hashable, far: Hashable) -> Hashable:
+    return one.mode, one.ports_per_wire, near, _looked_at(one.wire), far
+
+
+def _looked_at(item: Item | None) -> Hashable:
+    """The item itself where nothing else can beat it; of all others the same word; None where there is none."""
+    return item if item is None or item.varies else "plain"
 
 
 __all__ = [

@@ -3,8 +3,9 @@
 Injection is what a GPU can send into the fabric. Bisection is the one-way capacity of the worst balanced cut divided by
 half the GPUs: injection over the product of the ratios above 1. All-to-all is the largest equal rate of uniform
 traffic: with E server ports in a plane, each sending rho evenly to all others, a leaf with e ports sends
-e rho (E-e)/(E-1) upwards, a pod likewise. Hops are switches on the longest shortest path. Source: contract, section
-Design file; docs/formulation.md, "Figures".
+e rho (E-e)/(E-1) upwards, a pod likewise. Worst permutation is its throughput upper bound: all capacity over the
+links that the heaviest matching of leaves takes. Ring all-reduce is the rate at which every port can send to the same
+port of the next server. Hops are switches on the longest shortest path. Source: docs/bandwidth.md.
 """
 
 from __future__ import annotations
@@ -13,20 +14,51 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fabopt.graph.leaves import LeafClass, matched_links, mean_switches
+from fabopt.schema.design import Metrics
 from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.direct.design import Direct
+from fabopt.units import MBPS_PER_GBPS, plain_fraction
 
 HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
+# Digits behind the point that files have of ratios and figures.
+FILE_DIGITS = 6
 
 
 @dataclass(frozen=True)
 class Figures:
-    """All in Mb/s per GPU, exact; ``oversubscription`` by boundary."""
+    """All in Mb/s per GPU, exact; ``oversubscription`` by boundary. None: not worked out for the family."""
 
     oversubscription: dict[str, Fraction]
     injection: Fraction
     bisection: Fraction
     alltoall: Fraction
+    permutation: Fraction | None
+    allreduce: Fraction | None
     max_switch_hops: int
+    mean_switch_hops: Fraction | None
+
+    def ratios(self) -> dict[str, int | float]:
+        """Oversubscription as files have it."""
+        return {name: plain_fraction(ratio, FILE_DIGITS) for name, ratio in self.oversubscription.items()}
+
+    def metrics(self) -> Metrics:
+        """The other figures as files have them, in Gb/s."""
+        return Metrics(
+            injection_gbps_per_gpu=_gbps(self.injection),
+            bisection_gbps_per_gpu=_gbps(self.bisection),
+            alltoall_gbps_per_gpu=_gbps(self.alltoall),
+            max_switch_hops=self.max_switch_hops,
+            permutation_gbps_per_gpu=None if self.permutation is None else _gbps(self.permutation),
+            allreduce_gbps_per_gpu=None if self.allreduce is None else _gbps(self.allreduce),
+            mean_switch_hops=None
+            if self.mean_switch_hops is None
+            else plain_fraction(self.mean_switch_hops, FILE_DIGITS),
+        )
+
+
+def _gbps(rate_mbps: Fraction) -> int | float:
+    return plain_fraction(rate_mbps / MBPS_PER_GBPS, FILE_DIGITS)
 
 
 def oversubscription(clos: Clos) -> dict[str, Fraction]:
@@ -44,15 +76,73 @@ def oversubscription(clos: Clos) -> dict[str, Fraction]:
     return ratios
 
 
-def figures(clos: Clos, gpus: int) -> Figures:
+def figures(clos: Clos | Direct, gpus: int) -> Figures:
     """All figures of a candidate."""
+    if isinstance(clos, Direct):
+        made = clos.bandwidth(gpus)
+        return Figures(
+            made.oversubscription, made.injection, made.bisection, made.alltoall, None, None, made.max_switch_hops, None
+        )
     ratios = oversubscription(clos)
     injection = clos.parts.nic.injection
     bisection = injection
     for ratio in ratios.values():
         bisection /= max(Fraction(1), ratio)
     bisection = min(bisection, clos.parts.nic.crosses_any_cut)
-    return Figures(ratios, injection, bisection, _alltoall(clos, gpus), HOPS_BY_TIERS[clos.tiers])
+    return Figures(
+        ratios,
+        injection,
+        bisection,
+        _alltoall(clos, gpus),
+        min(_permutation(clos, gpus), clos.parts.nic.crosses_any_cut),
+        _allreduce(clos, gpus),
+        HOPS_BY_TIERS[clos.tiers],
+        Fraction(1) if clos.tiers == 1 else mean_switches(leaf_classes(clos)),
+    )
+
+
+def _per_gpu(clos: Clos, gpus: int, port_rate: Fraction) -> Fraction:
+    """What a GPU gets if each of its ports sends so much, at most its injection."""
+    ports = clos.shape.servers * clos.shape.ports * clos.parts.nic.planes
+    return min(clos.parts.nic.injection, port_rate * ports / gpus) if gpus else Fraction(0)
+
+
+def leaf_classes(clos: Clos) -> tuple[LeafClass, ...]:
+    """The leaves of a plane by their pods and server ports, for two tiers and more."""
+    shape = clos.shape
+    full, last = int(shape.g * shape.k), int(shape.last_group * shape.k)
+    rails = int(shape.rails) if shape.rail_pods else 1
+    each = int(shape.leaves_of_a_group)
+    full_pods = int(shape.pods) - rails
+    return (
+        LeafClass(0, full_pods, int(shape.groups_per_pod) * each, full),
+        LeafClass(1, rails, (int(shape.last_pod_groups) - 1) * each, full),
+        LeafClass(1, rails, each, last),
+    )
+
+
+def _permutation(clos: Clos, gpus: int) -> Fraction:
+    """Throughput upper bound of the worst permutation: capacity both ways / links that the heaviest matching takes."""
+    parts, shape = clos.parts, clos.shape
+    matched = 0 if parts.leaf_up is None else matched_links(leaf_classes(clos))
+    if not matched or parts.leaf_up is None:
+        return _per_gpu(clos, gpus, Fraction(parts.nic.port.lane.port_mbps))
+    capacity = int(shape.leaves * shape.u) * parts.leaf_up.lane.port_mbps
+    if parts.spine_up is not None:
+        capacity += int(shape.pods * shape.spines * shape.x) * parts.spine_up.lane.port_mbps
+    return _per_gpu(clos, gpus, Fraction(2 * capacity, matched))
+
+
+def _allreduce(clos: Clos, gpus: int) -> Fraction:
+    """Every port sends to the same port of the next server: only a group's, or pod's, last server sends upwards."""
+    parts, shape = clos.parts, clos.shape
+    rate = Fraction(parts.nic.port.lane.port_mbps)
+    if parts.leaf_up is not None and shape.groups > 1:
+        rate = min(rate, Fraction(int(shape.u) * parts.leaf_up.lane.port_mbps, int(shape.k)))
+    if parts.spine_up is not None and shape.groups > shape.groups_per_pod:
+        leaving = int(shape.k * shape.leaves_of_a_group)
+        rate = min(rate, Fraction(int(shape.spines * shape.x) * parts.spine_up.lane.port_mbps, leaving))
+    return _per_gpu(clos, gpus, rate)
 
 
 def _alltoall(clos: Clos, gpus: int) -> Fraction:
@@ -63,8 +153,7 @@ def _alltoall(clos: Clos, gpus: int) -> Fraction:
         outside = ports - inside
         if inside and outside:
             port_rate = min(port_rate, Fraction(capacity * (ports - 1), inside * outside))
-    per_gpu = port_rate * parts.nic.planes * ports / gpus if gpus else Fraction(0)
-    return min(parts.nic.injection, per_gpu)
+    return _per_gpu(clos, gpus, port_rate)
 
 
 def _cuts(clos: Clos) -> Iterable[tuple[int, int]]:

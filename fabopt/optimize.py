@@ -22,6 +22,7 @@ from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import case_record, fabric_design, floor_use, parts_of
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.finance import Weights
+from fabopt.foresight import prediction_of
 from fabopt.naive import naive_plans
 from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, Sums, sums_of
@@ -37,8 +38,10 @@ from fabopt.topology.clos.candidates import Clos, candidates_of
 from fabopt.topology.families import FAMILIES
 from fabopt.topology.family import FilePart, Restriction
 from fabopt.topology.threshold import Batch
-from fabopt.units import gbps, rounded, usd, watts
+from fabopt.units import cents, gbps, rounded, usd, watts
 from fabopt.verify import verify
+from fabopt.workload.prediction import use_of
+from fabopt.workload.remarks import workload_notes
 
 MOST_REFUSALS_NOTED = 6
 # What one plans with before there is a floor plan.
@@ -125,6 +128,8 @@ def design_of(
     )
     rows = bill(problem, answer.picked)
     totals = totals_of(problem, answer.picked, rows)
+    prediction = prediction_of(problem, answer.picked, cents(totals.capex_usd))
+    use = None if prediction is None or problem.needs is None else use_of(prediction, problem.needs)
     return Design(
         fabopt=__version__,
         case=case_record(problem),
@@ -137,7 +142,8 @@ def design_of(
         stages=stage_designs(problem, answer.picked, fabrics),
         bom=rows,
         alternatives=others,
-        notes=notes,
+        workload=use,
+        notes=(*notes, *(workload_notes(use, problem.case, problem.server) if use is not None else ())),
     )
 
 
@@ -205,7 +211,9 @@ def _without_answer(
             candidates_in_program=optimum.in_program,
             solve_s=round(time.perf_counter() - started, 3),
         ),
-        conflicts=(conflicts_of if infeasible else obstacles_of)(inputs.case, inputs.catalog, problem, settings, clock),
+        conflicts=(conflicts_of if infeasible else obstacles_of)(
+            problem.case, inputs.catalog, problem, settings, clock
+        ),
         notes=notes,
     )
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal
 
-from fabopt.demand import demand_of, stages_of
+from fabopt.demand import Demand, demand_of, stages_of
 from fabopt.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.floor import FloorPlan, servers_per_rack
 from fabopt.goods import Goods, Item, order_at_once
@@ -33,8 +33,10 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
 from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import Cage, Catalog, Server
+from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.topologies import families_of
 from fabopt.shelf import Shelf, shelf_names, shelf_of
+from fabopt.tolerance import with_needs
 from fabopt.units import cents, exact, mbps, milliwatts
 
 WIRES = ("cable", "fibre")
@@ -59,15 +61,17 @@ class AttachmentDemand:
 
 @dataclass(frozen=True)
 class Wants:
-    """What a point of a front asks of a fabric beyond the case.
+    """Figures that a case, or a point of a front, asks of a fabric.
 
-    ``bisection``: least Mb/s per GPU; ``headroom``: least servers that can be added within ``leaf_ratio``, the case's
-    oversubscription at the leaves.
+    ``bisection``, ``alltoall``, ``allreduce``: least Mb/s per GPU; ``headroom``: least servers that can be added within
+    ``leaf_ratio``, the case's oversubscription at the leaves.
     """
 
     leaf_ratio: Fraction
     bisection: Fraction = Fraction(0)
     headroom: int = 0
+    alltoall: Fraction = Fraction(0)
+    allreduce: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +100,9 @@ class FabricProblem:
     places: tuple[OpenLayout, ...] = ()
     # on a floor without a layout: whether bounds count how far apart servers are
     spread: bool = False
-    # the families that are looked at
+    # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
     topologies: tuple[str, ...] = ("clos",)
+    most_hops: int | None = None
 
     @property
     def hardware(self) -> Hashable:
@@ -194,6 +199,8 @@ class Problem:
     then: tuple[str, ...] = ()
     in_layouts: bool = False
     servers_per_rack: int | None = None
+    # of the computing fabric, where the case has a model
+    needs: WorkloadNeeds | None = None
     # fabrics as they are in every layout of the floor that is looked at, by fabric
     variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     # candidates that have been placed on the floor, by fabric in its layout, hardware and numbers
@@ -290,8 +297,9 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         shelf = shelf_of(case, catalog, prune)
     server = next(one for one in catalog.servers if one.id == case.server)
     goods = shelf.goods
-    stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
+    case, needs = with_needs(case, shelf, server, pcie)
+    stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     servers = stages[-1].servers
     energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
     return Problem(
@@ -312,6 +320,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         pcie_x16_gbps=pcie,
         plan=None if case.site.floor is None else FloorPlan(case.site.floor),
         servers_per_rack=servers_per_rack(case.site, server),
+        needs=needs,
     )
 
 
@@ -362,7 +371,11 @@ def _fabric(
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refused: dict[str, str] = {}
     nics: dict[str, tuple[NicOption, ...]] = {
-        protocol: tuple(nic_options(fabric, protocol, shelf, server, pcie, demand.gpu_mbps, refused))
+        protocol: tuple(
+            one
+            for one in nic_options(fabric, protocol, shelf, server, pcie, demand.gpu_mbps, refused)
+            if one.injection >= demand.least_injection
+        )
         for protocol in protocols
     }
     switches: dict[str, Mapping[str, tuple[SwitchType, ...]]] = {
@@ -374,6 +387,7 @@ def _fabric(
         role=fabric.role,
         protocols=protocols,
         tiers=_tiers(fabric),
+        wants=_wants(demand),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
         group_servers=_group_servers(fabric, servers_per_rack(case.site, server), servers),
@@ -392,13 +406,28 @@ def _fabric(
         },
         refused_nics=tuple(refused.values()),
         topologies=families_of(case, fabric),
+        most_hops=fabric.max_switch_hops,
     )
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:
-    if fabric.tiers == "any":
-        return (1, 2, 3)
-    return (fabric.tiers,) if isinstance(fabric.tiers, int) else tuple(sorted(set(fabric.tiers)))
+    """Tiers that the case allows: a path over t tiers has up to 2t - 1 switches."""
+    tiers = fabric.tiers
+    allowed = (1, 2, 3) if tiers == "any" else (tiers,) if isinstance(tiers, int) else tuple(sorted(set(tiers)))
+    most = fabric.max_switch_hops
+    return allowed if most is None else tuple(one for one in allowed if 2 * one - 1 <= most)
+
+
+def _wants(demand: Demand) -> Wants | None:
+    """The figures that a case asks for; None where it asks for none."""
+    if not any((demand.bisection_mbps, demand.alltoall_mbps, demand.allreduce_mbps)):
+        return None
+    return Wants(
+        demand.max_oversubscription_leaf,
+        bisection=Fraction(demand.bisection_mbps),
+        alltoall=Fraction(demand.alltoall_mbps),
+        allreduce=Fraction(demand.allreduce_mbps),
+    )
 
 
 def _group_servers(fabric: Fabric, per_rack: int | None, servers: int) -> int | None:

@@ -6,7 +6,7 @@ sums, comparisons and proofs are exact. Conversion goes through the decimal text
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from fractions import Fraction
 
 CENTS_PER_USD = 100
@@ -21,9 +21,9 @@ def exact(number: float | int | str) -> Fraction:
 
 
 def rounded(number: Fraction) -> int:
-    """Round half up to an integer (0.5 -> 1), exactly."""
-    scaled = Decimal(number.numerator) / Decimal(number.denominator)
-    return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+    """Round half up to an integer (0.5 -> 1, -0.5 -> -1), exactly."""
+    whole = (2 * abs(number.numerator) + number.denominator) // (2 * number.denominator)
+    return whole if number >= 0 else -whole
 
 
 def cents(usd: float | int) -> int:

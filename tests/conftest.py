@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from fabopt.cli import main
+from tests.cli_samples import TINY, Ran, Run, write_case
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -28,6 +31,34 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     patch = pytest.MonkeyPatch()
     folder: Path = tmp_path_factory.mktemp("cache")
     patch.setenv("XDG_CACHE_HOME", str(folder))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and a working folder with the tiny catalog and a case for it: ``acme.yaml``, ``case.yaml``."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.delenv("FABOPT_DEBUG", raising=False)
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    shutil.copy(TINY, "acme.yaml")
+    write_case()
+    return work
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run a command as typed in this process; no traceback may appear."""
+
+    def ran(*arguments: str) -> Ran:
+        capfd.readouterr()
+        code = main(arguments)
+        out, err = capfd.readouterr()
+        assert "Traceback" not in out + err
+        return Ran(code, out, err)
+
+    return ran
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "gb200-nvl72-576": {"leaf": 32, "spine": 9},
     "h100-growth-128": {"leaf": 32, "spine": 16},
     "hall-1024-gpus": {"leaf": 16, "spine": 8},
+    "llama3-405b-8192-gpus": {"leaf": 168, "spine": 77, "core": 56},
     "mi300x-inference-2048": {"leaf": 3, "spine": 1},
     "pretraining-16384-gpus": {"leaf": 256, "spine": 256, "core": 128},
     "procurement-128-gpus": {"leaf": 4, "spine": 2},
@@ -114,6 +115,15 @@ def test_growth_keeps_every_cable(designs: dict[str, Design]) -> None:
         (8, 16, 512, 0), (16, 16, 1024, 0), (24, 16, 1536, 0), (32, 16, 2048, 0)
     ]  # fmt: skip
     assert [one.free_spine_ports for one in growth] == [16 * 64 - 256 * units for units in (1, 2, 3, 4)]
+
+
+def test_a_model_needs_less_than_the_rule_of_thumb(designs: dict[str, Design]) -> None:
+    """The Llama 3 Herd of Models, table 4: 8 tensor x 16 pipeline x 64 data; data binds, at less than 400 Gb/s."""
+    use = design_of("llama3-405b-8192-gpus", designs).workload
+    assert use is not None
+    assert (use.plan.data, use.needs.binding) == (64, "data")
+    assert 100 < use.needs.min_gbps_per_gpu < 200
+    assert use.exposed_communication <= 0.05
 
 
 def test_planes_and_speeds(designs: dict[str, Design]) -> None:

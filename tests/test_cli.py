@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import yaml
@@ -22,45 +20,11 @@ from fabopt.read import read_design, read_inputs
 from fabopt.report.schemas import SCHEMAS, schema_bytes, schema_file
 from fabopt.schema.design import Design
 from fabopt.starter import starter_text
+from tests.cli_samples import TINY, Run, case_content, write_case
 
-TINY = Path(__file__).parent / "errors" / "_tiny.yaml"
+pytestmark = pytest.mark.usefixtures("folder")
+
 HEAVY = {"ortools", "pulp", "pandas", "numpy", "pydantic", "xlsxwriter", "yaml", "rich"}
-
-
-class Ran(NamedTuple):
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ran]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("COLUMNS", raising=False)
-    monkeypatch.delenv("FABOPT_DEBUG", raising=False)
-    work = tmp_path / "work"
-    work.mkdir()
-    monkeypatch.chdir(work)
-    shutil.copy(TINY, "acme.yaml")
-    write_case()
-    return work
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    def ran(*arguments: str) -> Ran:
-        capfd.readouterr()
-        code = main(arguments)
-        out, err = capfd.readouterr()
-        assert "Traceback" not in out + err
-        return Ran(code, out, err)
-
-    return ran
 
 
 @pytest.fixture(scope="module")
@@ -68,15 +32,6 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> Design:
     path = tmp_path_factory.mktemp("solved") / "case.yaml"
     path.write_text(yaml.safe_dump(case_content(catalog=[str(TINY)])))
     return optimize.solve(read_inputs(path))
-
-
-def case_content(**changes: Any) -> dict[str, Any]:
-    return {"name": "pod", "catalog": ["./acme.yaml"], "server": "acme-gpu2", "servers": 4, **changes}
-
-
-def write_case(name: str = "case.yaml", **changes: Any) -> str:
-    Path(name).write_text(yaml.safe_dump(case_content(**changes)))
-    return name
 
 
 # -- solve ------------------------------------------------------------------------------------------------------

@@ -4,46 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from fabopt.cli import main
 from fabopt.schema.front import Front
-from tests.test_cli import TINY, Ran, case_content
+from tests.cli_samples import Run, write_case
 
+pytestmark = pytest.mark.usefixtures("folder")
 ROOT = Path(__file__).parent.parent
-Run = Callable[..., Ran]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("COLUMNS", raising=False)
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(TINY, "acme.yaml")
-    Path("case.yaml").write_text(yaml.safe_dump(case_content()))
-    return tmp_path
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    def ran(*arguments: str) -> Ran:
-        capfd.readouterr()
-        code = main(arguments)
-        out, err = capfd.readouterr()
-        assert "Traceback" not in out + err
-        return Ran(code, out, err)
-
-    return ran
 
 
 def front_in(path: str) -> Front:
@@ -86,7 +60,7 @@ def test_exit_3_only_if_every_point_is_infeasible(run: Run) -> None:
     assert run("sweep", "case.yaml", "--budget", "10K,20K").code == 0
     assert run("sweep", "case.yaml", "--budget", "10K,11K", "--json", "s.json").code == 3
     assert [point.status for point in front_in("s.json").points] == ["infeasible"] * 2
-    Path("poor.yaml").write_text(yaml.safe_dump(case_content(limits={"budget_usd": 10})))
+    write_case("poor.yaml", limits={"budget_usd": 10})
     code, out, _ = run("pareto", "poor.yaml", "--minimize", "capex_usd", "--minimize", "power_w")
     assert code == 3 and "no design: limits.budget_usd needs $17,440" in out
 

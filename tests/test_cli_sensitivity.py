@@ -4,40 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 
-from fabopt.cli import main
 from fabopt.schema.sensitivity import Sensitivity
-from tests.test_cli import TINY, Ran, case_content
-
-Run = Callable[..., Ran]
+from tests.cli_samples import Run, write_case
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("COLUMNS", raising=False)
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(TINY, "acme.yaml")
-    Path("case.yaml").write_text(yaml.safe_dump(case_content(limits={"budget_usd": 20000})))
-    return tmp_path
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    def ran(*arguments: str) -> Ran:
-        capfd.readouterr()
-        code = main(arguments)
-        out, err = capfd.readouterr()
-        assert "Traceback" not in out + err
-        return Ran(code, out, err)
-
-    return ran
+def budget(folder: Path) -> None:
+    write_case(limits={"budget_usd": 20000})
 
 
 def test_a_table_is_printed(run: Run) -> None:
@@ -97,7 +74,7 @@ def test_what_is_wrong_is_found_before_work(run: Run, arguments: list[str], mess
 
 
 def test_exit_3_where_nothing_meets_the_case(run: Run) -> None:
-    Path("poor.yaml").write_text(yaml.safe_dump(case_content(limits={"budget_usd": 10})))
+    write_case("poor.yaml", limits={"budget_usd": 10})
     code, out, err = run("sensitivity", "poor.yaml", "--json", "s.json")
     assert (code, out) == (3, "") and "limits.budget_usd: is $10; needs $17,440" in err
     found = Sensitivity.model_validate_json(Path("s.json").read_text())

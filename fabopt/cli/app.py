@@ -291,9 +291,9 @@ def cases() -> None:
 @app.command()
 def models() -> None:
     """List the AI workload models."""
-    from fabopt.cli.shelf import list_folder
+    from fabopt.cli.shelf import list_models
 
-    list_folder("models")
+    list_models()
 
 
 @app.command()
@@ -301,7 +301,7 @@ def schema(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND", help="case, catalog, design, front, sensitivity, price-book or a product: nic, ..."
+            metavar="KIND", help="case, catalog, design, front, sensitivity, price-book, model or a product: nic, ..."
         ),
     ],
     output: MaybeOutput = None,

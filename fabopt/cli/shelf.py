@@ -13,14 +13,17 @@ from fabopt.errors import EXIT_DONE, EXIT_INPUT, InputError, OutputError, fault,
 from fabopt.files import STANDARD_STREAM, read_bytes, shown
 from fabopt.library import by_name, names
 from fabopt.pricing import KIND_OF_WORD, products
-from fabopt.read import check_catalog, read_catalog
+from fabopt.read import check_catalog, read_catalog, read_model
 from fabopt.read.text import parse_yaml
 from fabopt.report.schemas import schema_bytes, schema_file
 from fabopt.report.summary import table
 from fabopt.report.words import money, plain, power, printable, some
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Price, Product
+from fabopt.schema.model import Model
+from fabopt.workload.architecture import parameters
 
 _DEFAULT = ("reference",)
+_BILLION = 10**9
 _LAST_KEYS = ("notes", "confidence", "source", "provenance")
 
 
@@ -31,6 +34,20 @@ def list_folder(kind: str) -> None:
         say(table([("name", False), ("description", False)], rows))
     else:
         tell(f"there are no {kind} in the library")
+
+
+def list_models() -> None:
+    """Print every AI model of the library: its task, its size, how its plan splits it."""
+    columns = [("name", False), ("task", False), ("parameters", True), ("plan", False), ("description", False)]
+    models = [read_model(name, Path()) for name in names("models")]
+    say(table(columns, (_model_row(model) for model in models)))
+
+
+def _model_row(model: Model) -> list[str]:
+    plan, size = model.plan, parameters(model.architecture).total / _BILLION
+    ways = {"tensor": plan.tensor, "context": plan.context, "pipeline": plan.pipeline, "expert": plan.expert}
+    shown = ", ".join(f"{name} {number}" for name, number in ways.items() if number > 1) or "data only"
+    return [model.name, model.task, f"{size:,.4g} B", shown, " ".join(model.description.split())]
 
 
 def _description(path: Path | None) -> str:

@@ -163,8 +163,8 @@ def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands) -> Fabric
         protocol: tuple(one for one in options if one.injection >= injection and one.crosses_any_cut >= bisection)
         for protocol, options in fabric.nics.items()
     }
-    ratio = fabric.oversubscription_leaf
-    changed = replace(fabric, nics=nics, wants=Wants(ratio, max(bisection, Fraction(0)), room))
+    own = fabric.wants or Wants(fabric.oversubscription_leaf)
+    changed = replace(fabric, nics=nics, wants=replace(own, bisection=max(bisection, own.bisection), headroom=room))
     return _tightened(changed, [one for options in nics.values() for one in options]) if bisection > 0 else changed
 
 

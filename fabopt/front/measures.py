@@ -17,6 +17,7 @@ from fabopt.problem import FabricProblem, Problem
 from fabopt.schema.front import Sense
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.wants import headroom
+from fabopt.topology.direct.design import Direct
 from fabopt.units import plain, rounded
 
 # kb/s of one Mb/s, and grades of one Gb/s
@@ -76,8 +77,8 @@ def measure(option: str, word: str, sense: Sense) -> Measure | Fault:
 
 def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
     """Every metric of a design."""
-    clos: list[Clos] = [candidate.design for candidate, _ in picked]
-    pairs = list(zip(problem.fabrics, clos, strict=True))
+    designs: list[Clos | Direct] = [candidate.design for candidate, _ in picked]
+    pairs = list(zip(problem.fabrics, designs, strict=True))
     asked = measured(problem)
     speeds = [figures(one, problem.gpus) for fabric, one in pairs if fabric.name in asked]
     return {
@@ -115,7 +116,9 @@ def least_mbps(grade: int) -> Fraction:
     return Fraction(2 * grade - 1, 2 * FINER)
 
 
-def _headroom(fabric: FabricProblem, clos: Clos) -> int:
+def _headroom(fabric: FabricProblem, clos: Clos | Direct) -> int:
+    if isinstance(clos, Direct):
+        return clos.headroom
     ratio = fabric.wants.leaf_ratio if fabric.wants is not None else fabric.oversubscription_leaf
     return int(headroom(fabric, clos.parts, clos.shape, ratio))
 

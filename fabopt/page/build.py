@@ -15,6 +15,7 @@ from fabopt.page.network import fabric_view
 from fabopt.page.parts import fabric_names, kind_rows, slices, sum_usd
 from fabopt.page.proof import check_groups, checks_sentence, holds_together
 from fabopt.page.racks import FloorView, floor_view
+from fabopt.page.workload import workload_view
 from fabopt.report.answer import conflict_quantity, proof_line, totals_line
 from fabopt.report.html import render
 from fabopt.report.plot_page import front_figures, front_table
@@ -80,6 +81,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "cost_slices": list(slices((row.kind, row.usd_share) for row in kinds)),
         "power_slices": list(slices((row.kind, row.power_share) for row in kinds)),
         "fabrics": [fabric_view(fabric, pictures.get(fabric.name)) for fabric in design.fabrics],
+        "workload": workload_view(design),
         "floor": floor,
         "growth": growth_view(design),
         "bill": bill,

@@ -104,8 +104,9 @@ def _nearest_miss(
             if needed is not None:
                 found.append((needed / max(reach_m[kind], 0.1), _miss(problem, fabric, runs, reach_m, kind, needed)))
     if not found:
-        kinds = RUNS_ON_FLOOR[: max(fabric.tiers)]
-        needed = _least_reach(runs, reach_m, kinds, max(fabric.tiers), wanted) or float(np.max(runs[kinds[-1]]))
+        tiers = max(fabric.tiers, default=1)
+        kinds = RUNS_ON_FLOOR[:tiers]
+        needed = _least_reach(runs, reach_m, kinds, tiers, wanted) or float(np.max(runs[kinds[-1]]))
         found.append((0.0, _miss(problem, fabric, runs, reach_m, kinds[-1], needed)))
     return min(found, key=lambda pair: pair[0])[1]
 

@@ -4,6 +4,7 @@ from fabopt.read.catalog import read_catalog
 from fabopt.read.design import read_design
 from fabopt.read.inputs import Inputs, inputs_from_objects, read_case, read_inputs, read_price_books
 from fabopt.read.references import check_catalog, check_references
+from fabopt.read.workload import read_model
 
 __all__ = [
     "Inputs",
@@ -14,5 +15,6 @@ __all__ = [
     "read_catalog",
     "read_design",
     "read_inputs",
+    "read_model",
     "read_price_books",
 ]

@@ -16,6 +16,7 @@ from fabopt.read.catalog import check_whole, gathered, read_catalog, with_empty_
 from fabopt.read.faults import Model, refuse, validated
 from fabopt.read.references import check_counted_servers, check_references
 from fabopt.read.text import parse_yaml
+from fabopt.read.workload import with_model
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, PriceBook
 
@@ -104,6 +105,7 @@ def _assembled(
         case = case.model_copy(update={"catalog": tuple(catalogs)})
     elif catalog is None:
         catalog = read_catalog(case.catalog, base, file)
+    case = with_model(case, base, file)
     faults = check_references(case, catalog, file)
     books = [book for book in _books(case.prices, catalog, base, file, faults) if book is not None]
     changes: list[PriceChange] = []

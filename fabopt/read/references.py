@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
 from fabopt.rails import FEWEST_RAILS, cannot_forward
+from fabopt.read.workload import check_workload
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
 from fabopt.schema.procurement import Procurement
@@ -39,6 +40,8 @@ def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
         if server is not None:
             check.own_rails(fabric, f"fabrics[{index}]", server)
     check.procurement(case.procurement)
+    if server is not None and not check.faults:
+        check.faults += check_workload(case, server, file)
     return check.faults
 
 

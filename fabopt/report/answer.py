@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from fabopt.report.words import count, listed, money, percent, plain, power, some
-from fabopt.schema.design import Conflict, Design, FabricDesign
+from fabopt.schema.design import (
+    Conflict,
+    Design,
+    DirectStructure,
+    DragonflyStructure,
+    FabricDesign,
+    HyperxStructure,
+    TorusStructure,
+)
 
 _METRICS = {"capex_usd": "purchase price", "tco_usd": "total cost of ownership", "power_w": "power"}
 _TIERS = {1: "one switch tier", 2: "two switch tiers", 3: "three switch tiers"}
@@ -63,10 +71,19 @@ def proof_line(design: Design) -> str:
 
 def fabric_line(fabric: FabricDesign) -> str:
     """Name a fabric's family: protocol, topology, tiers, planes."""
-    parts = [fabric.protocol, fabric.topology, _TIERS[fabric.structure.tiers]]
+    parts = [fabric.protocol, fabric.topology, _shape(fabric)]
     if fabric.planes > 1:
         parts.append(f"{fabric.planes} planes")
     return ", ".join(parts)
+
+
+def _shape(fabric: FabricDesign) -> str:
+    one = fabric.structure
+    if isinstance(one, HyperxStructure | TorusStructure):
+        return f"{' x '.join(map(count, one.sides))} switches"
+    if isinstance(one, DragonflyStructure):
+        return f"{some(one.switch_groups, 'group')} of {some(one.switches_per_group, 'switch', 'switches')}"
+    return _TIERS[one.tiers]
 
 
 def nic_line(fabric: FabricDesign) -> str:
@@ -90,7 +107,9 @@ def bandwidth_line(fabric: FabricDesign) -> str:
 
 def structure_line(fabric: FabricDesign) -> str:
     """Say how servers, leaves, spines and cores are wired."""
-    one = fabric.structure
+    if isinstance(fabric.structure, DirectStructure):
+        return _mesh_line(fabric.structure)
+    one = fabric.clos
     own_rails = fabric.topology == "rail-only"
     if one.tiers == 1 and own_rails:
         each = some(one.ports_per_server_per_leaf, "port")
@@ -111,6 +130,22 @@ def structure_line(fabric: FabricDesign) -> str:
         parts.append(
             f"{some(one.links_per_core_pair, 'link')} from each spine to each of {some(one.cores_per_group, 'core')}"
         )
+    return "; ".join(parts)
+
+
+def _mesh_line(one: DirectStructure) -> str:
+    leaves = one.ports_per_server // one.ports_per_server_per_leaf
+    parts = [
+        f"{some(one.groups, 'group')} of up to {some(one.servers_per_group, 'server')}",
+        f"each on {some(leaves, 'switch', 'switches')}, "
+        f"{some(one.ports_per_server_per_leaf, 'port')} of a server on one",
+    ]
+    if isinstance(one, HyperxStructure | TorusStructure):
+        what = "two switches" if isinstance(one, HyperxStructure) else "neighbours"
+        parts += [f"{some(m, 'link')} between {what} of dimension {at}" for at, m in enumerate(one.links_per_pair, 1)]
+    elif isinstance(one, DragonflyStructure):
+        parts.append(f"{some(one.links_per_local_pair, 'link')} between two switches of a group")
+        parts.append(f"{some(one.global_links_per_group, 'link')} from each group to the others")
     return "; ".join(parts)
 
 

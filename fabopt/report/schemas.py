@@ -15,6 +15,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, PriceBook
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
+from fabopt.schema.model import Model
 from fabopt.schema.sensitivity import Sensitivity
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -25,6 +26,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "front": Front,
     "sensitivity": Sensitivity,
     "price-book": PriceBook,
+    "model": Model,
     **PART_MODELS,
 }
 

@@ -23,6 +23,8 @@ from fabopt.report.answer import (
 from fabopt.report.floor import floor_lines
 from fabopt.report.growth import COLUMNS, growth_rows, merged, moving_line
 from fabopt.report.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
+from fabopt.report.workload import COLUMNS as WORKLOAD_COLUMNS
+from fabopt.report.workload import needs_line, step_line, utilization_line, workload_rows, workload_title
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
 
 # Columns of ids and names, which must stay whole to be copied.
@@ -42,6 +44,11 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield from (_line(line) for line in (nic_line(fabric), structure_line(fabric), bandwidth_line(fabric)))
         yield Text()
         yield _link_table(fabric)
+    if design.workload is not None:
+        use = design.workload
+        yield _heading("Workload", workload_title(use))
+        yield table(WORKLOAD_COLUMNS, workload_rows(use))
+        yield from (_line(line) for line in (needs_line(use), step_line(use), utilization_line(use)))
     lines = floor_lines(design)
     if lines:
         yield _heading("Floor")

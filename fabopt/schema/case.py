@@ -135,6 +135,10 @@ class Fabric(Strict):
     nics_per_server: Any_ | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = "any"
     min_gbps_per_gpu: Gbps | None = None
     max_oversubscription: Ratio | Oversubscription | None = None
+    min_alltoall_gbps_per_gpu: Gbps | None = None
+    min_bisection_gbps_per_gpu: Gbps | None = None
+    min_allreduce_gbps_per_gpu: Gbps | None = None
+    max_switch_hops: Annotated[int, Field(ge=1, le=1000)] | None = None
     group_by: Literal["any", "rack"] = "any"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()

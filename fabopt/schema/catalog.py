@@ -26,6 +26,7 @@ from fabopt.schema.base import (
 )
 
 Protocol = Literal["ethernet", "infiniband"]
+Precision = Literal["fp16", "bf16", "fp8", "fp4"]
 KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 
 
@@ -314,9 +315,13 @@ class ScaleUp(Strict):
 
 
 class Server(Product, Purchasable):
-    """The box with one set of rails (for a rack-scale system: the compute tray)."""
+    """The box with one set of rails (for a rack-scale system: the compute tray).
+
+    ``gpu_peak_tflops``: of one GPU, dense matrix products, by number format.
+    """
 
     gpu: Word | None = None
+    gpu_peak_tflops: dict[Precision, Annotated[float, Field(gt=0, le=10**6)]] = {}
     gpus: Annotated[int, Field(ge=0, le=10_000)]
     nic_slots: Annotated[int, Field(ge=0, le=1000)] = 0
     pcie: Pcie | None = None

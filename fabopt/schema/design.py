@@ -11,11 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from fabopt.schema.base import Strict
-
-# Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
-MOVED_CABLE = "moved-cable"
+from fabopt.schema.prediction import WorkloadUse
 
 Number = int | float
+# Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
 MOVED_CABLE = "moved-cable"
 MOVED_DESCRIPTION = "moving a cable in place to another port"
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -94,6 +93,41 @@ class Structure(Strict):
     cores_per_group: int
 
 
+class DirectStructure(Strict):
+    """What all networks of equal switches have: how servers stand on them. Words are those of ``Structure``."""
+
+    servers_per_group: int
+    groups: int
+    ports_per_server: int
+    ports_per_server_per_leaf: int
+
+
+class HyperxStructure(DirectStructure):
+    """A box of switches of one plane: any two that differ in coordinate i are joined by ``links_per_pair[i]`` links."""
+
+    family: Literal["hyperx"]
+    sides: tuple[int, ...]
+    links_per_pair: tuple[int, ...]
+
+
+class TorusStructure(DirectStructure):
+    """A box of switches of one plane: lines of dimension i are rings of ``links_per_pair[i]`` parallel links."""
+
+    family: Literal["torus"]
+    sides: tuple[int, ...]
+    links_per_pair: tuple[int, ...]
+
+
+class DragonflyStructure(DirectStructure):
+    """Groups of switches of one plane, each fully joined, and every two of them by equally many links, or one more."""
+
+    family: Literal["dragonfly"]
+    switches_per_group: int
+    switch_groups: int
+    links_per_local_pair: int
+    global_links_per_group: int
+
+
 class NicUse(Strict):
     """The card in every server: how many, how many ports of each are cabled (over all planes), at which speed."""
 
@@ -165,12 +199,18 @@ class LinkRow(Strict):
 
 
 class Metrics(Strict):
-    """Bandwidth figures; see ``fabopt.metrics``."""
+    """Bandwidth figures, see docs/bandwidth.md. None: the file is from before the figure was.
+
+    ``permutation``: throughput upper bound of the worst one; ``allreduce``: rings along the rails.
+    """
 
     injection_gbps_per_gpu: Number
     bisection_gbps_per_gpu: Number
     alltoall_gbps_per_gpu: Number
     max_switch_hops: int
+    permutation_gbps_per_gpu: Number | None = None
+    allreduce_gbps_per_gpu: Number | None = None
+    mean_switch_hops: Number | None = None
 
 
 class StageStructure(Strict):
@@ -232,7 +272,7 @@ class FabricDesign(Strict):
     planes: int
     rails: int
     striping: Literal["even", "any"]
-    structure: Structure
+    structure: Structure | HyperxStructure | TorusStructure | DragonflyStructure
     nic: NicUse
     tiers: tuple[TierUse, ...]
     links: tuple[LinkRow, ...]
@@ -240,6 +280,13 @@ class FabricDesign(Strict):
     metrics: Metrics
     placement: Placement | None = None
     growth: tuple[StageStructure, ...] = ()
+
+    @property
+    def clos(self) -> Structure:
+        """The structure of a Clos; raises ``ValueError`` for another family's."""
+        if not isinstance(self.structure, Structure):
+            raise ValueError(f"{self.name} is a {self.topology}, not a Clos")
+        return self.structure
 
 
 class StageDesign(Strict):
@@ -337,4 +384,5 @@ class Design(Strict):
     alternatives: tuple[Alternative, ...] = ()
     checks: tuple[Check, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    workload: WorkloadUse | None = None
     notes: tuple[str, ...] = ()

@@ -23,9 +23,24 @@ class Feature(NamedTuple):
 FLOOR = Feature("a floor plan", "site.floor", False, lambda case, fabric: case.site.floor is not None)
 GROWTH = Feature("growth in stages", "stages", False, lambda case, fabric: len(case.stages or ()) > 1)
 ATTACHMENTS = Feature("attachments", "attachments", True, lambda case, fabric: bool(fabric.attachments))
+ALLREDUCE = Feature(
+    "a least all-reduce bandwidth",
+    "min_allreduce_gbps_per_gpu",
+    True,
+    lambda case, fabric: fabric.min_allreduce_gbps_per_gpu is not None,
+)
+
+OWN_RAILS = Feature("planes that are rails", "planes", True, lambda case, fabric: fabric.planes == "rails")
+DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric.homing == "dual")
 
 # What each family cannot do. A family that is designed is a line here and one in ``fabopt.topology.families``.
-UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {"clos": (), "rail-only": ()}
+UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
+    "clos": (),
+    "rail-only": (),
+    "hyperx": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, OWN_RAILS, DUAL_HOMING),
+    "torus": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, OWN_RAILS, DUAL_HOMING),
+    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, OWN_RAILS, DUAL_HOMING),
+}
 DESIGNED = tuple(UNSUPPORTED)
 # Those with leaves and spines, whose tiers can be counted.
 TIERED = ("clos", "rail-only")

@@ -1,12 +1,13 @@
-"""Workload profiles: what a fabric that says nothing itself must give."""
+"""Workloads: what a fabric that says nothing itself must give, by a profile or from the model that is trained."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, Word
+from fabopt.schema.model import Model, PlanChanges
 
 
 class Profile(NamedTuple):
@@ -24,12 +25,40 @@ PROFILES: dict[str, Profile] = {
     "inference": Profile(4, 50),
 }
 DEFAULT_PROFILE = Profile(1, 400)
+DEFAULT_EXPOSED = 0.05
 
 
 class Workload(Strict):
-    """``{profile: pretraining}``."""
+    """``{profile: pretraining}``, or ``{model: llama3-405b}`` with what is different from the model's file.
+
+    ``model`` is a name, a path, or a whole model, as design files embed it. ``gpu_utilization``: the share of the peak
+    that the model's operations reach while no GPU waits for the network; absent, it is worked out.
+    ``max_exposed_communication``: the largest share of a step in which GPUs wait for the network.
+    """
 
     profile: Annotated[
-        Literal["pretraining", "mixed", "fine-tuning", "inference"],
+        Literal["pretraining", "mixed", "fine-tuning", "inference"] | None,
         Field(description="sets what a fabric leaves out"),
-    ]
+    ] = None
+    model: Word | Model | None = None
+    plan: PlanChanges = PlanChanges()
+    gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
+    max_exposed_communication: Annotated[float, Field(gt=0, lt=1)] = DEFAULT_EXPOSED
+
+    @model_validator(mode="after")
+    def _profile_or_model(self) -> Self:
+        if (self.profile is None) == (self.model is None):
+            raise ValueError("give either `profile` or `model`")
+        extra = [name for name in ("plan", "gpu_utilization", "max_exposed_communication") if self._says(name)]
+        if self.profile is not None and extra:
+            raise ValueError(f"`{extra[0]}` goes with a `model`; a profile is a rule of thumb and has none")
+        return self
+
+    def _says(self, name: str) -> bool:
+        return bool(getattr(self, name) != type(self).model_fields[name].default)
+
+    @model_serializer(mode="wrap")
+    def _short_or_whole(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A profile stays the short form that it was written in."""
+        content: dict[str, Any] = handler(self)
+        return content if self.profile is None else {"profile": self.profile}

@@ -8,10 +8,19 @@ from dataclasses import replace
 from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.family import ClosFamily, RailOnly
+from fabopt.topology.direct.family import DirectFamily
+from fabopt.topology.direct.nets import Kin
+from fabopt.topology.dragonfly import DragonflyKin
 from fabopt.topology.family import Family, Quest, Space
+from fabopt.topology.hyperx import HyperxKin
 from fabopt.topology.threshold import Batch
+from fabopt.topology.torus import TorusKin
 
-FAMILIES: Mapping[str, Family] = {family.name: family for family in (ClosFamily(), RailOnly())}
+KINS: Mapping[str, Kin] = {kin.name: kin for kin in (HyperxKin(), TorusKin(), DragonflyKin())}
+FAMILIES: Mapping[str, Family] = {
+    **{family.name: family for family in (ClosFamily(), RailOnly())},
+    **{name: DirectFamily(kin) for name, kin in KINS.items()},
+}
 
 
 def spaces_of(problem: Problem, fabric: FabricProblem, quest: Quest) -> Iterator[Space]:

@@ -191,7 +191,8 @@ class Costs:
         self.table = table
         self.steps = [] if steps is None else [Costs(step[np.newaxis]) for step in steps if step.any()]
         self.stages = [] if steps is None else [number for number, step in enumerate(steps) if step.any()]
-        self._none = np.zeros(table.shape[0])
+        # the last column is that of what is not there
+        self._padded = np.pad(table, ((0, 0), (0, 1)))
         # least weights of a link by (near, far, run, protocol): shared by all searches at these weights
         self.least_links: dict[tuple[Hashable, ...], Floats] = {}
         # what a family's search has worked out at these weights, by fabric
@@ -200,34 +201,35 @@ class Costs:
 
     def of(self, item: Item | None) -> Floats:
         """Weights of one item, shape (metrics,)."""
-        return self._none if item is None else self.table[:, item.index]
+        return self._padded[:, _column(item)]
 
     def least_per_link(self, assemblies: Sequence[Assembly], near_ports: int, far_ports: int) -> Floats:
         """No link of these assemblies costs less, whatever shares its cages; infinite without any."""
         if not assemblies:
             return np.full(self.table.shape[0], np.inf)
-        each = [
-            self.of(one.near) / near_ports + self.of(one.wire) / one.ports_per_wire + self.of(one.far) / far_ports
-            for one in assemblies
-        ]
-        return np.asarray(np.min(each, axis=0))
+        near, wire, far = self._parts(assemblies)
+        each = near / near_ports + wire / [one.ports_per_wire for one in assemblies] + far / far_ports
+        return np.asarray(each.min(axis=1))
+
+    def _parts(self, assemblies: Sequence[Assembly]) -> tuple[Floats, Floats, Floats]:
+        """Weights of the near modules, wires and far modules of assemblies, each of shape (metrics, assemblies)."""
+        near = self._padded[:, [_column(one.near) for one in assemblies]]
+        wire = self._padded[:, [_column(one.wire) for one in assemblies]]
+        return near, wire, self._padded[:, [_column(one.far) for one in assemblies]]
 
     def _unit_table(self, assemblies: tuple[Assembly, ...], ports_per_cage: int, near_is_big: bool) -> Floats:
         """Least weights of one cage by ports in use: shape (metrics, ports_per_cage + 1)."""
         key = (assemblies, ports_per_cage, near_is_big)
         if key not in self._units:
             table = np.zeros((self.table.shape[0], ports_per_cage + 1))
+            near, wire, far = self._parts(assemblies)
+            carried = np.array([1 if one.mode is Mode.LINK else one.ports_per_wire for one in assemblies])
             for ports in range(1, ports_per_cage + 1):
-                sums = [self._cage(one, ports, near_is_big) for one in assemblies]
-                table[:, ports] = np.min(sums, axis=0)
+                near_cages, far_cages = (1, ports) if near_is_big else (ports, 1)
+                sums = near * near_cages + wire * ceil_of(ports, carried) + far * far_cages
+                table[:, ports] = sums.min(axis=1)
             self._units[key] = table
         return self._units[key]
-
-    def _cage(self, one: Assembly, ports: int, near_is_big: bool) -> Floats:
-        """Weights of one cage of the multi-port side with ``ports`` links, the other side's cages being single-port."""
-        wires = ports if one.mode is Mode.LINK else ceil_of(ports, one.ports_per_wire)
-        near, far = (1, ports) if near_is_big else (ports, 1)
-        return np.asarray(self.of(one.near) * near + self.of(one.wire) * wires + self.of(one.far) * far)
 
     def least(self, assemblies: tuple[Assembly, ...], need: Need) -> Floats:
         """Least weights with which the assemblies can realise a need, each metric by itself."""
@@ -253,3 +255,7 @@ class Costs:
             best = cost if best is None else np.minimum(best, cost)
         assert best is not None
         return best
+
+
+def _column(item: Item | None) -> int:
+    return -1 if item is None else item.index

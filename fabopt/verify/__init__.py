@@ -8,11 +8,11 @@ to the explicit wiring, port by port.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
-from fabopt.schema.design import Check, Design
-from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
+from fabopt.schema.design import Check, Design, DirectStructure
+from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
 from fabopt.verify.choices import (
     content_matches_hash,
     injection_meets_demand,
@@ -24,6 +24,16 @@ from fabopt.verify.choices import (
     products_are_offered,
     protocols_agree,
     tiers_match_case,
+)
+from fabopt.verify.direct import (
+    cages_keep_one_kind,
+    cuts_carry_claim,
+    figures_are_recomputed,
+    flow_carries_demand,
+    paths_are_as_long,
+    switches_are_joined,
+    switches_are_numbered,
+    switches_form_network,
 )
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.fit import (
@@ -107,6 +117,7 @@ from fabopt.verify.wires import (
     wires_join_cages,
 )
 from fabopt.verify.wiring import Cabling, Wired
+from fabopt.verify.workload import workload_is_recomputed, workload_needs_are_met
 from fabopt.wiring.model import Wiring
 
 FabricRule = Callable[[Proof, FabricEvidence], None]
@@ -147,6 +158,7 @@ FABRIC_RULES: tuple[FabricRule, ...] = (
     parts_cover_links,
     cage_groups_come_first,
     metrics_are_recomputed,
+    figures_meet_demand,
 )
 WIRING_RULES: tuple[WiringRule, ...] = (
     boxes_are_listed,
@@ -172,6 +184,23 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     stages_only_add,
     stage_counts_close,
 )
+# What takes the place of a rule of the Clos where switches are joined to each other.
+DIRECT: Mapping[FabricRule, tuple[FabricRule, ...]] = {
+    pods_cover_groups: (switches_form_network,),
+    striping_is_even: (),
+    spines_serve_pods: (),
+    cores_join_pods: (),
+    switch_counts_close: (),
+    uplinks_carry_demand: (flow_carries_demand,),
+    metrics_are_recomputed: (figures_are_recomputed,),
+}
+DIRECT_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
+    boxes_are_numbered: (switches_are_numbered,),
+    cages_keep_one_use: (cages_keep_one_use, cages_keep_one_kind),
+    leaves_reach_spines: (switches_are_joined,),
+    spines_reach_cores: (),
+    bisection_carries_claim: (bisection_carries_claim, cuts_carry_claim, paths_are_as_long),
+}
 # Of fabrics whose rails are networks of their own.
 RAIL_RULES: tuple[FabricRule, ...] = (scale_up_carries_rails,)
 RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
@@ -197,6 +226,7 @@ MONEY_RULES: tuple[DesignRule, ...] = (
     limits_hold,
     objective_matches_totals,
 )
+WORKLOAD_RULES: tuple[DesignRule, ...] = (workload_needs_are_met, workload_is_recomputed)
 
 
 def verify(design: Design) -> tuple[Check, ...]:
@@ -214,6 +244,26 @@ def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
     return tuple(_wiring_checks(evidence, Wired(evidence, wiring)))
 
 
+def fabric_rules(fabric: FabricEvidence) -> tuple[FabricRule, ...]:
+    """The rules of a fabric's numbers: those of a Clos, or what takes their place."""
+    if not isinstance(fabric.made.structure, DirectStructure):
+        return (*FABRIC_RULES, *_of_some(fabric, RAIL_RULES, HOMING_RULES))
+    return tuple(one for rule in FABRIC_RULES for one in DIRECT.get(rule, (rule,)))
+
+
+def _of_some(fabric: FabricEvidence, of_rails: tuple[Rule, ...], of_homing: tuple[Rule, ...]) -> Iterator[Rule]:
+    """Rules of what only some fabrics have."""
+    yield from of_rails if has_own_rails(fabric) else ()
+    yield from of_homing if is_dual_homed(fabric) else ()
+
+
+def wiring_rules(fabric: FabricEvidence) -> tuple[WiringRule, ...]:
+    """The rules of a fabric's wiring: those of a Clos, or what takes their place."""
+    if not isinstance(fabric.made.structure, DirectStructure):
+        return (*WIRING_RULES, *_of_some(fabric, RAIL_WIRING_RULES, HOMING_WIRING_RULES))
+    return tuple(one for rule in WIRING_RULES for one in DIRECT_WIRING.get(rule, (rule,)))
+
+
 def _checks(evidence: Evidence) -> Iterator[Check]:
     for rule in FILE_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
@@ -222,7 +272,7 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     for rule in DESIGN_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
     for fabric in evidence.fabrics:
-        for fabric_rule in _rules(fabric, FABRIC_RULES, RAIL_RULES, HOMING_RULES):
+        for fabric_rule in fabric_rules(fabric):
             yield as_check(fabric_rule.__name__, prove(fabric_rule, fabric), fabric.made.name)
     wired = Wired(evidence)
     if wired.is_listed:
@@ -232,18 +282,13 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
                 yield as_check(floor_rule.__name__, prove(floor_rule, wired))
     for rule in MONEY_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
-
-
-def _rules(
-    fabric: FabricEvidence, always: tuple[Rule, ...], of_rails: tuple[Rule, ...], of_homing: tuple[Rule, ...]
-) -> Iterator[Rule]:
-    yield from always
-    yield from of_rails if has_own_rails(fabric) else ()
-    yield from of_homing if is_dual_homed(fabric) else ()
+    if evidence.design.workload is not None or evidence.names_model:
+        for rule in WORKLOAD_RULES:
+            yield as_check(rule.__name__, prove(rule, evidence))
 
 
 def _wiring_checks(evidence: Evidence, wired: Wired) -> Iterator[Check]:
     for index, fabric in enumerate(evidence.fabrics):
         cabling = Cabling(fabric, wired, index)
-        for rule in _rules(fabric, WIRING_RULES, RAIL_WIRING_RULES, HOMING_WIRING_RULES):
+        for rule in wiring_rules(fabric):
             yield as_check(rule.__name__, prove(rule, cabling), fabric.made.name)

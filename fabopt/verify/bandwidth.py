@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from fabopt.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof
 
 HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
+# Figures of which a case can ask for a least.
+DEMANDED = ("bisection_gbps_per_gpu", "alltoall_gbps_per_gpu", "allreduce_gbps_per_gpu")
+LAST_DIGIT = Fraction(1, 10**6)
 
 
 def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
@@ -25,17 +29,19 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
 
 
 def bisection(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU across the worst balanced cut: injection over the product of max(1, ratio).
-
-    Where rails never meet, a cut between rails is crossed inside servers: at most the scale-up domain's rate.
-    """
+    """Mb/s per GPU across the worst balanced cut: injection over the product of max(1, ratio)."""
     share = fabric.injection
     for ratio in oversubscription(fabric).values():
         share /= max(Fraction(1), ratio)
+    return _through_servers(fabric, share)
+
+
+def _through_servers(fabric: FabricEvidence, rate: Fraction) -> Fraction:
+    """Where rails never meet, what goes from rail to rail does so inside servers: at the scale-up rate at most."""
     scale_up = fabric.evidence.server.scale_up
-    if fabric.networks.apart and scale_up is not None:
-        share = min(share, exact(scale_up.gbps_per_gpu) * MBPS_PER_GBPS)
-    return share
+    if not fabric.networks.apart or scale_up is None:
+        return rate
+    return min(rate, exact(scale_up.gbps_per_gpu) * MBPS_PER_GBPS)
 
 
 def all_to_all(fabric: FabricEvidence) -> Fraction:
@@ -49,9 +55,61 @@ def all_to_all(fabric: FabricEvidence) -> Fraction:
     for inside, capacity in _parts_of_a_plane(fabric):
         if 0 < inside < ports:
             rate = min(rate, Fraction(capacity * (ports - 1), inside * (ports - inside)))
-    gpus = fabric.evidence.server.gpus
-    per_gpu = clos.planes * clos.ports_per_server * rate / gpus if gpus else Fraction(0)
-    return min(fabric.injection, per_gpu)
+    return _per_gpu(fabric, rate)
+
+
+def _per_gpu(fabric: FabricEvidence, rate: Fraction) -> Fraction:
+    """Mb/s that a GPU gets where each of its ports sends so much, at most the injection."""
+    clos, gpus = fabric.clos, fabric.evidence.server.gpus
+    return min(fabric.injection, clos.planes * clos.ports_per_server * rate / gpus) if gpus else Fraction(0)
+
+
+def permutation(fabric: FabricEvidence) -> Fraction:
+    """Mb/s per GPU that no routing of the worst permutation of server ports passes.
+
+    All links carry C both ways; the heaviest matching of leaves takes path length x min(ports): rate <= C / sum.
+    Source: Namyar et al., SIGCOMM 2021.
+    """
+    clos = fabric.clos
+    matched = matched_links(leaves_by_pod(fabric)) if clos.tiers > 1 else 0
+    if not matched:
+        return _through_servers(fabric, _per_gpu(fabric, Fraction(fabric.nic_lane.port_mbps)))
+    one_way = clos.leaves * clos.uplinks * fabric.up("leaf").port_mbps
+    if clos.tiers > 2:
+        one_way += clos.pods * clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps
+    return _through_servers(fabric, _per_gpu(fabric, Fraction(2 * one_way, matched)))
+
+
+def allreduce(fabric: FabricEvidence) -> Fraction:
+    """Mb/s per GPU when every server port sends to the same port of the next server, the last one's to the first's.
+
+    Of a group, only what its last server sends leaves it: per_leaf ports of a leaf; of a pod likewise.
+    """
+    clos = fabric.clos
+    rate = Fraction(fabric.nic_lane.port_mbps)
+    if clos.tiers > 1 and clos.groups > 1:
+        rate = min(rate, Fraction(clos.uplinks * fabric.up("leaf").port_mbps, clos.per_leaf))
+    if clos.tiers > 2 and clos.pods_per_rail > 1:
+        leaving = clos.per_leaf if clos.rail_pods else clos.ports_per_server
+        rate = min(rate, Fraction(clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps, leaving))
+    return _per_gpu(fabric, rate)
+
+
+def leaves_by_pod(fabric: FabricEvidence) -> list[LeafClass]:
+    """Leaves of one plane by their pod and server ports: of whole pods, and of the last one (of every rail)."""
+    clos = fabric.clos
+    copies, each = (clos.rails, 1) if clos.rail_pods else (1, clos.rails)
+    before = (clos.pods_per_rail - 1) * clos.groups_per_pod
+    full, ragged = clos.per_group * clos.per_leaf, clos.last_group * clos.per_leaf
+    classes = [LeafClass(0, copies, each, ragged), LeafClass(0, copies, (clos.groups - before - 1) * each, full)]
+    if before:
+        classes.append(LeafClass(1, copies * (clos.pods_per_rail - 1), clos.groups_per_pod * each, full))
+    return classes
+
+
+def mean_hops(fabric: FabricEvidence) -> Fraction:
+    """Switches on the shortest path between two server ports of a plane, on average."""
+    return mean_switches(leaves_by_pod(fabric)) if fabric.num_tiers > 1 else Fraction(1)
 
 
 def _parts_of_a_plane(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
@@ -84,8 +142,8 @@ def uplinks_carry_demand(proof: Proof, fabric: FabricEvidence) -> None:
 def metrics_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
     """The file's ratios and bandwidth figures are those of its structure.
 
-    Injection, bisection, all-to-all in Gb/s per GPU and ratios to six decimals; hops 1, 3, 5 for 1, 2, 3 tiers.
-    Source: docs/formulation.md, metrics.
+    Injection, bisection, all-to-all, worst permutation, ring all-reduce in Gb/s per GPU and ratios to six decimals;
+    hops 1, 3, 5 for 1, 2, 3 tiers. What an older file does not have is left out. Source: docs/bandwidth.md.
     """
     made, metrics = fabric.made, fabric.made.metrics
     ratios = {name: plain_fraction(ratio) for name, ratio in oversubscription(fabric).items()}
@@ -94,8 +152,37 @@ def metrics_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
         ("injection_gbps_per_gpu", fabric.injection),
         ("bisection_gbps_per_gpu", bisection(fabric)),
         ("alltoall_gbps_per_gpu", all_to_all(fabric)),
+        ("permutation_gbps_per_gpu", permutation(fabric)),
+        ("allreduce_gbps_per_gpu", allreduce(fabric)),
     ):
         recomputed = plain_fraction(exact_mbps / MBPS_PER_GBPS)
-        proof.equal(name, getattr(metrics, name), recomputed)
-        proof.note(f"{name} {recomputed}")
+        written = getattr(metrics, name)
+        if written is not None:
+            proof.equal(name, written, recomputed)
+            proof.note(f"{name} {recomputed}")
     proof.equal("max_switch_hops", metrics.max_switch_hops, HOPS_BY_TIERS[fabric.num_tiers])
+    if metrics.mean_switch_hops is not None:
+        proof.equal("mean_switch_hops", metrics.mean_switch_hops, plain_fraction(mean_hops(fabric)))
+
+
+def figures_meet_demand(proof: Proof, fabric: FabricEvidence) -> None:
+    """The figures of the file, which ``metrics_are_recomputed`` proves, are what the case asks for.
+
+    ``min_bisection_gbps_per_gpu``, ``min_alltoall_gbps_per_gpu``, ``min_allreduce_gbps_per_gpu`` are at most the
+    figures, which are written to six decimals, so to half of the last one; ``max_switch_hops`` is at least the hops.
+    Source: case file, ``fabrics``.
+    """
+    wanted, metrics = fabric.wanted, fabric.made.metrics
+    for name in DEMANDED:
+        least = getattr(wanted, f"min_{name}")
+        if least is not None:
+            given = getattr(metrics, name)
+            shown = f"{name} {given} of {least} wanted"
+            proof.holds(given is not None and exact(given) + LAST_DIGIT / 2 >= exact(least), shown)
+            proof.note(shown)
+    if wanted.max_switch_hops is not None:
+        shown = f"{metrics.max_switch_hops} switch hops of {wanted.max_switch_hops} allowed"
+        proof.holds(metrics.max_switch_hops <= wanted.max_switch_hops, shown)
+        proof.note(shown)
+    if not proof.noted:
+        proof.note("no figure is asked for")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 
-from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.design import MOVED_CABLE, DirectStructure
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.verify.evidence import FACTS, RAIL_ONLY, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 
 ANY = "any"
-KNOWN = ("clos", RAIL_ONLY)
+TIERED = ("clos", RAIL_ONLY)
 
 
 def content_matches_hash(proof: Proof, evidence: Evidence) -> None:
@@ -65,21 +65,25 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     tiers, planes that are rails have two or three. Source: case file.
     """
     made, wanted = fabric.made, fabric.wanted
-    proof.holds(made.topology in KNOWN, f"topology {made.topology} is not one of {KNOWN}")
+    direct = made.structure if isinstance(made.structure, DirectStructure) else None
+    known = TIERED if direct is None else (getattr(direct, "family", ""),)
+    proof.holds(made.topology in known, f"topology {made.topology} is not one of {known}")
     proof.holds({ANY, made.topology} & set(wanted.topologies) != set(), f"topology {made.topology} is not allowed")
-    proof.holds(_allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")
-    least, most = (1, 2) if made.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
-    proof.holds(
-        least <= len(made.tiers) <= most, f"{len(made.tiers)} tiers of {least} to {most} that {made.topology} has"
-    )
     allowed: object = wanted.planes
     if allowed == "rails":
         allowed = 1 if made.topology == RAIL_ONLY else made.nic.per_server
     proof.holds(_allows(allowed, made.planes), f"{made.planes} planes, allowed {wanted.planes}")
     proof.holds(_allows(wanted.protocol, made.protocol), f"protocol {made.protocol}, allowed {wanted.protocol}")
     proof.equal("striping", made.striping, wanted.striping)
-    proof.equal("structure.tiers", made.structure.tiers, len(made.tiers))
-    proof.equal("tier roles", [tier.role for tier in made.tiers], list(ROLES[: len(made.tiers)]))
+    if direct is None:
+        least, most = (1, 2) if made.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
+        proof.holds(_allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")
+        proof.holds(
+            least <= len(made.tiers) <= most, f"{len(made.tiers)} tiers of {least} to {most} that {made.topology} has"
+        )
+        proof.equal("structure.tiers", made.clos.tiers, len(made.tiers))
+    roles = list(ROLES[: len(made.tiers)]) if direct is None else ["leaf"]
+    proof.equal("tier roles", [tier.role for tier in made.tiers], roles)
     proof.note(f"{made.topology}, {made.protocol}, {len(made.tiers)} tiers, {made.planes} planes")
 
 

@@ -16,9 +16,10 @@ from fabopt.embedded import Embedded, Networks, at, divide, networks_of
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
-from fabopt.schema.design import FabricDesign, PortUse, TierUse
+from fabopt.schema.design import DirectStructure, FabricDesign, PortUse, TierUse
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos import Clos
+from fabopt.verify.mesh import Mesh
 
 FACTS = "facts"
 ROLES = ("leaf", "spine", "core")
@@ -55,6 +56,12 @@ class Evidence(Embedded):
             else stage.servers
             for stage in self.case.stages or ()
         ]
+
+    @property
+    def names_model(self) -> bool:
+        """Whether the case's workload is a model, by what the file says."""
+        workload = self.design.case.content.get("workload")
+        return isinstance(workload, dict) and workload.get("model") is not None
 
     def usable_pcie(self, generation: int) -> Fraction:
         """What a x16 slot delivers, in Mb/s; a generation that the embedded table lacks counts as the one before."""
@@ -223,8 +230,10 @@ class FabricEvidence:
 
     @cached_property
     def clos(self) -> Clos:
-        """The fabric recounted from its free choices."""
-        made, structure, tiers = self.made, self.made.structure, self.num_tiers
+        """The fabric recounted from its free choices; of other families than a Clos, its leaves alone."""
+        if isinstance(self.made.structure, DirectStructure):
+            return self._leaves_alone(self.made.structure)
+        made, structure, tiers = self.made, self.made.clos, self.num_tiers
         groups = ceil_div(self.evidence.servers, structure.servers_per_group)
         three = tiers > 2
         return Clos(
@@ -244,3 +253,28 @@ class FabricEvidence:
             links_per_core_pair=structure.links_per_core_pair,
             first_servers=self.evidence.first_servers if made.growth else 0,
         )
+
+    def _leaves_alone(self, structure: DirectStructure) -> Clos:
+        made = self.made
+        return Clos(
+            tiers=1,
+            servers=self.evidence.servers,
+            server_ports=made.nic.per_server * made.nic.ports_per_nic,
+            planes=made.planes,
+            per_group=structure.servers_per_group,
+            per_leaf=structure.ports_per_server_per_leaf,
+            attached=tuple(attachment.ports for attachment in self.wanted.attachments),
+            uplinks=0,
+            spines=0,
+            rail_pods=False,
+            groups_per_pod=ceil_div(self.evidence.servers, structure.servers_per_group),
+            spine_uplinks=0,
+            spines_per_core_group=0,
+            links_per_core_pair=0,
+        )
+
+    @cached_property
+    def mesh(self) -> Mesh | None:
+        """How switches are joined to each other, of one plane; None in a Clos."""
+        structure = self.made.structure
+        return Mesh(structure) if isinstance(structure, DirectStructure) else None

@@ -73,7 +73,7 @@ def stage_of(fabric: FabricEvidence, one: StageStructure, number: int) -> Fabric
 
 def as_it_stands(made: FabricDesign, one: StageStructure) -> FabricDesign:
     """A fabric of the file with the numbers that it claims for a stage."""
-    structure = made.structure
+    structure = made.clos
     uplinks = made.tiers[0].up_ports
     if one.spines_per_pod != structure.spines_per_pod:
         uplinks = one.spines_per_pod * one.links_per_pair
@@ -213,9 +213,7 @@ def _counted(cabling: Cabling, number: int) -> dict[str, int]:
     now = Cabling(fabric, cabling.wired, cabling.index, number)
     leaves, spines, cores = (now.boxes(role) for role in ("leaf", "spine", "core"))
     of_pod = int(counts_of(combined(devices.plane[spines], devices.pod[spines])).max(initial=0))
-    core_groups = (
-        fabric.made.planes * ceil_div(of_pod, fabric.made.structure.spines_per_core_group) if len(cores) else 1
-    )
+    core_groups = fabric.made.planes * ceil_div(of_pod, fabric.made.clos.spines_per_core_group) if len(cores) else 1
     endpoints = len(now.of("server-leaf")) + len(now.of("attachment-leaf"))
     return {
         "groups": len(np.unique(devices.group[leaves])),

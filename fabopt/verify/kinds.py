@@ -14,6 +14,7 @@ from fabopt.schema.design import LinkPart, PortUse
 from fabopt.units import ceil_div
 from fabopt.verify.clos import Boxes
 from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.mesh import Scope
 from fabopt.verify.rows import NO_MEDIUM, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
 
 SERVER_LEAF = "server-leaf"
@@ -21,12 +22,14 @@ LEAF_SPINE = "leaf-spine"
 SPINE_CORE = "spine-core"
 
 
-def rows_between(fabric: FabricEvidence, near: str, far: str, attachment: str | None = None) -> tuple[Row, ...]:
+def rows_between(
+    fabric: FabricEvidence, near: str, far: str, attachment: str | None = None, scope: str | None = None
+) -> tuple[Row, ...]:
     """The file's rows of one kind."""
     return tuple(
         read_row(fabric.evidence, row)
         for row in fabric.made.links
-        if (row.from_, row.to, row.attachment) == (near, far, attachment)
+        if (row.from_, row.to, row.attachment, row.scope) == (near, far, attachment, scope)
     )
 
 
@@ -76,6 +79,8 @@ def all_kinds(fabric: FabricEvidence) -> tuple[Kind, ...]:
         kinds.append(leaf_spine(fabric))
     if fabric.num_tiers > 2:
         kinds.append(spine_core(fabric))
+    if fabric.mesh is not None:
+        kinds += [between_equals(fabric, scope) for scope in fabric.mesh.scopes]
     return tuple(kinds)
 
 
@@ -137,6 +142,27 @@ def spine_core(fabric: FabricEvidence) -> Kind:
         fabric.evidence.case.site.distances_m.spine_core,
         rows_between(fabric, "spine", "core"),
     )
+
+
+def between_equals(fabric: FabricEvidence, scope: Scope) -> Kind:
+    """Links of one scope between switches of one type: a cage has ends of either side, each pair counts once."""
+    site, planes = fabric.evidence.case.site.distances_m, fabric.clos.planes
+    end = switch_end(fabric, "leaf", fabric.up_use("leaf"))
+    pairs = Boxes(1, ((planes * scope.pairs, scope.each),))
+    near, far = halved(planes * scope.cages(end.lane.ports))
+    return Kind(
+        scope.name,
+        Side(end, Counter({end.lane.ports: near}), (pairs,)),
+        Side(end, Counter({end.lane.ports: far}), (pairs,)),
+        planes * scope.links,
+        site.spine_core if scope.name == "global" else site.leaf_spine,
+        rows_between(fabric, "leaf", "leaf", scope=scope.name),
+    )
+
+
+def halved(cages: int) -> tuple[int, int]:
+    """Cages that are counted at the near end and at the far one, of those that have ends of either."""
+    return cages - cages // 2, cages // 2
 
 
 def attachment_end(attachment: Attachment, port_mbps: int) -> End:

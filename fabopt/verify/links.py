@@ -6,7 +6,7 @@ from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import LinkPart
 from fabopt.units import ceil_div, gbps
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, server_leaf
+from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, between_equals, server_leaf
 from fabopt.verify.proof import Proof
 from fabopt.verify.rows import Bundle, Kind, Row, Side, bundle_of, heads, ports_per_connector
 
@@ -74,12 +74,17 @@ def cages_close(proof: Proof, fabric: FabricEvidence) -> None:
 def expected_cages(fabric: FabricEvidence, kind: Kind) -> tuple[int, int]:
     """Occupied cages at both ends of a kind, over all boxes."""
     bundle = kind.bundle
-    if bundle is None:
+    if bundle is None or is_between_equals(fabric, kind.name):
         return kind.near.occupied, kind.far.occupied
     far = kind.far.bundled_cages(bundle.size, bundle.per_far_cage)
     if kind.name == SERVER_LEAF:
         return fabric.nic_holders[0] * card_cages(fabric, bundle), far
     return kind.near.bundled_cages(bundle.size, bundle.per_near_cage), far
+
+
+def is_between_equals(fabric: FabricEvidence, kind: str) -> bool:
+    """Whether a kind of links joins switches of one type: their wires of several links are full, and take no more."""
+    return fabric.mesh is not None and any(scope.name == kind for scope in fabric.mesh.scopes)
 
 
 def card_cages(fabric: FabricEvidence, bundle: Bundle) -> int:
@@ -96,6 +101,8 @@ def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: Kind) -> None:
     }
     proof.equal(f"{kind.name} assemblies", len(bought), len(kind.rows))
     near, far = kind.near.end.lane.ports, kind.far.end.lane.ports
+    if is_between_equals(fabric, kind.name):
+        proof.holds(False, f"{kind.name}: {len(kind.rows)} assemblies, one makes all links between equal switches")
     if near > 1 and far > 1:
         proof.equal(f"{kind.name} ports per cage at both ends", near, far)
         proof.holds(kind.far.pairs_divide_by(near), f"{kind.name}: links per pair do not fill cages of {near}")
@@ -137,6 +144,10 @@ def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:
         elif row.cable is not None and ports > 1:
             whole = together % ports == 0
             proof.holds(whole, f"{ports} ports of a server cage in one head, {together} of a card to one leaf")
+    for scope in fabric.mesh.scopes if fabric.mesh is not None else ():
+        one = between_equals(fabric, scope)
+        size = one.bundle.size if one.bundle is not None else 1
+        proof.equal(f"{scope.name}: idle heads of a pair's wires", scope.each % size, 0)
     proof.note(f"{together} ports of a card go to one leaf")
 
 

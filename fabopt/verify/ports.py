@@ -20,6 +20,8 @@ _ENDS = {
     LEAF_SPINE: ("leaf", "spine"),
     SPINE_CORE: ("spine", "core"),
 }
+# Links between switches of one role, which face up at both ends.
+_BETWEEN_EQUALS = tuple(kind for kind in KINDS if kind not in _ENDS)
 
 
 def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
@@ -99,7 +101,8 @@ def links_join_tiers(proof: Proof, cabling: Cabling) -> None:
     proof.equal("links of no kind", len(links) - sum(len(joined.rows) for joined in cabling.joined), 0)
     own = np.array([name in ("", cabling.fabric.made.name) for name in devices.fabric], dtype=np.bool_)
     proof.equal("links to a switch of another fabric", int((~own[links.a] | ~own[links.b]).sum()), 0)
-    for name, (near, far) in _ENDS.items():
+    for name in KINDS:
+        near, far = _ENDS.get(name, ("leaf", "leaf"))
         rows = cabling.of(name)
         wrong = (roles[links.a[rows]] != near) | (roles[links.b[rows]] != far)
         proof.equal(f"{name} links between other boxes", int(wrong.sum()), 0)
@@ -151,13 +154,21 @@ def _ends(cabling: Cabling) -> Iterator[_End]:
     """Both ends of every kind."""
     links = cabling.links
     for kind, rows in cabling.joined:
-        near, far = _ENDS.get(kind.name, _ENDS["attachment-leaf"])
+        near, far = _roles_of(kind.name)
         allowed = _near_cages(cabling, Joined(kind, rows), near)
         near_lane, far_lane = kind.near.end.lane, kind.far.end.lane
         a = links.a[rows], links.a_cage[rows], links.a_lanes[rows]
         b = links.b[rows], links.b_cage[rows], links.b_lanes[rows]
         yield _End(f"{kind.name}, {near} end", *a, allowed, near_lane)
-        yield _End(f"{kind.name}, {far} end", *b, cabling.cage_range(far, upwards=False), far_lane)
+        upwards = kind.name in _BETWEEN_EQUALS
+        yield _End(f"{kind.name}, {far} end", *b, cabling.cage_range(far, upwards), far_lane)
+
+
+def _roles_of(kind: str) -> tuple[str, str]:
+    """Roles of the boxes at both ends; kinds that are not in ``KINDS`` are single attachments."""
+    if kind in _BETWEEN_EQUALS:
+        return "leaf", "leaf"
+    return _ENDS.get(kind, _ENDS["attachment-leaf"])
 
 
 def _near_cages(cabling: Cabling, joined: Joined, role: str) -> CageRange:
@@ -192,7 +203,9 @@ def _sides_are_apart(proof: Proof, cabling: Cabling) -> None:
     links = cabling.links
     box, cage, _, _ = _both_ends(links)
     code = combined(box, cage)
-    up, down = code[: len(links)], code[len(links) :]
+    equals = links.kind >= KINDS.index(_BETWEEN_EQUALS[0])
+    up = np.concatenate([code[: len(links)], code[len(links) :][equals]])
+    down = code[len(links) :][~equals]
     proof.equal("cages with links up and down", len(np.intersect1d(up, down)), 0)
 
 

@@ -68,7 +68,7 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
     n = ceil(G / T), times r if pods are of one rail; one tier: one leaf a plane; two: at least 2 leaves; three: at
     least 2 pods. Source: docs/formulation.md, pods.
     """
-    clos, structure = fabric.clos, fabric.made.structure
+    clos, structure = fabric.clos, fabric.made.clos
     proof.equal("structure.pods", structure.pods, clos.pods)
     proof.equal("structure.leaves_per_pod", structure.leaves_per_pod, clos.leaves_per_pod)
     proof.equal("structure.groups_per_pod", structure.groups_per_pod, clos.groups_per_pod)
@@ -89,7 +89,7 @@ def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
 
     S <= u; even: S x m = u; any: counts differ by at most one, m the fewest. Source: case file, ``striping``.
     """
-    clos, structure = fabric.clos, fabric.made.structure
+    clos, structure = fabric.clos, fabric.made.clos
     if clos.tiers == 1:
         proof.equal("structure.links_per_pair", structure.links_per_pair, 0)
         proof.equal("structure.spines_per_pod", structure.spines_per_pod, 0)
@@ -124,7 +124,7 @@ def cores_join_pods(proof: Proof, fabric: FabricEvidence) -> None:
     q divides S; x = C x m2; down ports of a core = n x q x m2; spine uplinks and core down links are the same
     links, counted from both ends. Source: docs/formulation.md, cores.
     """
-    clos, structure = fabric.clos, fabric.made.structure
+    clos, structure = fabric.clos, fabric.made.clos
     if clos.tiers < 3:
         for name in ("links_per_core_pair", "spines_per_core_group", "cores_per_group"):
             proof.equal(f"structure.{name}", getattr(structure, name), 0)
@@ -204,6 +204,8 @@ def up_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, Kind]) -> i
     """Cages towards the tier above on any switch of a tier."""
     if tier.up is None:
         return 0
+    if fabric.mesh is not None:
+        return fabric.mesh.most_cages(fabric.up("leaf").ports)
     kind = kinds[LEAF_SPINE if tier.role == "leaf" else SPINE_CORE]
     bundle = kind.bundle
     if bundle is None:

@@ -22,7 +22,8 @@ from fabopt.units import MBPS_PER_GBPS
 from fabopt.verify.assemblies import Assembly, wire_of
 from fabopt.verify.clos import Clos
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
-from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds
+from fabopt.verify.kinds import all_kinds
+from fabopt.verify.mesh import Mesh
 from fabopt.verify.proof import UNPROVABLE
 from fabopt.verify.rows import Kind
 from fabopt.wiring.build import wiring_of
@@ -99,7 +100,11 @@ class Wired:
 
 def _require_closed(fabric: FabricEvidence) -> None:
     """Refuse a file whose counts disagree: tables of a damaged one could have any size."""
-    clos, structure = fabric.clos, fabric.made.structure
+    clos = fabric.clos
+    if fabric.mesh is not None:
+        _require_mesh(fabric, fabric.mesh)
+        return
+    structure = fabric.made.clos
     counts = [fabric.tier(tier.role).count for tier in fabric.made.tiers]
     if counts != list(clos.switches()):
         raise ValueError(f"{fabric.made.name} has {counts} switches, recounted {list(clos.switches())}")
@@ -112,6 +117,19 @@ def _require_closed(fabric: FabricEvidence) -> None:
     for part, whole in sizes:
         if not 1 <= part <= whole:
             raise ValueError(f"{fabric.made.name}: {part} is not within 1 to {whole}")
+    _require_links(fabric)
+
+
+def _require_mesh(fabric: FabricEvidence, mesh: Mesh) -> None:
+    clos, count = fabric.clos, fabric.tier("leaf").count
+    if count != clos.planes * mesh.switches or len(fabric.made.tiers) != 1 or clos.leaves > mesh.switches:
+        raise ValueError(f"{fabric.made.name} has {count} switches, recounted {clos.planes * mesh.switches}")
+    if not (1 <= clos.per_group <= clos.servers and 1 <= clos.per_leaf <= clos.ports_per_server):
+        raise ValueError(f"{fabric.made.name}: groups of {clos.per_group} servers, {clos.per_leaf} ports on a leaf")
+    _require_links(fabric)
+
+
+def _require_links(fabric: FabricEvidence) -> None:
     for kind in all_kinds(fabric):
         listed = sum(row.made.count for row in kind.rows)
         if listed != kind.count:
@@ -290,12 +308,12 @@ class Cabling:
         """The links of every kind that the file must have; attachments one by one."""
         found = []
         for kind in all_kinds(self.fabric):
-            if kind.name in (SERVER_LEAF, LEAF_SPINE, SPINE_CORE):
+            if kind.name in KINDS:
                 found.append(Joined(kind, self.of(kind.name)))
         attached = self.of("attachment-leaf")
         names = np.array([self.devices.product[row] for row in self.links.a[attached].tolist()], dtype=np.str_)
         for kind in all_kinds(self.fabric):
-            if kind.name not in (SERVER_LEAF, LEAF_SPINE, SPINE_CORE):
+            if kind.name not in KINDS:
                 found.append(Joined(kind, attached[names == kind.name.removeprefix("attachment ")]))
         return tuple(found)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from fabopt.embedded import Embedded
 from fabopt.installed import of_cores, of_leaves, of_spines
+from fabopt.meshes import Dragonfly
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Place
 from fabopt.wiring.model import NOTHING, Devices, Ints, Role
@@ -94,7 +95,9 @@ def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
     for tier in made.tiers:
         height = float(numbers.embedded.part(tier.id, Switch).rack_units)
         stands = getattr(places, tier.role) if places is not None else ()
-        when = _STAGES_OF[tier.role](numbers.clos, numbers.stages, np.arange(tier.count))
+        when = np.zeros(tier.count, dtype=np.int64)
+        if numbers.mesh is None:
+            when = _STAGES_OF[tier.role](numbers.clos, numbers.stages, np.arange(tier.count))
         for index in range(tier.count):
             network, within = divmod(index, tier.count // numbers.clos.planes)
             plane, apart = divmod(network, numbers.clos.planes // made.planes)
@@ -113,6 +116,8 @@ def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
 def _numbers_of(numbers: Numbers, role: str, within: int) -> tuple[int, int, int]:
     """(pod, group, rail) from 1 of a switch by its number in its plane."""
     three = len(numbers.made.tiers) > 2
+    if numbers.mesh is not None:
+        return _numbers_in_mesh(numbers, within)
     if role == "leaf":
         group, rail = divmod(within, numbers.clos.rails)
         pod = int(numbers.clos.pod_of_leaf(np.array([within]))[0]) + 1 if three else NOTHING
@@ -120,3 +125,10 @@ def _numbers_of(numbers: Numbers, role: str, within: int) -> tuple[int, int, int
     if role == "spine" and three:
         return within // numbers.clos.spines + 1, NOTHING, NOTHING
     return NOTHING, NOTHING, NOTHING
+
+
+def _numbers_in_mesh(numbers: Numbers, within: int) -> tuple[int, int, int]:
+    """Those of a switch in a network of equal ones; without servers it has neither group nor rail."""
+    mesh, (group, rail) = numbers.mesh, divmod(within, numbers.clos.rails)
+    pod = within // mesh.group + 1 if isinstance(mesh, Dragonfly) else NOTHING
+    return (pod, group + 1, rail + 1) if group < numbers.clos.groups else (pod, NOTHING, NOTHING)

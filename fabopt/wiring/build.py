@@ -13,6 +13,7 @@ import numpy as np
 from fabopt.embedded import Embedded
 from fabopt.installed import lent_links, of_links
 from fabopt.joints import Joints, attached_leaves, leaf_spine, padded, server_leaf, spine_core
+from fabopt.meshes import Mesh, Pairs, Slots, slots_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, LinkRow, TierUse
@@ -20,7 +21,7 @@ from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, Way, way_of
 from fabopt.wiring.attachments import LeafCages, head_of, in_cages, lanes_of, place_attachments
 from fabopt.wiring.boxes import Box, fabric_boxes, server_boxes, table_of
-from fabopt.wiring.cages import at_slots, down_cages, up_cages
+from fabopt.wiring.cages import at_slots, down_cages, first_cage, up_cages
 from fabopt.wiring.join import UNMADE, Cabled, Jackets, Share, deal, jackets
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Links, Modules, Wires, Wiring
 from fabopt.wiring.numbers import Cards, Numbers, cards_before
@@ -81,10 +82,41 @@ class _Plan:
             yield self._between("leaf", "spine")
         if len(self.numbers.made.tiers) > 2:
             yield self._between("spine", "core")
+        if self.numbers.mesh is not None:
+            yield from self._meshed(self.numbers.mesh)
 
-    def _rows(self, near: str, far: str, attachment: str | None = None) -> list[LinkRow]:
-        rows = self.numbers.made.links
-        found = [row for row in rows if (row.from_, row.to, row.attachment) == (near, far, attachment)]
+    def _meshed(self, mesh: Mesh) -> Iterable[_Wired]:
+        """Links between equal switches, scope by scope: each has its own cages, together the last of their group."""
+        tier, switch = self._tier("leaf"), self._switch("leaf")
+        if tier.up is None:
+            raise LookupError("the leaf tier names no cages for links to other switches")
+        lanes = parse_split(tier.up.split).ports
+        joined = {scope: mesh.pairs(scope) for scope in mesh.scopes}
+        slots = {scope: slots_of(pairs) for scope, pairs in joined.items()}
+        cages = [int(max(one.a.max(), one.b.max())) // lanes + 1 for one in slots.values()]
+        first = first_cage(switch, tier.up) + switch.cages[tier.up.cage_group].count - sum(cages)
+        for scope, own in zip(mesh.scopes, cages, strict=True):
+            yield self._scope(scope, joined[scope], slots[scope], first, lanes)
+            first += own
+
+    def _scope(self, scope: str, pairs: Pairs, slots: Slots, first: int, lanes: int) -> _Wired:
+        tier, planes = self._tier("leaf"), self.numbers.clos.planes
+        rows = self._rows("leaf", "leaf", scope=scope)
+        ways = [way_of(self.numbers.embedded, row, lanes, lanes) for row in rows]
+        start = self.first["leaf"] + np.repeat(np.arange(planes) * (tier.count // planes), len(pairs.a))
+        a, b = start + np.tile(pairs.a, planes), start + np.tile(pairs.b, planes)
+        near, far = (at_slots(np.tile(one, planes), lanes, first) for one in slots)
+        none, stage = np.full(len(a), NOTHING), np.zeros(len(a), dtype=np.int64)
+        run_m = self.runs.of(self.numbers.made, scope, a, b)
+        cabled = Cabled(
+            KINDS.index(scope), a, none, none, near, b, far, float(tier.gbps_up), run_m, ways, none.copy(), stage
+        )
+        deal(cabled, self._shares(rows, ways, (lanes, lanes)), self.classes_m)
+        return _Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
+
+    def _rows(self, near: str, far: str, attachment: str | None = None, scope: str | None = None) -> list[LinkRow]:
+        rows, wanted = self.numbers.made.links, (near, far, attachment, scope)
+        found = [row for row in rows if (row.from_, row.to, row.attachment, row.scope) == wanted]
         if not found:
             raise LookupError(f"{self.numbers.made.name} has no links from {attachment or near} to {far}")
         return found
@@ -151,13 +183,19 @@ class _Plan:
             slots = ports // numbers.clos.together * padded(numbers.clos.together, per_wire)
             near = near._replace(cage=near.cage + card * ceil_div(slots, lanes[0]))
         far = down_cages(self._switch("leaf"), tier.down, joints.b_slot)
-        a, b = joints.a, joints.b + self.first["leaf"]
+        a, b = joints.a, self._leaves(joints.b)
         run_m = self.runs.of(numbers.made, "server-leaf", a, b)
         card, unmade = self.before.cards + card + 1, np.full(len(a), UNMADE)
-        stage = of_links(numbers.clos, numbers.stages, "server-leaf", joints)
+        stage = 0 * a if numbers.mesh else of_links(numbers.clos, numbers.stages, "server-leaf", joints)
         cabled = Cabled(0, a, card, port + 1, near, b, far, float(tier.gbps_down), run_m, ways, unmade, stage)
         deal(cabled, self._shares(rows, ways, lanes), self.classes_m)
         return cabled
+
+    def _leaves(self, leaf: Ints) -> Ints:
+        """Devices of leaves with servers, which may not be all leaves of a plane."""
+        plane, within = np.divmod(leaf, self.numbers.clos.leaves)
+        tier = self._tier("leaf")
+        return np.asarray(self.first["leaf"] + plane * (tier.count // self.numbers.clos.planes) + within)
 
     def _attached(self, servers: Cabled) -> list[Cabled]:
         numbers, tier, wanted = self.numbers, self._tier("leaf"), self.numbers.attachments

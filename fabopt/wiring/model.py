@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Role = Literal["server", "attachment", "leaf", "spine", "core"]
 # What a wire is joined to: an index into ``Links.kind``.
-KINDS = ("server-leaf", "attachment-leaf", "leaf-spine", "spine-core")
+KINDS = ("server-leaf", "attachment-leaf", "leaf-spine", "spine-core", "dim-1", "dim-2", "dim-3", "local", "global")
 NOTHING = -1
 
 
@@ -35,7 +35,8 @@ class Devices:
     role      server, attachment, leaf, spine or core
     product   catalog id; of an attachment its name
     fabric    name; empty for servers, which all fabrics share
-    plane     from 1; pod from 1 (three tiers; leaf and spine); group from 1 (server group; of a leaf, its servers')
+    plane     from 1; pod from 1 (three tiers: of leaf and spine; its group in a dragonfly); group from 1 (server group;
+              of a leaf, its servers')
     rail      from 1: the place of a leaf in its group; rail-only: of a spine too, the first rail that it serves
     rack      id such as ``B07``; empty without a floor plan
     unit      lowest rack unit that the box fills, from 1; 0 without a floor plan
@@ -63,7 +64,8 @@ class Devices:
 
 @dataclass(frozen=True)
 class Links:
-    """One row a link. ``a`` is the end nearer the servers. Cages count from 1 over all cage groups of a box.
+    """One row a link. ``a`` is the end nearer the servers; of equal switches it is either. Cages count from 1 over all
+    cage groups of a box.
 
     fabric            index into ``Wiring.fabrics``; kind: index into ``KINDS``
     a, b              devices

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
@@ -11,9 +11,10 @@ from typing import NamedTuple
 from fabopt.embedded import Embedded, at, divide, networks_of
 from fabopt.installed import StageNumbers
 from fabopt.joints import ClosNumbers
+from fabopt.meshes import Mesh, mesh_of
 from fabopt.schema.case import Attachment, Fabric
 from fabopt.schema.catalog import BuiltInNic, Nic
-from fabopt.schema.design import FabricDesign
+from fabopt.schema.design import DirectStructure, FabricDesign
 from fabopt.units import ceil_div
 
 
@@ -67,40 +68,53 @@ class Numbers:
 
     @cached_property
     def clos(self) -> ClosNumbers:
-        """The numbers that links follow from."""
-        made, structure, three = self.made, self.made.structure, len(self.made.tiers) > 2
+        """The numbers that links follow from; of other families those of the servers' links only."""
+        made, standing, three = self.made, self.made.structure, len(self.made.tiers) > 2
         networks, apart = networks_of(made, self.wanted)
         of_card = divide(networks, made.nic.per_server, "rails have planes of their own") if apart else networks
         divide(made.nic.ports_per_nic, of_card, "planes share a card's ports evenly")
         ports = made.nic.per_server * made.nic.ports_per_nic // networks
-        divide(ports, structure.ports_per_server_per_leaf, "leaves of a group take a server's ports evenly")
-        return ClosNumbers(
+        divide(ports, standing.ports_per_server_per_leaf, "leaves of a group take a server's ports evenly")
+        servers = ClosNumbers(
             servers=self.embedded.servers,
             planes=networks,
             cards=made.nic.per_server,
             ports=made.nic.ports_per_nic,
             shared_cages=self._shares_cages,
-            group=structure.servers_per_group,
-            per_leaf=structure.ports_per_server_per_leaf,
-            uplinks=made.tiers[0].up_ports,
-            spines=structure.spines_per_pod,
-            pod_groups=(
-                structure.groups_per_pod if three else ceil_div(self.embedded.servers, structure.servers_per_group)
-            ),
-            rail_pods=three and structure.pod_of == "rail",
-            core_spines=structure.spines_per_core_group,
-            core_links=structure.links_per_core_pair,
-            group_cores=structure.cores_per_group,
+            group=standing.servers_per_group,
+            per_leaf=standing.ports_per_server_per_leaf,
+            pod_groups=ceil_div(self.embedded.servers, standing.servers_per_group),
             first=self.embedded.first_servers if self.made.growth else 0,
             apart=apart,
             dual=self.wanted.homing == "dual",
         )
+        if isinstance(standing, DirectStructure):
+            return servers
+        structure = made.clos
+        return replace(
+            servers,
+            uplinks=made.tiers[0].up_ports,
+            spines=structure.spines_per_pod,
+            pod_groups=structure.groups_per_pod if three else servers.pod_groups,
+            rail_pods=three and structure.pod_of == "rail",
+            core_spines=structure.spines_per_core_group,
+            core_links=structure.links_per_core_pair,
+            group_cores=structure.cores_per_group,
+        )
+
+    @cached_property
+    def mesh(self) -> Mesh | None:
+        """How switches are joined to each other, one plane; None in a Clos."""
+        structure = self.made.structure
+        return mesh_of(structure) if isinstance(structure, DirectStructure) else None
 
     @cached_property
     def stages(self) -> tuple[StageNumbers, ...]:
         """What stands at each stage of the case; all of it at once in a file that does not say."""
         servers = [self.embedded.servers_of(stage) for stage in self.embedded.case.stages or ()]
-        structure = self.made.structure
+        if isinstance(self.made.structure, DirectStructure):
+            return (StageNumbers(self.embedded.servers, 0, 0),)
+        structure = self.made.clos
         if len(servers) < 2 or not self.made.growth:
             return (StageNumbers(self.embedded.servers, structure.spines_per_pod, structure.cores_per_group),)
         if len(self.made.growth) != len(servers):

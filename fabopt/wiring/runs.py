@@ -10,6 +10,14 @@ from fabopt.schema.design import FabricDesign
 from fabopt.wiring.model import Devices, Floats, Ints
 
 ATTACHED = "attachment-leaf"
+# Links between equal switches run as far as those of a Clos do: within a group or a dimension, or across.
+_AS = {
+    "dim-1": "leaf-spine",
+    "dim-2": "leaf-spine",
+    "dim-3": "leaf-spine",
+    "local": "leaf-spine",
+    "global": "spine-core",
+}
 
 
 class Runs:
@@ -35,6 +43,7 @@ class Runs:
 
     def of(self, made: FabricDesign, kind: str, a: Ints, b: Ints) -> Floats:
         """The run of every link of a kind; attachments stand at the site's flat distance."""
+        kind = _AS.get(kind, kind)
         if self._plan is None or made.placement is None or kind == ATTACHED:
             return np.full(len(a), float(self._flat_m[kind]))
         return self._plan.run_m(self._rack[a], self._height_m[a], self._rack[b], self._height_m[b])

@@ -89,8 +89,11 @@ class EarlyCosts:
     def _least_link(self, costs: Costs, parts: Parts, kind: str) -> float:
         near, far = (parts.leaf_up, parts.spine_down) if kind == "leaf-spine" else (parts.spine_up, parts.core_down)
         assert near is not None and far is not None
-        joins = joins_of(self.problem, self.fabric, kind, near.port, far.port, parts.protocol)
-        return float(costs.least_per_link(joins, near.port.ports, far.port.ports)[0])
+        key = (kind, near.port, far.port, self.fabric.runs_m[kind], parts.protocol)
+        if key not in costs.least_links:
+            joins = joins_of(self.problem, self.fabric, kind, near.port, far.port, parts.protocol)
+            costs.least_links[key] = costs.least_per_link(joins, near.port.ports, far.port.ports)
+        return float(costs.least_links[key][0])
 
 
 def _leaves_of_a_pod(now: Shape, shape: Shape) -> Number:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from fabopt.hardware import NicOption
 from fabopt.links import Assembly, Mode, whole_only
@@ -52,8 +52,10 @@ def attachment_joins(
     return tuple(join._replace(near=None) for join in joins)
 
 
-def server_assemblies(joins: Iterable[Assembly], nic: NicOption, k: int) -> tuple[Assembly, ...]:
+def server_assemblies(joins: Sequence[Assembly], nic: NicOption, k: int) -> tuple[Assembly, ...]:
     """Those that suit ``k`` ports on one leaf: a splitter's single head needs ports that all go there."""
+    if not any(whole_only(one).mode is Mode.WHOLE for one in joins):
+        return tuple(joins)
     together = nic.bundle(k)
     found = (whole_only(one) for one in joins)
     return tuple(one for one in found if one.mode is not Mode.WHOLE or together % one.ports_per_wire == 0)

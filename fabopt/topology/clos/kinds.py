@@ -60,11 +60,13 @@ def _staged_choices(problem: Problem, fabric: FabricProblem, clos: Clos, kind: K
 
 def staged_links(problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind) -> StagedLinks | None:
     """The links of a kind with their stages; None if some run is too long for everything on sale."""
+    run_m = None
     if clos.standing is not None:
         cabling = cabling_of(problem, clos.standing, kind)
     else:
-        cabling = flat_cabling(problem, numbers_of(clos.parts.nic, clos.shape), kind, run_of(fabric, kind.name))
-    return None if cabling is None else StagedLinks(problem, cabling, clos.stages, clos.standing is not None)
+        run_m = run_of(fabric, kind.name)
+        cabling = flat_cabling(problem, numbers_of(clos.parts.nic, clos.shape), kind, run_m)
+    return None if cabling is None else StagedLinks(problem, cabling, clos.stages, run_m)
 
 
 def assemblies_over(problem: Problem, clos: Clos, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:

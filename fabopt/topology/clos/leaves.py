@@ -136,7 +136,8 @@ class Leaves:
         """Add uplinks to group sizes, then spines (and cores) to what is left below the threshold."""
         endpoints = most_endpoints(shape, self.fabric.attachment_ports)
         fewest = self.bounds.leaf_uplinks(endpoints, block.down, block.uplinks)
-        fewest = np.maximum(fewest, leaf_uplinks(self.fabric, self._parts(block), endpoints))
+        gpus = self.problem.server.gpus
+        fewest = np.maximum(fewest, leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self.bounds.reserved(endpoints))
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         per_uplink = np.multiply.outer(upward, block.nic.planes * shape.leaves)

@@ -240,7 +240,8 @@ class Spines:
         down = shape.spine_down
         fewest = self.bounds.spine_uplinks(down, spine.down, up)
         endpoints = most_endpoints(shape, self.fabric.attachment_ports)
-        fewest = np.maximum(fewest, spine_uplinks(self.fabric, stack.parts(), shape, endpoints))
+        gpus = self.bounds.problem.server.gpus
+        fewest = np.maximum(fewest, spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
         most = uplinks_that_fit(spine.switch, spine.down, up, down)
         boxes = stack.planes * shape.pods * shape.spines
         switches = np.multiply.outer(self.costs.of(spine.switch.item), boxes)

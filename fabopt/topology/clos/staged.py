@@ -31,12 +31,13 @@ def flat_cabling(problem: Problem, numbers: ClosNumbers, kind: Kind, run_m: floa
 
 
 class StagedLinks:
-    """Links of one kind with the stage of each. ``on_floor``: whether runs differ from link to link."""
+    """Links of one kind with the stage of each. ``run_m``: that of all links; None: on a floor, where runs differ."""
 
-    def __init__(self, problem: Problem, cabling: Cabling, stages: Stages, on_floor: bool) -> None:
+    def __init__(self, problem: Problem, cabling: Cabling, stages: Stages, run_m: float | None) -> None:
         self.problem = problem
         self.cabling = cabling
-        self.on_floor = on_floor
+        self.run_m = run_m
+        self.on_floor = run_m is None
         joints = cabling.joints
         self.stage = of_links(cabling.numbers, stages, cabling.kind.name, joints)
 
@@ -71,6 +72,14 @@ class StagedLinks:
             yield Choice(key, count, self._unit_options(joins, runs, when))
 
     def _unit_options(self, joins: Joins, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
+        known = self.problem.shelf.worked_out.setdefault("staged units", {})
+        key = (self.cabling.kind.key, self.on_floor, self.run_m, runs, when)
+        if key not in known:
+            known[key] = self._new_unit_options(joins, runs, when)
+        options: tuple[Option, ...] = known[key]
+        return options
+
+    def _new_unit_options(self, joins: Joins, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
         grid = grid_of(self.problem)
         options = []
         for one in joins(float(grid[max(runs)]), len(set(runs)) > 1):

@@ -1,0 +1,220 @@
+"""Who is joined to whom where switches are joined to each other: arithmetic on arrays, one row a link, one plane.
+
+Switches are numbered from 0. In a HyperX or torus the first coordinate of a switch runs fastest; in a dragonfly the
+switches of a group are next to each other. Scopes name the kinds of links: ``dim-1`` and so on, ``local``, ``global``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.schema.design import DirectStructure, DragonflyStructure, HyperxStructure, TorusStructure
+
+Ints = NDArray[np.int64]
+
+
+class Pairs(NamedTuple):
+    """Links of one scope: the switches at both ends. Parallel links are rows of their own, next to each other."""
+
+    a: Ints
+    b: Ints
+
+
+class Mesh(Protocol):
+    """A network of equal switches, one plane of it."""
+
+    @property
+    def switches(self) -> int:
+        """How many there are."""
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The kinds of links."""
+
+    def pairs(self, scope: str) -> Pairs:
+        """The links of a kind; raises ``LookupError`` for another family's."""
+
+
+class Slots(NamedTuple):
+    """Places of a scope's links among all ports of that scope at each of their switches, from 0."""
+
+    a: Ints
+    b: Ints
+
+
+def slots_of(pairs: Pairs) -> Slots:
+    """Number the ports of every switch by the peer that they lead to, parallel links in a row."""
+    size = len(pairs.a)
+    switch, peer = np.concatenate([pairs.a, pairs.b]), np.concatenate([pairs.b, pairs.a])
+    link = np.tile(np.arange(size), 2)
+    order = np.lexsort((link, peer, switch))
+    first = np.searchsorted(switch[order], switch[order], side="left")
+    slot = np.empty(2 * size, dtype=np.int64)
+    slot[order] = np.arange(2 * size) - first
+    return Slots(slot[:size], slot[size:])
+
+
+def _repeated(a: Ints, b: Ints, times: int) -> Pairs:
+    return Pairs(np.repeat(a, times), np.repeat(b, times))
+
+
+def _dimension(scope: str, sides: Sequence[int]) -> int:
+    scopes = [f"dim-{number + 1}" for number in range(len(sides))]
+    if scope not in scopes:
+        raise LookupError(f"{scope} is none of {', '.join(scopes)}")
+    return scopes.index(scope)
+
+
+@dataclass(frozen=True)
+class HyperX:
+    """All switches that differ in one coordinate are joined, those of dimension i by ``links[i]`` links."""
+
+    sides: tuple[int, ...]
+    links: tuple[int, ...]
+
+    @property
+    def switches(self) -> int:
+        """The product of the sides."""
+        return prod(self.sides)
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """One for each dimension."""
+        return tuple(f"dim-{number + 1}" for number in range(len(self.sides)))
+
+    def pairs(self, scope: str) -> Pairs:
+        """Every two switches of a line of the dimension."""
+        at = _dimension(scope, self.sides)
+        side, stride = self.sides[at], prod(self.sides[:at])
+        switch = np.arange(self.switches)
+        place = switch // stride % side
+        steps = np.arange(1, side)
+        a, step = (one.ravel() for one in np.meshgrid(switch, steps, indexing="ij"))
+        inside = place[a] + step < side
+        return _repeated(a[inside], (a + step * stride)[inside], self.links[at])
+
+
+@dataclass(frozen=True)
+class Torus:
+    """A ring along every line of every dimension, of ``links[i]`` parallel links in dimension i; sides from 3 on."""
+
+    sides: tuple[int, ...]
+    links: tuple[int, ...]
+
+    @property
+    def switches(self) -> int:
+        """The product of the sides."""
+        return prod(self.sides)
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """One for each dimension."""
+        return tuple(f"dim-{number + 1}" for number in range(len(self.sides)))
+
+    def pairs(self, scope: str) -> Pairs:
+        """Every switch and the next one of its ring."""
+        at = _dimension(scope, self.sides)
+        side, stride = self.sides[at], prod(self.sides[:at])
+        switch = np.arange(self.switches)
+        place = switch // stride % side
+        return _repeated(switch, switch + ((place + 1) % side - place) * stride, self.links[at])
+
+
+@dataclass(frozen=True)
+class Dragonfly:
+    """``groups`` of ``group`` switches, fully joined by ``local`` links a pair, each with ``outside`` global links.
+
+    Any two groups have ``outside // (groups - 1)`` global links, or one more: those whose numbers differ by least (in a
+    ring) have it. Global links of a group go round its switches, groups in the order of their distance.
+    """
+
+    group: int
+    groups: int
+    local: int
+    outside: int
+
+    @property
+    def switches(self) -> int:
+        """Over all groups."""
+        return self.group * self.groups
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Links within groups and between them."""
+        return ("local", "global")
+
+    @cached_property
+    def links_at(self) -> Ints:
+        """Global links between a group and the one that is so far behind it, by distance from 0."""
+        return links_by_distance(self.groups, self.outside)
+
+    def pairs(self, scope: str) -> Pairs:
+        """The links of one scope."""
+        if scope == "local":
+            return self._local()
+        if scope == "global":
+            return global_pairs(self.links_at, self.group, self.group)
+        raise LookupError(f"{scope} is neither local nor global")
+
+    def _local(self) -> Pairs:
+        one, other = np.triu_indices(self.group, 1)
+        start = np.repeat(np.arange(self.groups) * self.group, len(one))
+        return _repeated(start + np.tile(one, self.groups), start + np.tile(other, self.groups), self.local)
+
+
+def links_by_distance(groups: int, outside: int) -> Ints:
+    """Global links to the group so far ahead in the ring of groups, which has ``outside`` in all; 0 to itself.
+
+    Raises ``ValueError`` where an odd number of extra links in each of an odd number of groups cannot be paired.
+    """
+    base, extra = divmod(outside, groups - 1)
+    distance = np.arange(groups)
+    ring = np.minimum(distance, groups - distance)
+    links = np.where(distance > 0, base + (ring <= extra // 2), 0)
+    if extra % 2:
+        if groups % 2:
+            raise ValueError(f"{groups} groups of {outside} global links each cannot be joined evenly")
+        links = links + (distance == groups // 2)
+    return np.asarray(links, dtype=np.int64)
+
+
+def global_pairs(links_at: Ints, holders: int, stride: int) -> Pairs:
+    """Global links between groups whose first ``holders`` of every ``stride`` switches take them, in turn."""
+    groups = len(links_at)
+    start = np.cumsum(links_at) - links_at
+    a, b = [], []
+    for distance in range(1, groups // 2 + 1):
+        at = np.arange(links_at[distance])
+        near, far = (start[distance] + at) % holders, (start[groups - distance] + at) % holders
+        first = np.arange(groups // 2 if 2 * distance == groups else groups)
+        a.append((first[:, None] * stride + near[None, :]).ravel())
+        b.append(((first + distance)[:, None] % groups * stride + far[None, :]).ravel())
+    return Pairs(np.concatenate(a), np.concatenate(b))
+
+
+def mesh_of(structure: DirectStructure) -> Mesh:
+    """The network that a design file describes; raises ``ValueError`` where its numbers make none."""
+    if isinstance(structure, HyperxStructure):
+        _require(structure.sides, structure.links_per_pair, 2)
+        return HyperX(structure.sides, structure.links_per_pair)
+    if isinstance(structure, TorusStructure):
+        _require(structure.sides, structure.links_per_pair, 3)
+        return Torus(structure.sides, structure.links_per_pair)
+    if isinstance(structure, DragonflyStructure):
+        numbers = (structure.switches_per_group, structure.switch_groups, structure.links_per_local_pair)
+        if min(numbers[:2]) < 2 or numbers[2] < 1 or structure.global_links_per_group < numbers[1] - 1:
+            raise ValueError(f"{structure.global_links_per_group} global links a group join no {numbers[1]} groups")
+        return Dragonfly(*numbers, structure.global_links_per_group)
+    raise ValueError(f"{type(structure).__name__} is no network of equal switches")
+
+
+def _require(sides: Sequence[int], links: Sequence[int], shortest: int) -> None:
+    if not sides or len(sides) != len(links) or min(sides) < shortest or min(links) < 1:
+        raise ValueError(f"sides {list(sides)} with {list(links)} links a pair; sides are {shortest} or more")

@@ -1,0 +1,193 @@
+"""The AI model of a workload: its architecture, its precision, and how it is split over GPUs. One file a model."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fabopt.schema.base import Strict, Text, Word
+from fabopt.schema.catalog import Precision, Source
+
+Size = Annotated[int, Field(ge=1, le=10**9)]
+Ways = Annotated[int, Field(ge=1, le=10**7)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Bytes = Annotated[float, Field(gt=0, le=16)]
+Billions = Annotated[float, Field(gt=0, le=10**6)]
+Dimension = Literal["tensor", "context", "pipeline", "data"]
+Recomputation = Literal["none", "selective", "full"]
+DIMENSIONS: tuple[Dimension, ...] = ("tensor", "context", "pipeline", "data")
+
+
+class Experts(Strict):
+    """Routed experts in the place of a layer's feed-forward part.
+
+    ``feed_forward``: the width of one expert; absent, the architecture's. ``shared``: experts that every token takes
+    besides. ``dense_layers``: layers without experts. ``servers_per_token``: the most scale-up domains that a token is
+    sent to (node-limited routing); within a domain it is passed on.
+    """
+
+    count: Size
+    top_k: Size
+    feed_forward: Size | None = None
+    shared: Annotated[int, Field(ge=0, le=1000)] = 0
+    dense_layers: Annotated[int, Field(ge=0, le=10**4)] = 0
+    servers_per_token: Size | None = None
+
+    @model_validator(mode="after")
+    def _token_finds_its_experts(self) -> Self:
+        if self.top_k > self.count:
+            raise ValueError(f"a token takes {self.top_k} experts (top_k) of {self.count} (count)")
+        return self
+
+
+class LatentAttention(Strict):
+    """Multi-head latent attention: queries, and keys with values, go through vectors of low rank (DeepSeek-V2)."""
+
+    query_rank: Size
+    kv_rank: Size
+    rope_dim: Size
+
+
+class Architecture(Strict):
+    """Sizes of a decoder-only transformer.
+
+    ``kv_heads`` absent: as many as ``heads``; ``head_dim`` absent: hidden / heads. ``gated``: three matrices in the
+    feed-forward part instead of two. ``biases``: of every matrix and norm. ``sequence``: tokens of a training sample,
+    or of a prompt.
+    """
+
+    layers: Annotated[int, Field(ge=1, le=10**4)]
+    hidden: Size
+    heads: Size
+    kv_heads: Size | None = None
+    head_dim: Size | None = None
+    feed_forward: Size
+    vocabulary: Size
+    sequence: Size
+    gated: bool = True
+    biases: bool = False
+    learned_positions: bool = False
+    tied_embeddings: bool = False
+    experts: Experts | None = None
+    latent: LatentAttention | None = None
+
+    @model_validator(mode="after")
+    def _heads_share(self) -> Self:
+        if self.head_dim is None and self.hidden % self.heads:
+            raise ValueError(f"hidden {self.hidden} is no multiple of {self.heads} heads; say head_dim")
+        if self.kv_heads is not None and self.heads % self.kv_heads:
+            raise ValueError(f"{self.heads} heads cannot share {self.kv_heads} kv_heads equally")
+        if self.experts is not None and self.experts.dense_layers >= self.layers:
+            raise ValueError(f"experts.dense_layers {self.experts.dense_layers} leaves none of {self.layers} layers")
+        return self
+
+
+class Formats(Strict):
+    """The number format that matrices are multiplied in, and the bytes of a number that is sent."""
+
+    compute: Precision = "bf16"
+    parameter_bytes: Bytes = 2
+    gradient_bytes: Bytes = 2
+    activation_bytes: Bytes = 2
+
+
+class Overlap(Strict):
+    """The share of each communicator's time that can run behind computation, where there is enough of that."""
+
+    tensor: Share = 0
+    context: Share = 0
+    pipeline: Share = 0
+    expert: Share = 0
+    data: Share = 0
+
+
+class OverlapChanges(Strict):
+    """What a case says otherwise of the overlap."""
+
+    tensor: Share | None = None
+    context: Share | None = None
+    pipeline: Share | None = None
+    expert: Share | None = None
+    data: Share | None = None
+
+
+Order = Annotated[tuple[Dimension, ...], Field(min_length=4, max_length=4)]
+
+
+def _check_order(order: tuple[Dimension, ...] | None) -> None:
+    if order is not None and set(order) != set(DIMENSIONS):
+        raise ValueError(f"order names each of {', '.join(DIMENSIONS)} once, innermost first")
+
+
+class Plan(Strict):
+    """How a model is split over GPUs.
+
+    ``tensor`` x ``context`` x ``pipeline`` x ``data`` is the number of GPUs; ``data`` absent: what is left of them.
+    ``expert`` divides ``data``. ``batch``: sequences of a step over all GPUs; ``micro_batch``: those that one replica
+    works on at once. ``virtual_stages``: parts of a pipeline stage that are interleaved. ``order``: innermost first, as
+    ranks are dealt to GPUs.
+    """
+
+    tensor: Ways = 1
+    context: Ways = 1
+    pipeline: Ways = 1
+    expert: Ways = 1
+    data: Ways | None = None
+    batch: Size
+    micro_batch: Size = 1
+    virtual_stages: Ways = 1
+    zero_stage: Literal[0, 1, 2, 3] = 1
+    recomputation: Recomputation = "none"
+    overlap: Overlap = Overlap()
+    order: Order = DIMENSIONS
+
+    @model_validator(mode="after")
+    def _order_is_whole(self) -> Self:
+        _check_order(self.order)
+        return self
+
+
+class PlanChanges(Strict):
+    """What a case says otherwise of the model's plan."""
+
+    tensor: Ways | None = None
+    context: Ways | None = None
+    pipeline: Ways | None = None
+    expert: Ways | None = None
+    data: Ways | None = None
+    batch: Size | None = None
+    micro_batch: Size | None = None
+    virtual_stages: Ways | None = None
+    zero_stage: Literal[0, 1, 2, 3] | None = None
+    recomputation: Recomputation | None = None
+    overlap: OverlapChanges | None = None
+    order: Order | None = None
+
+    @model_validator(mode="after")
+    def _order_is_whole(self) -> Self:
+        _check_order(self.order)
+        return self
+
+    def on(self, plan: Plan) -> Plan:
+        """The plan with these changes."""
+        given = {name: getattr(self, name) for name in type(self).model_fields if getattr(self, name) is not None}
+        if self.overlap is not None:
+            given["overlap"] = plan.overlap.model_copy(update=self.overlap.model_dump(exclude_none=True))
+        return plan.model_copy(update=given)
+
+
+class Model(Strict):
+    """A whole model file. ``parameters_b``, ``active_parameters_b``: as published, in billions."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$", max_length=100)]
+    description: Text = ""
+    task: Literal["training", "inference"] = "training"
+    parameters_b: Billions | None = None
+    active_parameters_b: Billions | None = None
+    architecture: Architecture
+    precision: Formats = Formats()
+    plan: Plan
+    sources: Annotated[tuple[Source, ...], Field(min_length=1)]
+    notes: Text | None = None
+    confidence: Word | None = None

@@ -1,0 +1,77 @@
+"""What a design file says of its workload: what it needs, and what a step takes on the design.
+
+Bytes are those that one GPU sends in a step, times are of a step, ratios and shares have six decimals.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabopt.schema.base import Strict
+from fabopt.schema.model import Plan
+
+Number = int | float
+Place = Literal["domain", "leaf", "pod", "fabric"]
+
+
+class WorkloadNeeds(Strict):
+    """What the workload needs of a fabric, whatever design is picked.
+
+    ``min_gbps_per_gpu``: the least bandwidth that will do if it is the same everywhere, 0 where nothing leaves the
+    scale-up domains. ``offered_gbps_per_gpu``: the least that cards on sale can give of what the fabric must give; with
+    it, the ratios are the most that will do. ``sets``: keys of the fabric that the case left out, and that are set from
+    this. ``leaf_gpus``: neighbours that are on one leaf for certain. ``binding``: what exposes most at the limit.
+    """
+
+    fabric: str
+    min_gbps_per_gpu: Number
+    offered_gbps_per_gpu: Number
+    max_oversubscription: dict[str, Number]
+    leaf_gbps_per_gpu: Number
+    pod_gbps_per_gpu: Number
+    sets: tuple[str, ...]
+    leaf_gpus: int
+    in_network_reduction: bool
+    binding: str | None
+
+
+class CommunicatorUse(Strict):
+    """A communicator on the design. ``place``: the smallest that holds its groups; ``bytes_over``: each boundary."""
+
+    communicator: str
+    group: int
+    operations: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    place: Place
+    calls: Number
+    bytes_sent: Number
+    bytes_over: dict[str, Number]
+    time_s: Number
+    hidden_s: Number
+    exposed_s: Number
+
+
+class WorkloadUse(Strict):
+    """A step of the workload on the design.
+
+    ``free_s``: a step on a network that takes no time. ``exposed_communication``: the share of the step in which GPUs
+    wait for the network. ``gpu_utilization``: the model's operations over the peak. ``usd_per_effective_gpu``: servers
+    and network over GPUs times utilization; None where the server has no price. ``binding``: what exposes most.
+    """
+
+    model: str
+    gpus: int
+    plan: Plan
+    parameters: int
+    flops_per_step: Number
+    tokens_per_step: Number
+    needs: WorkloadNeeds
+    communicators: tuple[CommunicatorUse, ...]
+    binding: str | None
+    compute_s: Number
+    free_s: Number
+    step_s: Number
+    exposed_communication: Number
+    gpu_utilization: Number
+    tokens_per_s: Number
+    usd_per_effective_gpu: Number | None

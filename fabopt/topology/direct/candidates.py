@@ -1,0 +1,129 @@
+"""From the search's arrays to a candidate of a direct family: exact quantities, and what is left to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fabopt.goods import Item
+from fabopt.links import Assembly, Mode
+from fabopt.ports import PortType
+from fabopt.problem import FabricProblem, Problem
+from fabopt.topology.candidate import Candidate, Choice, Option, Uses, row_share, undominated
+from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.clos.joins import joins_of
+from fabopt.topology.clos.kinds import kind_choices, server_leaf
+from fabopt.topology.clos.shape import most_endpoints
+from fabopt.topology.direct.design import Direct
+from fabopt.topology.direct.nets import Kin, run_of
+from fabopt.topology.needs import Quantities, ceil_of
+from fabopt.topology.threshold import Batch
+
+
+def equal_joins(
+    problem: Problem, fabric: FabricProblem, port: PortType, scope: str, protocol: str, all_: bool = False
+) -> tuple[Assembly, ...]:
+    """Ways to join two equal cages of switches: the same part at both ends, as a cage has links of either end."""
+    found = joins_of(problem, fabric, run_of(scope), port, port, protocol, all_)
+    return tuple(one for one in found if one.near is one.far and one.mode in (Mode.LINK, Mode.PAIR))
+
+
+def candidate_of(
+    problem: Problem, fabric: FabricProblem, kin: Kin, batch: Batch, index: int, prune: bool
+) -> Candidate | None:
+    """One of a batch; None if its servers' links cannot be made beside the others after all."""
+    shape = batch.shape.row(index)
+    down = int(most_endpoints(shape.servers, 0))
+    free = 1 - fabric.reserve
+    with_reserve = int(ceil_of(down * free.denominator, free.numerator))
+    design = Direct(kin, Clos(batch.parts, shape.servers, down, with_reserve - down), shape.net)
+    choices: list[Choice] = []
+    for made in _links(problem, fabric, design, prune):
+        if made is None:
+            return None
+        choices.extend(made)
+    return Candidate(
+        fabric=fabric.name,
+        topology=kin.name,
+        design=design,
+        boxes=_boxes(problem, design),
+        choices=tuple(choices),
+        bound=float(batch.cost[0, index]),
+        order=_tie_order(design),
+        cards=0 if design.parts.nic.item is None else design.parts.nic.cards,
+    )
+
+
+def _boxes(problem: Problem, design: Direct) -> Uses:
+    nic, leaf = design.parts.nic, design.parts.leaf
+    counts: dict[tuple[int, Item], int] = {(0, leaf.item): nic.planes * design.switches}
+    if nic.item is not None:
+        counts[0, nic.item] = problem.servers * nic.cards
+    return counts
+
+
+def _links(problem: Problem, fabric: FabricProblem, design: Direct, prune: bool) -> Iterator[Sequence[Choice] | None]:
+    yield kind_choices(problem, fabric, design.servers, server_leaf(design.servers, _down_cages(design)), prune)
+    for column, scope in enumerate(design.scopes):
+        yield _between(problem, fabric, design, column, scope, prune)
+
+
+def _down_cages(design: Direct) -> int:
+    """Cages of a switch that are left for servers."""
+    down, up = design.parts.leaf_down, design.parts.leaf_up
+    assert up is not None
+    if up.group != down.group:
+        return down.cages
+    return down.cages - int(ceil_of(design.net.most_ports[0], up.lane.ports).sum())
+
+
+def _between(
+    problem: Problem, fabric: FabricProblem, design: Direct, column: int, scope: str, prune: bool
+) -> Sequence[Choice] | None:
+    """All links of a scope, made by one assembly."""
+    up, planes = design.parts.leaf_up, design.parts.nic.planes
+    assert up is not None
+    links = planes * int(design.net.links[0, column])
+    cages = planes * int(design.net.cages(up.lane.ports)[0, column])
+    together = int(design.net.together[0, column])
+    options = [
+        Option((_row(one, scope, links, cages),))
+        for one in equal_joins(problem, fabric, up.port, scope, design.parts.protocol)
+        if fills(one, together)
+    ]
+    if not options:
+        return None
+    kept = undominated(options) if prune else tuple(options)
+    return (Choice((scope, "whole", tuple(option.rows for option in kept)), 1, kept),)
+
+
+def fills(one: Assembly, together: int) -> bool:
+    """Whether so many links of a pair come out in wires of an assembly."""
+    return together % wire_links(one) == 0
+
+
+def wire_links(one: Assembly) -> int:
+    """Links that one wire carries."""
+    return one.ports_per_wire if one.mode is Mode.PAIR else 1
+
+
+def _row(one: Assembly, scope: str, links: int, cages: int) -> Any:
+    """Cages have links of either end, so half of them (rounded up) are counted at one end, the others at the other."""
+    near = int(ceil_of(cages, 2))
+    row = row_share(("leaf", "leaf"), one, links, Quantities(near, links // wire_links(one), cages - near, True))
+    return row._replace(scope=scope)
+
+
+def _tie_order(design: Direct) -> tuple[Any, ...]:
+    """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
+    parts, shape = design.parts, design.shape
+    up = parts.leaf_up
+    assert up is not None
+    return (
+        len(design.scopes), *(int(one) for one in design.numbers),
+        -int(shape.g), int(shape.k),
+        parts.nic.nic_id, parts.leaf.id,
+        parts.nic.split, parts.leaf_down.split, up.split,
+        parts.nic.group, parts.leaf_down.group, up.group,
+        parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes,
+    )  # fmt: skip

@@ -1,0 +1,151 @@
+"""A candidate of a direct family: its hardware, its network and how servers stand on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fabopt.problem import FabricProblem, Problem
+from fabopt.topology.clos.kinds import Clos
+from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.direct.nets import Kin, Load, Net, run_of
+from fabopt.topology.family import FilePart, LinkUse, Tier
+
+SERVERS = ("servers_per_group", "groups", "ports_per_server", "ports_per_server_per_leaf")
+
+
+@dataclass(frozen=True)
+class DirectShape:
+    """Many candidates of the same hardware, as arrays: server groups, and the networks of their leaves."""
+
+    servers: Shape
+    net: Net
+
+    def take(self, index: Any) -> DirectShape:
+        """Some of them."""
+        return DirectShape(self.servers.take(index), self.net.take(index))
+
+    def row(self, index: int) -> DirectShape:
+        """One of them, as arrays of one."""
+        return DirectShape(self.servers.row(index), self.net.take(np.array([index])))
+
+
+class Bandwidth(NamedTuple):
+    """Figures of a candidate: Mb/s per GPU, exact; ``oversubscription`` by boundary."""
+
+    oversubscription: dict[str, Fraction]
+    injection: Fraction
+    bisection: Fraction
+    alltoall: Fraction
+    max_switch_hops: int
+
+
+@dataclass(frozen=True)
+class Direct:
+    """One candidate. ``servers``: its leaves as those of a Clos without spines; ``net`` has one row."""
+
+    kin: Kin
+    servers: Clos
+    net: Net
+
+    tiers = 1
+    standing = None
+    stages = ()
+
+    @property
+    def parts(self) -> Parts:
+        """Hardware: the switch takes servers with ``leaf_down`` and other switches with ``leaf_up``."""
+        return self.servers.parts
+
+    @property
+    def shape(self) -> Shape:
+        """Server groups."""
+        return self.servers.shape
+
+    @property
+    def numbers(self) -> Any:
+        """The family's own."""
+        return self.net.numbers[0]
+
+    @property
+    def switches(self) -> int:
+        """Of one plane."""
+        return int(self.net.switches[0])
+
+    @property
+    def link_mbps(self) -> int:
+        """Speed of a link between switches."""
+        assert self.parts.leaf_up is not None
+        return self.parts.leaf_up.lane.port_mbps
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Kinds of links between switches."""
+        return self.kin.scopes(self.numbers)
+
+    @property
+    def headroom(self) -> int:
+        """Servers that can be added in the places of groups whose switches are there."""
+        groups = self.switches // int(self.shape.rails)
+        return groups * int(self.shape.g) - int(self.shape.servers)
+
+    def bandwidth(self, gpus: int) -> Bandwidth:
+        """Figures: see ``fabopt.topology.direct.nets``."""
+        parts, shape = self.parts, self.shape
+        ports, planes = int(shape.servers) * shape.ports, parts.nic.planes
+        d, v = self.servers.down_ports, parts.leaf_down.lane.port_mbps
+        up = int(self.net.most_ports[0].sum())
+        flow = self.kin.flow(self.numbers) * self.link_mbps
+        share = Fraction(planes * ports, max(1, gpus))
+        injection = parts.nic.injection
+        cut = min(Fraction(v), flow * self.switches / (2 * d))
+        spread = min(Fraction(v), flow * max(1, ports - 1) / (d * d))
+        return Bandwidth(
+            {"leaf": Fraction(d * v, up * self.link_mbps)},
+            injection,
+            min(injection, cut * share),
+            min(injection, spread * share),
+            self.kin.hops(self.numbers),
+        )
+
+    def file_part(self) -> FilePart:
+        """What the design file says of it."""
+        parts, shape = self.parts, self.shape
+        up = int(self.net.most_ports[0].sum())
+        boxes = parts.nic.planes * self.switches
+        counted = (int(shape.g), int(shape.groups), shape.ports, int(shape.k))
+        switch = Tier(
+            "leaf", parts.leaf, boxes, self.servers.down_ports, up, parts.leaf_down, parts.leaf_up,
+            self.servers.reserved_ports,
+        )  # fmt: skip
+        between = (LinkUse("leaf", "leaf", scope, self.link_mbps, run_of(scope)) for scope in self.scopes)
+        return FilePart(
+            protocol=parts.protocol,
+            planes=parts.nic.planes,
+            rails=int(shape.rails),
+            structure=self.kin.structure(self.numbers, dict(zip(SERVERS, counted, strict=True))),
+            nic=parts.nic,
+            tiers=(switch,),
+            links=(LinkUse("server", "leaf", None, parts.leaf_down.lane.port_mbps, "server-leaf"), *between),
+        )
+
+
+def load_of(problem: Problem, fabric: FabricProblem, parts: Parts, ports: int) -> Load:
+    """What a network has to carry with so many ports on its busiest switch.
+
+    Bisection and all-to-all of a GPU are to be its injection over the most oversubscription at the leaves, and what the
+    case or a front asks for beside.
+    """
+    nic, wants = parts.nic, fabric.wants
+    assert parts.leaf_up is not None
+    speed = parts.leaf_up.lane.port_mbps
+    per_gpu = nic.injection / fabric.oversubscription_leaf
+    cut, spread = per_gpu, per_gpu
+    if wants is not None:
+        cut, spread = max(cut, wants.bisection), max(spread, wants.alltoall)
+    gpus_per_port = Fraction(max(1, problem.server.gpus), nic.ports_per_server)
+    endpoints = problem.servers * nic.ports_per_plane
+    return Load(ports, endpoints, cut * gpus_per_port / speed, spread * gpus_per_port / speed)

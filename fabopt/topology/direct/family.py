@@ -1,0 +1,56 @@
+"""A direct family as the search sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabopt.problem import FabricProblem, Problem
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.direct.candidates import candidate_of
+from fabopt.topology.direct.design import Direct
+from fabopt.topology.direct.nets import Kin
+from fabopt.topology.direct.space import DirectSpace
+from fabopt.topology.family import FilePart, Quest
+from fabopt.topology.threshold import Batch
+
+
+@dataclass(frozen=True)
+class DirectFamily:
+    """Switches of one type that are joined to each other, as ``kin`` says."""
+
+    kin: Kin
+
+    @property
+    def name(self) -> str:
+        """As in the case and the design file."""
+        return self.kin.name
+
+    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> DirectSpace:
+        """Its candidates."""
+        return DirectSpace(problem, fabric, self.kin, quest)
+
+    def candidates(
+        self, problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
+    ) -> tuple[Candidate, ...]:
+        """One of a batch."""
+        made = candidate_of(problem, fabric, self.kin, batch, index, prune)
+        return () if made is None else (made,)
+
+    def file_part(self, fabric: FabricProblem, design: Direct) -> FilePart:
+        """Its structure, switches and kinds of links."""
+        return design.file_part()
+
+    def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
+        """One port of a server at the least on every switch, and as many switches as ports could join."""
+        return max(
+            (
+                (usable_ports(use, leaf) - 1) * self.kin.most_switches(leaf.max_ports - 1) // nic.ports_per_plane
+                for protocol in fabric.protocols
+                for leaf in fabric.switches[protocol]["leaf"]
+                for use in leaf.uses
+                for nic in fabric.nics[protocol]
+                if use.lane.port_mbps == nic.port.lane.port_mbps and not nic.apart
+            ),
+            default=0,
+        )

@@ -1,0 +1,133 @@
+"""The numbers of many networks of equal switches, as arrays, and what they have to carry.
+
+*Pair flow*: the most that every ordered pair of switches can have at the same time over the family's minimal routes,
+in units of one link's speed. It is the least, over the kinds of links, of links of a pair over pairs that load one of
+them. From it follow figures that hold however servers fill the switches, at most d ports on any: uniform all-to-all
+traffic of ``flow * (E - 1) / d^2`` a port, for a pair of switches has at most d^2 of the E (E - 1) pairs of ports; and
+a bisection of ``flow * Q / (2 d)`` a port, for between x switches and the other Q - x run at least
+``flow * x * (Q - x)``, and x switches hold at most ``d x`` ports. Source: Dally and Towles, Principles and Practices of
+Interconnection Networks, 2004, sections 3.3 and 25.2 (channel load); Leighton and Rao, "Multicommodity max-flow min-cut
+theorems", J. ACM 1999 (the easy direction). docs/formulation.md, "Direct networks".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.meshes import Mesh
+from fabopt.schema.design import DirectStructure
+from fabopt.topology.needs import Number, ceil_of
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Load:
+    """What has to be carried: ``ports`` d on the busiest switch, ``endpoints`` E of a plane; the least bisection and
+    all-to-all of a port, in units of one link's speed.
+    """
+
+    ports: int
+    endpoints: int
+    bisection: Fraction
+    alltoall: Fraction
+
+    def links(self, switches: Number, number: Number, of: Number) -> Ints:
+        """Fewest links of a pair (at least 1) where one link would be loaded by ``number / of`` pairs of switches."""
+        cut = ceil_of(2 * self.ports * self.bisection.numerator * number, self.bisection.denominator * switches * of)
+        spread = ceil_of(
+            self.ports**2 * self.alltoall.numerator * number,
+            self.alltoall.denominator * max(1, self.endpoints - 1) * of,
+        )
+        return np.asarray(np.maximum(np.maximum(cut, spread), 1))
+
+    @property
+    def least_ports(self) -> int:
+        """Fewest ports to other switches: every pair of switches is a link apart at the least."""
+        return max(1, int(ceil_of(self.ports * self.bisection.numerator, self.bisection.denominator)))
+
+
+@dataclass(frozen=True)
+class Net:
+    """Networks, one a row. ``numbers``: the family's own; ``switches`` with servers, of one plane.
+
+    For each kind of links a column: ``ports`` of a switch, ``busier`` switches that have one more, ``together``: links
+    of a pair of switches that are joined, as far as a wire may carry several of them.
+    """
+
+    numbers: Ints
+    switches: Ints
+    ports: Ints
+    busier: Ints
+    together: Ints
+
+    def __len__(self) -> int:
+        """How many networks."""
+        return len(self.switches)
+
+    def take(self, index: Any) -> Net:
+        """Some of them."""
+        return Net(*(getattr(self, name)[index] for name in self.__dataclass_fields__))
+
+    @property
+    def most_ports(self) -> Ints:
+        """Ports of each kind on the busiest switch."""
+        return self.ports + (self.busier > 0)
+
+    @property
+    def links(self) -> Ints:
+        """Links of each kind, of one plane."""
+        return (self.ports * self.switches[:, np.newaxis] + self.busier) // 2
+
+    def cages(self, ports_per_cage: int) -> Ints:
+        """Cages that the links of each kind occupy over all switches of a plane."""
+        few = self.switches[:, np.newaxis] - self.busier
+        low, high = ceil_of(self.ports, ports_per_cage), ceil_of(self.ports + 1, ports_per_cage)
+        return np.asarray(few * low + self.busier * high)
+
+
+class Kin(Protocol):
+    """One family of direct networks."""
+
+    @property
+    def name(self) -> str:
+        """As in the case and the design file."""
+
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
+        """Networks of at least so many switches that carry a load, on as many ports of a switch at the most.
+
+        ``ports_per_wire``: links of a pair that wires on sale carry, beside 1.
+        """
+
+    def scopes(self, numbers: Ints) -> tuple[str, ...]:
+        """The kinds of links of one network, in the order of columns."""
+
+    def mesh(self, numbers: Ints) -> Mesh:
+        """One network, link by link."""
+
+    def flow(self, numbers: Ints) -> Fraction:
+        """Its pair flow."""
+
+    def hops(self, numbers: Ints) -> int:
+        """Switches on the longest shortest path."""
+
+    def structure(self, numbers: Ints, servers: dict[str, int]) -> DirectStructure:
+        """What the design file says of it."""
+
+    def most_switches(self, most_ports: int) -> int:
+        """No network whose switches have so many ports for each other has more of them."""
+
+
+def run_of(scope: str) -> str:
+    """Key of the run that links of a scope have: global ones that to the cores, all others that to the spines."""
+    return "spine-core" if scope == "global" else "leaf-spine"
+
+
+def rounded_up(fewest: Ints, ports_per_wire: tuple[int, ...]) -> list[Ints]:
+    """Links of a pair that may be best: the fewest, and the next multiples that fill wires of several links."""
+    return [fewest, *(ceil_of(fewest, ports) * ports for ports in ports_per_wire)]

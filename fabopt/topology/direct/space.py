@@ -1,0 +1,233 @@
+"""The search for a direct family: blocks of hardware by their bound, then group sizes, then all networks of each.
+
+A block is a card, a switch and the use of its cages for servers and for other switches. Whatever the family, a switch
+with d server ports has at least ``Load.least_ports`` links, each of which costs half an assembly; the least share of
+switch and links that a server port can have bounds the block, and the same with the real number of switches every group
+size. See docs/formulation.md, "Direct networks".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.hardware import CageUse, NicOption, SwitchType
+from fabopt.links import Assembly
+from fabopt.problem import FabricProblem, Problem
+from fabopt.topology.clos.bounds import Bounds
+from fabopt.topology.clos.shape import Parts, Shape, divisors, usable_ports
+from fabopt.topology.direct.candidates import equal_joins, wire_links
+from fabopt.topology.direct.design import DirectShape, load_of
+from fabopt.topology.direct.nets import Ints, Kin, Load, Net
+from fabopt.topology.family import Quest
+from fabopt.topology.needs import Floats, ceil_of
+from fabopt.topology.threshold import Batch, Found, Threshold
+
+# The scopes with runs of their own: within a row of racks, and across.
+SCOPES = ("local", "global")
+
+
+class _Block(NamedTuple):
+    """Hardware, and what nothing made of it costs less than."""
+
+    bound: Floats
+    protocol: str
+    nic: NicOption
+    leaf: SwitchType
+    down: CageUse
+    up: CageUse
+
+
+class DirectSpace:
+    """The candidates of one family that a fabric may have."""
+
+    def __init__(self, problem: Problem, fabric: FabricProblem, kin: Kin, quest: Quest) -> None:
+        self.problem = problem
+        self.fabric = fabric
+        self.kin = kin
+        self.quest = quest
+        self.costs = quest.costs
+        self.bounds: Bounds = quest.costs.shared.setdefault(
+            (fabric, quest.prune), Bounds(problem, fabric, quest.costs, quest.prune)
+        )
+
+    def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
+        """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
+        threshold = Threshold(self.fabric, self.quest.caps, slack, self.quest.prune, found)
+        self._open_all(threshold)
+        return threshold.close()
+
+    def any_candidate(self) -> Found:
+        """Some candidate: of the cheapest hardware that gives one."""
+        threshold = Threshold(self.fabric, self.quest.caps, 0.0, self.quest.prune)
+        self._open_all(threshold, first=True)
+        return threshold.close()
+
+    def _open_all(self, threshold: Threshold, first: bool = False) -> None:
+        blocks = sorted(self._blocks(threshold), key=lambda one: float(one.bound[0]))
+        for block in blocks:
+            if float(block.bound[0]) > threshold.limit or (first and threshold.found.batches):
+                return
+            if self.quest.should_stop():
+                threshold.found.stopped = True
+                return
+            for k in divisors(block.nic.ports_per_plane):
+                self._groups(threshold, block, k)
+
+    # -- hardware -----------------------------------------------------------------------------------------------
+
+    def _blocks(self, threshold: Threshold) -> Iterator[_Block]:
+        wanted = self.quest.restriction
+        for protocol in self.fabric.protocols:
+            if wanted.protocol not in (None, protocol):
+                continue
+            for nic in self.bounds.nics(protocol):
+                if not nic.apart and wanted.port_mbps in (None, nic.port.lane.port_mbps):
+                    yield from self._blocks_of(threshold, protocol, nic)
+
+    def _blocks_of(self, threshold: Threshold, protocol: str, nic: NicOption) -> Iterator[_Block]:
+        for share, leaf, down in self.bounds.lowers(nic.port, protocol, self.quest.restriction.not_leaf):
+            alone = self.bounds.of_servers(nic, share)
+            if float(alone[0]) > threshold.limit:  # leaves come by their share, the cheapest first
+                return
+            link = self.bounds.least_link(nic.port, down.port, "server-leaf", protocol)
+            for up in leaf.uses:
+                bound = np.asarray(self.bounds.of_servers(nic, link + self._leaf_share(protocol, nic, leaf, down, up)))
+                if threshold.possible(bound):
+                    yield _Block(bound, protocol, nic, leaf, down, up)
+
+    def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
+        """The least share of a switch and its links that one server port can have."""
+        load = self._load(Parts(protocol, nic, leaf, down, up), 1)
+        key = ("direct-share", leaf, down, up, load.bisection)
+        known = self.bounds.shelf(("leaf-spine", "spine-core"))
+        if key not in known:
+            known[key] = self._worked_out_share(protocol, leaf, down, up, load.bisection)
+        share: Floats = known[key]
+        return share
+
+    def _worked_out_share(self, protocol: str, leaf: SwitchType, down: CageUse, up: CageUse, least: Fraction) -> Floats:
+        ports = np.arange(1, usable_ports(down, leaf) + 1)
+        links = np.maximum(1, ceil_of(ports * least.numerator, least.denominator))
+        room = np.array([self._room(leaf, down, up, int(one)) for one in ports])
+        cost = self.costs.of(leaf.item)[:, np.newaxis] + np.multiply.outer(self._half_link(up, protocol), links)
+        return np.asarray((np.where(links <= room, cost, np.inf) / ports).min(axis=1))
+
+    def _half_link(self, up: CageUse, protocol: str) -> Floats:
+        """The least that one end of a link costs, over the shorter run or the longer."""
+        ways = [self._joins(up, scope, protocol) for scope in SCOPES]
+        each = [self.costs.least_per_link(joins, up.lane.ports, up.lane.ports) for joins in ways]
+        return np.asarray(np.minimum(*each) / 2)
+
+    def _joins(self, up: CageUse, scope: str, protocol: str) -> tuple[Assembly, ...]:
+        return equal_joins(self.problem, self.fabric, up.port, scope, protocol)
+
+    @staticmethod
+    def _room(leaf: SwitchType, down: CageUse, up: CageUse, ports: int) -> int:
+        """Most links to other switches beside so many server ports; negative where these alone do not fit."""
+        cages = int(ceil_of(ports, down.lane.ports))
+        if cages > down.cages:
+            return -1
+        left = up.cages - cages if up.group == down.group else up.cages
+        return min(left * up.lane.ports, leaf.max_ports - ports)
+
+    # -- sizes --------------------------------------------------------------------------------------------------
+
+    def _load(self, parts: Parts, ports: int) -> Load:
+        return load_of(self.problem, self.fabric, parts, ports)
+
+    def _groups(self, threshold: Threshold, block: _Block, k: int) -> None:
+        """Group sizes with k ports of a server on a leaf, the cheapest first."""
+        nic, bounds = block.nic, self.bounds
+        joins = bounds.server_joins(nic, block.down, k, block.protocol)
+        most = min(self.problem.servers, usable_ports(block.down, block.leaf) // k)
+        if not joins or most < 1:
+            return
+        g = np.arange(1, most + 1, dtype=np.int64)
+        if self.fabric.group_servers is not None:
+            g = g[g == self.fabric.group_servers]
+        if self.fabric.aligned and k > 1:
+            g = g[g >= self.problem.servers]
+        if not g.size:
+            return
+        shape = Shape(self.problem.servers, nic.ports_per_plane, nic.planes, k, g)
+        base = self._servers_cost(block, shape, joins)
+        parts = Parts(block.protocol, nic, block.leaf, block.down, block.up)
+        least = np.array([self._load(parts, int(one) * k).least_ports for one in g])
+        each = self.costs.of(block.leaf.item)[:, np.newaxis] + np.multiply.outer(
+            self._half_link(block.up, block.protocol), least
+        )
+        bound = base + each * (nic.planes * shape.leaves)
+        for at in np.argsort(bound[0], kind="stable").tolist():
+            if int(shape.leaves[at]) >= 2 and threshold.within(bound[:, at : at + 1]).all():
+                self._networks(threshold, parts, shape.take(np.array([at])), base[:, at : at + 1])
+
+    def _servers_cost(self, block: _Block, shape: Shape, joins: tuple[Assembly, ...]) -> Floats:
+        """Cards and server links."""
+        nic = block.nic
+        cards = self.costs.of(nic.item)[:, np.newaxis] * (self.problem.servers * nic.cards)
+        need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
+        return np.asarray(cards + self.costs.least(joins, need))
+
+    def _networks(self, threshold: Threshold, parts: Parts, shape: Shape, base: Floats) -> None:
+        """Offer every network for one group size."""
+        up = parts.leaf_up
+        assert up is not None
+        ports = int(min(shape.g[0], shape.servers) * shape.k)
+        with_reserve = int(self.bounds.reserved(ports))
+        room = self._room(parts.leaf, parts.leaf_down, up, with_reserve)
+        if room < 1:
+            return
+        ways = tuple(sorted({wire_links(one) for one in self._joins(up, "local", parts.protocol)} - {1}))
+        net = self.kin.nets(int(shape.leaves[0]), self._load(parts, ports), room, ways)
+        net = net.take(self._fitting(parts, with_reserve, net))
+        net = net.take(self._wanted(shape, net))
+        if not len(net):
+            return
+        cost = base + self._net_cost(parts, net)
+        many = replace(shape, g=np.full(len(net), shape.g[0]))
+        threshold.offer(Batch(parts, DirectShape(many, net), cost, family=self.kin.name))
+
+    def _wanted(self, shape: Shape, net: Net) -> Ints:
+        """Networks with paths as short, and room for as many more servers, as is asked for."""
+        kept = np.ones(len(net), dtype=np.bool_)
+        most, wants = self.fabric.most_hops, self.fabric.wants
+        if wants is not None and wants.headroom:
+            kept = net.switches // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= wants.headroom
+        if most is not None:
+            for at in np.flatnonzero(kept).tolist():
+                kept[at] = self.kin.hops(net.numbers[at]) <= most
+        return np.flatnonzero(kept)
+
+    @staticmethod
+    def _fitting(parts: Parts, ports: int, net: Net) -> Ints:
+        """Networks whose links have their cages beside those of the servers; no cage has links of two kinds."""
+        up, down = parts.leaf_up, parts.leaf_down
+        assert up is not None
+        cages = ceil_of(net.most_ports, up.lane.ports).sum(axis=1)
+        own = ceil_of(ports, down.lane.ports)
+        return np.flatnonzero(cages <= (up.cages - own if up.group == down.group else up.cages))
+
+    def _net_cost(self, parts: Parts, net: Net) -> Floats:
+        """Switches, and their links at the least that each metric by itself can be."""
+        up, planes = parts.leaf_up, parts.nic.planes
+        assert up is not None
+        total = np.multiply.outer(self.costs.of(parts.leaf.item), planes * net.switches)
+        scopes = self.kin.scopes(net.numbers[0])
+        cages, links = planes * net.cages(up.lane.ports), planes * net.links
+        for column in range(net.ports.shape[1]):
+            scope = scopes[column] if column < len(scopes) and scopes[0] in SCOPES else SCOPES[0]
+            used = links[:, column] > 0
+            best = np.where(used, np.inf, 0.0)[np.newaxis, :].repeat(len(total), axis=0)
+            for one in self._joins(up, scope, parts.protocol):
+                cost = np.multiply.outer(self.costs.of(one.near), cages[:, column]) + np.multiply.outer(
+                    self.costs.of(one.wire), links[:, column] / wire_links(one)
+                )
+                fits = net.together[:, column] % wire_links(one) == 0
+                best = np.where(used & fits, np.minimum(best, cost), best)
+            total = total + best
+        return np.asarray(total)

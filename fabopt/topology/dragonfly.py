@@ -1,0 +1,134 @@
+"""Dragonfly: groups of a switches, all joined within a group by m links a pair, and every two groups by n global links.
+
+A group has t = n (G - 1) global links, dealt round its switches, so a switch has h = floor or ceil of t / a of them,
+and G <= a h + 1. Routes are local, global, local over any global link of the two groups: a global link is loaded by
+a^2 / n ordered pairs of switches, a local one by at most ``1 + 2 a ceil(t / a) / n``. Source: Kim, Dally, Scott and
+Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 3.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from fabopt.meshes import Dragonfly, Mesh
+from fabopt.schema.design import DragonflyStructure
+from fabopt.topology.direct.nets import Ints, Load, Net, rounded_up
+from fabopt.topology.needs import ceil_of
+
+
+class DragonflyKin:
+    """Numbers are a, G, the local links of a pair, and the global links of a group."""
+
+    name = "dragonfly"
+
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
+        """Groups of any size, no more than needed; global links as the load asks, or more to save local ones."""
+        a = np.arange(2, min(most_ports + 1, leaves) + 1)
+        groups = ceil_of(leaves, a)
+        a, groups = a[groups >= 2], groups[groups >= 2]
+        switches = a * groups
+        n = load.links(switches, a**2, 1)
+        fewest = _local(load, a, groups, n)
+        rows, n = _more_global(a, groups, n, np.where(fewest > 1, a, 1))
+        a, groups, fewest = a[rows], groups[rows], fewest[rows]
+        local = _local(load, a, groups, n)
+        first = np.concatenate([[True], rows[1:] != rows[:-1]]) if len(rows) else np.empty(0, dtype=np.bool_)
+        kept = np.flatnonzero((first | (local < fewest)) & (n * (groups - 1) < most_ports * a + a))
+        a, groups, n, local = a[kept], groups[kept], n[kept], local[kept]
+        parts = [_net(a, groups, links, n) for links in rounded_up(local, ports_per_wire)]
+        net = Net(*(np.concatenate([getattr(one, name) for one in parts]) for name in Net.__dataclass_fields__))
+        net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
+        return net.take(np.unique(net.numbers, axis=0, return_index=True)[1])
+
+    def scopes(self, numbers: Ints) -> tuple[str, ...]:
+        """Links within groups, and between them."""
+        return ("local", "global")
+
+    def mesh(self, numbers: Ints) -> Dragonfly:
+        """One network."""
+        a, groups, local, outside = (int(one) for one in numbers)
+        return Dragonfly(a, groups, local, outside)
+
+    def flow(self, numbers: Ints) -> Fraction:
+        """The least of n / a^2 and of the local links of a pair over what loads one."""
+        a, groups, local, outside = (int(one) for one in numbers)
+        n = outside // (groups - 1)
+        return min(Fraction(n, a * a), Fraction(local * n, n + 2 * a * int(ceil_of(outside, a))))
+
+    def hops(self, numbers: Ints) -> int:
+        """Local, global and local: four switches, or fewer where the graph has shorter ways."""
+        return _longest(tuple(int(one) for one in numbers))
+
+    def structure(self, numbers: Ints, servers: dict[str, int]) -> DragonflyStructure:
+        """Groups and links."""
+        a, groups, local, outside = (int(one) for one in numbers)
+        return DragonflyStructure(
+            family="dragonfly",
+            switches_per_group=a,
+            switch_groups=groups,
+            links_per_local_pair=local,
+            global_links_per_group=outside,
+            **servers,
+        )
+
+    def most_switches(self, most_ports: int) -> int:
+        """a (a h + 1) switches with a - 1 + h ports for each other: a is two thirds of them."""
+        return max(a * (a * (most_ports + 1 - a) + 1) for a in range(1, most_ports + 2))
+
+
+def _local(load: Load, a: Ints, groups: Ints, n: Ints) -> Ints:
+    """Fewest local links of a pair."""
+    return load.links(a * groups, n + 2 * a * ceil_of(n * (groups - 1), a), n)
+
+
+def _more_global(a: Ints, groups: Ints, n: Ints, tries: Ints) -> tuple[Ints, Ints]:
+    """Row and global links of a pair of groups: the fewest, and up to a more.
+
+    Within a of them there is a multiple at which every switch has equally many, and more do not help local links.
+    """
+    rows = np.repeat(np.arange(len(a)), tries)
+    step = np.arange(len(rows)) - np.repeat(np.cumsum(tries) - tries, tries)
+    return rows, n[rows] + step
+
+
+def _net(a: Ints, groups: Ints, local: Ints, n: Ints) -> Net:
+    outside = n * (groups - 1)
+    low = outside // a
+    none = np.zeros_like(a)
+    return Net(
+        np.column_stack([a, groups, local, outside]),
+        a * groups,
+        np.column_stack([(a - 1) * local, low]),
+        np.column_stack([none, (outside - low * a) * groups]),
+        np.column_stack([local, none + 1]),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _longest(numbers: tuple[int, ...]) -> int:
+    """Switches on the longest shortest path: from the first group, for all groups are alike."""
+    a, groups, _, outside = numbers
+    return longest_path(Dragonfly(a, groups, 1, outside), range(a))
+
+
+def longest_path(mesh: Mesh, sources: range) -> int:
+    """Switches on the longest shortest path from some switches, by breadth-first search."""
+    pairs = [mesh.pairs(scope) for scope in mesh.scopes]
+    a = np.concatenate([one for pair in pairs for one in (pair.a, pair.b)])
+    b = np.concatenate([one for pair in pairs for one in (pair.b, pair.a)])
+    longest = 1
+    for source in sources:
+        seen = np.zeros(mesh.switches, dtype=np.bool_)
+        seen[source] = True
+        steps = 1
+        while not seen.all():
+            before = int(seen.sum())
+            seen[b[seen[a]]] = True
+            steps += 1
+            if int(seen.sum()) == before:
+                raise ValueError("the switches are not all joined")
+        longest = max(longest, steps)
+    return longest

@@ -1,0 +1,299 @@
+"""Rules of networks of equal switches: what takes the place of leaves, spines and cores."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.schema.design import DragonflyStructure, HyperxStructure, TorusStructure
+from fabopt.units import MBPS_PER_GBPS, gbps, plain_fraction
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.mesh import Mesh
+from fabopt.verify.proof import Proof
+from fabopt.verify.wiring import Cabling, combined, counts_of, repeated
+from fabopt.wiring.model import KINDS, NOTHING, Ints
+
+# Longest paths are found on the graph itself up to so many switches; it takes a search from each.
+MOST_SEARCHED = 600
+
+
+def mesh_of(fabric: FabricEvidence) -> Mesh:
+    """The network of a fabric; raises ``ValueError`` for a Clos."""
+    if fabric.mesh is None:
+        raise ValueError(f"{fabric.made.name} is a Clos")
+    return fabric.mesh
+
+
+# -- by numbers ---------------------------------------------------------------------------------------------------
+
+
+def switches_form_network(proof: Proof, fabric: FabricEvidence) -> None:
+    """There are as many switches as the family's numbers make, enough for all servers, no side or group too many.
+
+    HyperX: product of sides >= 2; torus: of sides >= 3; dragonfly: a x G, a group's global links t >= G - 1, t G even.
+    Source: docs/formulation.md, direct networks.
+    """
+    mesh, made = mesh_of(fabric), fabric.made
+    tier, leaves = fabric.tier("leaf"), fabric.clos.leaves
+    proof.equal("leaf count", tier.count, made.planes * mesh.switches)
+    proof.holds(mesh.switches >= leaves, f"{leaves} switches have servers, there are {mesh.switches}")
+    proof.holds(leaves >= 2, f"{leaves} switch with servers")
+    proof.holds(mesh.smallest, f"{mesh.switches} switches for {leaves} with servers: fewer would do")
+    proof.equal("leaf up_ports", tier.up_ports, mesh.most_ports)
+    proof.holds(tier.up is not None, "no cages for links between switches")
+    proof.note(f"{mesh.switches} switches a plane, {leaves} with servers, {mesh.most_ports} links of each to others")
+
+
+def flow_carries_demand(proof: Proof, fabric: FabricEvidence) -> None:
+    """Bisection and uniform all-to-all of every GPU are its injection over the most oversubscription, at least.
+
+    Source: case file, ``max_oversubscription``; docs/formulation.md, direct networks.
+    """
+    wanted = fabric.injection / fabric.oversubscription_limits["leaf"]
+    for what, rate in (("bisection", bisection(fabric)), ("all-to-all", all_to_all(fabric))):
+        shown = f"{what} {_shown(rate)} of {_shown(wanted)} Gb/s per GPU demanded"
+        proof.holds(rate >= wanted, shown)
+        proof.note(shown)
+
+
+def _shown(rate_mbps: Fraction) -> float:
+    return plain_fraction(rate_mbps / MBPS_PER_GBPS)
+
+
+def oversubscription(fabric: FabricEvidence) -> Fraction:
+    """Server ports of the busiest switch over its links to other switches, by speed."""
+    down = fabric.clos.most_endpoints * fabric.down("leaf").port_mbps
+    return Fraction(down, mesh_of(fabric).most_ports * fabric.up("leaf").port_mbps)
+
+
+def bisection(fabric: FabricEvidence) -> Fraction:
+    """Mb/s per GPU: any x of Q switches have links of ``flow x (Q - x)`` to the others, for at most d x ports."""
+    mesh, ports = mesh_of(fabric), fabric.clos.most_endpoints
+    return _of_gpu(fabric, mesh.flow * fabric.up("leaf").port_mbps * mesh.switches / (2 * ports))
+
+
+def all_to_all(fabric: FabricEvidence) -> Fraction:
+    """Mb/s per GPU: two switches have at most d^2 of the E (E - 1) ordered pairs of ports."""
+    ports = fabric.clos.most_endpoints
+    endpoints = fabric.evidence.servers * fabric.clos.ports_per_server
+    return _of_gpu(fabric, mesh_of(fabric).flow * fabric.up("leaf").port_mbps * max(1, endpoints - 1) / ports**2)
+
+
+def _of_gpu(fabric: FabricEvidence, port_mbps: Fraction) -> Fraction:
+    ports = fabric.made.planes * fabric.clos.ports_per_server
+    rate = min(port_mbps, Fraction(fabric.nic_lane.port_mbps)) * ports / fabric.evidence.sharers
+    return min(fabric.injection, rate)
+
+
+def figures_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
+    """The file's ratio and bandwidth figures are those of its structure.
+
+    Injection, bisection, all-to-all in Gb/s per GPU and the ratio to six decimals. Source: docs/formulation.md, direct
+    networks.
+    """
+    made, metrics = fabric.made, fabric.made.metrics
+    proof.equal("oversubscription", made.oversubscription, {"leaf": plain_fraction(oversubscription(fabric))})
+    for name, exact_mbps in (
+        ("injection_gbps_per_gpu", fabric.injection),
+        ("bisection_gbps_per_gpu", bisection(fabric)),
+        ("alltoall_gbps_per_gpu", all_to_all(fabric)),
+    ):
+        recomputed = _shown(exact_mbps)
+        proof.equal(name, getattr(metrics, name), recomputed)
+        proof.note(f"{name} {recomputed}")
+
+
+# -- by links -----------------------------------------------------------------------------------------------------
+
+
+def switches_are_numbered(proof: Proof, cabling: Cabling) -> None:
+    """Switches of a plane count from 1; the first G x r have servers, each (group, rail) once and in order.
+
+    Source: docs/formulation.md, wiring.
+    """
+    clos, devices = cabling.clos, cabling.devices
+    switches = cabling.boxes("leaf")
+    within = _within(cabling)[switches]
+    each = counts_of(devices.plane[switches])
+    proof.equal("switches of each plane", each.tolist(), [mesh_of(cabling.fabric).switches] * clos.planes)
+    used = within < clos.leaves
+    for what, column, number in (
+        ("group", devices.group, within // clos.rails),
+        ("rail", devices.rail, within % clos.rails),
+    ):
+        wrong = column[switches] != np.where(used, number + 1, NOTHING)
+        proof.equal(f"switches of another {what}", int(wrong.sum()), 0)
+    proof.note(f"{clos.planes} planes of {clos.groups} groups x {clos.rails} rails")
+
+
+def _within(cabling: Cabling) -> Ints:
+    """For every box its number among the switches of its plane, from 0."""
+    number = cabling.numbers("leaf")
+    return np.where(number >= 0, number % mesh_of(cabling.fabric).switches, -1)
+
+
+def switches_are_joined(proof: Proof, cabling: Cabling) -> None:
+    """The switches of a plane are joined as the family says, over the links that are there.
+
+    HyperX: any two that differ in coordinate i alone, by m_i links. Torus: those a step apart in coordinate i, round
+    the ring. Dragonfly: any two of a group by m; any two groups by as many global links, or one more; a group has t,
+    its switches as many each, or one more. No other pair is joined. Source: docs/formulation.md, direct networks.
+    """
+    mesh = mesh_of(cabling.fabric)
+    for scope in mesh.scopes:
+        rows = cabling.of(scope.name)
+        proof.equal(f"{scope.name} links", len(rows), cabling.clos.planes * scope.links)
+        a, b = _ends_of(cabling, rows)
+        plane = cabling.devices.plane[cabling.links.a[rows]]
+        each = counts_of(combined(plane, np.minimum(a, b), np.maximum(a, b)))
+        if scope.name != "global":
+            proof.equal(f"{scope.name}: joined pairs", len(each), cabling.clos.planes * scope.pairs)
+            proof.equal(f"{scope.name}: pairs without {scope.each} links", int((each != scope.each).sum()), 0)
+        strays = int((~_are_neighbours(mesh, scope.name, a, b)).sum())
+        proof.equal(f"{scope.name}: links between others", strays, 0)
+        proof.note(f"{scope.name} {len(rows)} links")
+    if isinstance(mesh.structure, DragonflyStructure):
+        _groups_are_joined(proof, cabling, mesh.structure)
+
+
+def _ends_of(cabling: Cabling, rows: Ints) -> tuple[Ints, Ints]:
+    within = _within(cabling)
+    return within[cabling.links.a[rows]], within[cabling.links.b[rows]]
+
+
+def _are_neighbours(mesh: Mesh, scope: str, a: Ints, b: Ints) -> NDArray[np.bool_]:
+    """Whether links of a scope may join these switches."""
+    one = mesh.structure
+    if isinstance(one, DragonflyStructure):
+        same = a // one.switches_per_group == b // one.switches_per_group
+        return np.asarray(same & (a != b) if scope == "local" else ~same)
+    assert isinstance(one, HyperxStructure | TorusStructure)
+    at = int(scope.removeprefix("dim-")) - 1
+    here = there = np.ones(len(a), dtype=np.bool_)
+    for number, side in enumerate(one.sides):
+        x, y = a % side, b % side
+        a, b = a // side, b // side
+        if number != at:
+            here = here & (x == y)
+        elif isinstance(one, HyperxStructure):
+            there = x != y
+        else:
+            there = (np.abs(x - y) == 1) | (np.abs(x - y) == side - 1)
+    return np.asarray(here & there)
+
+
+def _groups_are_joined(proof: Proof, cabling: Cabling, one: DragonflyStructure) -> None:
+    planes, groups = cabling.clos.planes, one.switch_groups
+    rows = cabling.of("global")
+    a, b = _ends_of(cabling, rows)
+    plane = cabling.devices.plane[cabling.links.a[rows]]
+    x, y = a // one.switches_per_group, b // one.switches_per_group
+    each = counts_of(combined(plane, np.minimum(x, y), np.maximum(x, y)))
+    fewest, more = divmod(one.global_links_per_group, groups - 1)
+    proof.equal("pairs of groups that are joined", len(each), planes * groups * (groups - 1) // 2)
+    low, high = int(each.min(initial=fewest)), int(each.max(initial=0))
+    proof.holds(low == fewest and high <= fewest + (more > 0), f"{low} to {high} links between two groups")
+    out = np.tile(plane, 2)
+    of_group = counts_of(combined(out, np.concatenate([x, y])))
+    wrong = int((of_group != one.global_links_per_group).sum()) + planes * groups - len(of_group)
+    proof.equal(f"groups without {one.global_links_per_group} global links", wrong, 0)
+    ends = np.bincount(np.concatenate([cabling.links.a[rows], cabling.links.b[rows]]), minlength=len(cabling.devices))
+    of_switch = ends[cabling.boxes("leaf")]
+    low, high = int(of_switch.min(initial=len(rows))), int(of_switch.max(initial=0))
+    proof.holds(high - low <= 1, f"{low} to {high} global links of a switch")
+    proof.note(f"{len(each)} pairs of groups")
+
+
+def cages_keep_one_kind(proof: Proof, cabling: Cabling) -> None:
+    """A cage of a switch has links of one kind: to servers, or of one kind to other switches.
+
+    Source: docs/formulation.md, direct networks.
+    """
+    links = cabling.links
+    box, cage = np.concatenate([links.a, links.b]), np.concatenate([links.a_cage, links.b_cage])
+    code = combined(box, cage)
+    kinds = np.tile(links.kind, 2)
+    cages, first = np.unique(code, return_index=True)
+    mixed = np.unique(combined(code, kinds), return_index=True)[1]
+    proof.equal("cages with links of two kinds", len(mixed) - len(first), 0)
+    proof.equal("ports with two links", repeated(combined(code, np.concatenate([links.a_lane, links.b_lane]))), 0)
+    proof.note(f"{len(cages)} cages in use")
+
+
+def cuts_carry_claim(proof: Proof, cabling: Cabling) -> None:
+    """Between the halves of every dimension (or of the groups) run links for what the file claims as bisection.
+
+    capacity of the links between >= claimed bisection per GPU x GPUs of the side with fewer. Source:
+    docs/formulation.md, direct networks.
+    """
+    fabric, mesh = cabling.fabric, mesh_of(cabling.fabric)
+    claimed = fabric.made.metrics.bisection_gbps_per_gpu * MBPS_PER_GBPS * fabric.evidence.sharers
+    above = np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
+    a, b = _ends_of(cabling, above)
+    rows = cabling.of("server-leaf")
+    leaf = _within(cabling)[cabling.links.b[rows]]
+    whole_server = fabric.made.planes * cabling.clos.ports_per_server
+    for what, side in _halves(mesh):
+        capacity = int(cabling.mbps(above[side[a] != side[b]]).sum())
+        ports = int(side[leaf].sum())
+        fewer = min(ports, len(rows) - ports) / whole_server
+        shown = f"{what}: {gbps(capacity)} Gb/s, {claimed * fewer / MBPS_PER_GBPS:g} claimed"
+        proof.holds(capacity >= claimed * fewer * (1 - 1e-9), shown)
+        proof.note(shown)
+
+
+def _halves(mesh: Mesh) -> list[tuple[str, NDArray[np.bool_]]]:
+    """Sets of switches of a plane that part it along each dimension, or between groups."""
+    one, switch = mesh.structure, np.arange(mesh.switches)
+    if isinstance(one, DragonflyStructure):
+        place = switch % one.switches_per_group
+        return [
+            ("half of the groups", switch // one.switches_per_group < one.switch_groups // 2),
+            ("half of every group", place < one.switches_per_group // 2),
+        ]
+    assert isinstance(one, HyperxStructure | TorusStructure)
+    halves = []
+    for number, side in enumerate(one.sides, 1):
+        halves.append((f"half of dimension {number}", switch % side < side // 2))
+        switch = switch // side
+    return halves
+
+
+def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
+    """The longest shortest path between two switches of a plane has as many switches as the file says.
+
+    Up to ``MOST_SEARCHED`` switches by breadth-first search from each; beyond, in a HyperX a step in every dimension,
+    in a torus half way round each, in a dragonfly at most local, global, local. Source: design file,
+    ``max_switch_hops``.
+    """
+    mesh, claimed = mesh_of(cabling.fabric), cabling.fabric.made.metrics.max_switch_hops
+    one = mesh.structure
+    if mesh.switches <= MOST_SEARCHED:
+        longest = _longest(cabling, mesh.switches)
+        proof.equal("max_switch_hops", claimed, longest)
+        proof.note(f"{longest} switches on the longest path, searched")
+        return
+    if isinstance(one, DragonflyStructure):
+        proof.holds(3 <= claimed <= 4, f"max_switch_hops is {claimed}")
+    elif isinstance(one, HyperxStructure):
+        proof.equal("max_switch_hops", claimed, 1 + len(one.sides))
+    elif isinstance(one, TorusStructure):
+        proof.equal("max_switch_hops", claimed, 1 + sum(side // 2 for side in one.sides))
+    proof.note(f"{claimed} switches on the longest path")
+
+
+def _longest(cabling: Cabling, switches: int) -> int:
+    """Switches on the longest shortest path of the first plane; one more than there are if they are not all joined."""
+    above = np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
+    above = above[cabling.devices.plane[cabling.links.a[above]] == 1]
+    a, b = _ends_of(cabling, above)
+    near = np.zeros((switches, switches), dtype=np.float32)
+    near[a, b] = near[b, a] = 1
+    reached = np.eye(switches, dtype=np.bool_)
+    for steps in range(1, switches + 1):
+        if reached.all():
+            return steps
+        reached = reached | (reached.astype(np.float32) @ near > 0)
+    return switches + 1

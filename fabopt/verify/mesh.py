@@ -1,0 +1,158 @@
+"""Networks of equal switches, recounted from the few numbers of their structure, by the definition of the family.
+
+Nothing here reads anything but the structure: it goes in, every count comes out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+
+from fabopt.schema.design import DirectStructure, DragonflyStructure, HyperxStructure, TorusStructure
+from fabopt.units import ceil_div
+
+# A ring of two would join one pair twice, and one switch has no neighbour.
+SHORTEST_RING = 3
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Links of one kind, of one plane.
+
+    ``holders``: (switches, links of each); ``pairs``: joined pairs with ``each`` links side by side; ``load``: ordered
+    pairs of switches that the busiest link carries on minimal routes, their traffic being spread evenly.
+    """
+
+    name: str
+    holders: tuple[tuple[int, int], ...]
+    pairs: int
+    each: int
+    load: Fraction
+
+    @property
+    def links(self) -> int:
+        """Every link is at two switches."""
+        return sum(switches * links for switches, links in self.holders) // 2
+
+    @property
+    def most(self) -> int:
+        """Links at the busiest switch."""
+        return max(links for switches, links in self.holders if switches)
+
+    def cages(self, ports: int) -> int:
+        """Cages of so many ports that hold them, over all switches: a cage has links of one kind only."""
+        return sum(switches * ceil_div(links, ports) for switches, links in self.holders)
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """One plane."""
+
+    structure: DirectStructure
+
+    @cached_property
+    def switches(self) -> int:
+        """Q."""
+        one = self.structure
+        if isinstance(one, HyperxStructure | TorusStructure):
+            return prod(one.sides)
+        assert isinstance(one, DragonflyStructure)
+        return one.switches_per_group * one.switch_groups
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Its kinds of links; raises ``ValueError`` where the numbers are none of the family's."""
+        one = self.structure
+        if isinstance(one, HyperxStructure):
+            return self._hyperx(one)
+        if isinstance(one, TorusStructure):
+            return self._torus(one)
+        assert isinstance(one, DragonflyStructure)
+        return self._dragonfly(one)
+
+    @cached_property
+    def flow(self) -> Fraction:
+        """Traffic that every ordered pair of switches can have at once, in units of a link's speed."""
+        return min(1 / scope.load for scope in self.scopes)
+
+    def most_cages(self, ports: int) -> int:
+        """Cages for links to other switches on the busiest switch."""
+        return sum(ceil_div(scope.most, ports) for scope in self.scopes)
+
+    @property
+    def most_ports(self) -> int:
+        """Links to other switches on the busiest switch."""
+        return sum(scope.most for scope in self.scopes)
+
+    @property
+    def smallest(self) -> bool:
+        """Whether no shorter side (or fewer groups) would have held as many switches with servers."""
+        one, leaves = self.structure, self.structure.groups * rails_of(self.structure)
+        if isinstance(one, HyperxStructure | TorusStructure):
+            return all(self.switches // side * (side - 1) < leaves for side in one.sides)
+        assert isinstance(one, DragonflyStructure)
+        return one.switches_per_group * (one.switch_groups - 1) < leaves
+
+    def _hyperx(self, one: HyperxStructure) -> tuple[Scope, ...]:
+        """In a line of S switches each has a link to S - 1 others; Q / S ordered pairs change that coordinate there."""
+        require(len(one.sides) == len(one.links_per_pair) >= 1, "a multiplicity for every side")
+        require(min(one.sides) >= 2 and min(one.links_per_pair) >= 1, f"sides {one.sides}: 2 or more")
+        return tuple(
+            Scope(
+                f"dim-{number}",
+                ((self.switches, (side - 1) * links),),
+                self.switches * (side - 1) // 2,
+                links,
+                Fraction(self.switches, side * links),
+            )
+            for number, (side, links) in enumerate(zip(one.sides, one.links_per_pair, strict=True), 1)
+        )
+
+    def _torus(self, one: TorusStructure) -> tuple[Scope, ...]:
+        """Every switch has a link to the next and from the one before. Distances in a ring of k add up to
+        floor(k^2 / 4), over two ways round.
+        """
+        require(len(one.sides) == len(one.links_per_pair) >= 2, "a multiplicity for every side")
+        require(min(one.links_per_pair) >= 1, "links of every ring")
+        require(min(one.sides) >= SHORTEST_RING, f"sides {one.sides}: {SHORTEST_RING} or more")
+        found = []
+        for number, (side, links) in enumerate(zip(one.sides, one.links_per_pair, strict=True), 1):
+            steps = sum(min(step, side - step) for step in range(side))
+            load = Fraction(self.switches * steps, side * 2 * links)
+            found.append(Scope(f"dim-{number}", ((self.switches, 2 * links),), self.switches, links, load))
+        return tuple(found)
+
+    def _dragonfly(self, one: DragonflyStructure) -> tuple[Scope, ...]:
+        """A local link carries its own pair; what its ends send out over the other's global links; what comes in so."""
+        a, groups, outside = one.switches_per_group, one.switch_groups, one.global_links_per_group
+        require(min(a, groups) >= 2 and one.links_per_local_pair >= 1, "groups of 2 switches, 2 groups at least")
+        require(outside >= groups - 1, f"{outside} global links a group do not reach {groups - 1} others")
+        require(outside * groups % 2 == 0, f"{groups} groups of {outside} links each: one would have no other end")
+        few, busier = divmod(outside, a)
+        each = outside // (groups - 1)
+        most = few + (busier > 0)
+        local = (1 + Fraction(2 * a * most, each)) / one.links_per_local_pair
+        holders = ((groups * (a - busier), few), (groups * busier, few + 1))
+        return (
+            Scope(
+                "local",
+                ((self.switches, (a - 1) * one.links_per_local_pair),),
+                groups * a * (a - 1) // 2,
+                one.links_per_local_pair,
+                local,
+            ),
+            Scope("global", holders, groups * outside // 2, 1, Fraction(a * a, each)),
+        )
+
+
+def require(condition: bool, otherwise: str) -> None:
+    """Raise ``ValueError`` unless a structure has what its family asks for."""
+    if not condition:
+        raise ValueError(otherwise)
+
+
+def rails_of(structure: DirectStructure) -> int:
+    """Switches of a server group in one plane."""
+    return structure.ports_per_server // structure.ports_per_server_per_leaf

@@ -1,0 +1,128 @@
+"""Rules of the workload: what its model needs, and what a step takes, worked out again from what the file embeds."""
+
+from __future__ import annotations
+
+from fabopt.demand import case_workload, computing
+from fabopt.floor import servers_per_rack
+from fabopt.schema.case import Fabric, Oversubscription
+from fabopt.schema.design import DirectStructure
+from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
+from fabopt.units import MBPS_PER_GBPS, cents, exact
+from fabopt.verify import direct
+from fabopt.verify.bandwidth import oversubscription
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.proof import Proof
+from fabopt.workload.allowance import needs_of
+from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
+from fabopt.workload.prediction import REDUCES, Prediction, cluster_cents, gpus_below, network_of, use_of
+from fabopt.workload.timing import Network, Workload
+
+
+def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
+    """What the case leaves out of the computing fabric is what its model needs.
+
+    The bandwidth is the least at which exposed communication keeps the limit; the ratios are the most, with the
+    bandwidth that the slowest cards offer, which is not more than the design has. Source: docs/workloads.md.
+    """
+    found = _claimed(proof, evidence)
+    if found is None:
+        return
+    workload, claimed = found
+    fabric = _fabric(evidence, claimed.needs.fabric)
+    needs, wanted = claimed.needs, fabric.wanted
+    reach = Reach(needs.leaf_gpus, needs.in_network_reduction)
+    proof.holds(
+        needs.leaf_gpus <= _certain_gpus(evidence, wanted), f"{needs.leaf_gpus} GPUs are on one leaf for certain"
+    )
+    proof.holds(not reach.reduces or _reduces(fabric), "switches reduce where that was counted on")
+    offered = exact(needs.offered_gbps_per_gpu) * MBPS_PER_GBPS
+    proof.holds(offered <= fabric.injection, f"{needs.offered_gbps_per_gpu} Gb/s per GPU offered")
+    assert evidence.case.workload is not None
+    limit = exact(evidence.case.workload.max_exposed_communication)
+    least = least_mbps(workload, limit, reach)
+    again = needs_of(workload, _as_written(wanted, needs), limit, reach, MOST_MBPS if least is None else least, offered)
+    proof.equal("needs", needs, again)
+    _equal_content(proof, wanted, needs)
+    proof.note(f"{needs.min_gbps_per_gpu} Gb/s per GPU needed")
+
+
+def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
+    """Step time, exposed communication, utilization and cost of a working GPU follow from the design.
+
+    Bytes, times and shares as in docs/workloads.md; (servers + network) / (GPUs x utilization) to the cent.
+    """
+    found = _claimed(proof, evidence)
+    if found is None:
+        return
+    workload, claimed = found
+    totals = evidence.design.totals
+    if totals is None:
+        raise LookupError("the design has no totals")
+    network = _network(evidence, _fabric(evidence, claimed.needs.fabric))
+    spent = cluster_cents(cents(totals.capex_usd), evidence.case.include_servers, evidence.server, evidence.servers)
+    again = use_of(Prediction(workload, network, spent), claimed.needs)
+    for name in WorkloadUse.model_fields:
+        proof.equal(name, getattr(claimed, name), getattr(again, name))
+    proof.note(f"a step of {again.step_s} s, {again.exposed_communication} of it exposed")
+
+
+def _claimed(proof: Proof, evidence: Evidence) -> tuple[Workload, WorkloadUse] | None:
+    """The workload of the case and what the file says of it; a case without a model has none of both."""
+    workload, claimed = case_workload(evidence.case, evidence.server), evidence.design.workload
+    if computing(evidence.case) is None:
+        workload = None
+    if workload is None or claimed is None:
+        proof.holds(workload is None and claimed is None, "the case has no model, and the file no workload")
+        proof.note("the case has no model")
+        return None
+    return workload, claimed
+
+
+def _fabric(evidence: Evidence, name: str) -> FabricEvidence:
+    for fabric in evidence.fabrics:
+        if fabric.made.name == name:
+            return fabric
+    raise LookupError(f"the design has no fabric {name!r}")
+
+
+def _certain_gpus(evidence: Evidence, wanted: Fabric) -> int:
+    """GPUs of one server, or of one rack where leaf groups are racks."""
+    servers = servers_per_rack(evidence.case.site, evidence.server) if wanted.group_by == "rack" else None
+    return min(servers or 1, evidence.servers) * evidence.server.gpus
+
+
+def _reduces(fabric: FabricEvidence) -> bool:
+    return all(REDUCES in fabric.switch(tier.role).features for tier in fabric.made.tiers)
+
+
+def _as_written(wanted: Fabric, needs: WorkloadNeeds) -> Fabric:
+    """The fabric of the case before what it left out was set."""
+    ratios = wanted.max_oversubscription
+    if not isinstance(ratios, Oversubscription):
+        raise ValueError("the embedded case does not resolve max_oversubscription to leaf and spine")
+    own = {
+        name: None if f"max_oversubscription.{name}" in needs.sets else getattr(ratios, name)
+        for name in ("leaf", "spine")
+    }
+    bandwidth = None if "min_gbps_per_gpu" in needs.sets else wanted.min_gbps_per_gpu
+    return wanted.model_copy(update={"min_gbps_per_gpu": bandwidth, "max_oversubscription": Oversubscription(**own)})
+
+
+def _equal_content(proof: Proof, wanted: Fabric, needs: WorkloadNeeds) -> None:
+    """Keys that were set have what is needed."""
+    ratios = wanted.max_oversubscription
+    for name, most in needs.max_oversubscription.items():
+        proof.equal(f"max_oversubscription.{name}", getattr(ratios, name), most)
+    if "min_gbps_per_gpu" in needs.sets:
+        least = max(needs.min_gbps_per_gpu, 1 / MBPS_PER_GBPS)
+        proof.equal("min_gbps_per_gpu", wanted.min_gbps_per_gpu, least)
+
+
+def _network(evidence: Evidence, fabric: FabricEvidence) -> Network:
+    structure = fabric.made.structure
+    group = structure.servers_per_group * evidence.server.gpus
+    if isinstance(structure, DirectStructure):
+        ratios = {"leaf": fabric.injection / min(direct.bisection(fabric), direct.all_to_all(fabric))}
+        return network_of(fabric.injection, ratios, (group, evidence.gpus), _reduces(fabric))
+    below = gpus_below(fabric.num_tiers, group, structure.groups_per_pod, evidence.gpus)
+    return network_of(fabric.injection, oversubscription(fabric), below, _reduces(fabric))

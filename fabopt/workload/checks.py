@@ -1,0 +1,106 @@
+"""What is wrong with a workload on a cluster, with the arithmetic: every fault says which numbers would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fabopt.schema.catalog import Server
+from fabopt.schema.model import Model, Plan
+from fabopt.schema.workload import Workload as Wanted
+from fabopt.units import exact
+from fabopt.workload.needs import Reach, least_exposed
+from fabopt.workload.ranks import ranks_of, replica_gpus
+from fabopt.workload.timing import workload_of
+
+# The embedding and the output are parts of a pipeline, too.
+ENDS = 2
+
+
+class Wrong(NamedTuple):
+    """A fault below ``workload``: key path, what is wrong, the value found, what is allowed, what to do."""
+
+    path: str
+    problem: str
+    value: object
+    allowed: str = ""
+    hint: str = ""
+
+
+def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[Wrong]:
+    """Everything that keeps a model from running on so many GPUs of a server; empty if nothing."""
+    plan = wanted.plan.on(model.plan)
+    found = [*_fits_model(plan, model), *_fits_gpus(plan, gpus), *_fits_server(model, server)]
+    return found or list(_fits_limit(wanted, model, plan, server, gpus))
+
+
+def _fits_model(plan: Plan, model: Model) -> Iterator[Wrong]:
+    """Heads divide over tensor ranks, layers are enough for the stages, experts divide over expert ranks."""
+    one = model.architecture
+    heads = one.heads
+    if heads % plan.tensor:
+        yield Wrong("plan.tensor", f"{heads} heads / {plan.tensor} ways is no whole number", plan.tensor,
+                    allowed=f"a divisor of {heads}")  # fmt: skip
+    if one.sequence % plan.context:
+        yield Wrong("plan.context", f"{one.sequence} tokens / {plan.context} ways is no whole number", plan.context,
+                    allowed=f"a divisor of {one.sequence}")  # fmt: skip
+    parts, most = plan.pipeline * plan.virtual_stages, one.layers + ENDS
+    if parts > most:
+        yield Wrong("plan.pipeline", f"{plan.pipeline} stages x {plan.virtual_stages} virtual = {parts} parts of "
+                    f"{one.layers} layers, the embedding and the output", plan.pipeline,
+                    allowed=f"at most {most} parts")  # fmt: skip
+    if one.experts is None and plan.expert > 1:
+        yield Wrong("plan.expert", f"{model.name} has no experts to split", plan.expert, allowed="1")
+    if one.experts is not None and one.experts.count % plan.expert:
+        each = f"{one.experts.count} experts / {plan.expert} ways is no whole number"
+        yield Wrong("plan.expert", each, plan.expert, allowed=f"a divisor of {one.experts.count}")
+
+
+def _fits_gpus(plan: Plan, gpus: int) -> Iterator[Wrong]:
+    """tensor x context x pipeline x data is the number of GPUs; experts divide data; replicas divide the batch."""
+    replica = replica_gpus(plan)
+    product = f"{plan.tensor} tensor x {plan.context} context x {plan.pipeline} pipeline"
+    if plan.data is not None and replica * plan.data != gpus:
+        needed = f"{gpus // replica}" if gpus % replica == 0 else f"none: {gpus} / {replica} is no whole number"
+        yield Wrong("plan.data", f"{product} x {plan.data} data = {replica * plan.data}, not the {gpus} GPUs of the "
+                    "last stage", plan.data, allowed=needed, hint="left out, it is what remains")  # fmt: skip
+        return
+    if gpus % replica:
+        below = gpus - gpus % replica
+        near = " or ".join(str(one) for one in (below, below + replica) if one)
+        yield Wrong("plan", f"{product} = {replica} does not divide the {gpus} GPUs of the last stage", gpus,
+                    allowed=f"a multiple of {replica} GPUs, such as {near}")  # fmt: skip
+        return
+    data = gpus // replica
+    if data % plan.expert:
+        yield Wrong("plan.expert", f"{data} data / {plan.expert} expert is no whole number; data is {gpus} GPUs / "
+                    f"{replica}", plan.expert, allowed=f"a divisor of {data}")  # fmt: skip
+    step = data * plan.micro_batch
+    if plan.batch % step:
+        below = plan.batch - plan.batch % step
+        near = " or ".join(str(one) for one in (below, below + step) if one)
+        yield Wrong("plan.batch", f"{data} data x {plan.micro_batch} micro_batch = {step} does not divide the batch",
+                    plan.batch, allowed=f"a multiple of {step}, such as {near}")  # fmt: skip
+
+
+def _fits_server(model: Model, server: Server) -> Iterator[Wrong]:
+    """The server says how fast its GPUs are in the model's number format."""
+    compute = model.precision.compute
+    if compute not in server.gpu_peak_tflops:
+        known = ", ".join(sorted(server.gpu_peak_tflops)) or "none"
+        yield Wrong("model", f"{model.name} computes in {compute}, and the server {server.id} does not say its speed "
+                    "in that", model.name, allowed=f"what gpu_peak_tflops of the server has: {known}")  # fmt: skip
+
+
+def _fits_limit(wanted: Wanted, model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:
+    """Some network keeps the limit of exposed communication: latency and scale-up links alone do not break it."""
+    workload = workload_of(model, ranks_of(model, plan, gpus), server, wanted.gpu_utilization)
+    step = least_exposed(workload, Reach(reduces=True))
+    if step.exposed_share > exact(wanted.max_exposed_communication):
+        yield Wrong(
+            "max_exposed_communication",
+            f"no network keeps this: latency and scale-up links alone expose {float(step.exposed_s):.4g} s of a step "
+            f"of {float(step.step_s):.4g} s",
+            wanted.max_exposed_communication,
+            allowed=f"at least {float(step.exposed_share) + 5e-5:.4f}, or another plan",
+        )

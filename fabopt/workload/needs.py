@@ -1,0 +1,89 @@
+"""What a workload needs of a network: bandwidth per GPU, and the oversubscription that it tolerates.
+
+A step's exposed communication never grows with bandwidth, so each figure is found by halving, in whole Mb/s and
+thousandths of a ratio. How many servers a leaf or a pod will hold is not known yet (unless ``group_by: rack`` says it),
+so nothing is counted on to stay below them: what is allowed here holds for every design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabopt.workload.timing import DOMAIN, Network, Step, Workload, step_on
+
+# As much as any key of a case may say; a network of this speed takes no time but latency.
+MOST_MBPS = 10**9
+_THOUSANDTHS = 1000
+MOST_RATIO = 10**6
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Neighbours that a leaf holds for certain (GPUs of one scale-up domain at least), and whether switches reduce."""
+
+    leaf_gpus: int = 1
+    reduces: bool = False
+
+
+def flat(mbps: Fraction | int, reach: Reach) -> Network:
+    """A network that gives every GPU the same everywhere."""
+    return tapered(mbps, Fraction(1), Fraction(1), reach)
+
+
+def tapered(mbps: Fraction | int, leaf: Fraction, spine: Fraction, reach: Reach) -> Network:
+    """A network with so much for each GPU of a server, and ratios at the leaves and the spines."""
+    up = Fraction(mbps) / max(Fraction(1), leaf)
+    pod = up / max(Fraction(1), spine)
+    return Network(Fraction(mbps), up, pod, reach.leaf_gpus, reach.leaf_gpus, reach.reduces)
+
+
+def least_mbps(workload: Workload, most_exposed: Fraction, reach: Reach) -> int | None:
+    """The least whole Mb/s per GPU, everywhere the same, with no more exposed communication; None if none will do.
+
+    Zero where nothing leaves the scale-up domains.
+    """
+    if all(one.place == DOMAIN for one in step_on(workload, flat(MOST_MBPS, reach)).costs):
+        return 0
+    return _least(lambda mbps: step_on(workload, flat(mbps, reach)).exposed_share <= most_exposed, 1, MOST_MBPS)
+
+
+def least_exposed(workload: Workload, reach: Reach) -> Step:
+    """The step on a network that takes no time but latency."""
+    return step_on(workload, flat(MOST_MBPS, reach))
+
+
+def most_ratio(within: Callable[[Fraction], bool]) -> Fraction:
+    """The largest ratio, in thousandths and from 1 up, for which a rule holds that holds for all below; 1 if none."""
+    first_bad = _least(lambda units: not within(Fraction(units, _THOUSANDTHS)), _THOUSANDTHS, MOST_RATIO * _THOUSANDTHS)
+    if first_bad is None:
+        return Fraction(MOST_RATIO)
+    return Fraction(max(_THOUSANDTHS, first_bad - 1), _THOUSANDTHS)
+
+
+def most_leaf_ratio(workload: Workload, most_exposed: Fraction, mbps: Fraction, reach: Reach) -> Fraction:
+    """The most oversubscription at the leaves that keeps the limit, with so much for each GPU and none above."""
+    return most_ratio(
+        lambda ratio: step_on(workload, tapered(mbps, ratio, Fraction(1), reach)).exposed_share <= most_exposed
+    )
+
+
+def most_spine_ratio(
+    workload: Workload, most_exposed: Fraction, mbps: Fraction, leaf: Fraction, reach: Reach
+) -> Fraction:
+    """The most at the spines, where the leaves have theirs."""
+    return most_ratio(lambda ratio: step_on(workload, tapered(mbps, leaf, ratio, reach)).exposed_share <= most_exposed)
+
+
+def _least(holds: Callable[[int], bool], low: int, high: int) -> int | None:
+    """The least number from ``low`` to ``high`` for which a rule holds that holds for all above it; None: none."""
+    if not holds(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -1,0 +1,131 @@
+"""A step of a workload on a design: bytes, times, utilization, and what a working GPU costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabopt.schema.catalog import Server
+from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
+from fabopt.units import cents, plain_fraction, rounded, usd
+from fabopt.workload.architecture import parameters
+from fabopt.workload.timing import DOMAIN, PLACES, Cost, Network, Step, Workload, step_on
+from fabopt.workload.volumes import COMMUNICATORS
+
+SECOND_DIGITS = 9
+# The feature of switches that reduce what goes through them.
+REDUCES = "sharp"
+
+
+def network_of(
+    injection_mbps: Fraction, ratios: Mapping[str, Fraction], below: tuple[int, int], reduces: bool
+) -> Network:
+    """What a Clos gives each GPU: the injection, over the ratios above 1 at each boundary.
+
+    ``below``: GPUs that reach each other under a leaf (of each rail), and within a pod.
+    """
+    leaf = injection_mbps / max(Fraction(1), ratios.get("leaf", Fraction(1)))
+    pod = leaf / max(Fraction(1), ratios.get("spine", Fraction(1)))
+    return Network(injection_mbps, leaf, pod, *below, reduces)
+
+
+def gpus_below(tiers: int, group_gpus: int, pod_groups: int, gpus: int) -> tuple[int, int]:
+    """GPUs under the leaves of a group of servers, and in a pod: all of them where there is no tier above."""
+    return gpus if tiers == 1 else group_gpus, gpus if tiers <= 2 else group_gpus * pod_groups
+
+
+def cluster_cents(capex_cents: int, includes_servers: bool, server: Server, servers: int) -> int | None:
+    """What servers and network cost together; None if the server has no price."""
+    if includes_servers:
+        return capex_cents
+    price = server.price_usd
+    if isinstance(price, tuple):
+        price = next((one.usd for one in reversed(price) if one.from_ <= servers), None)
+    return None if price is None else capex_cents + servers * cents(price)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A workload on the network of a design; ``cents``: of servers and network, None if unknown."""
+
+    workload: Workload
+    network: Network
+    cents: int | None
+
+    @property
+    def step(self) -> Step:
+        """The step."""
+        return step_on(self.workload, self.network)
+
+    def per_effective_gpu_cents(self, utilization: Fraction) -> int | None:
+        """(Servers + network) / (GPUs x utilization), to the cent."""
+        return None if self.cents is None else rounded(self.cents / (self.workload.ranks.gpus * utilization))
+
+
+def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
+    """The prediction as a design file has it."""
+    workload, step = prediction.workload, prediction.step
+    utilization = step.utilization(workload)
+    per_gpu = prediction.per_effective_gpu_cents(utilization)
+    tokens = workload.plan.batch * workload.model.architecture.sequence
+    return WorkloadUse(
+        model=workload.model.name,
+        gpus=workload.ranks.gpus,
+        plan=workload.plan.model_copy(update={"data": workload.ranks.data}),
+        parameters=parameters(workload.model.architecture).total,
+        flops_per_step=plain_fraction(workload.gpu_flops(hardware=True) * workload.ranks.gpus, 0),
+        tokens_per_step=tokens,
+        needs=needs,
+        communicators=tuple(_rows(step.costs)),
+        binding=binding(step.costs),
+        compute_s=_seconds(step.compute_s),
+        free_s=_seconds(step.free_s),
+        step_s=_seconds(step.step_s),
+        exposed_communication=plain_fraction(step.exposed_share),
+        gpu_utilization=plain_fraction(utilization),
+        tokens_per_s=plain_fraction(tokens / step.step_s, 1),
+        usd_per_effective_gpu=None if per_gpu is None else usd(per_gpu),
+    )
+
+
+def binding(costs: Iterable[Cost]) -> str | None:
+    """The communicator that GPUs wait for longest on the network; None if they never do."""
+    waits: dict[str, Fraction] = {}
+    for one in costs:
+        if one.place != DOMAIN:
+            name = one.traffic.communicator
+            waits[name] = waits.get(name, Fraction(0)) + one.exposed_s
+    longest = max(waits, key=lambda name: waits[name], default=None)
+    return longest if longest is not None and waits[longest] > 0 else None
+
+
+def _rows(costs: Sequence[Cost]) -> Iterable[CommunicatorUse]:
+    for name in COMMUNICATORS:
+        mine = [one for one in costs if one.traffic.communicator == name]
+        if mine:
+            yield _row(name, mine)
+
+
+def _row(name: str, costs: Sequence[Cost]) -> CommunicatorUse:
+    over: dict[str, Fraction] = {}
+    for one in costs:
+        for place, amount in one.bytes_over.items():
+            over[place] = over.get(place, Fraction(0)) + amount
+    return CommunicatorUse(
+        communicator=name,
+        group=max(one.traffic.group.size for one in costs),
+        operations=tuple(dict.fromkeys(one.traffic.operation for one in costs)),
+        algorithms=tuple(dict.fromkeys(one.algorithm for one in costs)),
+        place=max((one.place for one in costs), key=PLACES.index),
+        calls=plain_fraction(sum((one.traffic.calls for one in costs), Fraction(0)), 1),
+        bytes_sent=plain_fraction(sum((one.sent for one in costs), Fraction(0)), 0),
+        bytes_over={place: plain_fraction(amount, 0) for place, amount in over.items()},
+        time_s=_seconds(sum((one.time_s for one in costs), Fraction(0))),
+        hidden_s=_seconds(sum((one.hidden_s for one in costs), Fraction(0))),
+        exposed_s=_seconds(sum((one.exposed_s for one in costs), Fraction(0))),
+    )
+
+
+def _seconds(value: Fraction) -> int | float:
+    return plain_fraction(value, SECOND_DIGITS)

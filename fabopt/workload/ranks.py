@@ -1,0 +1,82 @@
+"""Which GPUs talk to each other: ranks are dealt to GPUs in the plan's order, innermost first.
+
+Source: Llama 3 (arXiv 2407.21783), section 3.3.2: tensor, context, pipeline, data, so that what needs
+most bandwidth and least latency is nearest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from fabopt.schema.model import Model, Plan
+
+
+@dataclass(frozen=True)
+class Group:
+    """Ranks that communicate: (how many, GPUs from one to the next) in each dimension, innermost first."""
+
+    dimensions: tuple[tuple[int, int], ...]
+
+    @property
+    def size(self) -> int:
+        """Members."""
+        return prod(ways for ways, _ in self.dimensions)
+
+    def inside(self, block: int) -> int:
+        """Members among ``block`` neighbouring GPUs.
+
+        A group that fits a block is in one: ranks fill a block up to whole groups, and what is left of it stays idle.
+        """
+        return prod(min(ways, max(1, block // stride)) for ways, stride in self.dimensions)
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """A plan on GPUs, with nothing left open. ``data``: replicas; ``micro_batches``: of each in a step."""
+
+    plan: Plan
+    data: int
+    gpus: int
+    strides: dict[str, int]
+
+    @property
+    def ways(self) -> dict[str, int]:
+        """How many ranks each dimension of the order has."""
+        return _ways(self.plan, self.data)
+
+    def group(self, name: str) -> Group:
+        """The ranks of a communicator; ``data`` of the dense parameters, ``expert-data`` of the routed experts'."""
+        context = (self.plan.context, self.strides["context"])
+        stride = self.strides["data"]
+        if name == "data":
+            return Group((context, (self.data, stride)))
+        if name == "expert":
+            return Group(((self.plan.expert, stride),))
+        if name == "expert-data":
+            return Group((context, (max(1, self.data // self.plan.expert), stride * self.plan.expert)))
+        return Group(((self.ways[name], self.strides[name]),))
+
+
+def _ways(plan: Plan, data: int) -> dict[str, int]:
+    return {"tensor": plan.tensor, "context": plan.context, "pipeline": plan.pipeline, "data": data}
+
+
+def replica_gpus(plan: Plan) -> int:
+    """GPUs of one replica of the model."""
+    return plan.tensor * plan.context * plan.pipeline
+
+
+def ranks_of(model: Model, plan: Plan, gpus: int) -> Ranks:
+    """The plan on a number of GPUs; data parallelism takes what is left, at least one replica.
+
+    Where GPUs are left over they stay idle; ``fabopt.workload.checks`` refuses that in a case.
+    """
+    data = plan.data if plan.data is not None else max(1, gpus // replica_gpus(plan))
+    strides: dict[str, int] = {}
+    stride = 1
+    ways = _ways(plan, data)
+    for name in plan.order:
+        strides[name] = stride
+        stride *= ways[name]
+    return Ranks(plan, data, replica_gpus(plan) * data, strides)

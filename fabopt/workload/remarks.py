@@ -1,0 +1,50 @@
+"""What a reader must know of a workload on a design: what was assumed or overruled, and what a plan costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.catalog import Server
+from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
+from fabopt.workload.timing import DOMAIN
+
+_GIGA = 10**9
+_PERCENT = 100
+
+
+def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str]:
+    """Notes of a design with a model."""
+    fabric = next(one for one in case.fabrics if one.name == use.needs.fabric)
+    domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
+    for one in use.communicators:
+        if one.communicator == "tensor" and one.place != DOMAIN:
+            yield _wide_tensor(use, one, domain)
+    if all(one.place == DOMAIN for one in use.communicators):
+        yield (
+            f"{fabric.name}: {use.model} sends nothing beyond its scale-up domains of {domain} GPUs; give "
+            "min_gbps_per_gpu and max_oversubscription for what else the fabric carries"
+        )
+    yield from _overruled(use, case, fabric)
+
+
+def _wide_tensor(use: WorkloadUse, one: CommunicatorUse, domain: int) -> str:
+    waits = _PERCENT * one.exposed_s / use.step_s
+    sent = one.bytes_over.get("server", 0) / _GIGA
+    return (
+        f"tensor groups of {one.group} GPUs are larger than the scale-up domain of {domain}: every GPU sends "
+        f"{sent:,.4g} GB a step over the network for them, and waits {one.exposed_s:,.4g} s of {use.step_s:,.4g} s "
+        f"({waits:.1f} %)"
+    )
+
+
+def _overruled(use: WorkloadUse, case: Case, fabric: Fabric) -> Iterator[str]:
+    """Keys of the case that ask for less than the model needs."""
+    assert case.workload is not None
+    most = case.workload.max_exposed_communication
+    if use.exposed_communication > most:
+        yield (
+            f"{fabric.name}: {_PERCENT * use.exposed_communication:.1f} % of a step is exposed communication, more "
+            f"than the {_PERCENT * most:g} % of max_exposed_communication: the fabric's own keys go first, and ask for "
+            f"less than the {use.needs.min_gbps_per_gpu:g} Gb/s per GPU at 1:1 that {use.model} needs"
+        )

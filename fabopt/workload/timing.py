@@ -1,0 +1,210 @@
+"""How long a step takes: computation, the bubble of the pipeline, and communication that nothing hides.
+
+All in exact fractions of seconds, so that the same case gives the same figures everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabopt.schema.catalog import Server
+from fabopt.schema.model import Model, Plan
+from fabopt.schema.prediction import Place
+from fabopt.units import MBPS_PER_GBPS, exact
+from fabopt.workload.architecture import flops
+from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, crossing, latency_s
+from fabopt.workload.ranks import Ranks
+from fabopt.workload.volumes import COMMUNICATORS, Traffic, micro_batches, traffic_of
+
+# Large matrix products reach 794.5 of the 989.4 Tflop/s (bf16) of an H100: the most that was measured over many shapes.
+# Source: github.com/stas00/ml-engineering, compute/accelerator, "Maximum Achievable Matmul FLOPS" (2024).
+MATMUL_SHARE = Fraction(4, 5)
+_BYTES_PER_MBPS = Fraction(10**6, 8)
+_FLOPS_PER_TFLOP = 10**12
+DOMAIN: Place = "domain"
+PLACES: tuple[Place, ...] = (DOMAIN, "leaf", "pod", "fabric")
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a fabric gives each GPU, in Mb/s: through its cards, through a leaf's uplinks, through a pod's.
+
+    ``leaf_gpus``, ``pod_gpus``: neighbours that reach each other below. ``reduces``: whether all switches can reduce.
+    """
+
+    server_mbps: Fraction
+    leaf_mbps: Fraction
+    pod_mbps: Fraction
+    leaf_gpus: int
+    pod_gpus: int
+    reduces: bool = False
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A model on GPUs of a server: all that does not depend on the network."""
+
+    model: Model
+    ranks: Ranks
+    domain_gpus: int
+    domain_mbps: Fraction
+    peak_flops: Fraction
+    utilization: Fraction | None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan, as the case changes it."""
+        return self.ranks.plan
+
+    @property
+    def micro_batches(self) -> Fraction:
+        """Micro-batches of a replica in a step, at least one."""
+        return max(Fraction(1), micro_batches(self.plan, self.ranks.data))
+
+    @property
+    def bubble(self) -> Fraction:
+        """Time in which a pipeline fills and drains over time in which it works: (p-1) / (v m).
+
+        Source: Narayanan et al. 2021, section 2.2.
+        """
+        return (self.plan.pipeline - 1) / (self.plan.virtual_stages * self.micro_batches)
+
+    def gpu_flops(self, hardware: bool) -> Fraction:
+        """Operations of a GPU in a step; ``hardware``: with what is computed again."""
+        found = flops(self.model, self.plan.recomputation)
+        return Fraction((found.hardware if hardware else found.model) * self.plan.batch, self.ranks.gpus)
+
+
+def workload_of(model: Model, ranks: Ranks, server: Server, utilization: float | None) -> Workload:
+    """A model on GPUs of a server that says its peak; without a scale-up domain each GPU is one of its own."""
+    domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
+    rate = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS if server.scale_up is not None else Fraction(1)
+    peak = exact(server.gpu_peak_tflops[model.precision.compute]) * _FLOPS_PER_TFLOP
+    return Workload(model, ranks, domain, rate, peak, None if utilization is None else exact(utilization))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What calls of one kind cost a GPU in a step. ``bytes_over``: each boundary; ``place``: what holds the groups."""
+
+    traffic: Traffic
+    place: Place
+    algorithm: Algorithm
+    sent: Fraction
+    bytes_over: dict[str, Fraction]
+    time_s: Fraction
+    hidden_s: Fraction = Fraction(0)
+    exposed_s: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step on a network. ``free_s``: if the network took no time; ``costs``: of all calls."""
+
+    compute_s: Fraction
+    free_s: Fraction
+    exposed_s: Fraction
+    costs: tuple[Cost, ...]
+
+    @property
+    def step_s(self) -> Fraction:
+        """The whole step."""
+        return self.free_s + self.exposed_s
+
+    @property
+    def exposed_share(self) -> Fraction:
+        """The share of the step in which GPUs wait for the network."""
+        return self.exposed_s / self.step_s
+
+    def utilization(self, workload: Workload) -> Fraction:
+        """The model's operations over what the GPUs could do in the step."""
+        return workload.gpu_flops(hardware=False) / (workload.peak_flops * self.step_s)
+
+
+def step_on(workload: Workload, network: Network) -> Step:
+    """A step of a workload on a network."""
+    costs = [_cost(workload, network, one) for one in traffic_of(workload.model, workload.ranks)]
+    near = [one for one in costs if one.place == DOMAIN]
+    far = [one for one in costs if one.place != DOMAIN]
+    compute_s = workload.gpu_flops(hardware=True) / (workload.peak_flops * MATMUL_SHARE)
+    exposed_near = _exposed(workload, near, compute_s)
+    free_s = compute_s * (1 + workload.bubble) + sum(one.exposed_s for one in exposed_near)
+    if workload.utilization is not None:
+        free_s = workload.gpu_flops(hardware=False) / (workload.peak_flops * workload.utilization)
+        compute_s = free_s / (1 + workload.bubble)
+    window = compute_s - sum(one.hidden_s for one in exposed_near) if workload.utilization is None else compute_s
+    exposed_far = _exposed(workload, far, max(Fraction(0), window))
+    return Step(
+        compute_s, free_s, sum((one.exposed_s for one in exposed_far), Fraction(0)), (*exposed_near, *exposed_far)
+    )
+
+
+def _cost(workload: Workload, network: Network, traffic: Traffic) -> Cost:
+    """The fastest way to run the calls: latency, and the slowest of the boundaries that they cross."""
+    group = traffic.group
+    inside = group.inside(workload.domain_gpus)
+    boundaries = _boundaries(workload, network)
+    crossed = [
+        (place, group.inside(block), rate) for place, block, rate in boundaries if group.inside(block) < group.size
+    ]
+    far = inside < group.size
+    ways = []
+    for algorithm in algorithms(traffic.operation, far and network.reduces):
+        over = {place: _over(traffic, algorithm, members, place) for place, members, _ in crossed}
+        slowest = max((over[place] / rate for place, _, rate in crossed), default=Fraction(0))
+        seconds = latency_s(traffic.operation, algorithm, group.size, inside) + slowest
+        ways.append((traffic.calls * seconds, algorithm, over))
+    time_s, algorithm, over = min(ways, key=lambda way: way[0])
+    place = _place_after(crossed[-1][0])
+    bytes_over = {place: traffic.calls * amount for place, amount in over.items()}
+    return Cost(traffic, place, algorithm, max(bytes_over.values()), bytes_over, time_s)
+
+
+def _over(traffic: Traffic, algorithm: Algorithm, inside: int, place: str) -> Fraction:
+    """Bytes of a call over a boundary for each GPU; a GPU at the edge of a server sends all of its part itself."""
+    if traffic.operation == "send" and place == "server":
+        inside = 1
+    share = Fraction(1) if place == "gpu" else traffic.copies
+    return share * crossing(traffic.operation, algorithm, traffic.group.size, inside, traffic.message)
+
+
+def _boundaries(workload: Workload, network: Network) -> list[tuple[str, int, Fraction]]:
+    """(what is crossed, GPUs behind it, bytes a second for each of them), from the inside out."""
+    leaf = max(workload.domain_gpus, network.leaf_gpus)
+    rates = [
+        ("gpu", 1, workload.domain_mbps),
+        ("server", workload.domain_gpus, network.server_mbps),
+        ("leaf", leaf, network.leaf_mbps),
+        ("pod", max(leaf, network.pod_gpus), network.pod_mbps),
+    ]
+    start = 0 if workload.domain_gpus > 1 else 1
+    return [(place, block, rate * _BYTES_PER_MBPS * PAYLOAD) for place, block, rate in rates[start:]]
+
+
+def _place_after(crossed: str) -> Place:
+    """Where calls run that cross no boundary beyond this one."""
+    return dict(zip(("gpu", "server", "leaf", "pod"), PLACES, strict=True))[crossed]
+
+
+def _exposed(workload: Workload, costs: Sequence[Cost], window_s: Fraction) -> list[Cost]:
+    """What of each cost nothing hides, where communicators take their turn behind ``window_s`` of computation.
+
+    Calls of every micro-batch take longer while the pipeline fills and drains, too. Gradients wait for the last
+    micro-batch and parameters for the first, so that both have the time of one to hide behind.
+    """
+    found, left = [], window_s
+    for one in sorted(costs, key=lambda cost: COMMUNICATORS.index(cost.traffic.communicator)):
+        traffic = one.traffic
+        room = left if traffic.repeats else min(left, window_s / workload.micro_batches)
+        overlap = exact(getattr(workload.plan.overlap, traffic.communicator))
+        hidden = min(overlap * one.time_s, room)
+        left -= hidden
+        longer = 1 + workload.bubble if traffic.repeats else Fraction(1)
+        found.append(_with_exposed(one, hidden, (one.time_s - hidden) * longer))
+    return found
+
+
+def _with_exposed(one: Cost, hidden_s: Fraction, exposed_s: Fraction) -> Cost:
+    return Cost(one.traffic, one.place, one.algorithm, one.sent, one.bytes_over, one.time_s, hidden_s, exposed_s)

@@ -1,0 +1,153 @@
+"""Bytes of a step, by communicator: which calls each GPU takes part in, how large, how many.
+
+Symbols: b sequences of a micro-batch, s tokens, h hidden, t tensor, c context, p pipeline, e expert and d data ways,
+l layers, m micro-batches a step, B bytes of a number. Messages are in bytes for each GPU, calls are a step's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabopt.schema.model import Model, Plan
+from fabopt.units import exact
+from fabopt.workload.architecture import expert_layers, kv_width, parameters
+from fabopt.workload.collectives import Operation
+from fabopt.workload.ranks import Group, Ranks
+
+# ZeRO stage in which no GPU keeps all of its parameters.
+PARAMETERS_SHARDED = 3
+COMMUNICATORS = ("tensor", "context", "expert", "pipeline", "data")
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Calls of one kind. ``message``: bytes of the vector of each; ``repeats``: in every micro-batch.
+
+    ``copies``: for all-to-all, how many domains at most a token's copies go to, of ``of_copies`` copies.
+    """
+
+    communicator: str
+    operation: Operation
+    group: Group
+    message: Fraction
+    calls: Fraction
+    repeats: bool = True
+    copies: Fraction = Fraction(1)
+
+
+def micro_batches(plan: Plan, data: int) -> Fraction:
+    """m: micro-batches of a replica in a step, batch / (d b)."""
+    return Fraction(plan.batch, data * plan.micro_batch)
+
+
+def traffic_of(model: Model, ranks: Ranks) -> tuple[Traffic, ...]:
+    """All calls of a step in which a GPU takes part with others."""
+    kinds = (_tensor, _context, _expert, _pipeline, _data)
+    return tuple(one for kind in kinds for one in kind(model, ranks) if one.group.size > 1 and one.calls)
+
+
+def _tokens(model: Model, plan: Plan) -> Fraction:
+    """Tokens that a GPU holds of a micro-batch: b s / c."""
+    return Fraction(plan.micro_batch * model.architecture.sequence, plan.context)
+
+
+def _passes(model: Model, plan: Plan) -> int:
+    """Passes through every layer: forward and backward, forward again where all activations are computed again."""
+    if model.task == "inference":
+        return 1
+    return 3 if plan.recomputation == "full" else 2
+
+
+def _layers(model: Model, ranks: Ranks) -> Fraction:
+    """Layers that a GPU works through in a step, micro-batch by micro-batch: m l / p."""
+    return micro_batches(ranks.plan, ranks.data) * Fraction(model.architecture.layers, ranks.plan.pipeline)
+
+
+def _tensor(model: Model, ranks: Ranks) -> Iterator[Traffic]:
+    """Tensor: 2 all-reduces of B b s h / c bytes in each layer and pass.
+
+    Forward and backward that is 8 b s h (t-1)/t numbers a layer and micro-batch. Sequence parallelism makes each an
+    all-gather and a reduce-scatter of the same bytes. Source: Narayanan et al. 2021, section 3.2; Korthikanti et al.
+    2022, section 4.2.2.
+    """
+    plan, bytes_each = ranks.plan, exact(model.precision.activation_bytes)
+    message = bytes_each * _tokens(model, plan) * model.architecture.hidden
+    calls = 2 * _passes(model, plan) * _layers(model, ranks)
+    yield Traffic("tensor", "all-reduce", ranks.group("tensor"), message, calls)
+
+
+def _context(model: Model, ranks: Ranks) -> Iterator[Traffic]:
+    """Context: keys and values of the whole sequence gathered in each layer and pass, their gradients scattered back.
+
+    B b s kv / t bytes, with kv numbers a token. Source: Llama 3 (arXiv 2407.21783), section 3.3.2.
+    """
+    plan, one = ranks.plan, model.architecture
+    shared = 1 if one.latent is not None else plan.tensor
+    message = (
+        exact(model.precision.activation_bytes) * plan.micro_batch * one.sequence * Fraction(kv_width(one), shared)
+    )
+    layers = _layers(model, ranks)
+    yield Traffic("context", "all-gather", ranks.group("context"), message, _passes(model, plan) * layers)
+    if model.task == "training":
+        yield Traffic("context", "reduce-scatter", ranks.group("context"), message, layers)
+
+
+def _expert(model: Model, ranks: Ranks) -> Iterator[Traffic]:
+    """Expert: 2 all-to-alls (dispatch, combine) in each layer with experts and pass, of B k b s h / (c t) bytes.
+
+    k: experts a token takes. Between domains a token is sent at most once to each of its ``servers_per_token``. Source:
+    Lepikhin et al. 2020 (GShard), section 3.2; DeepSeek-V3 (arXiv 2412.19437), section 3.2.2.
+    """
+    plan, one = ranks.plan, model.architecture
+    if one.experts is None:
+        return
+    tokens = _tokens(model, plan) / plan.tensor
+    message = exact(model.precision.activation_bytes) * tokens * one.hidden * one.experts.top_k
+    calls = 2 * _passes(model, plan) * micro_batches(plan, ranks.data) * Fraction(expert_layers(one), plan.pipeline)
+    most = one.experts.servers_per_token
+    copies = Fraction(1) if most is None else min(Fraction(1), Fraction(most, one.experts.top_k))
+    yield Traffic("expert", "all-to-all", ranks.group("expert"), message, calls, copies=copies)
+
+
+def _pipeline(model: Model, ranks: Ranks) -> Iterator[Traffic]:
+    """Pipeline: B b s h / (c t) bytes to the next stage for each micro-batch, and as many back; v times if interleaved.
+
+    The tensor ranks of a stage send a part each. Source: Narayanan et al. 2021, sections 2.2 and 4.1.
+    """
+    plan = ranks.plan
+    message = exact(model.precision.activation_bytes) * _tokens(model, plan) * model.architecture.hidden / plan.tensor
+    ways = 1 if model.task == "inference" else 2
+    calls = ways * plan.virtual_stages * micro_batches(plan, ranks.data)
+    yield Traffic("pipeline", "send", ranks.group("pipeline"), message, calls)
+
+
+def gpu_parameters(model: Model, plan: Plan) -> dict[str, Fraction]:
+    """Parameters that one GPU holds before sharding: dense ones / (t p), routed experts' / (t p e)."""
+    found = parameters(model.architecture)
+    dense = Fraction(found.dense, plan.tensor * plan.pipeline)
+    return {"data": dense, "expert-data": Fraction(found.routed, plan.tensor * plan.pipeline * plan.expert)}
+
+
+def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
+    """Data: gradients of the parameters that a GPU holds, N / (t p), over c d ranks, once a step.
+
+    Stage 0: all-reduce of the gradients. 1 and 2: reduce-scatter of the gradients, all-gather of the parameters. 3: the
+    parameters are gathered for the forward and for the backward pass of each micro-batch. Source: Rajbhandari et al.
+    2020 (ZeRO), section 7; for 175 billion parameters on 64 GPUs a replica, 5.47 GB (Qian et al. 2024, HPN, table 3).
+    """
+    if model.task == "inference":
+        return
+    plan, formats = ranks.plan, model.precision
+    for name, held in gpu_parameters(model, plan).items():
+        group, gradients = ranks.group(name), exact(formats.gradient_bytes) * held
+        if not held:
+            continue
+        if plan.zero_stage == 0:
+            yield Traffic("data", "all-reduce", group, gradients, Fraction(1), repeats=False)
+            continue
+        yield Traffic("data", "reduce-scatter", group, gradients, Fraction(1), repeats=False)
+        again = plan.zero_stage == PARAMETERS_SHARDED
+        gathers = 2 * micro_batches(plan, ranks.data) if again else Fraction(1)
+        yield Traffic("data", "all-gather", group, exact(formats.parameter_bytes) * held, gathers, repeats=again)

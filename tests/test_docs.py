@@ -22,6 +22,8 @@ from fabopt import verify
 from fabopt.read import inputs_from_objects, read_catalog, read_price_books
 from fabopt.schema import case as case_schema
 from fabopt.schema import design as design_schema
+from fabopt.schema import model as model_schema
+from fabopt.schema import prediction, workload
 from fabopt.schema.base import Strict
 
 ROOT = Path(__file__).parent.parent
@@ -199,7 +201,8 @@ def test_formulation_names_every_constraint() -> None:
 def test_formulation_lists_exactly_the_checks() -> None:
     of_fabrics = (*verify.FABRIC_RULES, *verify.WIRING_RULES)
     of_some = (*verify.RAIL_RULES, *verify.RAIL_WIRING_RULES, *verify.HOMING_RULES, *verify.HOMING_WIRING_RULES)
-    rules = (*verify.FILE_RULES, *verify.DESIGN_RULES, *of_fabrics, *of_some, *verify.FLOOR_RULES, *verify.MONEY_RULES)
+    of_files = (*verify.FILE_RULES, *verify.DESIGN_RULES)
+    rules = (*of_files, *of_fabrics, *of_some, *verify.FLOOR_RULES, *verify.MONEY_RULES, *verify.WORKLOAD_RULES)
     listed = re.findall(r"^\| `(\w+)` \|", FORMULATION.read_text().partition("## 8.")[2], re.MULTILINE)
     assert listed == [rule.__name__ for rule in rules]
 
@@ -229,9 +232,17 @@ def test_cases_page_has_every_key() -> None:
         case_schema.Procurement,
         case_schema.Distances,
         case_schema.Stage,
+        workload.Workload,
     ]
     text = (ROOT / "docs" / "cases.md").read_text()
     assert keys_of(*models) - words_in_code(text) == set()
+
+
+def test_workloads_page_has_every_key() -> None:
+    models = [model_schema.Model, model_schema.Architecture, model_schema.Experts, model_schema.LatentAttention]
+    models += [model_schema.Formats, model_schema.Plan, workload.Workload]
+    text = (ROOT / "docs" / "workloads.md").read_text()
+    assert keys_of(*models) - words_in_code(text) - {"profile"} == set()
 
 
 def test_cases_page_has_the_defaults() -> None:
@@ -251,6 +262,7 @@ def test_cases_page_has_the_defaults() -> None:
 def test_design_page_has_every_key() -> None:
     models = [design_schema.Design, design_schema.Totals, design_schema.FabricDesign, design_schema.Objective]
     models += [design_schema.BomRow, design_schema.LinkRow, design_schema.TierUse, design_schema.NicUse]
+    models += [prediction.WorkloadUse, prediction.WorkloadNeeds, prediction.CommunicatorUse]
     models += [design_schema.Metrics, design_schema.StageDesign, design_schema.Conflict, design_schema.Check]
     text = (ROOT / "docs" / "design-file.md").read_text()
     assert keys_of(*models) - words_in_code(text) == set()

@@ -317,6 +317,7 @@ OPEN_KEYS: tuple[tuple[str, object], ...] = (
     ("planes", "any"),
     ("rails", "any"),
     ("striping", "any"),
+    ("homing", "any"),
     ("nics", "any"),
     ("nics_per_server", "any"),
     ("group_by", "any"),

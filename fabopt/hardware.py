@@ -24,6 +24,8 @@ PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
 X16_LANES = 16
 TIER_ROLES = ("leaf", "spine", "core")
 RAIL_ONLY = "rail-only"
+# Ports of a dual-homed card in a plane.
+PORTS_OF_A_PAIR = 2
 Protocol = Literal["ethernet", "infiniband"]
 PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 
@@ -62,10 +64,11 @@ class SwitchType:
 class NicOption:
     """One way to equip a server for one fabric: card, how many, which ports, over how many planes.
 
-    ``apart``: every card (its rail) has planes of its own, which no other card is in; ``topology``: what a network with
-    these cards is called; ``scale_up``: what a GPU then has to forward with. ``ports_per_plane`` (R) is of one server;
-    ``cages`` are those occupied in a server over all planes, ``cage_limit`` those that exist; ``full_cages`` have all
-    their ports in use, ``partial_ports`` are the ports in each of ``partial_cages`` others.
+    ``dual``: the two ports that a card has in a plane go to two leaves. ``apart``: every card (its rail) has planes of
+    its own, which no other card is in; ``topology``: what a network with these cards is called; ``scale_up``: what a
+    GPU then has to forward with. ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server
+    over all planes, ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are
+    the ports in each of ``partial_cages`` others.
     """
 
     nic_id: str
@@ -82,6 +85,7 @@ class NicOption:
     topology: str = "clos"
     apart: bool = False
     scale_up: Fraction | None = None
+    dual: bool = False
 
     @property
     def crosses_any_cut(self) -> Fraction:
@@ -89,10 +93,19 @@ class NicOption:
         return self.injection if self.scale_up is None else min(self.injection, self.scale_up)
 
     def allows(self, tiers: int) -> bool:
-        """Whether its networks may have so many tiers: rail-only has one or two, planes that are rails two or three."""
+        """Whether its networks may have so many tiers.
+
+        Rail-only has one or two, planes that are rails two or three, and one switch is not two leaves.
+        """
+        if self.dual and tiers == 1:
+            return False
         if self.topology == RAIL_ONLY:
             return tiers < 3
         return not self.apart or tiers > 1
+
+    def takes(self, k: int) -> bool:
+        """Whether ``k`` ports of a server may share a leaf: dual-homed ones are of different cards."""
+        return not self.dual or (1 if self.apart else self.cards) % k == 0
 
     @property
     def card_planes(self) -> int:
@@ -136,8 +149,10 @@ class NicOption:
 
         They are ports of one card (of any cards that share the server's cages) in one plane; 1 if sets do not come out.
         """
+        if self.dual:
+            return 1
         if not self.own_cages:
-            return k if self.planes == 1 else 1
+            return k if self.card_planes == 1 else 1
         together = self.ports_per_card // self.card_planes
         if k % together == 0:
             return together
@@ -188,6 +203,10 @@ def nic_options(
     for nic, option in options:
         if not _count_allowed(fabric, option.cards):
             continue
+        if fabric.homing == "dual":
+            if option.ports_per_card != PORTS_OF_A_PAIR * option.card_planes:
+                continue
+            option = replace(option, dual=True)
         if option.injection >= demand_mbps:
             why = cannot_forward(server, option.cards, option.injection) if option.apart else None
             if why is not None:

@@ -45,7 +45,8 @@ class ClosNumbers:
     spines S (of a pod); pod_groups T (all groups below three tiers); core_spines q, core_links m2, group_cores C.
     ``shared_cages``: a server's cards share its cages. ``first``: servers of the first stage, whose leaves take the
     attachments; 0 where there is one stage. ``apart``: each of the planes is of one card (its rail) only; card j of c
-    has its first ports in plane j, its next ones in plane c + j.
+    has its first ports in plane j, its next ones in plane c + j. ``dual``: the first ports of all cards in a plane come
+    before the second ones, so that no leaf has both of one card.
     """
 
     servers: int
@@ -64,6 +65,7 @@ class ClosNumbers:
     group_cores: int = 0
     first: int = 0
     apart: bool = False
+    dual: bool = False
 
     @property
     def groups(self) -> int:
@@ -71,9 +73,14 @@ class ClosNumbers:
         return ceil_div(self.servers, self.group)
 
     @property
+    def card_planes(self) -> int:
+        """Planes that one card has ports in."""
+        return self.planes // self.cards if self.apart else self.planes
+
+    @property
     def plane_ports(self) -> int:
-        """Ports of a card in each plane that it is in."""
-        return self.ports // (self.planes // self.cards if self.apart else self.planes)
+        """Ports of a card in each of these planes."""
+        return self.ports // self.card_planes
 
     @property
     def rails(self) -> int:
@@ -88,8 +95,10 @@ class ClosNumbers:
     @property
     def together(self) -> int:
         """Ports of a server that one wire may carry to a leaf: of one card (of any, where they share cages)."""
+        if self.dual:
+            return 1
         if self.shared_cages:
-            return self.per_leaf if self.planes == 1 else 1
+            return self.per_leaf if self.card_planes == 1 else 1
         if self.per_leaf % self.plane_ports == 0:
             return self.plane_ports
         return self.per_leaf if self.plane_ports % self.per_leaf == 0 else 1
@@ -125,7 +134,7 @@ def server_leaf(n: ClosNumbers, per_wire: int) -> ServerJoints:
     if n.apart:
         plane = plane * n.cards + card
     else:
-        place = card * n.plane_ports + place
+        place = place * n.cards + card if n.dual else card * n.plane_ports + place
     leaf = plane * n.leaves + server // n.group * n.rails + place // n.per_leaf
     each, within = padded(n.together, per_wire), place % n.per_leaf
     sets = server % n.group * (n.per_leaf // n.together) + within // n.together

@@ -385,7 +385,7 @@ def _fabric(
         protocol: tuple(
             one
             for one in nic_options(fabric, protocol, shelf, server, pcie, demand.gpu_mbps, refused)
-            if one.injection >= demand.least_injection
+            if one.injection >= demand.least_injection and one.crosses_any_cut >= demand.bisection_mbps
         )
         for protocol in protocols
     }

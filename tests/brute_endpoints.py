@@ -181,15 +181,25 @@ def leaf_loads(servers: int, g: int, per_group: int, k: int, planes: int, attach
 
 
 def server_kind(
-    servers: int, cards: Cards, card_planes: int, k: int, loads: list[LeafLoad], leaf_cage: Cage, run: Fraction
+    servers: int,
+    cards: Cards,
+    card_planes: int,
+    k: int,
+    loads: list[LeafLoad],
+    leaf_cage: Cage,
+    run: Fraction,
+    dual: bool = False,
 ) -> Kind:
-    """The server-leaf links. A card's ports of one plane spread over leaves evenly: gcd(ports, k) to each."""
+    """The server-leaf links. A card's ports of one plane spread over leaves evenly: gcd(ports, k) to each.
+
+    ``dual``: no two ports of a card meet on a leaf.
+    """
     in_plane = cards.ports // card_planes
     if cards.shared:
-        bundle, per_server = k, cards.number * cards.ports
-        near: Box = (servers, per_server, ((per_server // k, k),))
+        bundle, per_server = 1 if dual or card_planes > 1 else k, cards.number * cards.ports
+        near: Box = (servers, per_server, ((per_server // bundle, bundle),))
     else:
-        bundle = gcd(in_plane, k)
+        bundle = 1 if dual else gcd(in_plane, k)
         near = (servers * cards.number, cards.ports, ((cards.ports // bundle, bundle),))
     far = tuple(
         (load.count, load.servers * k, ((load.servers * k // bundle, bundle),)) for load in loads if load.servers

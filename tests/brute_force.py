@@ -344,9 +344,13 @@ def tiers_of(space: Space, division: Division) -> list[int]:
 
 def with_planes(space: Space, cards: Cards, division: Division) -> Found:
     per_server = cards.number * cards.ports // division.planes
+    dual = space.fabric.get("homing") == "dual"
+    cards_in_plane = 1 if division.own_rails else cards.number
+    if dual and per_server != 2 * cards_in_plane:
+        return
     for g in space.group_sizes():
         groups = ceil_div(space.servers, g)
-        for k in divisors(per_server):
+        for k in divisors(cards_in_plane if dual else per_server):
             aligned = k == 1 or groups == 1
             if aligned or space.fabric.get("rails", "aligned") == "any":
                 leaves = groups * (per_server // k)
@@ -377,7 +381,9 @@ def with_leaves(
 
 def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:
     cage = base.leaf.down.cage
-    kind = server_kind(space.servers, base.cards, base.card_planes, base.k, loads, cage, space.runs["server-leaf"])
+    dual = space.fabric.get("homing") == "dual"
+    run = space.runs["server-leaf"]
+    kind = server_kind(space.servers, base.cards, base.card_planes, base.k, loads, cage, run, dual)
     key = (space.protocol, kind, tuple(loads))
     if key not in space.modes_of:
         found = endpoint_modes(kind, loads, space.attachments, space.runs["attachment-leaf"], space.joiner)

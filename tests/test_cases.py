@@ -33,6 +33,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "mi300x-inference-2048": {"leaf": 3, "spine": 1},
     "pretraining-16384-gpus": {"leaf": 256, "spine": 256, "core": 128},
     "procurement-128-gpus": {"leaf": 4, "spine": 2},
+    "rail-only-1024-gpus": {"leaf": 8},
     "roce-24576-gpus": {"leaf": 384, "spine": 224, "core": 32},
     "single-switch-64-gpus": {"leaf": 1},
     "twin-plane-1024-gpus": {"leaf": 16, "spine": 8},

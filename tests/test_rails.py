@@ -200,6 +200,24 @@ def test_a_cut_between_rails_is_crossed_inside_servers() -> None:
     assert design(case(4, RAILS), parts(1000)).fabrics[0].metrics.bisection_gbps_per_gpu == 200
 
 
+def test_a_bisection_that_servers_do_not_carry_is_not_promised() -> None:
+    wanted = RAILS | {"min_bisection_gbps_per_gpu": 180}
+    assert_proven(design(case(4, wanted), parts(180)))
+    made = fabopt.solve(case(4, wanted), catalog=parts(179)).design
+    needed = {one.limit: one.needed for one in made.conflicts}
+    assert needed["fabrics.compute.topologies"] == "clos"
+
+
+def test_other_families_have_no_rails_of_their_own() -> None:
+    # Nothing else may use the two networks of a rail-only fabric: a torus or HyperX joins all switches.
+    made = fabopt.solve(case(4, RAILS | {"topologies": ["rail-only", "hyperx"]}), catalog=parts()).design
+    other = next(one for one in made.alternatives if one.what == "topology")
+    assert made.fabrics[0].topology == "rail-only" and other.value == "hyperx"
+    assert "does not support planes that are rails" in refusal(
+        case(4, {"topologies": ["hyperx"], "planes": "rails", "min_gbps_per_gpu": 200}), parts()
+    )
+
+
 def test_no_clash_is_named_that_rails_do_not_cause() -> None:
     # Five servers need two tiers, which are forbidden: a Clos of one tier has no more room.
     made = fabopt.solve(case(5, RAILS | {"tiers": 1}), catalog=parts()).design

@@ -137,6 +137,7 @@ class Fabric(Strict):
     planes: Any_ | Literal["rails"] | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = 1
     rails: Literal["aligned", "any"] = "aligned"
     striping: Literal["even", "any"] = "even"
+    homing: Literal["any", "dual"] = "any"
     nics: Any_ | Ids = "any"
     nics_per_server: Any_ | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = "any"
     min_gbps_per_gpu: Gbps | None = None

@@ -73,6 +73,8 @@ class Structure(Strict):
     links_per_core_pair        m2: links between a spine and each core of its group; 0 below three tiers
     spines_per_core_group      q: spine indices of every pod that one core group serves
     cores_per_group            C
+
+    Of a rail-only fabric, what is "per plane" or of a pod is of one rail, apart from ``ports_per_server``.
     """
 
     tiers: Literal[1, 2, 3]

@@ -30,13 +30,16 @@ ALLREDUCE = Feature(
     lambda case, fabric: fabric.min_allreduce_gbps_per_gpu is not None,
 )
 
+OWN_RAILS = Feature("planes that are rails", "planes", True, lambda case, fabric: fabric.planes == "rails")
+DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric.homing == "dual")
+
 # What each family cannot do. A family that is designed is a line here and one in ``fabopt.topology.families``.
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "clos": (),
     "rail-only": (),
-    "hyperx": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE),
-    "torus": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE),
-    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE),
+    "hyperx": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, OWN_RAILS, DUAL_HOMING),
+    "torus": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, OWN_RAILS, DUAL_HOMING),
+    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, OWN_RAILS, DUAL_HOMING),
 }
 DESIGNED = tuple(UNSUPPORTED)
 # Those with leaves and spines, whose tiers can be counted.

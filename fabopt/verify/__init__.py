@@ -9,6 +9,7 @@ to the explicit wiring, port by port.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 from fabopt.schema.design import Check, Design, DirectStructure
 from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
@@ -46,6 +47,7 @@ from fabopt.verify.fit import (
 from fabopt.verify.floor import boxes_fit_racks, has_floor, servers_fill_racks
 from fabopt.verify.graph import figures_hold_on_graph
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
+from fabopt.verify.homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
 from fabopt.verify.links import (
     attachments_are_placed,
     bundles_join_boxes,
@@ -123,6 +125,7 @@ FabricRule = Callable[[Proof, FabricEvidence], None]
 WiringRule = Callable[[Proof, Cabling], None]
 FloorRule = Callable[[Proof, Wired], None]
 DesignRule = Callable[[Proof, Evidence], None]
+Rule = TypeVar("Rule")
 
 FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
 DESIGN_RULES: tuple[DesignRule, ...] = (parts_are_known, one_candidate_per_fabric, nics_fit_slots)
@@ -203,6 +206,9 @@ DIRECT_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
 # Of fabrics whose rails are networks of their own.
 RAIL_RULES: tuple[FabricRule, ...] = (scale_up_carries_rails,)
 RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
+# Of fabrics whose servers are dual-homed.
+HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
+HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
@@ -243,14 +249,20 @@ def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
 def fabric_rules(fabric: FabricEvidence) -> tuple[FabricRule, ...]:
     """The rules of a fabric's numbers: those of a Clos, or what takes their place."""
     if not isinstance(fabric.made.structure, DirectStructure):
-        return (*FABRIC_RULES, *(RAIL_RULES if has_own_rails(fabric) else ()))
+        return (*FABRIC_RULES, *_of_some(fabric, RAIL_RULES, HOMING_RULES))
     return tuple(one for rule in FABRIC_RULES for one in DIRECT.get(rule, (rule,)))
+
+
+def _of_some(fabric: FabricEvidence, of_rails: tuple[Rule, ...], of_homing: tuple[Rule, ...]) -> Iterator[Rule]:
+    """Rules of what only some fabrics have."""
+    yield from of_rails if has_own_rails(fabric) else ()
+    yield from of_homing if is_dual_homed(fabric) else ()
 
 
 def wiring_rules(fabric: FabricEvidence) -> tuple[WiringRule, ...]:
     """The rules of a fabric's wiring: those of a Clos, or what takes their place."""
     if not isinstance(fabric.made.structure, DirectStructure):
-        return (*WIRING_RULES, *(RAIL_WIRING_RULES if has_own_rails(fabric) else ()))
+        return (*WIRING_RULES, *_of_some(fabric, RAIL_WIRING_RULES, HOMING_WIRING_RULES))
     return tuple(one for rule in WIRING_RULES for one in DIRECT_WIRING.get(rule, (rule,)))
 
 

@@ -139,11 +139,13 @@ class FabricEvidence:
         """Ports of a server that go from one card to one leaf, and so may lie in one jacket.
 
         All of a card's ports in a plane where leaves take whole cards, k where cards serve whole leaves, else 1. Cards
-        that share cages count as one card, in one plane.
+        that share cages count as one card, in one plane. Of dual-homed cards 1.
         """
+        if self.wanted.homing == "dual":
+            return 1
         per_leaf = self.made.structure.ports_per_server_per_leaf
         if self.shared_cages:
-            return per_leaf if self.networks.number == 1 else 1
+            return per_leaf if self.card_networks == 1 else 1
         of_card = divide(self.made.nic.ports_per_nic, self.card_networks, "planes share a card's ports evenly")
         if per_leaf % of_card == 0:
             return of_card

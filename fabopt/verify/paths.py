@@ -18,7 +18,8 @@ def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
     With pp = p / P: port i of card j of server s leads to plane i // pp, group s // g, rail (j x pp + i mod pp) // k,
     all from 0, cards of the fabric alone. So a server has k ports on each of r leaves a plane, and the same port of all
     servers of a group is on one leaf. Where rails are networks of their own, that of card j of c is
-    (i // pp) x c + j, and the leaf of the group in it (i mod pp) // k. Source: docs/formulation.md, wiring.
+    (i // pp) x c + j, and the leaf of the group in it (i mod pp) // k. Of dual-homed cards the rail is
+    ((i mod pp) x c + j) // k. Source: docs/formulation.md, wiring.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(SERVER_LEAF)
@@ -29,7 +30,8 @@ def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
     if cabling.fabric.networks.apart:
         plane = plane * cabling.fabric.made.nic.per_server + card
     else:
-        place = card * of_card + place
+        cards = cabling.fabric.made.nic.per_server
+        place = place * cards + card if cabling.fabric.wanted.homing == "dual" else card * of_card + place
     for what, column, number in (
         ("group", devices.group, server // clos.per_group),
         ("plane", devices.plane, plane),

@@ -85,6 +85,7 @@ class Numbers:
             pod_groups=ceil_div(self.embedded.servers, standing.servers_per_group),
             first=self.embedded.first_servers if self.made.growth else 0,
             apart=apart,
+            dual=self.wanted.homing == "dual",
         )
         if isinstance(standing, DirectStructure):
             return servers

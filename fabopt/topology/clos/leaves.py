@@ -90,7 +90,7 @@ class Leaves:
     def _groups(self, block: Block) -> Iterator[Shape]:
         """Group sizes, for each number of ports on a leaf that the rails allow."""
         servers, ports = self.problem.servers, block.nic.ports_per_plane
-        for k in divisors(ports):
+        for k in [one for one in divisors(ports) if block.nic.takes(one)]:
             most = min(servers, self.bounds.leaf_ports(block.leaf, block.down, block.uplinks) // k)
             most_groups = self.bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, ports // k)
             if most < 1 or ceil_of(servers, most) > most_groups or not self._joins_servers(block, k):

@@ -56,7 +56,7 @@ class DirectFamily:
                 for leaf in fabric.switches[protocol]["leaf"]
                 for use in leaf.uses
                 for nic in fabric.nics[protocol]
-                if use.lane.port_mbps == nic.port.lane.port_mbps
+                if use.lane.port_mbps == nic.port.lane.port_mbps and not nic.apart
             ),
             default=0,
         )

@@ -86,7 +86,7 @@ class DirectSpace:
             if wanted.protocol not in (None, protocol):
                 continue
             for nic in self.bounds.nics(protocol):
-                if wanted.port_mbps in (None, nic.port.lane.port_mbps):
+                if not nic.apart and wanted.port_mbps in (None, nic.port.lane.port_mbps):
                     yield from self._blocks_of(threshold, protocol, nic)
 
     def _blocks_of(self, threshold: Threshold, protocol: str, nic: NicOption) -> Iterator[_Block]:

@@ -37,6 +37,15 @@ def point_of(problem: Problem, met: Met, place: Place) -> FrontPoint:
     assert design.totals is not None
     values = {name: value for name, value in shown(met.grades).items() if value is not None}
     values["servers"] = problem.servers
+    if design.workload is not None:
+        use = design.workload
+        values |= {
+            "gpu_utilization": use.gpu_utilization,
+            "exposed_communication": use.exposed_communication,
+            "step_s": use.step_s,
+        }
+        if use.usd_per_effective_gpu is not None:
+            values["usd_per_effective_gpu"] = use.usd_per_effective_gpu
     value = getattr(design.totals, place.metric) if place.metric not in values else values[place.metric]
     return FrontPoint(
         budget_usd=place.budget_usd,

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from fabopt.demand import case_workload
 from fabopt.metrics import figures
 from fabopt.ordering import Picked
 from fabopt.problem import Problem
+from fabopt.schema.prediction import WorkloadUse
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.direct.design import Direct
-from fabopt.workload.prediction import REDUCES, Prediction, cluster_cents, gpus_below, network_of
-from fabopt.workload.timing import Network
+from fabopt.units import rounded
+from fabopt.workload.needs import MOST_MBPS, Reach, flat, least
+from fabopt.workload.prediction import REDUCES, Prediction, cluster_cents, gpus_below, network_of, use_of
+from fabopt.workload.timing import Network, step_on
+
+# Grades of a utilization of one.
+PER_ONE = 10**6
+KBPS_PER_MBPS = 1000
 
 
 def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) -> Prediction | None:
@@ -25,6 +33,12 @@ def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) 
     return Prediction(workload, network, spent)
 
 
+def use_on(problem: Problem, picked: Sequence[Picked], capex_cents: int) -> WorkloadUse | None:
+    """The same as a design file has it."""
+    prediction = prediction_of(problem, picked, capex_cents)
+    return None if prediction is None or problem.needs is None else use_of(prediction, problem.needs)
+
+
 def network_on(made: Clos | Direct, gpus: int, server_gpus: int) -> Network:
     """What a candidate gives each GPU; without spines, beyond a switch the worse of bisection and all-to-all."""
     found, shape = figures(made, gpus), made.shape
@@ -36,3 +50,25 @@ def network_on(made: Clos | Direct, gpus: int, server_gpus: int) -> Network:
         return network_of(found.injection, ratios, (group, gpus), reduces)
     below = gpus_below(made.tiers, group, int(shape.groups_per_pod), gpus)
     return network_of(found.injection, found.oversubscription, below, reduces)
+
+
+def least_utilization_grade(problem: Problem, bisection_kbps: int) -> int | None:
+    """The utilization, in millionths, that a bisection bandwidth per GPU is enough for, however groups of ranks fall.
+
+    Every boundary has at least that much for each GPU, and nothing is counted on to stay below the leaves. None for a
+    case without a model.
+    """
+    workload, needs = case_workload(problem.case, problem.server), problem.needs
+    if workload is None or needs is None:
+        return None
+    network = flat(Fraction(max(1, bisection_kbps), KBPS_PER_MBPS), Reach(reduces=needs.in_network_reduction))
+    return rounded(step_on(workload, network).utilization(workload) * PER_ONE)
+
+
+def least_bisection_kbps(problem: Problem, utilization_grade: int) -> int | None:
+    """The least bisection bandwidth that is enough for a utilization; None if none is."""
+
+    def enough(kbps: int) -> bool:
+        return (least_utilization_grade(problem, kbps) or 0) >= utilization_grade
+
+    return least(enough, 1, MOST_MBPS * KBPS_PER_MBPS)

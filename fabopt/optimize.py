@@ -22,7 +22,7 @@ from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import case_record, fabric_design, floor_use, parts_of
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.finance import Weights
-from fabopt.foresight import prediction_of
+from fabopt.foresight import use_on
 from fabopt.naive import naive_plans
 from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, Sums, sums_of
@@ -41,7 +41,6 @@ from fabopt.topology.family import FilePart, Restriction
 from fabopt.topology.threshold import Batch
 from fabopt.units import cents, gbps, rounded, usd, watts
 from fabopt.verify import verify
-from fabopt.workload.prediction import use_of
 from fabopt.workload.remarks import workload_notes
 
 MOST_REFUSALS_NOTED = 6
@@ -130,8 +129,7 @@ def design_of(
     )
     rows = bill(problem, answer.picked)
     totals = totals_of(problem, answer.picked, rows)
-    prediction = prediction_of(problem, answer.picked, cents(totals.capex_usd))
-    use = None if prediction is None or problem.needs is None else use_of(prediction, problem.needs)
+    use = use_on(problem, answer.picked, cents(totals.capex_usd))
     return Design(
         fabopt=__version__,
         case=case_record(problem),

@@ -13,7 +13,8 @@ from fractions import Fraction
 
 from fabopt.clock import Clock, Settings
 from fabopt.finance import weights_of
-from fabopt.front.measures import MEASURES, Measure, grades, least_mbps, measured
+from fabopt.foresight import least_bisection_kbps
+from fabopt.front.measures import MEASURES, UTILIZATION, Measure, grades, least_mbps, measured
 from fabopt.hardware import NicOption
 from fabopt.optimum import Optimum
 from fabopt.problem import FabricProblem, Limits, Problem, Wants
@@ -141,6 +142,10 @@ def asked(problem: Problem, demands: Demands) -> Problem | None:
                 return None
             limits = _limited(problem, limits, name, grade)
     wanted = {name: grade for name, grade in demands.items() if name not in _LIMITS}
+    useful = least_bisection_kbps(problem, wanted[UTILIZATION]) if UTILIZATION in wanted else 0
+    if useful is None:
+        return None
+    wanted[UTILIZATION] = useful
     fabrics = tuple(_wanting(problem, fabric, wanted) for fabric in problem.fabrics)
     if any(not any(fabric.nics.values()) for fabric in fabrics):
         return None
@@ -161,9 +166,10 @@ def _limited(problem: Problem, limits: Limits, name: str, grade: int) -> Limits:
 
 
 def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands) -> FabricProblem:
-    """A fabric with cards that give enough, and with what else is wanted of it."""
+    """A fabric with cards that give enough, and with what else is wanted of it; utilization is in kb/s of bisection."""
     speeds = wanted if fabric.name in measured(problem) else {}
-    bisection = least_mbps(speeds.get("bisection_gbps_per_gpu", 0))
+    useful = wanted[UTILIZATION] if problem.needs is not None and problem.needs.fabric == fabric.name else 0
+    bisection = least_mbps(max(speeds.get("bisection_gbps_per_gpu", 0), useful))
     injection = max(bisection, least_mbps(speeds.get("gbps_per_gpu", 0)))
     room = wanted.get("headroom_servers", 0)
     if injection <= 0 and not room:

@@ -13,7 +13,7 @@ from fabopt.errors import Fault, fault
 from fabopt.front import pareto
 from fabopt.front.finder import Finder
 from fabopt.front.knees import marked
-from fabopt.front.measures import Measure, measure
+from fabopt.front.measures import UTILIZATION, Measure, measure
 from fabopt.front.points import Place, points_of, without_design
 from fabopt.front.sweep import catalog_hash
 from fabopt.problem import Problem, problem_of
@@ -61,6 +61,9 @@ def pareto_front(
 ) -> Front:
     """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points."""
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
+    if problem.needs is None and any(one.name == UTILIZATION for one in objectives):
+        hint = "write workload: {model: ...}, see `fabopt models`"
+        raise refuse([fault("--maximize", "", "the case has no model to predict this of", UTILIZATION, hint=hint)])
     found = pareto.front(Finder(problem, settings, clock), objectives, points, report)
     traded = tuple(FrontObjective(metric=one.name, sense=one.sense) for one in objectives)
     place = Place(objectives[0].name, settings.engine)
@@ -83,7 +86,7 @@ def pareto_front(
 
 def _none(inputs: Inputs, problem: Problem, place: Place, settings: Settings, clock: Clock) -> tuple[FrontPoint, ...]:
     quiet = replace(settings, progress=lambda text: None)
-    return (without_design(place, conflicts_of(inputs.case, inputs.catalog, problem, quiet, clock)),)
+    return (without_design(place, conflicts_of(problem.case, inputs.catalog, problem, quiet, clock)),)
 
 
 def _notes(found: pareto.Found, objectives: Sequence[Measure], points: int | None) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.foresight import PER_ONE, least_utilization_grade
 from fabopt.metrics import figures
 from fabopt.ordering import Picked, energy_of, order_of, sums_of
 from fabopt.problem import FabricProblem, Problem
@@ -23,6 +24,8 @@ from fabopt.units import plain, rounded
 # kb/s of one Mb/s, and grades of one Gb/s
 FINER = 1000
 PER_GBPS = 10**6
+# Only of cases with a model.
+UTILIZATION = "least_gpu_utilization"
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ MEASURES: Mapping[str, Measure] = {
         Measure("gbps_per_gpu", "maximize", PER_GBPS),
         Measure("bisection_gbps_per_gpu", "maximize", PER_GBPS),
         Measure("headroom_servers", "maximize", 1),
+        Measure(UTILIZATION, "maximize", PER_ONE),
     )
 }
 ALIASES = {"bisection": "bisection_gbps_per_gpu"}
@@ -86,7 +90,17 @@ def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
         "gbps_per_gpu": min(_kbps(one.injection) for one in speeds),
         "bisection_gbps_per_gpu": min(_kbps(one.bisection) for one in speeds),
         "headroom_servers": min(int(_headroom(fabric, one)) for fabric, one in pairs),
+        **_useful(problem, pairs),
     }
+
+
+def _useful(problem: Problem, pairs: Sequence[tuple[FabricProblem, Clos | Direct]]) -> dict[str, int]:
+    """What a model is sure to make of the fabric that it runs over; nothing for a case without one."""
+    if problem.needs is None:
+        return {}
+    design = next(one for fabric, one in pairs if fabric.name == problem.needs.fabric)
+    grade = least_utilization_grade(problem, _kbps(figures(design, problem.gpus).bisection))
+    return {} if grade is None else {UTILIZATION: grade}
 
 
 def measured(problem: Problem) -> frozenset[str]:

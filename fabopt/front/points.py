@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from fabopt.billing import KIND_ORDER, bill, totals_of
 from fabopt.design import fabric_design
+from fabopt.foresight import use_on
 from fabopt.front.finder import Met
 from fabopt.front.measures import shown
 from fabopt.optimize import Answer, design_of, summaries_of
@@ -15,6 +16,7 @@ from fabopt.ordering import Picked, sums_of
 from fabopt.problem import Problem
 from fabopt.schema.design import BomRow, Conflict, Design, Objective
 from fabopt.schema.front import FrontPoint
+from fabopt.schema.prediction import WorkloadUse
 from fabopt.units import cents, milliwatts, usd
 from fabopt.verify import verify
 
@@ -63,6 +65,7 @@ def unchecked_point(problem: Problem, met: Met, place: Place) -> FrontPoint:
         raise AssertionError(f"the bill of a point of a front is not what was found: {totals}, {met.grades}")
     values = {name: value for name, value in shown(met.grades).items() if value is not None}
     values["servers"] = problem.servers
+    values |= _predicted(use_on(problem, picked, cents(totals.capex_usd)))
     value = getattr(totals, place.metric) if place.metric not in values else values[place.metric]
     return FrontPoint(
         budget_usd=place.budget_usd,
@@ -81,6 +84,13 @@ def unchecked_point(problem: Problem, met: Met, place: Place) -> FrontPoint:
         capex_by_kind=_by_kind(rows),
         fabrics=tuple(fabric_design(problem, *one) for one in zip(problem.fabrics, picked, strict=True)),
     )
+
+
+def _predicted(use: WorkloadUse | None) -> dict[str, int | float]:
+    """What a step of the case's model takes; nothing for a case without a model."""
+    names = ("gpu_utilization", "exposed_communication", "step_s", "usd_per_effective_gpu")
+    found = {} if use is None else {name: getattr(use, name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def without_design(place: Place, conflicts: tuple[Conflict, ...], notes: tuple[str, ...] = ()) -> FrontPoint:

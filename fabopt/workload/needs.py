@@ -46,7 +46,7 @@ def least_mbps(workload: Workload, most_exposed: Fraction, reach: Reach) -> int 
     """
     if all(one.place == DOMAIN for one in step_on(workload, flat(MOST_MBPS, reach)).costs):
         return 0
-    return _least(lambda mbps: step_on(workload, flat(mbps, reach)).exposed_share <= most_exposed, 1, MOST_MBPS)
+    return least(lambda mbps: step_on(workload, flat(mbps, reach)).exposed_share <= most_exposed, 1, MOST_MBPS)
 
 
 def least_exposed(workload: Workload, reach: Reach) -> Step:
@@ -56,7 +56,7 @@ def least_exposed(workload: Workload, reach: Reach) -> Step:
 
 def most_ratio(within: Callable[[Fraction], bool]) -> Fraction:
     """The largest ratio, in thousandths and from 1 up, for which a rule holds that holds for all below; 1 if none."""
-    first_bad = _least(lambda units: not within(Fraction(units, _THOUSANDTHS)), _THOUSANDTHS, MOST_RATIO * _THOUSANDTHS)
+    first_bad = least(lambda units: not within(Fraction(units, _THOUSANDTHS)), _THOUSANDTHS, MOST_RATIO * _THOUSANDTHS)
     if first_bad is None:
         return Fraction(MOST_RATIO)
     return Fraction(max(_THOUSANDTHS, first_bad - 1), _THOUSANDTHS)
@@ -76,7 +76,7 @@ def most_spine_ratio(
     return most_ratio(lambda ratio: step_on(workload, tapered(mbps, leaf, ratio, reach)).exposed_share <= most_exposed)
 
 
-def _least(holds: Callable[[int], bool], low: int, high: int) -> int | None:
+def least(holds: Callable[[int], bool], low: int, high: int) -> int | None:
     """The least number from ``low`` to ``high`` for which a rule holds that holds for all above it; None: none."""
     if not holds(high):
         return None

@@ -17,6 +17,7 @@ _NAMES = {
     "gbps_per_gpu": "Gb/s per GPU",
     "bisection_gbps_per_gpu": "bisection, Gb/s per GPU",
     "headroom_servers": "servers that could still join",
+    "least_gpu_utilization": "GPU utilization, at least",
     BUDGET_KEY: "budget",
 }
 _UNITS = ("usd", "w", "gbps", "m")

@@ -171,7 +171,8 @@ class DirectSpace:
         nic = block.nic
         cards = self.costs.of(nic.item)[:, np.newaxis] * (self.problem.servers * nic.cards)
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
-        return np.asarray(cards + self.costs.least(joins, need))
+        cost = cards + self.costs.least(joins, need)
+        return np.broadcast_to(cost, (len(cost), np.size(shape.g)))
 
     def _networks(self, threshold: Threshold, parts: Parts, shape: Shape, base: Floats) -> None:
         """Offer every network for one group size."""

@@ -145,12 +145,16 @@ def moore_mean(switches: Ints, ports: Ints) -> Floats:
 def fewest_ports(kin: Kin, ports: Ints, leaves: Ints, bisection: Fraction, most: int) -> Ints:
     """Ports that a switch needs for others at the least, with so many server ports; ``most + 1`` where that is too few.
 
-    All traffic takes ``2 d bisection`` times the mean distance in links of every switch. More switches are no nearer.
+    All traffic takes ``2 d bisection`` times the mean distance in links of every switch. More switches are no nearer,
+    and more ports make no distance longer, so that the least number is found by halves.
     """
-    own = np.arange(1, max(1, most) + 1)
-    mean = kin.mean_distance(leaves[:, np.newaxis], own[np.newaxis, :])
-    enough = own >= 2 * float(bisection) * ports[:, np.newaxis] * mean * (1 - _MARGIN)
-    return np.asarray(np.where(enough.any(axis=1), own[enough.argmax(axis=1)], most + 1))
+    low, high = np.ones_like(ports), np.full_like(ports, most + 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        needed = 2 * float(bisection) * ports * kin.mean_distance(leaves, middle) * (1 - _MARGIN)
+        enough = middle >= needed
+        low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
+    return np.asarray(low)
 
 
 def run_of(scope: str) -> str:

@@ -1,8 +1,9 @@
 """The search for a direct family: blocks of hardware by their bound, then group sizes, then all networks of each.
 
-A block is a card, a switch and the use of its cages for servers and for other switches. A switch with d server ports has
-at least ``fewest_ports`` links, each of which costs half an assembly; the least share of switch and links that a server
-port can have bounds the block, and the same with the real number of switches every group size. See docs/formulation.md, "Direct networks".
+A block is a card, a switch and the use of its cages for servers and for other switches. A switch with d server ports
+has at least ``fewest_ports`` links, each of which costs half an assembly; the least share of switch and links that a
+server port can have bounds the block, and the same with the real number of switches every group size. See
+docs/formulation.md, "Direct networks".
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from fabopt.hardware import CageUse, NicOption, SwitchType
 from fabopt.links import Assembly
 from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.bounds import Bounds
-from fabopt.topology.clos.shape import Parts, Shape, divisors, usable_ports
+from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.direct.candidates import equal_joins, wire_links
 from fabopt.topology.direct.design import DirectShape, load_of
 from fabopt.topology.direct.nets import Ints, Kin, Load, Net, fewest_ports
@@ -110,7 +111,7 @@ class DirectSpace:
 
     def _worked_out_share(self, protocol: str, leaf: SwitchType, down: CageUse, up: CageUse, load: Load) -> Floats:
         ports = np.arange(1, usable_ports(down, leaf) + 1)
-        room = np.array([self._room(leaf, down, up, int(one)) for one in ports])
+        room = uplinks_that_fit(leaf, down, up, ports)
         leaves = np.maximum(2, ceil_of(load.endpoints, ports))
         links = fewest_ports(self.kin, ports, leaves, load.bisection, int(room.max()))
         cost = self.costs.of(leaf.item)[:, np.newaxis] + np.multiply.outer(self._half_link(up, protocol), links)
@@ -124,15 +125,6 @@ class DirectSpace:
 
     def _joins(self, up: CageUse, scope: str, protocol: str) -> tuple[Assembly, ...]:
         return equal_joins(self.problem, self.fabric, up.port, scope, protocol)
-
-    @staticmethod
-    def _room(leaf: SwitchType, down: CageUse, up: CageUse, ports: int) -> int:
-        """Most links to other switches beside so many server ports; negative where these alone do not fit."""
-        cages = int(ceil_of(ports, down.lane.ports))
-        if cages > down.cages:
-            return -1
-        left = up.cages - cages if up.group == down.group else up.cages
-        return min(left * up.lane.ports, leaf.max_ports - ports)
 
     # -- sizes --------------------------------------------------------------------------------------------------
 
@@ -182,7 +174,7 @@ class DirectSpace:
         assert up is not None
         ports = int(min(shape.g[0], shape.servers) * shape.k)
         with_reserve = int(self.bounds.reserved(ports))
-        room = self._room(parts.leaf, parts.leaf_down, up, with_reserve)
+        room = int(uplinks_that_fit(parts.leaf, parts.leaf_down, up, np.array([with_reserve]))[0])
         if room < fewest:
             return
         ways = tuple(sorted({wire_links(one) for one in self._joins(up, "local", parts.protocol)} - {1}))

@@ -185,8 +185,10 @@ def test_published_dragonflies(row: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("row", FAT_TREES, ids=lambda row: row["name"])
 def test_published_fat_trees(row: dict[str, int]) -> None:
-    form = forms.fat_tree(64, 2 if row["name"] == "two-tier" else 3, MBPS)
-    assert (form.switches, form.endpoints, form.links) == (row["switches"], row["endpoints"], row["switch_links"])
+    """A plane is a network of its own."""
+    form, planes = forms.fat_tree(64, 3 if row["name"] == "three-tier" else 2, MBPS), row.get("planes", 1)
+    figures = (form.switches, form.endpoints, form.links)
+    assert tuple(planes * one for one in figures) == (row["switches"], row["endpoints"], row["switch_links"])
 
 
 def test_published_dragonfly_plus() -> None:

@@ -16,6 +16,8 @@ from fabopt.wiring.model import Wiring
 _MOST_NODES = (60, 24, 12, 6, 1)
 _WIDEST = 8
 _WIDTH, _GUTTER, _GAP, _PAD = 1000.0, 270.0, 12.0, 14.0
+# How high links between switches of one tier rise above them.
+_ARC = 46.0
 _HEIGHT, _BETWEEN, _TOP = 56.0, 96.0, 10.0
 _TITLE, _SMALL, _LETTER = 13, 11, 0.53
 _THINNEST, _THICKEST = 1.5, 7.0
@@ -83,6 +85,8 @@ class _Picture:
         self.fabric = fabric
         self.rows = _rows(graph, fabric.name)
         self.edges = [edge for edge in graph.edges if edge.fabric == fabric.name]
+        top = {node.id for node in self.rows[0]}
+        self._arches = any(edge.a in top and edge.b in top for edge in self.edges)
         self.places: dict[str, _Place] = {}
         for row, nodes in enumerate(self.rows):
             width = min(230.0, (_WIDTH - _GUTTER + _GAP) / len(nodes) - _GAP)
@@ -92,7 +96,7 @@ class _Picture:
                 self.places[node.id] = _Place(len(self.places), node, x, self._top(row), width)
 
     def _top(self, row: int) -> float:
-        return _TOP + row * (_HEIGHT + _BETWEEN)
+        return _TOP + (_ARC if self._arches else 0) + row * (_HEIGHT + _BETWEEN)
 
     def svg(self) -> str:
         height = self._top(len(self.rows) - 1) + _HEIGHT + _PAD
@@ -177,9 +181,23 @@ class _Picture:
         for (a, b), gbps in carried.items():
             low, high = self.places[a], self.places[b]
             thick = _THINNEST + (_THICKEST - _THINNEST) * gbps / most
+            if low.y == high.y:
+                yield _arch(low, high, thick)
+                continue
             foot = high.y + _HEIGHT + (_BEHIND if high.node.boxes > 1 else 0)
             ends = f'x1="{low.middle:.1f}" y1="{low.y:g}" x2="{high.middle:.1f}" y2="{foot:g}"'
             yield f'<line {ends} stroke-width="{thick:.1f}" data-a="{low.index}" data-b="{high.index}"/>'
+
+
+def _arch(one: _Place, other: _Place, thick: float) -> str:
+    """A line above two nodes of one row, or from a node round to itself."""
+    spread = one.width / 4 if one is other else 0.0
+    left, right = one.middle - spread, other.middle + spread
+    path = f"M{left:.1f} {one.y:g} Q{(left + right) / 2:.1f} {one.y - 2 * _ARC + 10:g} {right:.1f} {one.y:g}"
+    return (
+        f'<path class="arch" d="{path}" fill="none" stroke-width="{thick:.1f}" '
+        f'data-a="{one.index}" data-b="{other.index}"/>'
+    )
 
 
 def _lengths(edge: Edge) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from fabopt.meshes import Dragonfly, Mesh
 from fabopt.schema.design import DragonflyStructure
-from fabopt.topology.direct.nets import Ints, Load, Net, rounded_up
+from fabopt.topology.direct.nets import Floats, Ints, Load, Net, moore_mean, rounded_up
 from fabopt.topology.needs import ceil_of
 
 
@@ -73,6 +73,10 @@ class DragonflyKin:
             global_links_per_group=outside,
             **servers,
         )
+
+    def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
+        """That of any graph."""
+        return moore_mean(switches, ports)
 
     def most_switches(self, most_ports: int) -> int:
         """a (a h + 1) switches with a - 1 + h ports for each other: a is two thirds of them."""

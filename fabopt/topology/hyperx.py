@@ -15,7 +15,7 @@ import numpy as np
 from fabopt.meshes import HyperX
 from fabopt.schema.design import HyperxStructure
 from fabopt.topology.direct.lattices import boxes, multiplicities, volume
-from fabopt.topology.direct.nets import Ints, Load, Net
+from fabopt.topology.direct.nets import Floats, Ints, Load, Net, moore_mean
 
 MOST_DIMENSIONS = 3
 
@@ -59,6 +59,10 @@ class HyperxKin:
         sides, links = halves(numbers)
         return HyperxStructure(family="hyperx", sides=sides, links_per_pair=links, **servers)
 
+    def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
+        """That of any graph."""
+        return moore_mean(switches, ports)
+
     def most_switches(self, most_ports: int) -> int:
         """The largest cube."""
         return int((most_ports / MOST_DIMENSIONS + 1) ** MOST_DIMENSIONS)
@@ -70,8 +74,13 @@ def _net(sides: Ints, links: Ints, switches: Ints) -> Net:
 
 def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> Net:
     """Boxes as networks; columns of dimensions that a box does not have are 0."""
-    wide = [np.pad(one, ((0, 0), (0, MOST_DIMENSIONS - one.shape[1]))) for one in (sides, links, ports)]
-    return Net(np.column_stack(wide[:2]), switches, wide[2], np.zeros_like(wide[2]), wide[1])
+    rows, dimensions = sides.shape
+    numbers = np.zeros((rows, 2 * MOST_DIMENSIONS), dtype=np.int64)
+    numbers[:, :dimensions] = sides
+    numbers[:, MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions] = links
+    used = np.zeros((rows, MOST_DIMENSIONS), dtype=np.int64)
+    used[:, :dimensions] = ports
+    return Net(numbers, switches, used, np.zeros_like(used), numbers[:, MOST_DIMENSIONS:])
 
 
 def joined(parts: list[Net], most_ports: int) -> Net:

@@ -15,7 +15,7 @@ import numpy as np
 from fabopt.meshes import Torus
 from fabopt.schema.design import TorusStructure
 from fabopt.topology.direct.lattices import LONGEST_SIDE, boxes, multiplicities, volume
-from fabopt.topology.direct.nets import Ints, Load, Net
+from fabopt.topology.direct.nets import Floats, Ints, Load, Net
 from fabopt.topology.hyperx import halves, joined, lattice_net
 
 SHORTEST_SIDE = 3
@@ -60,6 +60,11 @@ class TorusKin:
         """Sides and multiplicities."""
         sides, links = halves(numbers)
         return TorusStructure(family="torus", sides=sides, links_per_pair=links, **servers)
+
+    def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
+        """floor(k^2 / 4) / k >= (k - 1/3) / 4 in each dimension, least where sides are equal."""
+        means = [(dimensions * switches ** (1 / dimensions) - dimensions / 3) / 4 for dimensions in (2, 3)]
+        return np.asarray(np.minimum(*means) + 0.0 * ports)
 
     def most_switches(self, most_ports: int) -> int:
         """The largest cube; two ports a dimension are enough for any."""

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.schema.design import DragonflyStructure, HyperxStructure, TorusStructure
-from fabopt.units import MBPS_PER_GBPS, gbps, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
+from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.mesh import Mesh
 from fabopt.verify.proof import Proof
@@ -225,11 +226,12 @@ def cages_keep_one_kind(proof: Proof, cabling: Cabling) -> None:
 def cuts_carry_claim(proof: Proof, cabling: Cabling) -> None:
     """Between the halves of every dimension (or of the groups) run links for what the file claims as bisection.
 
-    capacity of the links between >= claimed bisection per GPU x GPUs of the side with fewer. Source:
-    docs/formulation.md, direct networks.
+    capacity of the links between >= claimed bisection per GPU (which is written to six decimals) x GPUs of the side
+    with fewer. Source: docs/formulation.md, direct networks.
     """
     fabric, mesh = cabling.fabric, mesh_of(cabling.fabric)
-    claimed = fabric.made.metrics.bisection_gbps_per_gpu * MBPS_PER_GBPS * fabric.evidence.sharers
+    written = exact(fabric.made.metrics.bisection_gbps_per_gpu) - LAST_DIGIT / 2
+    claimed = written * MBPS_PER_GBPS * fabric.evidence.sharers
     above = np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
     a, b = _ends_of(cabling, above)
     rows = cabling.of("server-leaf")
@@ -238,9 +240,9 @@ def cuts_carry_claim(proof: Proof, cabling: Cabling) -> None:
     for what, side in _halves(mesh):
         capacity = int(cabling.mbps(above[side[a] != side[b]]).sum())
         ports = int(side[leaf].sum())
-        fewer = min(ports, len(rows) - ports) / whole_server
-        shown = f"{what}: {gbps(capacity)} Gb/s, {claimed * fewer / MBPS_PER_GBPS:g} claimed"
-        proof.holds(capacity >= claimed * fewer * (1 - 1e-9), shown)
+        fewer = Fraction(min(ports, len(rows) - ports), whole_server)
+        shown = f"{what}: {gbps(capacity)} Gb/s, {float(claimed * fewer / MBPS_PER_GBPS):g} claimed"
+        proof.holds(capacity >= claimed * fewer, shown)
         proof.note(shown)
 
 

@@ -24,6 +24,10 @@ from fabopt.schema.design import DirectStructure
 from fabopt.topology.needs import Number, ceil_of
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+# Far beyond the diameter of anything that is built; and what floating-point sums may be off.
+_MOST_LEVELS = 64
+_MARGIN = 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,6 @@ class Load:
             self.alltoall.denominator * max(1, self.endpoints - 1) * of,
         )
         return np.asarray(np.maximum(np.maximum(cut, spread), 1))
-
-    @property
-    def least_ports(self) -> int:
-        """Fewest ports to other switches: every pair of switches is a link apart at the least."""
-        return max(1, int(ceil_of(self.ports * self.bisection.numerator, self.bisection.denominator)))
 
 
 @dataclass(frozen=True)
@@ -119,8 +118,43 @@ class Kin(Protocol):
     def structure(self, numbers: Ints, servers: dict[str, int]) -> DirectStructure:
         """What the design file says of it."""
 
+    def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
+        """No network with so many ports for other switches has a lower mean distance of two switches, in links."""
+
     def most_switches(self, most_ports: int) -> int:
         """No network whose switches have so many ports for each other has more of them."""
+
+
+def moore_mean(switches: Ints, ports: Ints) -> Floats:
+    """The least mean distance of any two of so many switches with so many ports each, a switch to itself included.
+
+    p switches are a link away at the most, p (p - 1) two links, and so on (Moore's bound). Shape as of both broadcast.
+    """
+    left, reach = np.broadcast_arrays(switches - 1.0, ports.astype(float))
+    left, total = left.copy(), np.zeros(left.shape)
+    for distance in range(1, _MOST_LEVELS):
+        step = np.minimum(left, reach)
+        total += distance * step
+        left -= step
+        reach = reach * np.maximum(ports - 1.0, 0.0)
+        if not left.any():
+            break
+    return np.asarray((total + _MOST_LEVELS * left) / switches)
+
+
+def fewest_ports(kin: Kin, ports: Ints, leaves: Ints, bisection: Fraction, most: int) -> Ints:
+    """Ports that a switch needs for others at the least, with so many server ports; ``most + 1`` where that is too few.
+
+    All traffic takes ``2 d bisection`` times the mean distance in links of every switch. More switches are no nearer,
+    and more ports make no distance longer, so that the least number is found by halves.
+    """
+    low, high = np.ones_like(ports), np.full_like(ports, most + 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        needed = 2 * float(bisection) * ports * kin.mean_distance(leaves, middle) * (1 - _MARGIN)
+        enough = middle >= needed
+        low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
+    return np.asarray(low)
 
 
 def run_of(scope: str) -> str:

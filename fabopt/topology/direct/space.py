@@ -1,16 +1,15 @@
 """The search for a direct family: blocks of hardware by their bound, then group sizes, then all networks of each.
 
-A block is a card, a switch and the use of its cages for servers and for other switches. Whatever the family, a switch
-with d server ports has at least ``Load.least_ports`` links, each of which costs half an assembly; the least share of
-switch and links that a server port can have bounds the block, and the same with the real number of switches every group
-size. See docs/formulation.md, "Direct networks".
+A block is a card, a switch and the use of its cages for servers and for other switches. A switch with d server ports
+has at least ``fewest_ports`` links, each of which costs half an assembly; the least share of switch and links that a
+server port can have bounds the block, and the same with the real number of switches every group size. See
+docs/formulation.md, "Direct networks".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +18,10 @@ from fabopt.hardware import CageUse, NicOption, SwitchType
 from fabopt.links import Assembly
 from fabopt.problem import FabricProblem, Problem
 from fabopt.topology.clos.bounds import Bounds
-from fabopt.topology.clos.shape import Parts, Shape, divisors, usable_ports
+from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.direct.candidates import equal_joins, wire_links
 from fabopt.topology.direct.design import DirectShape, load_of
-from fabopt.topology.direct.nets import Ints, Kin, Load, Net
+from fabopt.topology.direct.nets import Ints, Kin, Load, Net, fewest_ports
 from fabopt.topology.family import Quest
 from fabopt.topology.needs import Floats, ceil_of
 from fabopt.topology.threshold import Batch, Found, Threshold
@@ -103,17 +102,18 @@ class DirectSpace:
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
         """The least share of a switch and its links that one server port can have."""
         load = self._load(Parts(protocol, nic, leaf, down, up), 1)
-        key = ("direct-share", leaf, down, up, load.bisection)
+        key = (self.kin.name, leaf, down, up, load.bisection, load.endpoints)
         known = self.bounds.shelf(("leaf-spine", "spine-core"))
         if key not in known:
-            known[key] = self._worked_out_share(protocol, leaf, down, up, load.bisection)
+            known[key] = self._worked_out_share(protocol, leaf, down, up, load)
         share: Floats = known[key]
         return share
 
-    def _worked_out_share(self, protocol: str, leaf: SwitchType, down: CageUse, up: CageUse, least: Fraction) -> Floats:
+    def _worked_out_share(self, protocol: str, leaf: SwitchType, down: CageUse, up: CageUse, load: Load) -> Floats:
         ports = np.arange(1, usable_ports(down, leaf) + 1)
-        links = np.maximum(1, ceil_of(ports * least.numerator, least.denominator))
-        room = np.array([self._room(leaf, down, up, int(one)) for one in ports])
+        room = uplinks_that_fit(leaf, down, up, ports)
+        leaves = np.maximum(2, ceil_of(load.endpoints, ports))
+        links = fewest_ports(self.kin, ports, leaves, load.bisection, int(room.max()))
         cost = self.costs.of(leaf.item)[:, np.newaxis] + np.multiply.outer(self._half_link(up, protocol), links)
         return np.asarray((np.where(links <= room, cost, np.inf) / ports).min(axis=1))
 
@@ -125,15 +125,6 @@ class DirectSpace:
 
     def _joins(self, up: CageUse, scope: str, protocol: str) -> tuple[Assembly, ...]:
         return equal_joins(self.problem, self.fabric, up.port, scope, protocol)
-
-    @staticmethod
-    def _room(leaf: SwitchType, down: CageUse, up: CageUse, ports: int) -> int:
-        """Most links to other switches beside so many server ports; negative where these alone do not fit."""
-        cages = int(ceil_of(ports, down.lane.ports))
-        if cages > down.cages:
-            return -1
-        left = up.cages - cages if up.group == down.group else up.cages
-        return min(left * up.lane.ports, leaf.max_ports - ports)
 
     # -- sizes --------------------------------------------------------------------------------------------------
 
@@ -157,30 +148,34 @@ class DirectSpace:
         shape = Shape(self.problem.servers, nic.ports_per_plane, nic.planes, k, g)
         base = self._servers_cost(block, shape, joins)
         parts = Parts(block.protocol, nic, block.leaf, block.down, block.up)
-        least = np.array([self._load(parts, int(one) * k).least_ports for one in g])
+        load, most_links = self._load(parts, 1), usable_ports(block.up, block.leaf)
+        least = fewest_ports(self.kin, g * k, np.maximum(2, shape.leaves), load.bisection, most_links)
         each = self.costs.of(block.leaf.item)[:, np.newaxis] + np.multiply.outer(
             self._half_link(block.up, block.protocol), least
         )
         bound = base + each * (nic.planes * shape.leaves)
         for at in np.argsort(bound[0], kind="stable").tolist():
+            if least[at] > most_links:
+                continue
             if int(shape.leaves[at]) >= 2 and threshold.within(bound[:, at : at + 1]).all():
-                self._networks(threshold, parts, shape.take(np.array([at])), base[:, at : at + 1])
+                self._networks(threshold, parts, shape.take(np.array([at])), base[:, at : at + 1], int(least[at]))
 
     def _servers_cost(self, block: _Block, shape: Shape, joins: tuple[Assembly, ...]) -> Floats:
         """Cards and server links."""
         nic = block.nic
         cards = self.costs.of(nic.item)[:, np.newaxis] * (self.problem.servers * nic.cards)
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
-        return np.asarray(cards + self.costs.least(joins, need))
+        cost = cards + self.costs.least(joins, need)
+        return np.broadcast_to(cost, (len(cost), np.size(shape.g)))
 
-    def _networks(self, threshold: Threshold, parts: Parts, shape: Shape, base: Floats) -> None:
-        """Offer every network for one group size."""
+    def _networks(self, threshold: Threshold, parts: Parts, shape: Shape, base: Floats, fewest: int) -> None:
+        """Offer every network for one group size; ``fewest``: links of a switch to others."""
         up = parts.leaf_up
         assert up is not None
         ports = int(min(shape.g[0], shape.servers) * shape.k)
         with_reserve = int(self.bounds.reserved(ports))
-        room = self._room(parts.leaf, parts.leaf_down, up, with_reserve)
-        if room < 1:
+        room = int(uplinks_that_fit(parts.leaf, parts.leaf_down, up, np.array([with_reserve]))[0])
+        if room < fewest:
             return
         ways = tuple(sorted({wire_links(one) for one in self._joins(up, "local", parts.protocol)} - {1}))
         net = self.kin.nets(int(shape.leaves[0]), self._load(parts, ports), room, ways)

@@ -42,6 +42,7 @@ from fabopt.verify.links import (
     links_close,
     parts_cover_links,
 )
+from fabopt.verify.oob import counts_ports, oob_covers_boxes
 from fabopt.verify.orders import (
     orders_are_whole,
     orders_arrive_in_time,
@@ -211,6 +212,8 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
         return
     for rule in DESIGN_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
+    if counts_ports(evidence):
+        yield as_check(oob_covers_boxes.__name__, prove(oob_covers_boxes, evidence))
     for fabric in evidence.fabrics:
         for fabric_rule in FABRIC_RULES:
             yield as_check(fabric_rule.__name__, prove(fabric_rule, fabric), fabric.made.name)

@@ -114,6 +114,7 @@ DesignRule = Callable[[Proof, Evidence], None]
 
 FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
 DESIGN_RULES: tuple[DesignRule, ...] = (parts_are_known, one_candidate_per_fabric, nics_fit_slots)
+MANAGEMENT_RULES: tuple[DesignRule, ...] = (oob_covers_boxes,)
 FABRIC_RULES: tuple[FabricRule, ...] = (
     tiers_match_case,
     products_are_offered,
@@ -212,8 +213,8 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
         return
     for rule in DESIGN_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
-    if counts_ports(evidence):
-        yield as_check(oob_covers_boxes.__name__, prove(oob_covers_boxes, evidence))
+    for rule in MANAGEMENT_RULES if counts_ports(evidence) else ():
+        yield as_check(rule.__name__, prove(rule, evidence))
     for fabric in evidence.fabrics:
         for fabric_rule in FABRIC_RULES:
             yield as_check(fabric_rule.__name__, prove(fabric_rule, fabric), fabric.made.name)

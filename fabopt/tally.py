@@ -53,7 +53,7 @@ class Together:
                 found[fabric.name] = self._counted(fabric, costs).open(list(found.values()), slack)
             else:
                 found[fabric.name] = self.look(costs, fabric, slack)
-                if self.problem.plan is None:
+                if not self.problem.stands_anywhere:
                     slack -= min(slack, self._certain(found[fabric.name], fabric, costs))
         return [found[fabric.name] for fabric in self.problem.fabrics]
 

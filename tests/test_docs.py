@@ -201,7 +201,7 @@ def test_formulation_names_every_constraint() -> None:
 def test_formulation_lists_exactly_the_checks() -> None:
     of_fabrics = (*verify.FABRIC_RULES, *verify.WIRING_RULES)
     of_some = (*verify.RAIL_RULES, *verify.RAIL_WIRING_RULES, *verify.HOMING_RULES, *verify.HOMING_WIRING_RULES)
-    of_files = (*verify.FILE_RULES, *verify.DESIGN_RULES)
+    of_files = (*verify.FILE_RULES, *verify.DESIGN_RULES, *verify.MANAGEMENT_RULES)
     rules = (*of_files, *of_fabrics, *of_some, *verify.FLOOR_RULES, *verify.MONEY_RULES, *verify.WORKLOAD_RULES)
     listed = re.findall(r"^\| `(\w+)` \|", FORMULATION.read_text().partition("## 8.")[2], re.MULTILINE)
     assert listed == [rule.__name__ for rule in rules]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
 from typing import Any
 
 import pytest
 
 from fabopt.schema.design import Design
+from fabopt.verify import verify
 from tests.brute_oob import least
 from tests.small import Json, assert_proven, counts, solved
 
@@ -65,8 +67,8 @@ def ports(design: Design, fabric: int = 1) -> dict[str, int]:
     return {row.attachment or row.from_: row.count for row in rows}
 
 
-# Compute for four servers is one wide switch and four cables, $1,040, or two narrow leaves of two servers and an uplink
-# each with a narrow spine, 3 x $300 + 6 cables = $960. Out-of-band has four servers, compute's switches and itself:
+# Compute for four servers is one wide switch and four cables, $1,040, or two narrow leaves of two servers and one
+# uplink each with a narrow spine, 3 x $300 + 6 cables = $960. Out-of-band has servers, compute's switches and its own:
 # 4 + 1 + 1 = 6 ports, one quiet-6, or 4 + 3 + 1 = 8, one quiet-12 for $300 more.
 
 
@@ -148,3 +150,30 @@ def test_a_budget_that_is_too_small_is_proven() -> None:
     design = solved(case(COMPUTE, OOB, limits={"budget_usd": 1351}), parts())
     assert design.status == "infeasible"
     assert [(one.limit, one.needed) for one in design.conflicts][:1] == [("limits.budget_usd", 1352)]
+
+
+def tampered(change: Any) -> list[str]:
+    """Names of the checks that fail after a change to the file's content."""
+    content = solved(case(COMPUTE, OOB), parts()).model_dump(mode="json", by_alias=True)
+    change(content)
+    return [check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok]
+
+
+def test_a_switch_without_a_port_is_found() -> None:
+    def one_more(content: Json) -> None:
+        content["fabrics"][0]["tiers"][0]["count"] += 1
+
+    assert "oob_covers_boxes" in tampered(one_more)
+
+
+def test_a_port_too_few_is_found() -> None:
+    def one_less(content: Json) -> None:
+        next(row for row in content["fabrics"][1]["links"] if row["attachment"] == "switches")["count"] -= 1
+
+    assert "oob_covers_boxes" in tampered(one_less)
+
+
+def test_the_rule_is_proven_where_it_applies() -> None:
+    names = {check.name for check in solved(case(COMPUTE, OOB), parts()).checks}
+    assert "oob_covers_boxes" in names
+    assert "oob_covers_boxes" not in {check.name for check in solved(case(COMPUTE), parts()).checks}

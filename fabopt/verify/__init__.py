@@ -55,6 +55,7 @@ from fabopt.verify.links import (
     links_close,
     parts_cover_links,
 )
+from fabopt.verify.oob import counts_ports, oob_covers_boxes
 from fabopt.verify.orders import (
     orders_are_whole,
     orders_arrive_in_time,
@@ -129,6 +130,7 @@ Rule = TypeVar("Rule")
 
 FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
 DESIGN_RULES: tuple[DesignRule, ...] = (parts_are_known, one_candidate_per_fabric, nics_fit_slots)
+MANAGEMENT_RULES: tuple[DesignRule, ...] = (oob_covers_boxes,)
 FABRIC_RULES: tuple[FabricRule, ...] = (
     tiers_match_case,
     products_are_offered,
@@ -272,6 +274,8 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     if evidence.design.status in ("infeasible", "unknown"):
         return
     for rule in DESIGN_RULES:
+        yield as_check(rule.__name__, prove(rule, evidence))
+    for rule in MANAGEMENT_RULES if counts_ports(evidence) else ():
         yield as_check(rule.__name__, prove(rule, evidence))
     for fabric in evidence.fabrics:
         for fabric_rule in fabric_rules(fabric):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from fabopt import __version__
@@ -71,11 +72,11 @@ class _Optional:
 
     front: Front
 
-    @property
+    @cached_property
     def _with_marginal(self) -> bool:
         return any(point.marginal is not None for point in self.front.points)
 
-    @property
+    @cached_property
     def _with_knee(self) -> bool:
         return any(point.knee for point in self.front.points)
 

@@ -102,9 +102,7 @@ def _shown_points(front: Front) -> Iterator[FrontPoint | int]:
         yield front.points[number]
 
 
-def _row(
-    front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool, has_knee: bool
-) -> list[str]:
+def _row(front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool, has_knee: bool) -> list[str]:
     cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
     traded = {one.metric for one in front.objectives} if front.kind == "pareto" else set()
     cells += [value_text(metric, point.values.get(metric), metric in traded) for metric in shown]

@@ -181,7 +181,8 @@ def test_many_points_lose_their_numbers_and_not_their_places(pareto: Front) -> N
     [*_, bars] = charts(many.model_copy(update={"points": many.points[:100]}), FILE_PALETTE)
     assert bars.title == "What the money buys"
     assert list(charts(many, FILE_PALETTE))[1].about.endswith("60 of 180 points, evenly spread")  # or they are too thin
-    assert len([one for one in described(drawing(many)) if one.startswith("point ")]) == len(many.points)
+    marks = [one for one in described(drawing(many)) if one.startswith("point ") and "; " in one]
+    assert len(marks) == len(many.points)
 
 
 @pytest.mark.parametrize("kind", ["sweep", "pareto"])
@@ -257,6 +258,20 @@ def test_many_points_have_each_label_once(pareto: Front) -> None:
     assert len(texts) == len(set(texts)) <= len({point_label(one) for one in copies}) + 1
     assert any(text.startswith("knee: ") for text in texts)
     assert bars.about == f"purchase price by kind of part; 60 of {len(copies)} points, evenly spread"
+
+
+def test_a_very_long_front_is_drawn_by_some_of_its_points(pareto: Front) -> None:
+    """1,501 points: 500 evenly spread, the first and the last among them, and the knee."""
+    plain = [one.model_copy(update={"knee": False}) for one in pareto.points] * 501
+    points = (*plain[:100], pareto.points[0].model_copy(update={"knee": True}), *plain[:1400])
+    front = pareto.model_copy(update={"points": points})
+    numbers = [dot.number for dot in dots_of(front, axes_of(front))]
+    assert len(numbers) in (500, 501) and {1, 101, 1501} <= set(numbers)
+    assert [row[0] for row in front_table(front).rows] == [str(number) for number in numbers]
+    assert (
+        next(charts(front, FILE_PALETTE)).about
+        == f"{len(numbers)} designs; of 1,501 points of the front, evenly spread"
+    )
 
 
 def test_bars_are_as_high_as_their_parts() -> None:

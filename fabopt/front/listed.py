@@ -145,7 +145,9 @@ class Listing:
     def _fill(self, edge: _Edge) -> None:
         """Open all that could have a point between two ends of which nothing is below the line."""
         weights = _line(edge.one, edge.other)
-        known = self._rows[(self._rows[:, 0] >= edge.one.first) & (self._rows[:, 0] <= edge.other.first), :2]
+        inside = (self._rows[:, 0] > edge.one.first) & (self._rows[:, 0] < edge.other.first)
+        # the ends too if something has come to beat them since: corners are higher with them, never lower
+        known = np.vstack([edge.one, self._rows[inside, :2], edge.other])
         corners = np.column_stack([known[1:, 0] - 1, known[:-1, 1] - 1]).astype(object) @ weights
         highest = float(max(corners))
         slack = highest - edge.least + 2 * tolerance(highest)

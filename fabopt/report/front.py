@@ -74,7 +74,8 @@ def _table(front: Front) -> RenderableType:
     columns = [(key.rpartition(".")[2], True) for key in front.keys]
     columns += [(metric, True) for metric in shown]
     columns += [("$ per one more", True)] if has_marginal else []
-    columns += [("", False)] if any(point.knee for point in front.points) else []
+    has_knee = any(point.knee for point in front.points)
+    columns += [("", False)] if has_knee else []
     columns.append(("what", False))
     rows: list[list[str]] = []
     before = ""
@@ -82,7 +83,7 @@ def _table(front: Front) -> RenderableType:
         if isinstance(point, int):
             rows.append([*[""] * (len(columns) - 1), f"{MORE} {some(point, 'point')} between"])
             continue
-        row = _row(front, point, shown, has_marginal)
+        row = _row(front, point, shown, has_marginal, has_knee)
         before, row[-1] = row[-1], AS_ABOVE if row[-1] == before else row[-1]
         rows.append(row)
     return table(columns, rows)
@@ -101,13 +102,13 @@ def _shown_points(front: Front) -> Iterator[FrontPoint | int]:
         yield front.points[number]
 
 
-def _row(front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool) -> list[str]:
+def _row(front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool, has_knee: bool) -> list[str]:
     cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
     traded = {one.metric for one in front.objectives} if front.kind == "pareto" else set()
     cells += [value_text(metric, point.values.get(metric), metric in traded) for metric in shown]
     if has_marginal:
         cells.append("-" if point.marginal is None else money(point.marginal))
-    if any(one.knee for one in front.points):
+    if has_knee:
         cells.append("knee" if point.knee else "")
     return [*cells, point.summary if point.totals is not None else _why(point)]
 

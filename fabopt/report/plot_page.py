@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from fabopt import __version__
 from fabopt.report.charts.compose import charts, trade
 from fabopt.report.charts.figures import Quantity, setting_of, value_of
-from fabopt.report.charts.points import Axes, axes_of, point_label, why_not
+from fabopt.report.charts.points import Axes, axes_of, point_label, shown_points, why_not
 from fabopt.report.charts.render import svg
 from fabopt.report.charts.style import PAGE_PALETTE
 from fabopt.report.html import drawn, render
@@ -50,7 +51,7 @@ def front_figures(front: Front) -> list[Figure]:
 
 
 def front_table(front: Front) -> Table:
-    """Return every point with its settings, its design or why there is none, and its figures."""
+    """Return every point that is shown with its settings, its design or why there is none, and its figures."""
     axes = axes_of(front)
     metrics = _metrics(front, axes)
     columns = [("point", False), *((Quantity(key).title, True) for key in front.keys), ("design", False)]
@@ -58,7 +59,7 @@ def front_table(front: Front) -> Table:
     more = _Optional(front)
     columns = [(_large(title), numbers) for title, numbers in (*columns, *more.columns())]
     rows = []
-    for number, point in enumerate(front.points, start=1):
+    for number, point in shown_points(front):
         settings = (_words(Quantity(key), setting_of(point, key)) for key in front.keys)
         figures = (_words(metric, value_of(point, metric.name)) for metric in metrics)
         rows.append((str(number), *settings, point_label(point) or why_not(point), *figures, *more.cells(point)))
@@ -71,11 +72,11 @@ class _Optional:
 
     front: Front
 
-    @property
+    @cached_property
     def _with_marginal(self) -> bool:
         return any(point.marginal is not None for point in self.front.points)
 
-    @property
+    @cached_property
     def _with_knee(self) -> bool:
         return any(point.knee for point in self.front.points)
 

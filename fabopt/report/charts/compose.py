@@ -43,7 +43,7 @@ def charts(front: Front, palette: Palette) -> Iterator[Chart]:
         bars = [(str(dot.number), dot.point.capex_by_kind) for dot in shown]
         about = "purchase price by kind of part"
         if len(shown) < len(dots):
-            about += f"; {len(shown)} of {len(dots):,} points, evenly spread"
+            about += f"; {len(shown)} of {len(front.points):,} points, evenly spread"
         yield Chart("What the money buys", about, cost_bars(bars, palette, "point"))
 
 
@@ -78,8 +78,8 @@ def _about(front: Front, dots: list[Dot]) -> str:
         parts.append(f"larger marks: more {axes.third.title}")
     if axes.x_is_key and axes.x.name == BUDGET_KEY:
         parts.append("grey: what is left of the budget")
-    if front.size is not None:
-        parts.append(f"of {front.size:,} points of the front")
+    if len(dots) < len(front.points) or front.size is not None:
+        parts.append(f"of {front.size or len(front.points):,} points of the front, evenly spread")
     elif not front.complete:
         parts.append("stopped before all points were done")
     return "; ".join(parts)

@@ -56,8 +56,8 @@ def placed(
     """Return a place for the label of each point, or None where there is no room for it.
 
     Urgent points come first, then the others in order; a point without a text has no label. ``size``: of the letters;
-    ``radius``: of the points, pixels. ``rising``: a line through the points goes up, so that
-    labels are best below it to the right.
+    ``radius``: of the points, pixels. ``rising``: a line through the points goes up, so that labels are best below it
+    to the right.
     """
     chart = _Area(0, 0, width, height)
     taken = [_Area(one.x - radius, one.y - radius, one.x + radius, one.y + radius) for one in spots]

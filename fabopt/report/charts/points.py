@@ -10,6 +10,9 @@ from fabopt.report.words import money, plain, printable
 from fabopt.schema.design import FabricDesign, Number
 from fabopt.schema.front import Front, FrontPoint
 
+# More points of a front than this are no easier to see, and make pages of many megabytes.
+MOST_SHOWN = 500
+
 
 @dataclass(frozen=True)
 class Axes:
@@ -68,8 +71,17 @@ def _best_in(front: Front) -> str:
 
 
 def dots_of(front: Front, axes: Axes) -> list[Dot]:
-    """Return every point of a front, those without a design too, in order."""
-    return [_dot(front, axes, number, point) for number, point in enumerate(front.points, start=1)]
+    """Return the points that are shown, those without a design too, in order."""
+    return [_dot(front, axes, number, point) for number, point in shown_points(front)]
+
+
+def shown_points(front: Front) -> list[tuple[int, FrontPoint]]:
+    """Return points with their numbers from 1: all, or of a very long front the knee and some, evenly spread."""
+    numbered = list(enumerate(front.points, start=1))
+    if front.kind != "pareto" or len(numbered) <= MOST_SHOWN:
+        return numbered
+    told = {(len(numbered) - 1) * step // (MOST_SHOWN - 1) for step in range(MOST_SHOWN)}
+    return [(number, point) for number, point in numbered if number - 1 in told or point.knee]
 
 
 def _dot(front: Front, axes: Axes, number: int, point: FrontPoint) -> Dot:

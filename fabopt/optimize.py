@@ -41,6 +41,9 @@ from fabopt.verify import verify
 MOST_REFUSALS_NOTED = 6
 # What one plans with before there is a floor plan.
 FLAT_RUN_M = 30
+# Candidates that are compared for a design of another kind, where its proof would take more.
+MOST_OF_A_KIND = 200
+BEST_FOUND = " (the best found)"
 
 
 @dataclass(frozen=True)
@@ -216,6 +219,7 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
     they are the best that were found) other places of the switches, and what flat runs would have cost.
     """
     problem = answer.problem if answer.problem.plan is None else estimating(answer.problem)
+    settings = replace(settings, most_candidates=MOST_OF_A_KIND)
     for index, fabric in enumerate(problem.fabrics):
         winner: Clos = answer.picked[index][0].design
         prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
@@ -270,7 +274,8 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
     mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
     clos: Clos = other.picked[index][0].design
     named = clos.parts.leaf.id if what.endswith("leaf switch") else value
-    return _of_sums(problem, mine, theirs, what, named, summary_of(clos))
+    is_proven = other.optimum.verdict == "optimal" or problem.plan is not None
+    return _of_sums(problem, mine, theirs, what, named, summary_of(clos) + ("" if is_proven else BEST_FOUND))
 
 
 def _of_sums(problem: Problem, mine: Sums, theirs: Sums, what: str, value: str, summary: str) -> Alternative:

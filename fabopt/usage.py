@@ -69,9 +69,7 @@ def most_between(problem: Problem, candidates: Sequence[Candidate], items: froze
     return dict(total)
 
 
-def _added_by(
-    candidates: Sequence[Candidate], items: frozenset[Item], stages: int
-) -> dict[Item, set[tuple[int, ...]]]:
+def _added_by(candidates: Sequence[Candidate], items: frozenset[Item], stages: int) -> dict[Item, set[tuple[int, ...]]]:
     """What each stage adds of some items at the most, for every candidate of a fabric."""
     found: dict[Item, set[tuple[int, ...]]] = {}
     units: dict[Hashable, dict[tuple[int, Item], int]] = {}

@@ -12,12 +12,16 @@ LAST_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Settings:
-    """How to search: engine, seconds (None: no limit), whether to prune, where to report."""
+    """How to search: engine, seconds (None: no limit), whether to prune, where to report.
+
+    ``most_candidates``: without a floor, a proof that takes more of them is not wanted; the likeliest will do.
+    """
 
     engine: str = "cp-sat"
     time_limit_s: float | None = None
     prune: bool = True
     progress: Callable[[str], None] = lambda text: None
+    most_candidates: int | None = None
 
 
 class Clock:

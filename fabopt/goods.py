@@ -135,9 +135,13 @@ class Item:
         tier = self.tier_of(units)
         return self.base(stage, tier, present) + units * self._prices(stage, present)[tier]
 
-    def least_cents(self, stage: int, present: bool = False) -> int:
-        """The least price that any break allows at a stage."""
-        return self._prices(stage, present)[-1]
+    def least_cents(self, stage: int, present: bool = False, most: int | None = None) -> int:
+        """The least price that any break allows at a stage; ``most``: without orders that cost more than that."""
+        prices = self._prices(stage, present)
+        if most is None:
+            return prices[-1]
+        within = [tier for tier, start in enumerate(self.starts) if self.cost(stage, start, present) <= most]
+        return prices[max(within, default=0)]
 
     def spares_for(self, in_use: int) -> int:
         """Spares kept of this part number for so many in use, if they are counted by part number."""

@@ -47,6 +47,9 @@ MOST_REFUSALS_NOTED = 6
 # What one plans with before there is a floor plan.
 FLAT_RUN_M = 30
 MANAGEMENT = ("in-band", "oob")
+# Candidates that are compared for a design of another kind, where its proof would take more.
+MOST_OF_A_KIND = 200
+BEST_FOUND = " (the best found)"
 
 
 @dataclass(frozen=True)
@@ -228,6 +231,7 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
     networks for management are not compared: they cost little.
     """
     problem = answer.problem if answer.problem.plan is None else estimating(answer.problem)
+    settings = replace(settings, most_candidates=MOST_OF_A_KIND)
     for index, fabric in enumerate(problem.fabrics):
         if fabric.role in MANAGEMENT:
             continue
@@ -290,7 +294,8 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
     mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
     part = _part(problem.fabrics[index], other.picked[index][0])
     named = part.tiers[0].switch.id if what.endswith("leaf switch") else value
-    return _of_sums(problem, mine, theirs, what, named, summary_of(part))
+    is_proven = other.optimum.verdict == "optimal" or problem.plan is not None
+    return _of_sums(problem, mine, theirs, what, named, summary_of(part) + ("" if is_proven else BEST_FOUND))
 
 
 def _of_sums(problem: Problem, mine: Sums, theirs: Sums, what: str, value: str, summary: str) -> Alternative:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import floor
+from math import floor, inf
 
 from fabopt.clock import Clock, Settings
 from fabopt.errors import NoAnswerError
@@ -37,6 +37,12 @@ class Optimum:
     program: Program | None = None
     least: int | None = None
     values: Mapping[str, int] = field(default_factory=dict)
+
+    def least_above(self, fixed: int) -> float:
+        """What the candidates of the program have at least beside ``fixed``; infinite if none meets the limits."""
+        if self.least is None:
+            return inf if self.verdict == "infeasible" else -inf
+        return self.least - fixed
 
 
 def optimum_of(problem: Problem, candidates: Sequence[Candidate], settings: Settings, clock: Clock) -> Optimum:

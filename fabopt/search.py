@@ -36,10 +36,12 @@ from fabopt.weighing import (
     first_of_each,
     least_of,
     stage_steps,
-    stock_value,
+    stage_weights,
+    stock_weight,
     tolerance,
     uses_of,
     weights_table,
+    without_dear_switches,
 )
 
 # The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
@@ -87,11 +89,12 @@ class Search:
         self.restrictions = restrictions or {}
         self.table, self.caps = weights_table(problem)
         self.steps = stage_steps(problem)
-        self.saving = problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy))
+        self.saving = stock_weight(problem)
         self.fixed = problem.fixed_objective
         self.sized = 0
         self.together = Together(problem, self._open_one, self._space, self._sized)
         self.left_out = False
+        self.most_cents: int | None = None
         self.placed = Placed(problem, self.table, settings.prune)
 
     # -- opening the space ------------------------------------------------------------------------------------
@@ -151,12 +154,17 @@ class Search:
         return ClosSpace(self.problem, fabric, costs, self.caps, Restriction(), self.settings.prune)
 
     def _candidates(self, opened: _Opened, most: int | None = None) -> list[Candidate]:
+        """Those that were opened, or so many of the best; not those whose switches do not reach the breaks for it."""
         made: list[Candidate] = []
         for fabric, one in zip(self.problem.fabrics, opened.found, strict=True):
+            if self.settings.prune and self.problem.plan is None and opened.slack:
+                one = without_dear_switches(self.problem, one, opened.slack, self.most_cents)
             places = _places(one)
             if most is not None or self.problem.stands_anywhere:
                 # of what has to suit the others' candidates, all
-                places = sorted(places)[: most if fabric.per_switch is None else None]
+                kept = most if fabric.per_switch is None else None
+                self.left_out |= kept is not None and len(places) > kept
+                places = sorted(places)[:kept]
             if self.problem.stands_anywhere:
                 limit = (one.least + opened.slack) * (1 + RELATIVE_SLACK)
                 mine = self.placed.candidates(((one.batches[b], i) for _, b, i in places), opened.weights, limit)
@@ -253,6 +261,7 @@ class Search:
         if not np.isfinite(opened.bound):
             return Optimum("unknown" if opened.stopped else "infeasible", sized=self.sized)
         slack, best, known = 0.0, Optimum("unknown"), -np.inf
+        most = self.settings.most_candidates if self.problem.plan is None else None
         if len(prices) and self.settings.prune:
             priced = self._price_limits(opened)
             if priced is None:
@@ -261,14 +270,18 @@ class Search:
             slack = 0.0 if best.value is None else self._above(best.value, bound)
             opened = self._open(prices, slack) if slack or prices.any() else opened
         for rise in range(MOST_RISES + 1):
-            solved = self._solve(self._candidates(opened))
+            self.left_out = False
+            solved = self._solve(self._candidates(opened, most if best.picked else None))
             best = outcome = self._better(solved, best)
             known = max(known, self._bound_of(solved, opened))
-            complete = not opened.stopped and not self.clock.is_over()
+            complete = not opened.stopped and not self.left_out and not self.clock.is_over()
             if outcome.value is not None:
                 needed = self._above(outcome.value, opened.bound)
                 if needed <= slack + tolerance(opened.bound) or not self.settings.prune or not complete:
                     return self._finished(self._tied(outcome, ties and complete), known, complete)
+                if self._weigh_up_to(outcome.value):
+                    opened = self._open(prices)
+                    needed = self._above(outcome.value, opened.bound)
                 slack = needed if self.problem.plan is None else self._next(slack, needed, opened.bound)
             elif slack >= self._ceiling(opened.bound) or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
@@ -346,6 +359,18 @@ class Search:
         found = [self._space(spread(self.problem, one), costs).search() for one in self.problem.fabrics]
         return [one.least if one.batches else np.inf for one in found]
 
+    def _weigh_up_to(self, value: int) -> bool:
+        """Bound only designs no dearer than one that was met: they reach fewer breaks. False if no bound changes."""
+        if not self.problem.weights.per_cent or self.problem.plan is not None:
+            return False
+        most = (value - self.fixed) // self.problem.weights.per_cent
+        weights = stage_weights(self.problem, None, most).min(axis=0)
+        if (weights == self.table[0]).all():
+            return False
+        self.table[0], self.most_cents = weights, most
+        self.steps, self.saving = stage_steps(self.problem, most), stock_weight(self.problem, most)
+        return True
+
     def _next(self, slack: float, needed: float, bound: float) -> float:
         """The next threshold on a floor: not at once the one that proves, for a better design may lower that."""
         return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
@@ -381,14 +406,9 @@ class Search:
 
     def _bound_of(self, solved: Optimum, opened: _Opened) -> float:
         """No design has a lower objective: that of the program, or the threshold for all that is not in it."""
-        if opened.stopped:
-            return -np.inf
-        if self.left_out or not self.settings.prune:
-            return opened.bound
-        least = np.inf if solved.verdict == "infeasible" else -np.inf
-        if solved.least is not None:
-            least = solved.least - self.fixed
-        return max(opened.bound, min(least, opened.bound + opened.slack))
+        if opened.stopped or self.left_out or not self.settings.prune:
+            return -np.inf if opened.stopped else opened.bound
+        return max(opened.bound, min(solved.least_above(self.fixed), opened.bound + opened.slack))
 
     def _above(self, value: int, bound: float) -> float:
         return max(0.0, value - self.fixed - bound)

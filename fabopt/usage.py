@@ -64,8 +64,8 @@ def most_between(problem: Problem, candidates: Sequence[Candidate], items: froze
                     total[item][first][last] += max(row[last - first] for row in sums)
     server = problem.server_item
     if server is not None and server in total:
-        reached = list(accumulate(problem.server_adds, initial=0))
-        total[server] = [[max(0, reached[last + 1] - reached[first]) for last in stages] for first in stages]
+        until = [0, *accumulate(problem.server_adds)]
+        total[server] = [[max(0, until[last + 1] - until[first]) for last in stages] for first in stages]
     return dict(total)
 
 

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from fabopt.finance import Weights, weights_of
 from fabopt.goods import Item
 from fabopt.problem import WIRES, Problem, of_item
+from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.needs import Floats
+from fabopt.topology.threshold import RELATIVE_SLACK, Batch, Found
 
 
-def stage_weights(problem: Problem, weights: Weights | None = None) -> Floats:
+def stage_weights(problem: Problem, weights: Weights | None = None, most: int | None = None) -> Floats:
     """Objective (or other) weight of one unit of every item first used at each stage, shape (stages, items).
 
     The least price that any break allows, with the share of spares that every unit asks for, and energy from then on.
+    ``most``: of designs that cost no more than so many cents, which reach no break that takes a dearer order.
     """
     weights = weights or problem.weights
     present = bool(weights.energy)
     rows = [
         [
-            weights.per_cent * item.least_cents(stage, present) * spare_share(item) + of_item(weights, stage, item)
+            weights.per_cent * item.least_cents(stage, present, most) * spare_share(item)
+            + of_item(weights, stage, item)
             for item in problem.goods.items
         ]
         for stage in range(len(problem.stages))
@@ -30,9 +35,9 @@ def stage_weights(problem: Problem, weights: Weights | None = None) -> Floats:
     return np.array(rows, dtype=float)
 
 
-def stage_steps(problem: Problem) -> Floats:
+def stage_steps(problem: Problem, most: int | None = None) -> Floats:
     """What a unit that is there by a stage costs at least more than one of the next, shape (stages - 1, items)."""
-    least = np.minimum.accumulate(stage_weights(problem), axis=0)
+    least = np.minimum.accumulate(stage_weights(problem, None, most), axis=0)
     return np.asarray(least[:-1] - least[1:])
 
 
@@ -80,9 +85,62 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     return np.array(rows), np.array(caps)
 
 
-def stock_value(problem: Problem, present: bool = False) -> int:
-    """What the stock on hand can save at most, in cents."""
-    return sum(item.stock * item.least_cents(0, present) for item in problem.goods.items if item.kind != "server")
+def stock_value(problem: Problem, present: bool = False, most: int | None = None) -> int:
+    """What the stock on hand can save at most, in cents; ``most``: as in ``stage_weights``."""
+    items = (item for item in problem.goods.items if item.kind != "server")
+    return sum(item.stock * item.least_cents(0, present, most) for item in items)
+
+
+def stock_weight(problem: Problem, most: int | None = None) -> int:
+    """The same in the objective."""
+    return problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy), most)
+
+
+def without_dear_switches(problem: Problem, found: Found, slack: float, most: int | None) -> Found:
+    """What was found, without what is past the threshold if its switches cost what so many of them cost."""
+    limit = (found.least + slack) * (1 + RELATIVE_SLACK)
+    kept = []
+    for batch in found.batches:
+        inside = np.flatnonzero(batch.cost[0] + switch_surcharge(problem, batch, most) <= limit)
+        if inside.size:
+            kept.append(batch._replace(shape=batch.shape.take(inside), cost=batch.cost[:, inside]))
+    return replace(found, batches=kept)
+
+
+def switch_surcharge(problem: Problem, batch: Batch, most: int | None) -> Floats:
+    """What the switches of each candidate of a batch cost more than at the least price of any break, shape (size,).
+
+    ``most``: as in ``stage_weights``. So many as a candidate has of them may not reach that break. 0 where it is not
+    as simple: other fabrics that order the same, stock, spares, networks without tiers.
+    """
+    total = np.zeros(batch.cost.shape[1])
+    if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
+        return total
+    parts, shape, planes = batch.parts, batch.shape, batch.parts.nic.planes
+    counts: dict[Item, Floats] = {parts.leaf.item: total + planes * shape.leaves}
+    if parts.spine is not None:
+        pods = shape.pods if parts.core is not None else 1
+        counts[parts.spine.item] = counts.get(parts.spine.item, 0.0) + total + planes * pods * shape.spines
+    if parts.core is not None:
+        counts[parts.core.item] = counts.get(parts.core.item, 0.0) + total + planes * shape.cores
+    for item, count in counts.items():
+        if not item.stock and item.spares is None and not item.incremental:
+            total = total + problem.weights.per_cent * _more_for(problem, item, count, most)
+    return total
+
+
+def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> Floats:
+    """Cents that so many units cost more than at the least price, whenever they are ordered.
+
+    An order that starts a break counts for no more units than are used. A cent a unit and stage is left for rounding.
+    """
+    present, stages = bool(problem.weights.energy), range(len(problem.stages))
+    least = min(item.least_cents(stage, present, most) for stage in stages)
+    price = np.full(len(count), np.inf)
+    for stage in stages:
+        for tier, start in enumerate(item.starts):
+            price = np.minimum(price, item.price(stage, tier, present) * np.maximum(start, count) / count)
+    return np.asarray(np.maximum(0.0, count * (price - least - len(stages))))
 
 
 def least_of(candidate: Candidate, weights: Floats) -> float:

@@ -13,7 +13,7 @@ import pytest
 from fabopt import optimize
 from fabopt import problem as problems
 from fabopt.clock import Clock, Settings
-from fabopt.errors import InputError
+from fabopt.errors import InputError, NoAnswerError
 from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
@@ -176,6 +176,35 @@ def test_a_stopped_clock_keeps_what_is_known() -> None:
     assert not found.complete
     assert [one.kind or one.part for one in found.ranges] == ["switch", "nic", "cable", "switch"]
     assert told[0] == "finding the answer at today's prices"
+
+
+def test_a_stopped_clock_keeps_the_end_that_is_known() -> None:
+    """The lower end of the first row is known when the upper one is looked at."""
+    clock = Clock(None)
+
+    def progress(text: str) -> None:
+        if text.startswith("prices of switch") and text.endswith("1000 %"):
+            clock.stop()
+
+    given = inputs_from_objects(case(4), catalog())
+    found = sensitivity(given, Asked(("switch",)), Settings(progress=progress), clock)
+    whole = sensitivity(given, Asked(("switch",)), Settings(), Clock(None))
+    assert not found.complete and whole.complete
+    (one,), (all_of_it,) = found.ranges, whole.ranges
+    assert (one.low_known, one.high_known, one.proven) == (True, False, False)
+    assert (one.factor_low, one.low) == (all_of_it.factor_low, all_of_it.low)
+    assert (one.factor_high, one.high) == (1, None)
+    assert all_of_it.low_known and all_of_it.high_known
+
+
+def test_an_engine_that_gives_nothing_leaves_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*args: object, **options: object) -> None:
+        raise NoAnswerError("engine scip returned no usable answer")
+
+    monkeypatch.setattr("fabopt.sensitivity.ranges.Search.run", nothing)
+    found = sensitivity(inputs_from_objects(case(4), catalog()), Asked(), Settings("scip"), Clock(None))
+    assert (found.status, found.complete, found.ranges) == ("unknown", False, ())
+    assert "engine scip returned no usable answer" in found.notes
 
 
 def test_no_answer_says_why() -> None:

@@ -11,6 +11,7 @@ from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 
 COLUMNS = (
     *("kind", "part", "unit_price_usd", "factor_low", "factor_high", "price_low_usd", "price_high_usd", "proven"),
+    *("low_known", "high_known"),
     *(f"{end}_{what}" for end in ("low", "high") for what in ("summary", "changes", "objective", "answer_objective")),
 )
 
@@ -30,7 +31,7 @@ def sensitivity_csv(found: Sensitivity) -> bytes:
 
 
 def _row(one: PriceRange) -> dict[str, Any]:
-    row = {column: getattr(one, column) for column in COLUMNS[:8]}
+    row = {column: getattr(one, column) for column in COLUMNS[:10]}
     return row | _end("low", one.low) | _end("high", one.high)
 
 

@@ -14,6 +14,7 @@ from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 
 # Changes of a takeover that are shown; the file has them all.
 MOST_CHANGES_SHOWN = 2
+NOT_KNOWN = "not known"
 
 
 def sensitivity_summary(found: Sensitivity) -> RenderableType:
@@ -46,8 +47,14 @@ def _blocks(found: Sensitivity) -> Iterator[RenderableType]:
 def _row(found: Sensitivity, one: PriceRange) -> list[str]:
     name = f"every {one.kind}" if one.kind is not None else one.part or ""
     now = "" if one.unit_price_usd is None else money(one.unit_price_usd)
-    low = "free" if one.low is None else _limit(one.factor_low, one.price_low_usd)
-    high = "none" if one.factor_high is None else _limit(one.factor_high, one.price_high_usd)
+    low = "not known" if not one.low_known else "free" if one.low is None else _limit(one.factor_low, one.price_low_usd)
+    high = (
+        "not known"
+        if not one.high_known
+        else "none"
+        if one.factor_high is None
+        else _limit(one.factor_high, one.price_high_usd)
+    )
     beyond = [_beyond(found, word, end) for word, end in (("below", one.low), ("above", one.high)) if end is not None]
     if not one.proven:
         beyond.append("not proven")

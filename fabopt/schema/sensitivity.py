@@ -28,7 +28,8 @@ class PriceRange(Strict):
 
     ``factor_low`` is 0 where it stays at any lower price, then ``low`` is None; ``factor_high`` and ``high`` are None
     where it stays up to the file's ``most_factor``. ``unit_price_usd``: of a part bought at one price. ``proven``: both
-    ends are exact to a step of the file's ``step``, and what takes over is the best there is.
+    ends are exact to a step of the file's ``step``, and what takes over is the best there is. ``low_known``,
+    ``high_known``: False for an end that was not found before the work was stopped; its factor is 1.
     """
 
     kind: str | None = None
@@ -41,6 +42,8 @@ class PriceRange(Strict):
     low: Takeover | None = None
     high: Takeover | None = None
     proven: bool
+    low_known: bool = True
+    high_known: bool = True
 
 
 class Sensitivity(Strict):

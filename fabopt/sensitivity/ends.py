@@ -15,6 +15,7 @@ from math import ceil, floor
 from typing import Literal, NamedTuple
 
 from fabopt.clock import Clock, Settings
+from fabopt.errors import NoAnswerError
 from fabopt.problem import Problem
 from fabopt.search import Search
 from fabopt.sensitivity.lines import Line, Met, met_of
@@ -119,7 +120,10 @@ class Ends:
         factor = Fraction(step, STEPS)
         scaled = at_factor(self.base, indices, factor, self.settings.prune)
         quiet = replace(self.settings, progress=lambda text: None)
-        found = Search(scaled.problem, quiet, self.clock).run(ties)
+        try:
+            found = Search(scaled.problem, quiet, self.clock).run(ties)
+        except NoAnswerError:
+            raise StoppedError from None
         if self.clock.is_over() or found.verdict == "unknown":
             raise StoppedError
         if found.value is None:

@@ -13,6 +13,7 @@ from fabopt.billing import bill
 from fabopt.clock import Clock, Settings
 from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import case_record
+from fabopt.errors import NoAnswerError
 from fabopt.front.sweep import catalog_hash
 from fabopt.optimize import Answer, design_of, summaries_of
 from fabopt.optimum import Optimum
@@ -22,7 +23,7 @@ from fabopt.schema.design import Objective
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from fabopt.search import Search
 from fabopt.sensitivity.changes import changes_between
-from fabopt.sensitivity.ends import DIRECTIONS, MOST_STEPS, STEPS, End, Ends, Probe, StoppedError
+from fabopt.sensitivity.ends import DIRECTIONS, MOST_STEPS, STEPS, Direction, End, Ends, Probe, StoppedError
 from fabopt.sensitivity.lines import met_of
 from fabopt.sensitivity.targets import Asked, Target, targets_of
 from fabopt.shelf import shelf_of
@@ -30,6 +31,8 @@ from fabopt.units import CENTS_PER_USD, exact, plain, rounded, usd
 
 NOTHING_FITS = "no design is within the budget"
 POWER_NOTE = "objective power_w: no price decides, except between designs that draw the same"
+# What is certain of an end that was not found: the answer is one at today's prices.
+UNKNOWN = End(STEPS, None, False)
 FLOOR_NOTE = "large floor: the likeliest designs were compared at each price, so no end of a range is proven"
 
 
@@ -40,7 +43,10 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
         inputs.case, inputs.catalog, settings.prune, shelf_of(inputs.case, inputs.catalog, settings.prune, whole=True)
     )
     settings.progress("finding the answer at today's prices")
-    optimum = Search(problem, settings, clock).run()
+    try:
+        optimum = Search(problem, settings, clock).run()
+    except NoAnswerError as error:
+        return _stopped(inputs, problem, settings, str(error))
     if optimum.value is None:
         return _without_answer(inputs, problem, optimum, settings, clock)
     answer = Answer(problem, optimum)
@@ -73,6 +79,17 @@ def _notes(problem: Problem) -> Iterator[str]:
         yield POWER_NOTE
     if problem.estimates_floor:
         yield FLOOR_NOTE
+
+
+def _stopped(inputs: Inputs, problem: Problem, settings: Settings, reason: str) -> Sensitivity:
+    """No answer, as no engine gave any."""
+    return Sensitivity(
+        **_head(inputs, problem),
+        status="unknown",
+        objective=Objective(metric=problem.case.objective, engine=settings.engine),
+        complete=False,
+        notes=(*inputs.notes, reason),
+    )
 
 
 def _without_answer(
@@ -108,15 +125,22 @@ class _Work:
                 yield self._range(target, ends, End(0, None, proven), End(MOST_STEPS, None, proven))
                 continue
             told = f"prices of {target.name} ({number + 1} of {len(targets)})"
-            try:
-                low, high = (ends.find(target.indices, direction, told) for direction in DIRECTIONS)
-            except StoppedError:
-                self.complete = False
+            low, high = (self._end(ends, target, direction, told) for direction in DIRECTIONS)
+            if low is not None or high is not None:
+                yield self._range(target, ends, low or UNKNOWN, high or UNKNOWN)
+            if not self.complete:
                 return
-            yield self._range(target, ends, low, high)
+
+    def _end(self, ends: Ends, target: Target, direction: Direction, told: str) -> End | None:
+        """An end of a range; None if the work was stopped before it was found."""
+        try:
+            return ends.find(target.indices, direction, told)
+        except StoppedError:
+            self.complete = False
+            return None
 
     def _range(self, target: Target, ends: Ends, low: End, high: End) -> PriceRange:
-        stays = high.beyond is None
+        stays = high.beyond is None and high is not UNKNOWN
         price = None if target.unit_price_usd is None else exact(target.unit_price_usd) * CENTS_PER_USD / STEPS
         return PriceRange(
             kind=target.name if target.form == "kind" else None,
@@ -129,6 +153,8 @@ class _Work:
             low=None if low.beyond is None else self._takeover(target, ends, low.beyond),
             high=None if high.beyond is None else self._takeover(target, ends, high.beyond),
             proven=low.is_proven and high.is_proven,
+            low_known=low is not UNKNOWN,
+            high_known=high is not UNKNOWN,
         )
 
     def _takeover(self, target: Target, ends: Ends, probe: Probe) -> Takeover:

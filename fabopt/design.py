@@ -11,7 +11,7 @@ from fabopt.billing import products_by_id, whole_metres
 from fabopt.demand import resolved
 from fabopt.expansion import growth_of
 from fabopt.hardware import CageUse, SwitchType
-from fabopt.metrics import figures
+from fabopt.metrics import failures_left, figures
 from fabopt.ordering import Picked
 from fabopt.problem import FabricProblem, Problem
 from fabopt.schema.base import Strict
@@ -62,6 +62,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         metrics=found.metrics,
         placement=_placement(clos),
         growth=growth_of(problem, fabric, clos, units),
+        failures=failures_left(clos, problem.server.gpus, [(one.failed, one.count) for one in fabric.resilience]),
     )
 
 

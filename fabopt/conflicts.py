@@ -24,6 +24,7 @@ from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
 from fabopt.slots import cards_at_least, slots_are_short, sum_of_cards
 from fabopt.spending import share_of, spending, together
+from fabopt.topology.clos.survival import bandwidth_left
 from fabopt.topology.families import most_servers
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
@@ -197,6 +198,8 @@ def _demands(inquiry: Inquiry) -> Iterator[Conflict]:
             yield from _ratio(inquiry, fabric, index, tier, limits)
         for figure in DEMANDED_FIGURES:
             yield from _figure(inquiry, fabric, index, figure)
+        for number in range(len(fabric.survived)):
+            yield from _left_over(inquiry, fabric, index, number)
 
 
 def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:
@@ -257,8 +260,6 @@ def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterat
     wanted = getattr(fabric, key)
     if wanted is None:
         return
-    limit = f"fabrics.{fabric.name}.{key}"
-    inquiry.tell(limit)
 
     def reached(least: float | None) -> Fraction | None:
         found = inquiry.design(_changed(inquiry.case, fabric, **{key: least}))
@@ -267,6 +268,35 @@ def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterat
         given: Fraction = getattr(figures(found.picked[index][0].design, inquiry.problem.gpus), figure)
         return given
 
+    what = f"the most {DEMANDED_FIGURES[figure]} bandwidth per GPU that a design gives"
+    yield from _most(inquiry, f"fabrics.{fabric.name}.{key}", wanted, reached, what)
+
+
+def _left_over(inquiry: Inquiry, fabric: Fabric, index: int, number: int) -> Iterator[Conflict]:
+    """The most bandwidth that a design has left after the failures of one of the case's demands."""
+    one = fabric.survived[number]
+    failed, count = one.failures
+
+    def reached(least: float | None) -> Fraction | None:
+        changed = () if least is None else (one.model_copy(update={"min_gbps_per_gpu": least}),)
+        demands = (*fabric.survived[:number], *changed, *fabric.survived[number + 1 :])
+        found = inquiry.design(_changed(inquiry.case, fabric, resilience=demands or None))
+        if found is None:
+            return None
+        clos = found.picked[index][0].design
+        gpus = inquiry.problem.server.gpus
+        return Fraction(bandwidth_left(clos.parts, clos.shape, clos.down_ports, gpus, failed, count))
+
+    limit = f"fabrics.{fabric.name}.resilience.min_gbps_per_gpu"
+    what = f"the most bandwidth per GPU that a design has left after {one.survive}"
+    yield from _most(inquiry, limit, one.min_gbps_per_gpu, reached, what)
+
+
+def _most(
+    inquiry: Inquiry, limit: str, wanted: float, reached: Callable[[float | None], Fraction | None], what: str
+) -> Iterator[Conflict]:
+    """The most Gb/s below the wanted that some design gives; ``reached``: what one gives that has so much, in Mb/s."""
+    inquiry.tell(limit)
     best, high = reached(None), exact(wanted) * MBPS_PER_GBPS
     if best is None:
         return
@@ -278,7 +308,7 @@ def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterat
         limit=limit,
         value=wanted,
         needed=plain_fraction(_rounded_down(best / MBPS_PER_GBPS, GBPS_DIGITS), GBPS_DIGITS),
-        detail=f"the most {DEMANDED_FIGURES[figure]} bandwidth per GPU that a design gives (within 0.1%)",
+        detail=f"{what} (within 0.1%)",
     )
 
 

@@ -73,10 +73,15 @@ def demand_of(fabric: Fabric, case: Case, stage: Stage | None = None) -> Demand:
         mbps(wanted),
         ratio(most.leaf),
         ratio(most.spine),
-        mbps(fabric.min_bisection_gbps_per_gpu or 0),
+        max(mbps(one or 0) for one in (fabric.min_bisection_gbps_per_gpu, *_left_over(fabric))),
         mbps(fabric.min_alltoall_gbps_per_gpu or 0),
         mbps(fabric.min_allreduce_gbps_per_gpu or 0),
     )
+
+
+def _left_over(fabric: Fabric) -> tuple[float, ...]:
+    """What must be left when something fails; bisection is no less."""
+    return tuple(one.min_gbps_per_gpu for one in fabric.survived)
 
 
 def stages_of(case: Case, server: Server) -> tuple[Stage, ...]:

@@ -11,7 +11,7 @@ from fabopt.billing import products_by_id, whole_metres
 from fabopt.demand import resolved
 from fabopt.expansion import growth_of
 from fabopt.hardware import NicOption
-from fabopt.metrics import figures
+from fabopt.metrics import failures_left, figures
 from fabopt.ordering import Picked
 from fabopt.problem import FabricProblem, Problem
 from fabopt.schema.base import Strict
@@ -61,6 +61,9 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         metrics=found.metrics(),
         placement=part.placement,
         growth=growth_of(problem, fabric, candidate.design, units),
+        failures=failures_left(
+            candidate.design, problem.server.gpus, [(one.failed, one.count) for one in fabric.resilience]
+        ),
     )
 
 

@@ -10,13 +10,15 @@ port of the next server. Hops are switches on the longest shortest path. Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.graph.leaves import LeafClass, matched_links, mean_switches
-from fabopt.schema.design import Metrics
+from fabopt.schema.case import Failing
+from fabopt.schema.design import Failure, Metrics
 from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.clos.survival import bandwidth_left, failures_of, servers_cut_off
 from fabopt.topology.direct.design import Direct
 from fabopt.units import MBPS_PER_GBPS, plain_fraction
 
@@ -99,6 +101,23 @@ def figures(clos: Clos | Direct, gpus: int) -> Figures:
         HOPS_BY_TIERS[clos.tiers],
         Fraction(1) if clos.tiers == 1 else mean_switches(leaf_classes(clos)),
     )
+
+
+def failures_left(clos: Clos | Direct, gpus: int, asked: Sequence[tuple[Failing, int]]) -> tuple[Failure, ...]:
+    """What is left when one box or link of each kind fails, and after the failures that the case asks about.
+
+    ``gpus``: of a server. Nothing for networks without tiers, and where rails have planes of their own.
+    """
+    parts, shape = clos.parts, clos.shape
+    if isinstance(clos, Direct) or parts.nic.apart:
+        return ()
+    found = []
+    for failed, count in dict.fromkeys([*((failed, 1) for failed in failures_of(parts)), *asked]):
+        left = Fraction(bandwidth_left(parts, shape, clos.down_ports, gpus, failed, count))
+        cut_off = servers_cut_off(parts, shape, failed) if count == 1 else None
+        rate = plain_fraction(left / MBPS_PER_GBPS)
+        found.append(Failure(failed=failed, count=count, gbps_per_gpu=rate, servers_cut_off=cut_off))
+    return tuple(found)
 
 
 def _per_gpu(clos: Clos, gpus: int, port_rate: Fraction) -> Fraction:

@@ -30,14 +30,14 @@ from fabopt.placement.anywhere import MOST_RACKS, OpenLayout
 from fabopt.placement.layout import Layout
 from fabopt.procurement import terms_of
 from fabopt.roles import settled
-from fabopt.schema.case import Case, Fabric, Stage
+from fabopt.schema.case import Case, Fabric, Failing, Stage
 from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.topologies import families_of
 from fabopt.shelf import Shelf, shelf_names, shelf_of
 from fabopt.tolerance import with_needs
-from fabopt.units import cents, exact, milliwatts
+from fabopt.units import cents, exact, mbps, milliwatts
 
 WIRES = ("cable", "fibre")
 
@@ -63,6 +63,15 @@ class Wants:
     allreduce: Fraction = Fraction(0)
 
 
+@dataclass(frozen=True)
+class Survival:
+    """What must be left per GPU (Mb/s) when ``count`` boxes or links of a kind fail."""
+
+    failed: Failing
+    count: int
+    least_mbps: int
+
+
 @dataclass(frozen=True, eq=False)
 class FabricProblem:
     """One fabric to design. ``runs_m``: of every kind of link; on a floor the least that one can be."""
@@ -85,6 +94,7 @@ class FabricProblem:
     refused_nics: tuple[str, ...]
     layout: Layout | None = None
     wants: Wants | None = None
+    resilience: tuple[Survival, ...] = ()
     # on a small floor, the sets of racks for servers between which a candidate is free
     places: tuple[OpenLayout, ...] = ()
     # on a floor without a layout: whether bounds count how far apart servers are
@@ -102,6 +112,7 @@ class FabricProblem:
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.wants,
+            self.resilience,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
@@ -399,6 +410,7 @@ def _fabric(
         protocols=protocols,
         tiers=_tiers(fabric),
         wants=_wants(demand),
+        resilience=tuple(Survival(*one.failures, mbps(one.min_gbps_per_gpu)) for one in fabric.survived),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
         group_servers=_group_servers(fabric, servers_per_rack(case.site, server), servers),

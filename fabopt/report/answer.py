@@ -14,6 +14,7 @@ from fabopt.schema.design import (
 )
 
 _METRICS = {"capex_usd": "purchase price", "tco_usd": "total cost of ownership", "power_w": "power"}
+_MANY = {"leaf": "leaves", "switch": "switches"}
 _TIERS = {1: "one switch tier", 2: "two switch tiers", 3: "three switch tiers"}
 
 
@@ -103,6 +104,15 @@ def bandwidth_line(fabric: FabricDesign) -> str:
         f"per GPU: injection {plain(one.injection_gbps_per_gpu)}, bisection {plain(one.bisection_gbps_per_gpu)}, "
         f"all-to-all {plain(one.alltoall_gbps_per_gpu)} Gb/s; at most {hops} on a path"
     )
+
+
+def failure_line(fabric: FabricDesign) -> str:
+    """Say what is left when something fails; empty where the file does not say."""
+    parts = []
+    for one in fabric.failures:
+        cut = f" ({some(one.servers_cut_off, 'server')} cut off)" if one.servers_cut_off else ""
+        parts.append(f"{some(one.count, one.failed, _MANY.get(one.failed, ''))} {plain(one.gbps_per_gpu)}{cut}")
+    return f"left per GPU without {', '.join(parts)} Gb/s" if parts else ""
 
 
 def structure_line(fabric: FabricDesign) -> str:

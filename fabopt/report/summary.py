@@ -13,6 +13,7 @@ from rich.text import Text
 from fabopt.report.answer import (
     bandwidth_line,
     fabric_line,
+    failure_line,
     headline,
     metric_name,
     nic_line,
@@ -41,7 +42,8 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     for fabric in design.fabrics:
         yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
         yield _switch_table(fabric)
-        yield from (_line(line) for line in (nic_line(fabric), structure_line(fabric), bandwidth_line(fabric)))
+        about = (nic_line(fabric), structure_line(fabric), bandwidth_line(fabric), failure_line(fabric))
+        yield from (_line(line) for line in about if line)
         yield Text()
         yield _link_table(fabric)
     if design.workload is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import re
+from typing import Annotated, Literal, Self, cast
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from fabopt.schema.base import (
     Count,
@@ -123,6 +124,32 @@ class SwitchChoice(Strict):
     core: Any_ | Ids = "any"
 
 
+Failing = Literal["leaf", "spine", "core", "plane", "cable", "switch"]
+SURVIVED = re.compile(r"([1-9][0-9]{0,3}) (leaf|leaves|spines?|cores?|planes?|cables?|switch|switches)")
+PLURALS: dict[str, Failing] = {"leaves": "leaf", "switches": "switch", "spines": "spine", "cores": "core",
+                               "planes": "plane", "cables": "cable"}  # fmt: skip
+
+
+def _check_survived(text: str) -> str:
+    if SURVIVED.fullmatch(text) is None:
+        raise ValueError("write a number and what fails, as in `1 leaf`: leaf, spine, core, plane, cable or switch")
+    return text
+
+
+class Resilience(Strict):
+    """What must be left per GPU when so many boxes or links of one kind fail, at the worst places: ``1 leaf``."""
+
+    survive: Annotated[str, AfterValidator(_check_survived)]
+    min_gbps_per_gpu: Gbps
+
+    @property
+    def failures(self) -> tuple[Failing, int]:
+        """What fails, and how many."""
+        number, what = self.survive.split()
+        kind = PLURALS.get(what, what)
+        return cast(Failing, kind), int(number)
+
+
 Tier = Literal[1, 2, 3]
 
 
@@ -151,10 +178,17 @@ class Fabric(Strict):
     oob: OutOfBand | None = None
     separation: Separation = "physical"
     carries: tuple[Carried, ...] = ()
+    resilience: Resilience | tuple[Resilience, ...] | None = None
     group_by: Literal["any", "rack"] = "any"
     switches: SwitchChoice = SwitchChoice()
     attachments: tuple[Attachment, ...] = ()
     reserve_ports: Annotated[float, Field(ge=0, lt=1)] = 0
+
+    @property
+    def survived(self) -> tuple[Resilience, ...]:
+        """All that it must survive."""
+        given = self.resilience
+        return () if given is None else given if isinstance(given, tuple) else (given,)
 
     @model_validator(mode="after")
     def _attachment_names_differ(self) -> Self:

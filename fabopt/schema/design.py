@@ -213,6 +213,18 @@ class Metrics(Strict):
     mean_switch_hops: Number | None = None
 
 
+class Failure(Strict):
+    """What is left when ``count`` boxes or links of a kind fail at the worst places, see docs/bandwidth.md.
+
+    ``servers_cut_off``: from the largest part that stays joined; None for more than one failure.
+    """
+
+    failed: Literal["leaf", "spine", "core", "plane", "cable", "switch"]
+    count: int
+    gbps_per_gpu: Number
+    servers_cut_off: int | None = None
+
+
 class StageStructure(Strict):
     """A fabric as it stands at one stage: words of ``Structure``, of what is installed by then; counts over all planes.
 
@@ -280,6 +292,7 @@ class FabricDesign(Strict):
     metrics: Metrics
     placement: Placement | None = None
     growth: tuple[StageStructure, ...] = ()
+    failures: tuple[Failure, ...] = ()
 
     @property
     def clos(self) -> Structure:

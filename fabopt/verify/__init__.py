@@ -102,6 +102,7 @@ from fabopt.verify.structure import (
     striping_is_even,
     switch_counts_close,
 )
+from fabopt.verify.survival import failures_leave_bandwidth
 from fabopt.verify.totals import (
     energy_is_paid,
     limits_hold,
@@ -162,6 +163,7 @@ FABRIC_RULES: tuple[FabricRule, ...] = (
     cage_groups_come_first,
     metrics_are_recomputed,
     figures_meet_demand,
+    failures_leave_bandwidth,
 )
 WIRING_RULES: tuple[WiringRule, ...] = (
     boxes_are_listed,

@@ -22,6 +22,7 @@ from fabopt.topology.clos.shape import (
     usable_ports,
 )
 from fabopt.topology.clos.spines import Spines
+from fabopt.topology.clos.survival import may_survive, survives
 from fabopt.topology.clos.wants import has_room, leaf_uplinks
 from fabopt.topology.needs import Floats, Number, ceil_of
 from fabopt.topology.threshold import Batch, Threshold
@@ -84,6 +85,9 @@ class Leaves:
         )
         fits = int(self._down_ports(shape)[0]) <= usable_ports(block.down, block.leaf)
         roomy = bool(has_room(self.fabric, self._parts(block), shape)[0])
+        endpoints = most_endpoints(shape, self.fabric.attachment_ports)
+        gpus = self.problem.server.gpus
+        roomy = roomy and bool(survives(self.fabric, self._parts(block), shape, endpoints, gpus)[0])
         if fits and roomy and self._joins_servers(block, nic.ports_per_plane):
             yield shape
 
@@ -151,7 +155,10 @@ class Leaves:
             return
         rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
         rows = open_[rows]
-        roomy = has_room(self.fabric, self._parts(block), replace(shape, g=shape.g[rows], u=u))
+        wide = replace(shape, g=shape.g[rows], u=u)
+        roomy = has_room(self.fabric, self._parts(block), wide)
+        if self.fabric.resilience:
+            roomy &= may_survive(self.fabric, self._parts(block), wide, endpoints[rows], gpus)
         rows, u = rows[roomy], u[roomy]
         bound = base[:, rows] + per_uplink[:, rows] * u
         for some in chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):

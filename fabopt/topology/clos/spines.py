@@ -27,6 +27,7 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
+from fabopt.topology.clos.survival import survives
 from fabopt.topology.clos.wants import spine_uplinks
 from fabopt.topology.needs import Floats, Number, ceil_of
 from fabopt.topology.threshold import Batch, Threshold
@@ -133,6 +134,7 @@ class Spines:
             stack, _ = stacked
             links = stack.planes * shape.leaves * shape.u
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
+            fits &= self._survives(stack.parts(), shape)
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
             bound = cost + np.multiply.outer(stack.least, links)
             kept = np.flatnonzero(fits & self.threshold.within(bound))
@@ -149,6 +151,11 @@ class Spines:
         if self.bounds.early is not None:
             cost[0] += self.bounds.early.of_spines(stack.parts(), shape)
         return cost
+
+    def _survives(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
+        """Which rows have the bandwidth left that is wanted when something fails."""
+        endpoints = most_endpoints(shape, self.fabric.attachment_ports)
+        return survives(self.fabric, parts, shape, endpoints, self.bounds.problem.server.gpus)
 
     def _uplink_cost(self, stack: _Stack, shape: Shape, spine_cages: Number) -> Floats:
         """What the leaves' uplinks cost at least: as for the least run, and on a floor for their own runs."""
@@ -306,6 +313,9 @@ class Spines:
         boxes = stack.planes * shape.pods * shape.spines
         open_ = np.flatnonzero(self.threshold.within(base + share * (boxes * shape.x)))
         rows, wide = self._core_groups(shape, open_, ports)
+        if rows.size and self.fabric.resilience:
+            left = np.flatnonzero(self._survives(stack.parts(core, use), wide))
+            rows, wide = rows[left], wide.take(left)
         if not rows.size:
             return
         switches = np.multiply.outer(self.costs.of(core.item), stack.planes * wide.cores)

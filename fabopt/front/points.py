@@ -17,9 +17,6 @@ from fabopt.schema.front import FrontPoint
 from fabopt.units import cents, usd
 from fabopt.verify import verify
 
-# What is said of a point beside its metrics where the case has a model.
-PREDICTED = ("gpu_utilization", "exposed_communication", "step_s", "usd_per_effective_gpu")
-
 
 @dataclass(frozen=True)
 class Place:
@@ -42,8 +39,13 @@ def point_of(problem: Problem, met: Met, place: Place) -> FrontPoint:
     values["servers"] = problem.servers
     if design.workload is not None:
         use = design.workload
-        predicted = {name: getattr(use, name) for name in PREDICTED}
-        values |= {name: value for name, value in predicted.items() if value is not None}
+        values |= {
+            "gpu_utilization": use.gpu_utilization,
+            "exposed_communication": use.exposed_communication,
+            "step_s": use.step_s,
+        }
+        if use.usd_per_effective_gpu is not None:
+            values["usd_per_effective_gpu"] = use.usd_per_effective_gpu
     value = getattr(design.totals, place.metric) if place.metric not in values else values[place.metric]
     return FrontPoint(
         budget_usd=place.budget_usd,

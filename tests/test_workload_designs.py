@@ -9,11 +9,15 @@ from typing import Any
 import pytest
 
 from fabopt import optimize
+from fabopt.clock import Clock, Settings
+from fabopt.errors import InputError
 from fabopt.export.design import design_bytes
+from fabopt.front.fronts import objectives_of, pareto_front
 from fabopt.front.keys import changed_inputs, content_of
 from fabopt.problem import problem_of
 from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Design
+from fabopt.schema.front import FrontPoint
 from fabopt.verify import verify
 from tests.small import Json, assert_proven
 
@@ -169,6 +173,47 @@ def test_keys_of_the_plan_can_be_swept() -> None:
     problems = [problem_of(one.case, one.catalog) for one in (inputs, changed)]
     assert [one.needs is not None for one in problems] == [True, True]
     assert problems[0].needs != problems[1].needs
+
+
+# -- fronts -----------------------------------------------------------------------------------------------------------
+
+
+def points(*maximize: str) -> list[FrontPoint]:
+    inputs = inputs_from_objects(case({"gpu_utilization": 1, "max_exposed_communication": 0.5}))
+    objectives = objectives_of(["capex_usd"], maximize, None)
+    found = pareto_front(inputs, objectives, None, Settings(), Clock(None), lambda met: None)
+    assert found.complete
+    return list(found.points)
+
+
+def test_front_of_utilization_is_that_of_bisection_seen_through_the_model() -> None:
+    """More bisection never means less utilization; where it means no more, the cheaper design is the point."""
+    best: dict[float, float] = {}
+    for point in points("bisection_gbps_per_gpu"):
+        best.setdefault(point.values["least_gpu_utilization"], point.values["capex_usd"])
+    trade = [
+        (point.values["least_gpu_utilization"], point.values["capex_usd"]) for point in points("least_gpu_utilization")
+    ]
+    assert trade == sorted(best.items())
+    assert len(trade) > 1
+
+
+def test_points_say_what_is_predicted() -> None:
+    """What is sure is no more than what is predicted for how the groups fall."""
+    for point in points("least_gpu_utilization"):
+        assert point.values["least_gpu_utilization"] <= point.values["gpu_utilization"]
+        assert point.values["usd_per_effective_gpu"] > 0 and point.values["step_s"] > 0
+
+
+def test_utilization_wants_a_model() -> None:
+    inputs = inputs_from_objects({**case(), "workload": None})
+    objectives = objectives_of(["capex_usd"], ["least_gpu_utilization"], None)
+    with pytest.raises(InputError) as refusal:
+        pareto_front(inputs, objectives, None, Settings(), Clock(None), lambda met: None)
+    assert str(refusal.value) == (
+        "--maximize: the case has no model to predict this of; found 'least_gpu_utilization'; "
+        "write workload: {model: ...}, see `fabopt models`"
+    )
 
 
 # -- what verify refuses ----------------------------------------------------------------------------------------------

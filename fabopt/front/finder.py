@@ -145,8 +145,7 @@ def asked(problem: Problem, demands: Demands) -> Problem | None:
     useful = least_bisection_kbps(problem, wanted[UTILIZATION]) if UTILIZATION in wanted else 0
     if useful is None:
         return None
-    wanted[UTILIZATION] = useful
-    fabrics = tuple(_wanting(problem, fabric, wanted) for fabric in problem.fabrics)
+    fabrics = tuple(_wanting(problem, fabric, wanted, useful) for fabric in problem.fabrics)
     if any(not any(fabric.nics.values()) for fabric in fabrics):
         return None
     return replace(problem, limits=limits, fabrics=fabrics)
@@ -165,10 +164,13 @@ def _limited(problem: Problem, limits: Limits, name: str, grade: int) -> Limits:
     return replace(limits, **{field: most if before is None else min(most, before)})
 
 
-def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands) -> FabricProblem:
-    """A fabric with cards that give enough, and with what else is wanted of it; utilization is in kb/s of bisection."""
+def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kbps: int) -> FabricProblem:
+    """A fabric with cards that give enough, and with what else is wanted of it.
+
+    ``useful_kbps``: the bisection that the utilization which is wanted takes of the fabric that a model runs over.
+    """
     speeds = wanted if fabric.name in measured(problem) else {}
-    useful = wanted[UTILIZATION] if problem.needs is not None and problem.needs.fabric == fabric.name else 0
+    useful = useful_kbps if problem.needs is not None and problem.needs.fabric == fabric.name else 0
     bisection = least_mbps(max(speeds.get("bisection_gbps_per_gpu", 0), useful))
     injection = max(bisection, least_mbps(speeds.get("gbps_per_gpu", 0)))
     room = wanted.get("headroom_servers", 0)

@@ -29,6 +29,7 @@ from fabopt.placement.layout import POLICIES
 from fabopt.problem import FabricProblem, Problem, estimating, problem_of
 from fabopt.read import Inputs
 from fabopt.schema.design import Alternative, Design, Objective, Totals
+from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search import Search
 from fabopt.solvers import ENGINES
 from fabopt.topology.candidate import Candidate
@@ -173,12 +174,22 @@ def _objective(answer: Answer, totals: Totals, engine: str, seconds: float) -> O
 def notes_of(problem: Problem, inputs: Inputs) -> Iterator[str]:
     """What a reader must know: cards that were refused, servers without power."""
     yield from inputs.notes
+    yield from _left_out(problem)
     for fabric in problem.fabrics:
         for text in fabric.refused_nics[:MOST_REFUSALS_NOTED]:
             yield f"{fabric.name}: not picked: {text}"
         more = len(fabric.refused_nics) - MOST_REFUSALS_NOTED
         if more > 0:
             yield f"{fabric.name}: {more} more cards are held back by their PCIe slots"
+
+
+def _left_out(problem: Problem) -> Iterator[str]:
+    """Families that ``any`` does not stand for in this case, and why."""
+    for fabric in problem.case.fabrics:
+        for topology in DESIGNED if "any" in fabric.topologies else ():
+            words = [feature.words for feature in refused(problem.case, fabric, topology)]
+            if words:
+                yield f"{fabric.name}: {topology} left out, which does not support {' and '.join(words)}"
 
 
 def _without_answer(

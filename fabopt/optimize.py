@@ -22,6 +22,7 @@ from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import case_record, fabric_design, floor_use, parts_of
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.finance import Weights
+from fabopt.metrics import figures
 from fabopt.naive import naive_plans
 from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, Sums, sums_of
@@ -288,7 +289,19 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
     mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
     part = _part(problem.fabrics[index], other.picked[index][0])
     named = part.tiers[0].switch.id if what.endswith("leaf switch") else value
-    return _of_sums(problem, mine, theirs, what, named, summary_of(part))
+    summary = summary_of(part)
+    if what.endswith("topology"):
+        summary += f"; {theirs.cables:,} cables; {_carries(problem, other.picked[index][0])}"
+    return _of_sums(problem, mine, theirs, what, named, summary)
+
+
+def _carries(problem: Problem, candidate: Candidate) -> str:
+    """Bandwidth figures in words, for families are not compared by cost alone."""
+    one = figures(candidate.design, problem.gpus).metrics
+    return (
+        f"bisection {one.bisection_gbps_per_gpu:g}, all-to-all {one.alltoall_gbps_per_gpu:g} Gb/s per GPU, "
+        f"at most {one.max_switch_hops} switches on a path"
+    )
 
 
 def _of_sums(problem: Problem, mine: Sums, theirs: Sums, what: str, value: str, summary: str) -> Alternative:

@@ -23,6 +23,7 @@ from fabopt.design import case_record, fabric_design, floor_use, parts_of
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.finance import Weights
 from fabopt.foresight import use_on
+from fabopt.metrics import figures
 from fabopt.naive import naive_plans
 from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, Sums, sums_of
@@ -31,7 +32,7 @@ from fabopt.problem import FabricProblem, Problem, estimating, problem_of
 from fabopt.read import Inputs
 from fabopt.roles import role_notes
 from fabopt.schema.design import Alternative, Design, Objective, Totals
-from fabopt.schema.topologies import TIERED
+from fabopt.schema.topologies import DESIGNED, TIERED, refused
 from fabopt.search import Search
 from fabopt.solvers import ENGINES
 from fabopt.topology.candidate import Candidate
@@ -184,12 +185,22 @@ def notes_of(problem: Problem, inputs: Inputs) -> Iterator[str]:
     """What a reader must know: cards that were refused, servers without power."""
     yield from inputs.notes
     yield from role_notes(inputs.case, problem.server)
+    yield from _left_out(problem)
     for fabric in problem.fabrics:
         for text in fabric.refused_nics[:MOST_REFUSALS_NOTED]:
             yield f"{fabric.name}: not picked: {text}"
         more = len(fabric.refused_nics) - MOST_REFUSALS_NOTED
         if more > 0:
             yield f"{fabric.name}: {more} more cards are held back by their PCIe slots"
+
+
+def _left_out(problem: Problem) -> Iterator[str]:
+    """Families that ``any`` does not stand for in this case, and why."""
+    for fabric in problem.case.fabrics:
+        for topology in DESIGNED if "any" in fabric.topologies else ():
+            words = [feature.words for feature in refused(problem.case, fabric, topology)]
+            if words:
+                yield f"{fabric.name}: {topology} left out, which does not support {' and '.join(words)}"
 
 
 def _without_answer(
@@ -294,8 +305,21 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
     mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
     part = _part(problem.fabrics[index], other.picked[index][0])
     named = part.tiers[0].switch.id if what.endswith("leaf switch") else value
-    is_proven = other.optimum.verdict == "optimal" or problem.plan is not None
-    return _of_sums(problem, mine, theirs, what, named, summary_of(part) + ("" if is_proven else BEST_FOUND))
+    summary = summary_of(part)
+    if what.endswith("topology"):
+        summary += f"; {theirs.cables:,} cables; {_carries(problem, other.picked[index][0])}"
+    if other.optimum.verdict != "optimal" and problem.plan is None:
+        summary += BEST_FOUND
+    return _of_sums(problem, mine, theirs, what, named, summary)
+
+
+def _carries(problem: Problem, candidate: Candidate) -> str:
+    """Bandwidth figures in words, for families are not compared by cost alone."""
+    one = figures(candidate.design, problem.gpus).metrics()
+    return (
+        f"bisection {one.bisection_gbps_per_gpu:g}, all-to-all {one.alltoall_gbps_per_gpu:g} Gb/s per GPU, "
+        f"at most {one.max_switch_hops} switches on a path"
+    )
 
 
 def _of_sums(problem: Problem, mine: Sums, theirs: Sums, what: str, value: str, summary: str) -> Alternative:

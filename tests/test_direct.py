@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from fabopt import optimize
 from fabopt.clock import Clock, Settings
+from fabopt.page.drawing import drawings
 from fabopt.problem import problem_of
 from fabopt.search import Search
+from fabopt.wiring.build import wiring_of
 from tests import small
 from tests.brute_direct import solve
 from tests.random_cases import Dice, a_case, a_catalog
@@ -56,3 +59,60 @@ def test_random_cases_agree(family: str, seed: int) -> None:
         totals["cables"],
     ), (found.name, text)
     assert [check for check in theirs["checks"] if not check["ok"]] == [], text
+
+
+ANY = {"topologies": ["any"], "tiers": "any", "max_oversubscription": 2}
+
+
+def test_any_is_the_cheapest_of_all() -> None:
+    """The families' own optima, and the answer to `any`, which has a line for each of the others."""
+    alone = {
+        family: small.solved(small.case(ANY | {"topologies": [family]}, servers=14)) for family in ("clos", *FAMILIES)
+    }
+    capex = {family: made.totals.capex_usd for family, made in alone.items() if made.totals is not None}
+    made = optimize.solve(small.inputs(small.case(ANY, servers=14)))
+    small.assert_proven(made)
+    assert made.totals is not None and made.totals.capex_usd == min(capex.values())
+    winner = made.fabrics[0].topology
+    others = {one.value: one for one in made.alternatives if one.what == "topology"}
+    assert set(others) == set(capex) - {winner}
+    assert all(one.capex_usd == capex[family] and "bisection" in one.summary for family, one in others.items())
+
+
+def test_engines_agree_on_a_direct_network() -> None:
+    wanted = small.case(ANY | {"topologies": ["hyperx", "dragonfly"]}, servers=10)
+    answers = {small.comparable(small.solved(wanted, engine=engine)) for engine in ("cp-sat", "highs", "scip", "cbc")}
+    assert len(answers) == 1
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_pruning_loses_nothing(family: str) -> None:
+    wanted = small.case(ANY | {"topologies": [family], "max_oversubscription": 4}, servers=9)
+    assert small.comparable(small.solved(wanted)) == small.comparable(small.solved(wanted, prune=False))
+
+
+def test_demands_on_figures_hold() -> None:
+    """More bisection than the ratio asks for costs no less, and fewer hops leave a full mesh."""
+    free = small.solved(small.case(ANY | {"topologies": ["hyperx"], "max_oversubscription": 8}, servers=14))
+    asked = {"min_bisection_gbps_per_gpu": 150, "max_switch_hops": 2}
+    made = small.solved(small.case(ANY | {"topologies": ["hyperx"], "max_oversubscription": 8} | asked, servers=14))
+    small.assert_proven(made)
+    assert free.totals is not None and made.totals is not None
+    assert made.totals.capex_usd >= free.totals.capex_usd
+    assert made.fabrics[0].metrics.bisection_gbps_per_gpu >= 150
+    assert made.fabrics[0].metrics.max_switch_hops == 2
+
+
+def test_any_leaves_out_what_cannot_grow() -> None:
+    stages = [{"name": "one", "servers": 4}, {"name": "two", "month": 12, "servers": 6}]
+    made = small.solved(small.case(ANY, stages=stages))
+    assert made.fabrics[0].topology == "clos"
+    assert [note for note in made.notes if "left out" in note] == [
+        f"compute: {family} left out, which does not support growth in stages" for family in FAMILIES
+    ]
+
+
+def test_a_report_draws_links_between_equals() -> None:
+    made = small.solved(small.case(ANY | {"topologies": ["hyperx"]}, servers=14))
+    picture = drawings(made, wiring_of(made))["compute"].svg
+    assert 'class="arch"' in picture

@@ -152,7 +152,12 @@ class Sizes:
 def shrinks(problem: Problem) -> bool:
     """Whether a design for N > 2 servers gives one for N - 1 that takes no more of anything."""
     plain = all(not fabric.attachments and fabric.group_servers is None and fabric.even for fabric in problem.fabrics)
-    return plain and problem.plan is None and len(problem.stages) == 1
+    return plain and problem.plan is None and len(problem.stages) == 1 and all(map(_is_clos, problem.fabrics))
+
+
+def _is_clos(fabric: FabricProblem) -> bool:
+    """Whether no other family is looked at: what these need for fewer servers is another network."""
+    return fabric.topologies == ("clos",)
 
 
 def _least_share(problem: Problem, fabric: FabricProblem, costs: Costs, caps: Floats) -> float:
@@ -165,7 +170,7 @@ def _least_share(problem: Problem, fabric: FabricProblem, costs: Costs, caps: Fl
         for nic in bounds.nics(protocol):
             for share, leaf, down in bounds.lowers(nic.port, protocol, None):
                 alone = float(bounds.of_servers(nic, share)[0])
-                if 1 in fabric.tiers:
+                if 1 in fabric.tiers or not _is_clos(fabric):
                     least = min(least, alone)
                 if alone >= least:
                     break

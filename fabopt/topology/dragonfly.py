@@ -23,6 +23,7 @@ class DragonflyKin:
     """Numbers are a, G, the local links of a pair, and the global links of a group."""
 
     name = "dragonfly"
+    slack_ports = 1
 
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
         """Groups of any size, no more than needed; global links as the load asks, or more to save local ones."""

@@ -24,6 +24,7 @@ class HyperxKin:
     """Sides S_i >= 2 and multiplicities m_i; numbers are the sides, then the multiplicities."""
 
     name = "hyperx"
+    slack_ports = 0
 
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
         """Boxes of no more switches than needed, their pairs joined as the load asks, or filling wires."""

@@ -25,6 +25,7 @@ class TorusKin:
     """Sides k_i >= 3 and multiplicities m_i; numbers are the sides, then the multiplicities."""
 
     name = "torus"
+    slack_ports = 0
 
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
         """Boxes of no more switches than needed, their rings as thick as the load asks, or filling wires."""

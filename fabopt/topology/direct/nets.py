@@ -97,6 +97,10 @@ class Kin(Protocol):
     def name(self) -> str:
         """As in the case and the design file."""
 
+    @property
+    def slack_ports(self) -> int:
+        """How many links more than the mean of all switches the busiest one may have, at most (and not quite)."""
+
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
         """Networks of at least so many switches that carry a load, on as many ports of a switch at the most.
 
@@ -143,7 +147,7 @@ def moore_mean(switches: Ints, ports: Ints) -> Floats:
 
 
 def fewest_ports(kin: Kin, ports: Ints, leaves: Ints, bisection: Fraction, most: int) -> Ints:
-    """Ports that a switch needs for others at the least, with so many server ports; ``most + 1`` where that is too few.
+    """Ports that the busiest switch needs for others at the least, with so many server ports; ``most + 1``: too many.
 
     All traffic takes ``2 d bisection`` times the mean distance in links of every switch. More switches are no nearer,
     and more ports make no distance longer, so that the least number is found by halves.

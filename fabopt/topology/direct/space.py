@@ -114,8 +114,14 @@ class DirectSpace:
         room = uplinks_that_fit(leaf, down, up, ports)
         leaves = np.maximum(2, ceil_of(load.endpoints, ports))
         links = fewest_ports(self.kin, ports, leaves, load.bisection, int(room.max()))
-        cost = self.costs.of(leaf.item)[:, np.newaxis] + np.multiply.outer(self._half_link(up, protocol), links)
+        cost = self.costs.of(leaf.item)[:, np.newaxis] + np.multiply.outer(
+            self._half_link(up, protocol), self._mean_links(links)
+        )
         return np.asarray((np.where(links <= room, cost, np.inf) / ports).min(axis=1))
+
+    def _mean_links(self, busiest: Ints) -> Ints:
+        """Fewest links of a switch, taken over all, where the busiest one has so many; 1 at the least joins them."""
+        return np.maximum(1, busiest - self.kin.slack_ports)
 
     def _half_link(self, up: CageUse, protocol: str) -> Floats:
         """The least that one end of a link costs, over the shorter run or the longer."""
@@ -151,7 +157,7 @@ class DirectSpace:
         load, most_links = self._load(parts, 1), usable_ports(block.up, block.leaf)
         least = fewest_ports(self.kin, g * k, np.maximum(2, shape.leaves), load.bisection, most_links)
         each = self.costs.of(block.leaf.item)[:, np.newaxis] + np.multiply.outer(
-            self._half_link(block.up, block.protocol), least
+            self._half_link(block.up, block.protocol), self._mean_links(least)
         )
         bound = base + each * (nic.planes * shape.leaves)
         for at in np.argsort(bound[0], kind="stable").tolist():

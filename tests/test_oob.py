@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from fabopt.clock import Clock, Settings
+from fabopt.problem import Limits, problem_of, with_objective
 from fabopt.schema.design import Design, Totals
+from fabopt.search import Search
 from fabopt.verify import verify
 from tests.brute_oob import least
-from tests.small import Json, assert_proven, counts, solved
+from tests.small import Json, assert_proven, counts, inputs, solved
 
 # Three spare copper ports to a cable of $2; a server of one card slot and one port of management.
 CATALOG: Json = {
@@ -182,3 +185,13 @@ def test_the_rule_is_proven_where_it_applies() -> None:
     names = {check.name for check in solved(case(COMPUTE, OOB), parts()).checks}
     assert "oob_covers_boxes" in names
     assert "oob_covers_boxes" not in {check.name for check in solved(case(COMPUTE), parts()).checks}
+
+
+def test_budgets_of_one_problem_do_not_mix() -> None:
+    """What a search has found within one budget is not taken for another one."""
+    given = inputs(case(COMPUTE, OOB), parts())
+    problem = problem_of(given.case, given.catalog)
+    for usd in (2000, 1351, 1352, 1100, 1400):
+        limited = with_objective(problem, "capex_usd", Limits(capex_cents=100 * usd))
+        found = Search(limited, Settings(), Clock(None)).run()
+        assert (found.verdict, found.value) == (("optimal", 135_200) if usd >= 1352 else ("infeasible", None))

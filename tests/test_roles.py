@@ -93,6 +93,12 @@ def test_a_settled_case_is_settled_again_as_it_is() -> None:
     assert problem_of(once, inputs.catalog).case == once
 
 
+def test_strips_that_are_not_counted_are_told() -> None:
+    oob = {"name": "b", "role": "oob", "tiers": 2}
+    assert any("power strips are not counted" in note for note in solved(case(oob)).notes)
+    assert not any("power strips" in note for note in solved(case(oob, site={"servers_per_rack": 4})).notes)
+
+
 # -- attachments with a ratio of their own ----------------------------------------------------------------------
 
 

@@ -151,7 +151,10 @@ class Sizes:
 
 def shrinks(problem: Problem) -> bool:
     """Whether a design for N > 2 servers gives one for N - 1 that takes no more of anything."""
-    plain = all(not fabric.attachments and fabric.group_servers is None and fabric.even for fabric in problem.fabrics)
+    plain = all(
+        not fabric.attachments and fabric.per_switch is None and fabric.group_servers is None and fabric.even
+        for fabric in problem.fabrics
+    )
     return plain and problem.plan is None and len(problem.stages) == 1
 
 

@@ -59,6 +59,8 @@ def role_notes(case: Case, server: Server) -> Iterator[str]:
         text = _told(fabric, case, server)
         if text:
             yield f"{fabric.name}: {text}"
+        if fabric.role == "oob" and not _counts_strips(fabric, case, server):
+            yield f"{fabric.name}: power strips are not counted, as `site.servers_per_rack` does not say how many racks"
         if fabric.separation == "shared":
             host = next(one.name for one in case.fabrics if one.role == "compute")
             yield (
@@ -138,6 +140,11 @@ def _sum_of(need: StorageDemand, servers: int, server: Server) -> str:
         parts.append(f"{need.loading_gbps_per_gpu:g} Gb/s of data loading per GPU")
     in_all = plain_fraction(per_server_mbps(need, servers, server.gpus) / MBPS_PER_GBPS, 3)
     return f"{' and '.join(parts)}, {in_all:g} Gb/s per server"
+
+
+def _counts_strips(fabric: Fabric, case: Case, server: Server) -> bool:
+    asked = fabric.oob or OutOfBand()
+    return asked.pdus is not None or asked.pdus_per_rack == 0 or servers_per_rack(case.site, server) is not None
 
 
 # -- out-of-band ------------------------------------------------------------------------------------------------

@@ -121,7 +121,8 @@ class Search:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
         if self.problem.plan is not None:
             return self._open_floor(fabric, costs, slack)
-        known, key = self.problem.opened, (fabric, self.restrictions.get(fabric.name), costs, slack)
+        known, part = self.problem.opened, self.restrictions.get(fabric.name)
+        key = (fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
             again: Found = known[key]
             return again

@@ -22,6 +22,7 @@ import yaml
 
 ROOT = Path(__file__).parent.parent
 DEMO = ROOT / "cases" / "finetuning-1024-gpus.yaml"
+FOUR = ROOT / "cases" / "four-fabrics-1024-gpus.yaml"
 PYTHON = sys.executable
 FABOPT = [PYTHON, "-m", "fabopt"]
 TYPER = [PYTHON, "-c", "import typer"]
@@ -96,6 +97,23 @@ def ratios(times: int) -> list[Row]:
         Row("import of ortools, pulp and pydantic", min(libraries), "s"),
         Row("fabopt solve, 1,024 GPUs, whole reference catalog, with alternatives", min(demo), "s"),
         Row("  ratio to the imports", min(demo) / min(libraries), "x", 4),
+    ]
+
+
+def networks(times: int) -> list[Row]:
+    """Four fabrics of 1,024 GPUs against the compute fabric of the same case alone. Runs alternate."""
+    with tempfile.TemporaryDirectory() as folder:
+        content = yaml.safe_load(FOUR.read_text())
+        content["fabrics"] = content["fabrics"][:1]
+        alone = Path(folder) / "compute.yaml"
+        alone.write_text(yaml.safe_dump(content))
+        all_, one = [], []
+        for _ in range(times):
+            all_.append(best([*FABOPT, "solve", str(FOUR)], 1).seconds)
+            one.append(best([*FABOPT, "solve", str(alone)], 1).seconds)
+    return [
+        Row("fabopt solve, 1,024 GPUs, four fabrics, whole reference catalog", min(all_), "s"),
+        Row("  ratio to its compute fabric alone", min(all_) / min(one), "x", 3),
     ]
 
 
@@ -260,8 +278,9 @@ def main() -> None:
     print(f"| {'-' * 74} | {'-' * 12} | {'-' * 9} | {'-' * 6} |")
     with tempfile.TemporaryDirectory() as folder:
         few, here = max(1, given.times // 2), Path(folder)
-        for rows in (ratios(given.times), large(here, few), halls(here, few), fronts(here, few), purchases(here)):
+        for rows in (ratios(given.times), networks(few), large(here, few), halls(here, few), fronts(here, few)):
             print(*rows, sep="\n", flush=True)
+        print(*purchases(here), sep="\n", flush=True)
     print(*direct(given.patience), sep="\n")
 
 

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from fabopt.schema.design import Design
+from fabopt.clock import Clock, Settings
+from fabopt.problem import Limits, problem_of, with_objective
+from fabopt.schema.design import Design, Totals
+from fabopt.search import Search
 from fabopt.verify import verify
 from tests.brute_oob import least
-from tests.small import Json, assert_proven, counts, solved
+from tests.small import Json, assert_proven, counts, inputs, solved
 
 # Three spare copper ports to a cable of $2; a server of one card slot and one port of management.
 CATALOG: Json = {
@@ -61,6 +64,11 @@ def parts(**prices: float) -> Json:
     return made
 
 
+def totals(design: Design) -> Totals:
+    assert design.totals is not None
+    return design.totals
+
+
 def ports(design: Design, fabric: int = 1) -> dict[str, int]:
     """Ports of management by what they are of."""
     rows = [row for row in design.fabrics[fabric].links if row.to == "leaf"]
@@ -78,20 +86,20 @@ def test_ports_decide_a_pick() -> None:
     assert counts(design) == {"leaf": 1, "server_leaf": 4}
     assert ports(design) == {"server": 4, "switches": 2}
     # $1,040 and four cards of $50; $100 and six cables of $2
-    assert design.totals.capex_usd == 1040 + 200 + 100 + 12
+    assert totals(design).capex_usd == 1040 + 200 + 100 + 12
 
 
 def test_without_the_ports_the_other_is_cheaper() -> None:
     design = solved(case(COMPUTE), parts())
     assert counts(design) == {"leaf": 2, "spine": 1, "server_leaf": 4, "leaf_spine": 2}
-    assert design.totals.capex_usd == 960 + 200
+    assert totals(design).capex_usd == 960 + 200
 
 
 def test_a_larger_switch_that_costs_no_more_decides_nothing() -> None:
     design = solved(case(COMPUTE, OOB), parts(quiet_12=100))
     assert_proven(design)
     assert ports(design) == {"server": 4, "switches": 4}
-    assert design.totals.capex_usd == 960 + 200 + 100 + 16
+    assert totals(design).capex_usd == 960 + 200 + 100 + 16
 
 
 def test_every_switch_may_have_several_ports() -> None:
@@ -99,7 +107,7 @@ def test_every_switch_may_have_several_ports() -> None:
     design = solved(case(COMPUTE, OOB | {"oob": {"ports_per_switch": 2}}), parts())
     assert_proven(design)
     assert ports(design) == {"server": 4, "switches": 8}
-    assert design.totals.capex_usd == 960 + 200 + 400 + 24
+    assert totals(design).capex_usd == 960 + 200 + 400 + 24
 
 
 def test_power_strips_and_appliances_have_ports() -> None:
@@ -108,7 +116,7 @@ def test_power_strips_and_appliances_have_ports() -> None:
     wanted = case(COMPUTE | {"attachments": [gateways], "tiers": 2}, OOB, site={"servers_per_rack": 2}, servers=3)
     design = solved(wanted, parts())
     assert_proven(design)
-    assert ports(design) == {"server": 3, "appliances": 3, "pdus": 4, "switches": design.totals.switches}
+    assert ports(design) == {"server": 3, "appliances": 3, "pdus": 4, "switches": totals(design).switches}
 
 
 def test_strips_of_the_site_go_before_those_of_racks() -> None:
@@ -134,7 +142,7 @@ def test_brute_force(seed: int) -> None:
         assert design.status == "infeasible"
         return
     assert_proven(design)
-    assert round(design.totals.capex_usd * 100) == truth
+    assert round(totals(design).capex_usd * 100) == truth
 
 
 @pytest.mark.parametrize("engine", ["highs", "scip", "cbc"])
@@ -177,3 +185,13 @@ def test_the_rule_is_proven_where_it_applies() -> None:
     names = {check.name for check in solved(case(COMPUTE, OOB), parts()).checks}
     assert "oob_covers_boxes" in names
     assert "oob_covers_boxes" not in {check.name for check in solved(case(COMPUTE), parts()).checks}
+
+
+def test_budgets_of_one_problem_do_not_mix() -> None:
+    """What a search has found within one budget is not taken for another one."""
+    given = inputs(case(COMPUTE, OOB), parts())
+    problem = problem_of(given.case, given.catalog)
+    for usd in (2000, 1351, 1352, 1100, 1400):
+        limited = with_objective(problem, "capex_usd", Limits(capex_cents=100 * usd))
+        found = Search(limited, Settings(), Clock(None)).run()
+        assert (found.verdict, found.value) == (("optimal", 135_200) if usd >= 1352 else ("infeasible", None))

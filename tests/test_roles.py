@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from fabopt import optimize
 from fabopt.errors import InputError
 from fabopt.problem import problem_of
 from fabopt.read import inputs_from_objects
+from fabopt.report.networks import network_shares
+from fabopt.report.summary import summary
 from fabopt.schema.design import Design
 from tests.small import Json, assert_proven, counts
 from tests.test_published import SUPERPOD
@@ -87,6 +91,12 @@ def test_a_settled_case_is_settled_again_as_it_is() -> None:
     inputs = inputs_from_objects(case(*fabrics, site={"servers_per_rack": 4}))
     once = problem_of(inputs.case, inputs.catalog).case
     assert problem_of(once, inputs.catalog).case == once
+
+
+def test_strips_that_are_not_counted_are_told() -> None:
+    oob = {"name": "b", "role": "oob", "tiers": 2}
+    assert any("power strips are not counted" in note for note in solved(case(oob)).notes)
+    assert not any("power strips" in note for note in solved(case(oob, site={"servers_per_rack": 4})).notes)
 
 
 # -- attachments with a ratio of their own ----------------------------------------------------------------------
@@ -225,3 +235,26 @@ def test_superpod_storage() -> None:
     published = STORAGE["bill"]["ndr_cables_400"] - found["server_leaf"]
     assert (STORAGE["switches"], published) == (16, 240)
     assert 254 * 3 / 4 + 48 <= published <= found["leaf_spine"]
+
+
+# -- one bill ---------------------------------------------------------------------------------------------------
+
+
+def test_every_fabric_has_its_share_of_the_bill() -> None:
+    storage = {"name": "storage", "role": "storage", "protocol": "ethernet"}
+    design = solved(case({"name": "compute", "protocol": "infiniband"}, storage, {"name": "oob", "role": "oob"}))
+    shares = network_shares(design)
+    assert design.totals is not None
+    assert [one.name for one in shares] == ["compute", "storage", "oob"]
+    assert round(sum(one.usd for one in shares), 2) == design.totals.capex_usd
+    assert round(sum(one.power_w for one in shares), 3) == design.totals.power_w
+    assert sum(one.switches for one in shares) == design.totals.switches
+    assert sum(one.rack_units for one in shares) == design.totals.rack_units
+    page = StringIO()
+    Console(width=120, file=page).print(summary(design))
+    for one in shares:
+        assert " ".join(one.words) in " ".join(page.getvalue().split())
+
+
+def test_one_fabric_has_no_shares() -> None:
+    assert network_shares(solved(case({"name": "compute", "protocol": "infiniband"}))) == []

@@ -17,6 +17,7 @@ from xlsxwriter.worksheet import Worksheet
 from fabopt.export.quotes import quote_table, stage_table, write_table
 from fabopt.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, set_page, write_cell, write_text
 from fabopt.report.answer import headline, proof_line, totals_line
+from fabopt.report.networks import NetworkShare, network_shares
 from fabopt.report.words import plain
 from fabopt.schema.design import BomRow, Design
 
@@ -98,6 +99,8 @@ class _Summary:
             tiers = ", ".join(f"{tier.count:,} {tier.role} {tier.id}" for tier in fabric.tiers)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")
         self.section("Totals", sorted(design.totals.model_dump().items()) if design.totals else [])
+        shares = [(f"Fabric {one.name}", _share_line(one)) for one in network_shares(design)]
+        self.section("By fabric", shares)
         self.section("Checks", [(one.name, f"{'ok' if one.ok else 'FAIL'}: {one.detail}") for one in design.checks])
         self.section("Assumptions", _assumptions(design.case.content))
         self.section("Notes", [("", note) for note in design.notes])
@@ -121,6 +124,11 @@ class _Summary:
         write_text(self.sheet, self.row, 0, label, self.formats["label"])
         write_cell(self.sheet, self.row, 1, value, style)
         self.row += 1
+
+
+def _share_line(one: NetworkShare) -> str:
+    _, switches, units, usd, share, watts = one.words
+    return f"{usd} ({share}), {switches} switches, {units} rack units, {watts}"
 
 
 def _assumptions(content: dict[str, Any], at: str = "") -> list[tuple[str, object]]:

@@ -151,13 +151,13 @@ class Sizes:
 
 def shrinks(problem: Problem) -> bool:
     """Whether a design for N > 2 servers gives one for N - 1 that takes no more of anything."""
-    plain = all(not fabric.attachments and fabric.group_servers is None and fabric.even for fabric in problem.fabrics)
-    return plain and problem.plan is None and len(problem.stages) == 1 and all(map(_is_clos, problem.fabrics))
+    return problem.plan is None and len(problem.stages) == 1 and all(map(_is_plain, problem.fabrics))
 
 
-def _is_clos(fabric: FabricProblem) -> bool:
-    """Whether no other family is looked at: what these need for fewer servers is another network."""
-    return fabric.topologies == ("clos",)
+def _is_plain(fabric: FabricProblem) -> bool:
+    """Whether fewer servers need no more of a fabric; in other families they need another network."""
+    counts = bool(fabric.attachments) or fabric.per_switch is not None
+    return not counts and fabric.group_servers is None and fabric.even and fabric.topologies == ("clos",)
 
 
 def _least_share(problem: Problem, fabric: FabricProblem, costs: Costs, caps: Floats) -> float:

@@ -23,6 +23,7 @@ from fabopt.report.answer import (
 )
 from fabopt.report.floor import floor_lines
 from fabopt.report.growth import COLUMNS, growth_rows, merged, moving_line
+from fabopt.report.networks import SHARE_COLUMNS, network_shares
 from fabopt.report.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
 from fabopt.report.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.report.workload import needs_line, step_line, utilization_line, workload_rows, workload_title
@@ -57,6 +58,8 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield from (_line(line) for line in lines)
     yield _heading("Cost and power")
     yield _cost_table(design)
+    if shares := network_shares(design):
+        yield table(SHARE_COLUMNS, [one.words for one in shares])
     yield _line(totals_line(design))
     if len(design.stages) > 1:
         yield _heading("Growth")

@@ -202,3 +202,12 @@ def test_mean_distance_is_a_bound(kin: Any, numbers: tuple[int, ...], mesh: Mesh
     ports = max(len(one) for one in near.values())
     for bound in (kin.mean_distance, moore_mean):
         assert bound(np.array([mesh.switches]), np.array([ports]))[0] <= mean + 1e-9
+
+
+def test_links_are_exact_however_large_the_numbers_are() -> None:
+    """Products past 64 bits: ceil(2 d b number / (Q of)) and ceil(d^2 a number / ((E - 1) of)) of whole numbers."""
+    cut, spread = Fraction(10**9 + 7, 10**9 + 9), Fraction(10**9 + 21, 10**9 + 33)
+    load = Load(20, 10**6 + 1, cut, spread)
+    switches, number, of = 10**6, 10**6 * 1024**2, 2 * 1024
+    expected = max(-(-40 * cut * number // (switches * of)), -(-(20**2) * spread * number // (10**6 * of)))
+    assert load.links(np.array([switches]), np.array([number]), np.array([of])).tolist() == [expected]

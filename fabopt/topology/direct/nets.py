@@ -28,6 +28,9 @@ Floats = NDArray[np.float64]
 # Far beyond the diameter of anything that is built; and what floating-point sums may be off.
 _MOST_LEVELS = 64
 _MARGIN = 1e-9
+# Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.
+_SAFE = 2**62
+_MOST_LINKS = 2**20
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,17 @@ class Load:
 
     def links(self, switches: Number, number: Number, of: Number) -> Ints:
         """Fewest links of a pair (at least 1) where one link would be loaded by ``number / of`` pairs of switches."""
-        cut = ceil_of(2 * self.ports * self.bisection.numerator * number, self.bisection.denominator * switches * of)
-        spread = ceil_of(
-            self.ports**2 * self.alltoall.numerator * number,
-            self.alltoall.denominator * max(1, self.endpoints - 1) * of,
+        cut, spread = self.bisection, self.alltoall
+        largest = int(np.max(number, initial=1)) * max(2 * self.ports * cut.numerator, self.ports**2 * spread.numerator)
+        divisor = int(np.max(of, initial=1)) * int(np.max(switches, initial=1)) * max(1, self.endpoints)
+        if max(largest, divisor * max(cut.denominator, spread.denominator)) >= _SAFE:
+            switches, number, of = (np.asarray(one).astype(object) for one in (switches, number, of))
+        for_cut = ceil_of(2 * self.ports * cut.numerator * number, cut.denominator * switches * of)
+        for_spread = ceil_of(
+            self.ports**2 * spread.numerator * number, spread.denominator * max(1, self.endpoints - 1) * of
         )
-        return np.asarray(np.maximum(np.maximum(cut, spread), 1))
+        fewest = np.maximum(np.maximum(for_cut, for_spread), 1)
+        return np.asarray(np.minimum(fewest, _MOST_LINKS).astype(np.int64))
 
 
 @dataclass(frozen=True)

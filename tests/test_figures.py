@@ -13,12 +13,12 @@ from fabopt.metrics import Figures, figures
 from fabopt.optimum import optimum_of
 from fabopt.problem import problem_of
 from fabopt.schema.design import Design
-from fabopt.search import Search
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.needs import Costs
 from fabopt.verify import verify
+from fabopt.weighing import weights_table
 from tests.small import Json, assert_proven, case, inputs, solved
 
 ONE_CARD = {"nics": ["nic-400"], "nics_per_server": 2}
@@ -98,8 +98,8 @@ def everything(content: Json) -> list[tuple[Candidate, Figures]]:
     """Every candidate of a case, whatever it costs, with its figures."""
     given = inputs(content)
     problem = problem_of(given.case, given.catalog, prune=False)
-    search = Search(problem, Settings(prune=False), Clock(None))
-    space = ClosSpace(problem, problem.fabrics[0], Costs(search.table), search.caps, prune=False)
+    table, caps = weights_table(problem)
+    space = ClosSpace(problem, problem.fabrics[0], Costs(table), caps, prune=False)
     found = []
     for batch in space.search().batches:
         assert batch.fabric is not None

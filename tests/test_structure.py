@@ -68,6 +68,7 @@ ROOMS = (
     "places",
     "optimum",
     "tally",
+    "opening",
     "search",
     "naive",
     "inquiry",

@@ -170,7 +170,7 @@ def _least_share(problem: Problem, fabric: FabricProblem, costs: Costs, caps: Fl
         for nic in bounds.nics(protocol):
             for share, leaf, down in bounds.lowers(nic.port, protocol, None):
                 alone = float(bounds.of_servers(nic, share)[0])
-                if 1 in fabric.tiers or not _is_clos(fabric):
+                if 1 in fabric.tiers or fabric.topologies != ("clos",):
                     least = min(least, alone)
                 if alone >= least:
                     break

@@ -31,6 +31,7 @@ from fabopt.topology.clos.threshold import RELATIVE_SLACK, Batch, Found
 from fabopt.topology.clos.variants import anywhere, spread
 from fabopt.topology.needs import Costs, Floats
 from fabopt.weighing import (
+    beyond_limits,
     distinct,
     first_of_each,
     least_of,
@@ -266,23 +267,16 @@ class Search:
                 if needed <= slack + tolerance(opened.bound) or not self.settings.prune or not complete:
                     return self._finished(outcome, known if opened.stopped else opened.bound, complete)
                 slack = needed if self.problem.plan is None else self._next(slack, needed, opened.bound)
-            elif slack >= self._ceiling(opened.bound) or not complete or not self.settings.prune:
+            elif slack >= beyond_limits(self.table, self.caps, opened.bound) or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
                 return Optimum(verdict, sized=self.sized, in_program=outcome.in_program)
             else:
                 slack = max(slack * RISE, abs(opened.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
-                slack = min(slack, self._ceiling(opened.bound))
+                slack = min(slack, beyond_limits(self.table, self.caps, opened.bound))
             share = 100 * slack / max(1.0, abs(opened.bound))
             self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
             known, opened = opened.bound, self._open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
-
-    def _ceiling(self, bound: float) -> float:
-        """The slack beyond which no design is within the limits: that of a limit on the objective itself."""
-        same = [
-            cap for row, cap in zip(self.table[1:], self.caps[1:], strict=True) if np.array_equal(row, self.table[0])
-        ]
-        return max(0.0, min(same, default=np.inf) - bound) + tolerance(bound)
 
     def _estimate(self, ties: bool) -> Optimum:
         """The best of what looks best in every layout of a large floor, and a bound for any place of the switches."""

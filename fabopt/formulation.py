@@ -20,8 +20,9 @@ from functools import partial
 
 from fabopt.finance import Weights, weights_of
 from fabopt.goods import Item
+from fabopt.limits import Limits
 from fabopt.lp import pulp
-from fabopt.problem import WIRES, Limits, Problem, of_item
+from fabopt.problem import WIRES, Problem, of_item
 from fabopt.purchases import Purchases, Use, is_ordered
 from fabopt.topology.candidate import Candidate, Option, Uses
 from fabopt.usage import Ranges, most_between, most_used

@@ -14,9 +14,10 @@ from typing import NamedTuple
 from fabopt.clock import Clock, Settings
 from fabopt.demand import stages_of
 from fabopt.finance import Weights
+from fabopt.limits import Limits
 from fabopt.optimum import Optimum
 from fabopt.ordering import Sums, sums_of
-from fabopt.problem import FabricProblem, Limits, Problem, problem_of, with_objective
+from fabopt.problem import FabricProblem, Problem, problem_of, with_objective
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.search import Search

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
 from fabopt.clock import Clock, Settings
 from fabopt.places.chosen import Placed
 from fabopt.places.variants import wanted_variants
@@ -20,11 +18,11 @@ from fabopt.topology.family import Quest, Restriction
 from fabopt.topology.needs import Costs, Floats
 from fabopt.topology.threshold import RELATIVE_SLACK, Batch, Found
 from fabopt.weighing import (
+    beyond_limits,
     least_of,
     stage_steps,
     stage_weights,
     stock_weight,
-    tolerance,
     weights_table,
     without_dear_switches,
 )
@@ -190,10 +188,7 @@ class Opening:
 
     def ceiling(self, bound: float) -> float:
         """The slack beyond which no design is within the limits: that of a limit on the objective itself."""
-        same = [
-            cap for row, cap in zip(self.table[1:], self.caps[1:], strict=True) if np.array_equal(row, self.table[0])
-        ]
-        return max(0.0, min(same, default=np.inf) - bound) + tolerance(bound)
+        return beyond_limits(self.table, self.caps, bound)
 
     @property
     def counts(self) -> bool:

@@ -5,7 +5,7 @@ After ``problem_of`` there is no default, no "maybe missing" and no id to look u
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -25,19 +25,19 @@ from fabopt.hardware import (
     nic_options,
     switches_of,
 )
+from fabopt.limits import Limits, limits_of
 from fabopt.links import LinkTable
 from fabopt.placement.anywhere import MOST_RACKS, OpenLayout
 from fabopt.placement.layout import Layout
 from fabopt.procurement import terms_of
 from fabopt.roles import settled
 from fabopt.schema.case import Case, Fabric, Failing, Stage
-from fabopt.schema.case import Limits as CaseLimits
 from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.topologies import families_of
 from fabopt.shelf import Shelf, shelf_names, shelf_of
 from fabopt.tolerance import with_needs
-from fabopt.units import cents, exact, mbps, milliwatts
+from fabopt.units import exact, mbps
 
 WIRES = ("cable", "fibre")
 
@@ -128,39 +128,6 @@ class FabricProblem:
         return min((one.oversubscription for one in self.attachments if one.oversubscription is not None), default=None)
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What may be spent over all fabrics; None: any amount. ``tco_scaled``: in the units of the weights of tco."""
-
-    capex_cents: int | None = None
-    power_mw: int | None = None
-    rack_milliunits: int | None = None
-    switches: int | None = None
-    cables: int | None = None
-    tco_scaled: int | None = None
-
-    @property
-    def are_set(self) -> bool:
-        """Whether any is."""
-        return self != Limits()
-
-    def with_others(self, stages: Sequence[StageProblem]) -> Limits:
-        """The tighter of these limits and those that stages come to together."""
-        budgets = [stage.limits.capex_cents for stage in stages]
-        in_all = None if None in budgets else sum(one for one in budgets if one is not None)
-        last = stages[-1].limits
-        return Limits(
-            tighter(self.capex_cents, in_all),
-            tighter(self.power_mw, last.power_mw),
-            tighter(self.rack_milliunits, last.rack_milliunits),
-        )
-
-
-def tighter(one: int | None, other: int | None) -> int | None:
-    """The lower of two limits; None is no limit."""
-    return min((most for most in (one, other) if most is not None), default=None)
-
-
 def of_item(weights: Weights, stage: int, item: Item) -> int:
     """What a unit of an item that a stage adds weighs beside its price."""
     counted = weights.per_switch * (item.kind == "switch") + weights.per_wire * (item.kind in WIRES)
@@ -235,7 +202,7 @@ class Problem:
     @property
     def limits_in_all(self) -> Limits:
         """Limits on all that is bought and on what stands in the end: of the case, and of its stages."""
-        return self.limits.with_others(self.stages)
+        return self.limits.with_others([stage.limits for stage in self.stages])
 
     @property
     def stands_anywhere(self) -> bool:
@@ -335,7 +302,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         shelf=shelf,
         fabrics=tuple(_fabric(fabric, case, shelf, server, servers, pcie) for fabric in case.fabrics),
         nic_slots=server.nic_slots,
-        limits=_limits(case.limits),
+        limits=limits_of(case.limits),
         weights=weights_of(case.objective, energy),
         energy_cents_per_mw=energy,
         server_item=goods.item(server.id) if case.include_servers else None,
@@ -368,16 +335,8 @@ def _stage(stage: Stage, case: Case) -> StageProblem:
         stage.name,
         stage.month,
         stage.servers,
-        _limits(stage.limits),
+        limits_of(stage.limits),
         {name: (one.max_oversubscription_leaf, one.max_oversubscription_spine) for name, one in demands.items()},
-    )
-
-
-def _limits(limits: CaseLimits) -> Limits:
-    return Limits(
-        None if limits.budget_usd is None else cents(limits.budget_usd),
-        None if limits.power_w is None else milliwatts(limits.power_w),
-        None if limits.rack_units is None else milliwatts(limits.rack_units),
     )
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fabopt.inquiry import Inquiry, Least, TimeOverError
+from fabopt.limits import Limits
 from fabopt.ordering import Sums
-from fabopt.problem import Limits, Problem
+from fabopt.problem import Problem
 from fabopt.scarcity import unlimited
 from fabopt.schema.design import Conflict
 from fabopt.units import usd, watts

@@ -180,3 +180,9 @@ def first_of_each(candidates: Sequence[Candidate]) -> list[Candidate]:
 def tolerance(bound: float) -> float:
     """By how much a floating-point bound may be off the integer that it stands for."""
     return 1e-9 * abs(bound) + 0.5
+
+
+def beyond_limits(table: Floats, caps: Floats, bound: float) -> float:
+    """The slack over a bound beyond which no design is within the limits; infinite where none is on the objective."""
+    same = [cap for row, cap in zip(table[1:], caps[1:], strict=True) if np.array_equal(row, table[0])]
+    return max(0.0, min(same, default=np.inf) - bound) + tolerance(bound)

@@ -113,7 +113,7 @@ def cheapest(content: Json, candidates: list[Candidate]) -> float | None:
     """Dollars of the best of some candidates."""
     given = inputs(content)
     problem = problem_of(given.case, given.catalog, prune=False)
-    optimum = optimum_of(problem, candidates, Settings(prune=False), Clock(None), ties=False)
+    optimum = optimum_of(problem, candidates, Settings(prune=False), Clock(None))
     return None if optimum.value is None else optimum.value / problem.weights.per_cent / 100
 
 

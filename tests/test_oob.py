@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from fabopt.clock import Clock, Settings
-from fabopt.problem import Limits, problem_of, with_objective
+from fabopt.limits import Limits
+from fabopt.problem import problem_of, with_objective
 from fabopt.schema.design import Design, Totals
 from fabopt.search import Search
 from fabopt.verify import verify

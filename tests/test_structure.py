@@ -45,6 +45,7 @@ ROOMS = (
     "tolerance",
     "placement",
     "endpoints",
+    "limits",
     "problem",
     "slots",
     "topology",

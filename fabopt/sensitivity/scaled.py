@@ -8,8 +8,9 @@ from math import floor, gcd
 
 from fabopt.finance import weights_of
 from fabopt.goods import Item
+from fabopt.limits import Limits
 from fabopt.links import LinkTable
-from fabopt.problem import Limits, Problem, problem_of
+from fabopt.problem import Problem, problem_of
 from fabopt.shelf import Shelf
 from fabopt.substitutes import leave_out_beaten
 

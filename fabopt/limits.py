@@ -1,0 +1,51 @@
+"""What may be spent over all fabrics, in the units of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabopt.schema.case import Limits as CaseLimits
+from fabopt.units import cents, milliwatts
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be spent over all fabrics; None: any amount. ``tco_scaled``: in the units of the weights of tco."""
+
+    capex_cents: int | None = None
+    power_mw: int | None = None
+    rack_milliunits: int | None = None
+    switches: int | None = None
+    cables: int | None = None
+    tco_scaled: int | None = None
+
+    @property
+    def are_set(self) -> bool:
+        """Whether any is."""
+        return self != Limits()
+
+    def with_others(self, stages: Sequence[Limits]) -> Limits:
+        """The tighter of these limits and those that stages come to together."""
+        budgets = [stage.capex_cents for stage in stages]
+        in_all = None if None in budgets else sum(one for one in budgets if one is not None)
+        last = stages[-1]
+        return Limits(
+            tighter(self.capex_cents, in_all),
+            tighter(self.power_mw, last.power_mw),
+            tighter(self.rack_milliunits, last.rack_milliunits),
+        )
+
+
+def tighter(one: int | None, other: int | None) -> int | None:
+    """The lower of two limits; None is no limit."""
+    return min((most for most in (one, other) if most is not None), default=None)
+
+
+def limits_of(limits: CaseLimits) -> Limits:
+    """Those of a case, or of a stage."""
+    return Limits(
+        None if limits.budget_usd is None else cents(limits.budget_usd),
+        None if limits.power_w is None else milliwatts(limits.power_w),
+        None if limits.rack_units is None else milliwatts(limits.rack_units),
+    )

@@ -48,9 +48,9 @@ def refused(content: Json) -> str:
 @pytest.mark.parametrize(
     ("role", "expected"),
     [
-        # 400 Gb/s per GPU at 1:1 is for training traffic
         ("compute", (400_000, 1, 1)),
-        ("storage", (25_000, 1, 1)),
+        # the case format says so of every fabric
+        ("storage", (400_000, 1, 1)),
         # 25 Gb/s of a server of eight GPUs
         ("in-band", (3_125, 3, 3)),
         # 0.1 Gb/s of a server of eight GPUs, in whole Mb/s
@@ -170,7 +170,8 @@ def test_no_slot_is_no_fabric() -> None:
 def test_too_few_slots_are_added_up() -> None:
     # a B3140H has one port of 400 Gb/s: 8 cards for 400 Gb/s per GPU, and one for 25
     cards = {"nics": ["nvidia-b3140h"]}
-    wanted = case({"name": "a", **cards}, {"name": "b", "role": "storage", **cards}, server="generic-hgx-h100")
+    storage = {"name": "b", "role": "storage", "min_gbps_per_gpu": 25, **cards}
+    wanted = case({"name": "a", **cards}, storage, server="generic-hgx-h100")
     design = solved(wanted)
     assert design.status == "infeasible"
     (conflict,) = design.conflicts
@@ -241,7 +242,7 @@ def test_superpod_storage() -> None:
 
 
 def test_every_fabric_has_its_share_of_the_bill() -> None:
-    storage = {"name": "storage", "role": "storage", "protocol": "ethernet"}
+    storage = {"name": "storage", "role": "storage", "protocol": "ethernet", "min_gbps_per_gpu": 25}
     design = solved(case({"name": "compute", "protocol": "infiniband"}, storage, {"name": "oob", "role": "oob"}))
     shares = network_shares(design)
     assert design.totals is not None

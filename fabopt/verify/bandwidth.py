@@ -33,10 +33,10 @@ def bisection(fabric: FabricEvidence) -> Fraction:
     share = fabric.injection
     for ratio in oversubscription(fabric).values():
         share /= max(Fraction(1), ratio)
-    return _through_servers(fabric, share)
+    return through_servers(fabric, share)
 
 
-def _through_servers(fabric: FabricEvidence, rate: Fraction) -> Fraction:
+def through_servers(fabric: FabricEvidence, rate: Fraction) -> Fraction:
     """Where rails never meet, what goes from rail to rail does so inside servers: at the scale-up rate at most."""
     scale_up = fabric.evidence.server.scale_up
     if not fabric.networks.apart or scale_up is None:
@@ -73,11 +73,11 @@ def permutation(fabric: FabricEvidence) -> Fraction:
     clos = fabric.clos
     matched = matched_links(leaves_by_pod(fabric)) if clos.tiers > 1 else 0
     if not matched:
-        return _through_servers(fabric, _per_gpu(fabric, Fraction(fabric.nic_lane.port_mbps)))
+        return through_servers(fabric, _per_gpu(fabric, Fraction(fabric.nic_lane.port_mbps)))
     one_way = clos.leaves * clos.uplinks * fabric.up("leaf").port_mbps
     if clos.tiers > 2:
         one_way += clos.pods * clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps
-    return _through_servers(fabric, _per_gpu(fabric, Fraction(2 * one_way, matched)))
+    return through_servers(fabric, _per_gpu(fabric, Fraction(2 * one_way, matched)))
 
 
 def allreduce(fabric: FabricEvidence) -> Fraction:

@@ -14,7 +14,9 @@ from fabopt.graph.network import Ints, Network, network_of
 from fabopt.graph.permutation import permutation_bound
 from fabopt.graph.ranges import SAME, Range
 from fabopt.graph.ring import ring_rate
+from fabopt.schema.design import DirectStructure
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
+from fabopt.verify.bandwidth import through_servers
 from fabopt.verify.kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import Cabling
@@ -32,7 +34,8 @@ def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
 
     Hops and worst permutation are equal; all-to-all is between what equal-cost paths carry and what no routing passes;
     no cut into halves that is met is below bisection; rings along the rails carry the all-reduce. With uneven stripes
-    the file may promise slightly more than the graph gives, and is held to what it gives only from above. Graphs that
+    the file may promise slightly more than the graph gives, and is held to what it gives only from above. Direct
+    networks promise what minimal routes carry however servers fill the switches: the graph may give more. Graphs that
     are too large are left to ``metrics_are_recomputed``. Source: docs/bandwidth.md.
     """
     planes = list(networks(cabling))
@@ -84,9 +87,12 @@ def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: 
         mean = 1 + Fraction(far.links, pairs) if pairs else Fraction(1)
         proof.equal(f"{where}mean_switch_hops", metrics.mean_switch_hops, plain_fraction(mean))
     if metrics.permutation_gbps_per_gpu is not None:
-        bound = plain_fraction(_per_gpu(cabling, permutation_bound(network)) / MBPS_PER_GBPS)
-        proof.equal(f"{where}permutation_gbps_per_gpu", metrics.permutation_gbps_per_gpu, bound)
-    _holds(proof, cabling, f"{where}alltoall_gbps_per_gpu", found := alltoall(network), not uneven)
+        bound = through_servers(cabling.fabric, _per_gpu(cabling, permutation_bound(network)))
+        recomputed = plain_fraction(bound / MBPS_PER_GBPS)
+        proof.equal(f"{where}permutation_gbps_per_gpu", metrics.permutation_gbps_per_gpu, recomputed)
+    found = alltoall(network)
+    least = 0.0 if isinstance(cabling.fabric.made.structure, DirectStructure) else found.lower
+    _holds(proof, cabling, f"{where}alltoall_gbps_per_gpu", found._replace(lower=least), not uneven)
     if metrics.allreduce_gbps_per_gpu is not None and network.arcs.size * len(network.with_hosts) <= MOST_WORK:
         rate = ring_rate(network, rings)
         ring = Range(rate, network.port_mbps if uneven else rate, "rings over equal-cost shortest paths")

@@ -108,7 +108,7 @@ def test_demand_picks_the_cheapest_that_survives(content: dict[str, object], sur
         kept = [one for one, value in whole if value >= int(wanted)]
         design = solved(with_fabric(content, resilience={"survive": survive, "min_gbps_per_gpu": gbps}))
         assert_proven(design)
-        optimum = optimum_of(problem, kept, Settings(prune=False), Clock(None), ties=False)
+        optimum = optimum_of(problem, kept, Settings(prune=False), Clock(None))
         assert optimum.value is not None and design.totals is not None
         assert design.totals.capex_usd == optimum.value / problem.weights.per_cent / 100
 

@@ -115,7 +115,7 @@ def test_wrong_budgets_are_refused(text: str, message: str) -> None:
         ),
         (
             "stages.0.servers=1",
-            "--over: stages.0.servers: the case has nothing below `stages`; a key leads to one number",
+            "--over: stages.0.servers: the case has nothing below `stages`; without stages its key is `servers`",
         ),
         ("servers=1.5", "--over: servers: this value is not allowed; found 1.5; allowed: a whole number"),
         ("name=3", "--over: name: this value is not allowed; found 3; allowed: text; put it in quotes"),

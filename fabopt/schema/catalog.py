@@ -61,8 +61,8 @@ def check_breaks(price: float | tuple[PriceBreak, ...] | None) -> None:
             raise ValueError(f"price breaks must rise in `from`: {upper.from_:,} comes after {lower.from_:,}")
         if upper.usd > lower.usd:
             raise ValueError(
-                f"a price break must not cost more than the one before it: {upper.usd:,.12g} USD from {upper.from_:,} on, "
-                f"{lower.usd:,.12g} from {lower.from_:,}"
+                "a price break must not cost more than the one before it: "
+                f"{upper.usd:,.12g} USD from {upper.from_:,} on, {lower.usd:,.12g} from {lower.from_:,}"
             )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from fabopt.billing import order_date
 from fabopt.goods import Item
 from fabopt.inquiry import Inquiry
 from fabopt.optimum import Optimum
@@ -112,14 +113,20 @@ def _lead_times(inquiry: Inquiry) -> Iterator[Conflict]:
             continue
         named.add(item)
         month, name = inquiry.problem.stages[stage].month, inquiry.problem.stages[stage].name
-        due = plain_fraction(order_month(month, item.lead_time_weeks), MONTH_DIGITS)
+        due = _month(inquiry.case, month, item.lead_time_weeks)
         yield Conflict(
             limit=f"catalog.{item.id}.lead_time_weeks",
             value=item.lead_time_weeks,
             needed=round(max(0.0, (month - first) * WEEKS_PER_MONTH), 1),
-            detail=f"{_called(item)} for stage {name} (month {month}) had to be ordered by month {due}, and orders can "
-            f"be placed from month {first} on; if all parts came in time there is a design",
+            detail=f"{_called(item)} for stage {name} ({_month(inquiry.case, month)}) had to be ordered by {due}, and "
+            f"orders can be placed from {_month(inquiry.case, first)} on; if all parts came in time there is a design",
         )
+
+
+def _month(case: Case, month: int, weeks: float | None = None) -> str:
+    """A month, or so many weeks before it, with the day where the case has a calendar."""
+    day = order_date(case.start, month, weeks)
+    return f"month {plain_fraction(order_month(month, weeks), MONTH_DIGITS)}{f', {day}' if day else ''}"
 
 
 def supply_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:

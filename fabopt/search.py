@@ -55,9 +55,14 @@ class Search:
         clock: Clock,
         restrictions: Mapping[str, Restriction] | None = None,
         near: int | None = None,
+        at_most: int | None = None,
     ) -> None:
-        """``near``: on a floor where estimates will do, the objective of a design to compare with; no bound then."""
+        """``near``: on a floor where estimates will do, the objective of a design to compare with; no bound then.
+
+        ``at_most``: the objective of a design that is known to meet all limits, beyond which nothing need be opened.
+        """
         self.near = near
+        self.at_most = at_most
         self.problem = problem
         self.settings = settings
         self.clock = clock
@@ -140,7 +145,10 @@ class Search:
                 if self.opening.weigh_up_to(outcome.value):
                     opened = self.opening.open(prices)
                     needed = self._above(outcome.value, opened.bound)
-                slack = needed if self.problem.plan is None else self._next(slack, needed, opened.bound)
+                if self.problem.plan is None:
+                    slack = self._least_to_open(slack, needed, opened.bound)
+                else:
+                    slack = self._next(slack, needed, opened.bound)
             elif slack >= self.opening.ceiling(opened.bound) or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
                 return Optimum(verdict, sized=self.opening.sized, in_program=outcome.in_program)
@@ -208,6 +216,11 @@ class Search:
         """What every fabric costs at least, wherever its switches stand; infinite if it cannot be made."""
         found = [self.opening.space(spread(self.problem, one), costs).search() for one in self.problem.fabrics]
         return [one.least if one.batches else np.inf for one in found]
+
+    def _least_to_open(self, slack: float, needed: float, bound: float) -> float:
+        """The threshold that proves the best design met, or that of a known one if it is lower and not open yet."""
+        known = needed if self.at_most is None else self._above(self.at_most, bound)
+        return known if slack < known < needed else needed
 
     def _next(self, slack: float, needed: float, bound: float) -> float:
         """The next threshold on a floor: not at once the one that proves, for a better design may lower that."""

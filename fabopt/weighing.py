@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -110,8 +110,9 @@ def without_dear_switches(problem: Problem, found: Found, slack: float, most: in
 def switch_surcharge(problem: Problem, batch: Batch, most: int | None) -> Floats:
     """What the switches of each candidate of a batch cost more than at the least price of any break, shape (size,).
 
-    ``most``: as in ``stage_weights``. So many as a candidate has of them may not reach that break. 0 where it is not
-    as simple: other fabrics that order the same, stock, spares, networks without tiers.
+    ``most``: as in ``stage_weights``. So many as a candidate has of them may not reach that break, and their spares
+    are bought too; more part numbers than there may be cost without end. 0 where it is not as simple: other fabrics
+    that order the same, networks without tiers; of breaks also where there is stock, or spares.
     """
     total = np.zeros(batch.cost.shape[1])
     if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
@@ -126,7 +127,31 @@ def switch_surcharge(problem: Problem, batch: Batch, most: int | None) -> Floats
     for item, count in counts.items():
         if not item.stock and item.spares is None and not item.incremental:
             total = total + problem.weights.per_cent * _more_for(problem, item, count, most)
-    return total
+    if len(counts) > (problem.shelf.terms.most_part_numbers("switch") or len(counts)):
+        return total + np.inf
+    return total + problem.weights.per_cent * _spares_beside(problem, counts, most)
+
+
+def _spares_beside(problem: Problem, counts: Mapping[Item, Floats], most: int | None) -> Floats | float:
+    """Cents that spare switches cost at least, beside those for which every unit bears a share (``spare_share``).
+
+    A site's are of the cheapest in use; what the stock on hand could give is left aside, as ``stock_weight`` has it.
+    """
+    rule = next(iter(counts)).spares
+    if rule is None:
+        return 0.0
+    prices = {item: _least_ever(problem, item, most) for item in counts}
+    if rule.per == "site":
+        in_use = np.asarray(sum(counts.values()))
+        return min(prices.values()) * np.maximum(rule.minimum, rule.fraction * in_use)
+    beside = [prices[item] * np.maximum(0.0, rule.minimum - rule.fraction * count) for item, count in counts.items()]
+    return np.asarray(sum(beside))
+
+
+def _least_ever(problem: Problem, item: Item, most: int | None) -> int:
+    """The least price of a unit at any stage, in cents."""
+    present = bool(problem.weights.energy)
+    return min(item.least_cents(stage, present, most) for stage in range(len(problem.stages)))
 
 
 def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> Floats:
@@ -135,7 +160,7 @@ def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> 
     An order that starts a break counts for no more units than are used. A cent a unit and stage is left for rounding.
     """
     present, stages = bool(problem.weights.energy), range(len(problem.stages))
-    least = min(item.least_cents(stage, present, most) for stage in stages)
+    least = _least_ever(problem, item, most)
     price = np.full(len(count), np.inf)
     for stage in stages:
         for tier, start in enumerate(item.starts):

@@ -192,6 +192,10 @@ def test_lead_times_that_are_too_long_name_part_and_date() -> None:
     limit, value, needed, detail = conflicts(case(ONE_CARD, stages=stages), parts)[0]
     assert (value, needed) == (52, 26) and limit.startswith("catalog.") and limit.endswith(".lead_time_weeks")
     assert "for stage go (month 6) had to be ordered by month -6, and orders can be placed from month 0 on" in detail
+    # with a calendar, month 6 is July, and 52 weeks, or 364 days, before 1 July 2026 is 2 July 2025
+    dated = conflicts(case(ONE_CARD, stages=stages, start="2026-01"), parts)[0][3]
+    assert "stage go (month 6, 2026-07-01) had to be ordered by month -6, 2025-07-02, and orders" in dated
+    assert "can be placed from month 0, 2026-01-01 on" in dated
     earlier = case(ONE_CARD, stages=stages, procurement={"order_from_month": -6})
     assert_proven(solved(earlier, parts))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Annotated, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
@@ -324,8 +325,9 @@ class Case(Strict):
             ("fabrics", [fabric.name for fabric in self.fabrics]),
             ("stages", [stage.name for stage in self.stages or ()]),
         ):
-            if len(set(names)) != len(names):
-                raise ValueError(f"two {what} have the same name")
+            twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+            if twice is not None:
+                raise ValueError(f"two {what} have the same name, `{twice}`")
         return self
 
     @model_validator(mode="after")
@@ -339,7 +341,10 @@ class Case(Strict):
 
     @model_validator(mode="after")
     def _months_rise(self) -> Self:
-        months = [stage.month for stage in self.stages or ()]
-        if months != sorted(months):
-            raise ValueError("stages must be in order: a month is before that of the stage above it")
+        for at, (above, stage) in enumerate(pairwise(self.stages or ()), start=1):
+            if stage.month < above.month:
+                raise ValueError(
+                    f"stages must be in order: `stages[{at}].month` is {stage.month}, before the {above.month} of the "
+                    f"stage above it, `{above.name}`"
+                )
         return self

@@ -55,12 +55,15 @@ def check_breaks(price: float | tuple[PriceBreak, ...] | None) -> None:
     if not isinstance(price, tuple):
         return
     if price[0].from_ != 1:
-        raise ValueError("the first price break must start `from: 1`")
+        raise ValueError(f"the first price break must start `from: 1`, not {price[0].from_:,}")
     for lower, upper in pairwise(price):
         if upper.from_ <= lower.from_:
-            raise ValueError("price breaks must rise in `from`")
+            raise ValueError(f"price breaks must rise in `from`: {upper.from_:,} comes after {lower.from_:,}")
         if upper.usd > lower.usd:
-            raise ValueError("a price break must not cost more than the one before it")
+            raise ValueError(
+                "a price break must not cost more than the one before it: "
+                f"{upper.usd:,.12g} USD from {upper.from_:,} on, {lower.usd:,.12g} from {lower.from_:,}"
+            )
 
 
 class SupplyFrom(Strict):
@@ -106,9 +109,14 @@ class Purchasable(Strict):
     def _supply_grows(self) -> Self:
         for earlier, later in pairwise(self.supply if isinstance(self.supply, tuple) else ()):
             if later.from_month <= earlier.from_month:
-                raise ValueError("`supply` must rise in `from_month`")
+                raise ValueError(
+                    f"`supply` must rise in `from_month`: {later.from_month} comes after {earlier.from_month}"
+                )
             if later.quantity < earlier.quantity:
-                raise ValueError("`supply` counts from the start: a `quantity` must not be below the one before it")
+                raise ValueError(
+                    f"`supply` counts from the start: a `quantity` must not be below the one before it, and "
+                    f"{later.quantity:,} comes after {earlier.quantity:,}"
+                )
         return self
 
 

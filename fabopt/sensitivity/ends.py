@@ -19,7 +19,7 @@ from fabopt.errors import NoAnswerError
 from fabopt.problem import Problem
 from fabopt.search import Search
 from fabopt.sensitivity.lines import Line, Met, met_of
-from fabopt.sensitivity.scaled import at_factor
+from fabopt.sensitivity.scaled import Scaled, at_factor
 
 # Factors are looked at in steps of a thousandth, up to ten times today's price.
 STEPS = 1000
@@ -121,7 +121,7 @@ class Ends:
         scaled = at_factor(self.base, indices, factor, self.settings.prune)
         quiet = replace(self.settings, progress=lambda text: None)
         try:
-            found = Search(scaled.problem, quiet, self.clock).run(ties)
+            found = Search(scaled.problem, quiet, self.clock, at_most=self._at_most(scaled, indices, factor)).run(ties)
         except NoAnswerError:
             raise StoppedError from None
         if self.clock.is_over() or found.verdict == "unknown":
@@ -134,6 +134,12 @@ class Ends:
             raise AssertionError(f"a design that costs {cents} cents was expected at {met.line(indices).at(factor)}")
         self.pool.append(met)
         return Probe(step, met, scaled.problem, cents, found.verdict == "optimal")
+
+    def _at_most(self, scaled: Scaled, indices: Indices, factor: Fraction) -> int | None:
+        """The least objective of all designs met, at a factor; None where a budget may be below that."""
+        if self.base.limits.capex_cents is not None:
+            return None
+        return scaled.value(min(met.line(indices).at(factor) for met in (self.answer, *self.pool)))
 
 
 def _past_crossing(mine: Line, other: Line, direction: Direction) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor, gcd
+from math import ceil, floor, gcd
 
 from fabopt.finance import weights_of
 from fabopt.goods import Item
@@ -25,6 +25,10 @@ class Scaled:
     def cents(self, value: int) -> Fraction:
         """An objective integer of the problem in cents."""
         return Fraction(value, self.problem.weights.scale) * self.unit
+
+    def value(self, cents: Fraction) -> int:
+        """The least objective integer that is no less than so many cents."""
+        return ceil(cents / self.unit * self.problem.weights.scale)
 
 
 def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: bool = True) -> Scaled:

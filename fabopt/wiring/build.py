@@ -5,8 +5,9 @@ The same file always gives the same wiring. docs/formulation.md, "Wiring", state
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from fabopt.wiring.numbers import Cards, Numbers, cards_before
 from fabopt.wiring.runs import Runs
 
 NO_MEDIUM = "none"
+# A box, and the number of a cage of it.
+_Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -322,32 +325,51 @@ def _wires(wired: Sequence[_Wired]) -> Wires:
     )
 
 
+class _End(NamedTuple):
+    """One end of links of one kind, link by link; ``modules``: what each way has in a cage there."""
+
+    device: Ints
+    cage: Ints
+    way: Ints
+    stage: Ints
+    modules: Sequence[str]
+
+
 def _modules(wired: Sequence[_Wired]) -> Modules:
     """Every module that is bought, cage by cage; where several kinds of links share a cage it is there once."""
-    found: dict[tuple[int, int], tuple[str, int]] = {}
-    earliest: dict[tuple[int, int], int] = {}
+    found: dict[_Place, tuple[str, int]] = {}
+    earliest: dict[_Place, int] = {}
     for one in wired:
-        at = 0
-        for part in one.parts:
-            ways = one.way[at : at + len(part)]
-            for device, cages, side in ((part.a, part.near, "near_module"), (part.b, part.far, "far_module")):
-                places, first, cage = np.unique(
-                    np.stack([device, cages.cage]), axis=1, return_index=True, return_inverse=True
-                )
-                when = np.full(len(first), np.iinfo(np.int64).max)
-                np.minimum.at(when, cage.ravel(), part.stage)
-                for place, stage in zip(map(tuple, places.T.tolist()), when.tolist(), strict=True):
-                    earliest[place] = min(stage, earliest.get(place, stage))
-                for link in np.sort(first).tolist():
-                    module = getattr(one.ways[int(ways[link])], side)
-                    if module:
-                        found.setdefault((int(device[link]), int(cages.cage[link])), (module, one.fabric))
-            at += len(part)
-    places_taken = sorted(found)
+        for end in _ends(one):
+            for place, module, stage in _cages(end):
+                earliest[place] = min(stage, earliest.get(place, stage))
+                if module:
+                    found.setdefault(place, (module, one.fabric))
+    taken = sorted(found)
     return Modules(
-        np.array([device for device, _ in places_taken], dtype=np.int64),
-        np.array([cage for _, cage in places_taken], dtype=np.int64),
-        [found[place][0] for place in places_taken],
-        np.array([found[place][1] for place in places_taken], dtype=np.int64),
-        np.array([earliest[place] for place in places_taken], dtype=np.int64),
+        np.array([device for device, _ in taken], dtype=np.int64),
+        np.array([cage for _, cage in taken], dtype=np.int64),
+        [found[place][0] for place in taken],
+        np.array([found[place][1] for place in taken], dtype=np.int64),
+        np.array([earliest[place] for place in taken], dtype=np.int64),
     )
+
+
+def _ends(one: _Wired) -> Iterator[_End]:
+    """Both ends of each kind of links that was wired."""
+    at = 0
+    for part in one.parts:
+        way = one.way[at : at + len(part)]
+        yield _End(part.a, part.near.cage, way, part.stage, [each.near_module for each in one.ways])
+        yield _End(part.b, part.far.cage, way, part.stage, [each.far_module for each in one.ways])
+        at += len(part)
+
+
+def _cages(end: _End) -> Iterator[tuple[_Place, str, int]]:
+    """Every cage of an end: its place, the module that its first link has there, and the stage of its earliest."""
+    places, first, cage = np.unique(np.stack([end.device, end.cage]), axis=1, return_index=True, return_inverse=True)
+    earliest = np.full(len(first), np.iinfo(np.int64).max)
+    np.minimum.at(earliest, cage.ravel(), end.stage)
+    modules = [end.modules[way] for way in end.way[first].tolist()]
+    numbers = [(device, number) for device, number in places.T.tolist()]
+    yield from zip(numbers, modules, earliest.tolist(), strict=True)

@@ -22,8 +22,9 @@ from fabopt.wiring.model import KINDS
 
 # Links, both ways, times classes of switches that are looked at as destinations: some tenths of a second.
 MOST_WORK = 3_000_000
-# The same for what takes less of switches that are joined to each other: hops, worst permutation, rings.
-MOST_DIRECT_WORK = 30_000_000
+# The same for what takes less of switches that are joined to each other: hops and worst permutation; rings.
+MOST_DIRECT_PATHS = 200_000_000
+MOST_DIRECT_RINGS = 30_000_000
 # With more switches with servers no cuts are looked for: ``bisection_carries_claim`` proves some by maximum flow.
 MOST_IN_SPECTRUM = 64
 MOST_HALVES = 1_000
@@ -41,10 +42,10 @@ def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
     """
     planes = list(networks(cabling))
     works = [network.arcs.size * network.twins.classes for _, network, _ in planes]
-    most = MOST_WORK if cabling.fabric.mesh is None else MOST_DIRECT_WORK
+    most = MOST_WORK if cabling.fabric.mesh is None else MOST_DIRECT_PATHS
     if max(works, default=0) > most:
         proof.note(f"{max(works):,} links x destinations are more than {most:,}: the graph is left to the classes")
-        _without_graph(proof, cabling)
+        _without_graph(proof, cabling, *ONLY_ON_GRAPH)
         return
     judged: list[tuple[Network, Ints]] = []
     for plane, network, rings in planes:
@@ -55,12 +56,11 @@ def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
         proof.note(f"{len(planes)} planes, {len(judged)} of them different")
 
 
-def _without_graph(proof: Proof, cabling: Cabling) -> None:
+def _without_graph(proof: Proof, cabling: Cabling, *names: str) -> None:
     """A direct network has no closed forms of these figures."""
-    if cabling.fabric.mesh is not None:
-        for name in ONLY_ON_GRAPH:
-            written = getattr(cabling.fabric.made.metrics, name)
-            proof.holds(written is None, f"{name} is {written}, which nothing proves on so large a graph")
+    for name in names if cabling.fabric.mesh is not None else ():
+        written = getattr(cabling.fabric.made.metrics, name)
+        proof.holds(written is None, f"{name} is {written}, which nothing proves on so large a graph")
 
 
 def networks(cabling: Cabling) -> Iterator[tuple[int, Network, Ints]]:
@@ -104,8 +104,10 @@ def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: 
     found = alltoall(network) if work <= MOST_WORK else None
     if found is not None:
         _holds(proof, cabling, f"{where}alltoall_gbps_per_gpu", found, not uneven, not is_direct)
-    rings_work = network.arcs.size * len(network.with_hosts)
-    if metrics.allreduce_gbps_per_gpu is not None and (is_direct or rings_work <= MOST_WORK):
+    most = MOST_DIRECT_RINGS if is_direct else MOST_WORK
+    if network.arcs.size * len(network.with_hosts) > most:
+        _without_graph(proof, cabling, "allreduce_gbps_per_gpu")
+    elif metrics.allreduce_gbps_per_gpu is not None:
         rate = ring_rate(network, rings)
         ring = Range(rate, network.port_mbps if uneven else rate, "rings over equal-cost shortest paths")
         _holds(proof, cabling, f"{where}allreduce_gbps_per_gpu", ring, not uneven)

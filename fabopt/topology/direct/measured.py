@@ -17,32 +17,34 @@ from fabopt.graph.ring import ring_rate
 from fabopt.topology.clos.shape import Shape
 from fabopt.topology.direct.design import Direct
 
-# Links, both ways, times switches with servers: some two seconds.
-MOST_WORK = 30_000_000
+# Links, both ways, times switches with servers: some two seconds, for paths and for rings.
+MOST_PATHS = 200_000_000
+MOST_RINGS = 30_000_000
 # Of Mb/s: loads are sums in floating point, files have six digits of Gb/s.
 _DIGITS = 3
 
 
 class Measured(NamedTuple):
-    """Mb/s per GPU (allreduce within floating point), and switches on the shortest path on average."""
+    """Mb/s per GPU (all-reduce within floating point), and switches on the shortest path on average."""
 
     permutation: Fraction
-    allreduce: Fraction
+    allreduce: Fraction | None
     mean_switch_hops: Fraction
 
 
 def measured(design: Direct, gpus: int) -> Measured | None:
-    """The figures on the graph of one plane; None if it is too large (``MOST_WORK``)."""
+    """The figures on the graph of one plane; None of what takes too long on one so large."""
     shape, nic = design.shape, design.parts.nic
-    leaves = int(shape.groups * shape.rails)
-    if 2 * int(design.net.links[0].sum()) * leaves > MOST_WORK:
+    work = 2 * int(design.net.links[0].sum()) * int(shape.groups * shape.rails)
+    if work > MOST_PATHS:
         return None
     network = network_on(design)
     share = Fraction(nic.planes * int(shape.servers) * shape.ports, max(1, gpus))
     far, pairs = hopping(network), network.endpoints * (network.endpoints - 1)
+    rate = None if work > MOST_RINGS else Fraction(round(ring_rate(network, rings(shape)), _DIGITS))
     return Measured(
         min(nic.injection, permutation_bound(network) * share),
-        min(nic.injection, Fraction(round(ring_rate(network, rings(shape)), _DIGITS)) * share),
+        None if rate is None else min(nic.injection, rate * share),
         1 + Fraction(far.links, pairs),
     )
 

@@ -79,6 +79,14 @@ def oversubscription(clos: Clos) -> dict[str, Fraction]:
     return ratios
 
 
+def ratios_asked(design: Clos | Direct, gpus: int) -> dict[str, Fraction]:
+    """The least ``max_oversubscription`` with which a design meets its demand, by boundary."""
+    if isinstance(design, Direct):
+        made = design.bandwidth(gpus)
+        return {"leaf": made.injection / min(made.bisection, made.alltoall)}
+    return oversubscription(design)
+
+
 def figures(clos: Clos | Direct, gpus: int) -> Figures:
     """All figures of a candidate that have a formula: those of a direct network lack three."""
     if isinstance(clos, Direct):

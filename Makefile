@@ -6,7 +6,7 @@ CASE ?= cases/finetuning-1024-gpus.yaml
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench schemas picture clean
+.PHONY: help setup demo test lint bench families schemas picture clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -32,6 +32,9 @@ lint: setup  ## Style and types
 
 bench: setup  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.bench
+
+families: setup  ## Compare the families on the same 64-port 400G parts
+	$(BIN)/python -m tests.families_table
 
 schemas: setup  ## Write docs/schemas from the types
 	$(BIN)/python -m fabopt.cli.schemas docs/schemas

@@ -15,7 +15,7 @@ from functools import partial
 from fabopt.clock import Clock, Settings
 from fabopt.crowding import crowded, floor_conflicts
 from fabopt.inquiry import Inquiry, TimeOverError, Watch, last_true, narrowed, share_of_limits
-from fabopt.metrics import HOPS_BY_TIERS, figures, oversubscription
+from fabopt.metrics import HOPS_BY_TIERS, figures, ratios_asked
 from fabopt.problem import Problem
 from fabopt.scarcity import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
 from fabopt.schema.base import Strict
@@ -236,7 +236,7 @@ def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict
         wanted = {**limits, tier: most}
         allowed = Oversubscription(leaf=float(wanted["leaf"]), spine=float(wanted["spine"]))
         found = inquiry.design(_changed(inquiry.case, fabric, max_oversubscription=allowed))
-        return None if found is None else oversubscription(found.picked[index][0].design).get(tier)
+        return None if found is None else ratios_asked(found.picked[index][0].design, inquiry.problem.gpus).get(tier)
 
     low, best = limits[tier], reached(Fraction(MOST_RATIO))
     if best is None:

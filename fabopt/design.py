@@ -11,7 +11,7 @@ from fabopt.billing import products_by_id, whole_metres
 from fabopt.demand import resolved
 from fabopt.expansion import growth_of
 from fabopt.hardware import NicOption
-from fabopt.metrics import failures_left, figures
+from fabopt.metrics import all_figures, failures_left
 from fabopt.ordering import Picked
 from fabopt.problem import FabricProblem, Problem
 from fabopt.schema.base import Strict
@@ -44,7 +44,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     candidate, units = picked
     part = FAMILIES[candidate.topology].file_part(fabric, candidate.design)
     fabric = problem.beside(fabric, candidate.counted)
-    found = figures(candidate.design, problem.gpus)
+    found = all_figures(candidate.design, problem.gpus)
     return FabricDesign(
         name=fabric.name,
         role=fabric.role,

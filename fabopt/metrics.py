@@ -1,4 +1,4 @@
-"""Bandwidth figures of a Clos, per GPU in Gb/s.
+"""Bandwidth figures of a design, per GPU in Gb/s; formulas here are those of a Clos.
 
 Injection is what a GPU can send into the fabric. Bisection is the one-way capacity of the worst balanced cut divided by
 half the GPUs: injection over the product of the ratios above 1. All-to-all is the largest equal rate of uniform
@@ -11,7 +11,7 @@ port of the next server. Hops are switches on the longest shortest path. Source:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabopt.graph.leaves import LeafClass, matched_links, mean_switches
@@ -20,6 +20,7 @@ from fabopt.schema.design import Failure, Metrics
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.survival import bandwidth_left, failures_of, servers_cut_off
 from fabopt.topology.direct.design import Direct
+from fabopt.topology.direct.measured import measured
 from fabopt.units import MBPS_PER_GBPS, plain_fraction
 
 HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
@@ -29,7 +30,7 @@ FILE_DIGITS = 6
 
 @dataclass(frozen=True)
 class Figures:
-    """All in Mb/s per GPU, exact; ``oversubscription`` by boundary. None: not worked out for the family."""
+    """All in Mb/s per GPU, exact; ``oversubscription`` by boundary. None: not worked out, or the graph is too large."""
 
     oversubscription: dict[str, Fraction]
     injection: Fraction
@@ -78,8 +79,16 @@ def oversubscription(clos: Clos) -> dict[str, Fraction]:
     return ratios
 
 
+def ratios_asked(design: Clos | Direct, gpus: int) -> dict[str, Fraction]:
+    """The least ``max_oversubscription`` with which a design meets its demand, by boundary."""
+    if isinstance(design, Direct):
+        made = design.bandwidth(gpus)
+        return {"leaf": made.injection / min(made.bisection, made.alltoall)}
+    return oversubscription(design)
+
+
 def figures(clos: Clos | Direct, gpus: int) -> Figures:
-    """All figures of a candidate."""
+    """All figures of a candidate that have a formula: those of a direct network lack three."""
     if isinstance(clos, Direct):
         made = clos.bandwidth(gpus)
         return Figures(
@@ -101,6 +110,13 @@ def figures(clos: Clos | Direct, gpus: int) -> Figures:
         HOPS_BY_TIERS[clos.tiers],
         Fraction(1) if clos.tiers == 1 else mean_switches(leaf_classes(clos)),
     )
+
+
+def all_figures(design: Clos | Direct, gpus: int) -> Figures:
+    """Figures of a design that is answered, those without a formula too, which may take seconds."""
+    found = figures(design, gpus)
+    made = measured(design, gpus) if isinstance(design, Direct) else None
+    return found if made is None else replace(found, **made._asdict())
 
 
 def failures_left(clos: Clos | Direct, gpus: int, asked: Sequence[tuple[Failing, int]]) -> tuple[Failure, ...]:

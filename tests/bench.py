@@ -27,6 +27,11 @@ PYTHON = sys.executable
 FABOPT = [PYTHON, "-m", "fabopt"]
 TYPER = [PYTHON, "-c", "import typer"]
 LIBRARIES = [PYTHON, "-c", "from ortools.sat.python import cp_model; import pulp, pydantic"]
+SOLVE_ALONE = [
+    PYTHON, "-c",
+    "import sys; from fabopt import optimize, read; "
+    "optimize.solve(read.inputs_from_objects(sys.argv[1]), alternatives=False)",
+]  # fmt: skip
 SIZED = "name: sized\nserver: generic-hgx-h100\ngpus: {gpus}\nworkload: {{profile: pretraining}}\n"
 HALL = "site: {{servers_per_rack: 4, floor: {{rows: {rows}, racks_per_row: {racks}}}}}\n"
 # Linux gives ru_maxrss in KiB, macOS in bytes.
@@ -127,6 +132,23 @@ def large(folder: Path, times: int) -> list[Row]:
         rows.append(Row(f"fabopt solve, {gpus:,} GPUs, whole reference catalog", done.seconds, "s", seconds))
         rows.append(Row("  peak memory", done.rss_bytes / 1e9, "GB", 1))
     return rows
+
+
+def families(folder: Path, times: int) -> list[Row]:
+    """16,384 GPUs over all families against Clos alone, without alternatives. Runs alternate."""
+    seconds: dict[str, list[float]] = {"clos": [], "any": []}
+    for name in seconds:
+        (folder / f"{name}.yaml").write_text(
+            SIZED.format(gpus=16_384) + f"fabrics: [{{name: compute, topologies: [{name}]}}]\n"
+        )
+    for _ in range(times):
+        for name, runs in seconds.items():
+            runs.append(best([*SOLVE_ALONE, str(folder / f"{name}.yaml")], 1).seconds)
+    clos, all_ = (min(runs) for runs in seconds.values())
+    return [
+        Row("16,384 GPUs, Clos alone, without alternatives", clos, "s"),
+        Row("  all families: how much longer", all_ - clos, "s", 5),
+    ]
 
 
 def halls(folder: Path, times: int) -> list[Row]:
@@ -278,7 +300,14 @@ def main() -> None:
     print(f"| {'-' * 74} | {'-' * 12} | {'-' * 9} | {'-' * 6} |")
     with tempfile.TemporaryDirectory() as folder:
         few, here = max(1, given.times // 2), Path(folder)
-        for rows in (ratios(given.times), networks(few), large(here, few), halls(here, few), fronts(here, few)):
+        for rows in (
+            ratios(given.times),
+            networks(few),
+            large(here, few),
+            families(here, few),
+            halls(here, few),
+            fronts(here, few),
+        ):
             print(*rows, sep="\n", flush=True)
         print(*purchases(here), sep="\n", flush=True)
     print(*direct(given.patience), sep="\n")

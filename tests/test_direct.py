@@ -103,6 +103,20 @@ def test_demands_on_figures_hold() -> None:
     assert made.fabrics[0].metrics.max_switch_hops == 2
 
 
+def test_the_ratio_that_would_do_is_told() -> None:
+    """On switches with 8 ports, 20 servers have no HyperX at 1:1; at 4/3 they have one, and at 1% less none."""
+    parts = small.catalog()
+    parts["switches"] = [one for one in parts["switches"] if one["id"] == "small"]
+    asked = {"topologies": ["hyperx"], "tiers": "any", "nics": ["nic-400"]}
+    none = small.solved(small.case(asked, servers=20), parts)
+    assert none.status == "infeasible"
+    needed = {one.limit: one.needed for one in none.conflicts}["fabrics.compute.max_oversubscription.leaf"]
+    assert needed == 1.333334
+    small.assert_proven(small.solved(small.case(asked | {"max_oversubscription": needed}, servers=20), parts))
+    less = small.solved(small.case(asked | {"max_oversubscription": 0.99 * needed}, servers=20), parts)
+    assert less.status == "infeasible"
+
+
 def test_any_leaves_out_what_cannot_grow() -> None:
     stages = [{"name": "one", "servers": 4}, {"name": "two", "month": 12, "servers": 6}]
     made = small.solved(small.case(ANY, stages=stages))

@@ -14,7 +14,6 @@ from fabopt.graph.network import Ints, Network, network_of
 from fabopt.graph.permutation import permutation_bound
 from fabopt.graph.ranges import SAME, Range
 from fabopt.graph.ring import ring_rate
-from fabopt.schema.design import DirectStructure
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.bandwidth import through_servers
 from fabopt.verify.kinds import SERVER_LEAF
@@ -24,9 +23,13 @@ from fabopt.wiring.model import KINDS
 
 # Links, both ways, times classes of switches that are looked at as destinations: some tenths of a second.
 MOST_WORK = 3_000_000
+# The same for what takes less of switches that are joined to each other: hops and worst permutation; rings.
+MOST_DIRECT_PATHS = 200_000_000
+MOST_DIRECT_RINGS = 30_000_000
 # With more switches with servers no cuts are looked for: ``bisection_carries_claim`` proves some by maximum flow.
 MOST_IN_SPECTRUM = 64
 MOST_HALVES = 1_000
+ONLY_ON_GRAPH = ("permutation_gbps_per_gpu", "allreduce_gbps_per_gpu", "mean_switch_hops")
 
 
 def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
@@ -34,14 +37,16 @@ def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
 
     Hops and worst permutation are equal; all-to-all is between what equal-cost paths carry and what no routing passes;
     no cut into halves that is met is below bisection; rings along the rails carry the all-reduce. With uneven stripes
-    the file may promise slightly more than the graph gives, and is held to what it gives only from above. Direct
-    networks promise what minimal routes carry however servers fill the switches: the graph may give more. Graphs that
-    are too large are left to ``metrics_are_recomputed``. Source: docs/bandwidth.md.
+    the file may promise slightly more than the graph gives, and is held to what it gives only from above. Of direct
+    networks, all-to-all is a promise that the graph may pass. Graphs that are too large are left to
+    ``metrics_are_recomputed``, and no file has figures then that nothing proves. Source: docs/bandwidth.md.
     """
     planes = list(networks(cabling))
     works = [network.arcs.size * network.twins.classes for _, network, _ in planes]
-    if max(works, default=0) > MOST_WORK:
-        proof.note(f"{max(works):,} links x destinations are more than {MOST_WORK:,}: the graph is left to the classes")
+    most = MOST_WORK if cabling.fabric.mesh is None else MOST_DIRECT_PATHS
+    if max(works, default=0) > most:
+        proof.note(f"{max(works):,} links x destinations are more than {most:,}: the graph is left to the classes")
+        _without_graph(proof, cabling, *ONLY_ON_GRAPH)
         return
     judged: list[tuple[Network, Ints]] = []
     for plane, network, rings in planes:
@@ -50,6 +55,13 @@ def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
             _judge(proof, cabling, f"plane {plane}: " if len(planes) > 1 else "", network, rings)
     if len(judged) < len(planes):
         proof.note(f"{len(planes)} planes, {len(judged)} of them different")
+
+
+def _without_graph(proof: Proof, cabling: Cabling, *names: str) -> None:
+    """A direct network has no closed forms of these figures."""
+    for name in names if cabling.fabric.mesh is not None else ():
+        written = getattr(cabling.fabric.made.metrics, name)
+        proof.holds(written is None, f"{name} is {written}, which nothing proves on so large a graph")
 
 
 def networks(cabling: Cabling) -> Iterator[tuple[int, Network, Ints]]:
@@ -90,14 +102,18 @@ def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: 
         bound = through_servers(cabling.fabric, _per_gpu(cabling, permutation_bound(network)))
         recomputed = plain_fraction(bound / MBPS_PER_GBPS)
         proof.equal(f"{where}permutation_gbps_per_gpu", metrics.permutation_gbps_per_gpu, recomputed)
-    found = alltoall(network)
-    least = 0.0 if isinstance(cabling.fabric.made.structure, DirectStructure) else found.lower
-    _holds(proof, cabling, f"{where}alltoall_gbps_per_gpu", found._replace(lower=least), not uneven)
-    if metrics.allreduce_gbps_per_gpu is not None and network.arcs.size * len(network.with_hosts) <= MOST_WORK:
+    is_direct, work = cabling.fabric.mesh is not None, network.arcs.size * network.twins.classes
+    found = alltoall(network) if work <= MOST_WORK else None
+    if found is not None:
+        _holds(proof, cabling, f"{where}alltoall_gbps_per_gpu", found, not uneven, not is_direct)
+    most = MOST_DIRECT_RINGS if is_direct else MOST_WORK
+    if network.arcs.size * len(network.with_hosts) > most:
+        _without_graph(proof, cabling, "allreduce_gbps_per_gpu")
+    elif metrics.allreduce_gbps_per_gpu is not None:
         rate = ring_rate(network, rings)
         ring = Range(rate, network.port_mbps if uneven else rate, "rings over equal-cost shortest paths")
         _holds(proof, cabling, f"{where}allreduce_gbps_per_gpu", ring, not uneven)
-    if 1 < len(network.with_hosts) <= MOST_IN_SPECTRUM:
+    if found is not None and 1 < len(network.with_hosts) <= MOST_IN_SPECTRUM:
         halves = bisection(network, found.lower, MOST_HALVES)
         _holds(proof, cabling, f"{where}bisection_gbps_per_gpu", halves._replace(lower=0.0), not uneven)
 
@@ -109,12 +125,13 @@ def _per_gpu(cabling: Cabling, rate: Fraction) -> Fraction:
     return min(fabric.injection, rate * ports / fabric.evidence.sharers)
 
 
-def _holds(proof: Proof, cabling: Cabling, name: str, found: Range, from_above: bool) -> None:
-    """A figure of the file is within what was found; ``from_above``: also not more than cannot be passed."""
+def _holds(proof: Proof, cabling: Cabling, name: str, found: Range, from_above: bool, from_below: bool = True) -> None:
+    """A figure of the file is within what was found: not more than cannot be passed, not less than can be had."""
     written = getattr(cabling.fabric.made.metrics, name.split(": ")[-1])
     least, most = (float(_per_gpu(cabling, Fraction(one))) for one in (found.lower, found.upper))
     claimed = float(exact(written) * MBPS_PER_GBPS)
-    inside = Range(least, most if from_above else max(most, claimed), found.how).allows(claimed)
+    low, high = least if from_below else min(least, claimed), most if from_above else max(most, claimed)
+    inside = Range(low, high, found.how).allows(claimed)
     shown = f"{least / MBPS_PER_GBPS:.6g}" if found.is_exact else _shown(least, most)
     proof.holds(inside, f"{name} is {written}, on the graph {shown} ({found.how})")
     proof.note(f"{name} {shown} ({found.how})")

@@ -161,11 +161,18 @@ def test_spares_of_other_kinds_are_not() -> None:
 
 
 def test_two_part_numbers_are_too_many_where_one_is_allowed() -> None:
-    made = problem(procurement={"max_part_numbers": {"switch": 1}})
-    assert least_surcharge(made, "small", "large") == np.inf
-    assert least_surcharge(made, "small", "small") == 0
-    two = problem(procurement={"max_part_numbers": {"switch": 2}})
-    assert least_surcharge(two, "small", "large") == 0
+    one, two = (problem(procurement={"max_part_numbers": {"switch": most}}) for most in (1, 2))
+    mixed, alike = batch_of(two, "small", "large"), batch_of(two, "small", "small")
+    assert (switch_surcharge(one, mixed, None) == np.inf).all()
+    assert (switch_surcharge(one, alike, None) == 0).all()
+    assert (switch_surcharge(two, mixed, None) == 0).all()
+
+
+def test_spines_are_of_their_leaves_model_where_one_is_allowed() -> None:
+    for most, models in ((1, {1}), (2, {1, 2})):
+        made = problem(procurement={"max_part_numbers": {"switch": most}})
+        batches = opening(made).open(np.zeros(0), slack=1e12).found[0].batches
+        assert {len({one.parts.leaf.item.id, one.parts.spine.item.id}) for one in batches} == models
 
 
 # -- a proof that takes too much ----------------------------------------------------------------------------------

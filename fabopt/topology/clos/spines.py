@@ -118,6 +118,13 @@ class Spines:
         inside = self.threshold.within(base + np.multiply.outer(share, links))
         return (_Stack(block, spine, joins, least, upward), inside) if inside.any() else None
 
+    def _uppers(self, block: Block) -> Iterator[Upper]:
+        """Spine switches that may stand above a block: none but its own where one part number is allowed."""
+        alone = self.bounds.problem.shelf.terms.most_part_numbers("switch") == 1
+        for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers):
+            if not alone or spine.switch.item is block.leaf.item:
+                yield spine
+
     def _leaf_up_limit(self, stack: _Stack, shape: Shape) -> Number:
         """Cages of a leaf left for uplinks."""
         down_ports = self.bounds.reserved(most_endpoints(shape, self.fabric.attachment_ports))
@@ -127,7 +134,7 @@ class Spines:
 
     def _two_tiers(self, block: Block, shape: Shape, base: Floats) -> None:
         down = shape.spine_down
-        for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, 2):
+        for spine in self._uppers(block):
             stacked = self._stack(block, spine, shape, base)
             if stacked is None:
                 continue
@@ -204,7 +211,7 @@ class Spines:
 
     def _three_tiers(self, block: Block, shape: Shape, rows: Ints, spines: Ints, rail_pods: bool, base: Floats) -> None:
         """``rows``, ``spines``: numbers of spines to try for each row of the shape."""
-        for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, 3):
+        for spine in self._uppers(block):
             stacked = self._stack(block, spine, shape, base)
             if stacked is None:
                 continue

@@ -42,7 +42,8 @@ def parts() -> Json:
 
 def case(family: str, gpus: int, ratio: float) -> Json:
     """So many GPUs on a family; any arrangement of a server's ports, so that only the network counts."""
-    fabric = {"name": "compute", "topologies": [family], "nics": [NIC], "rails": "any", "max_oversubscription": ratio}
+    ratios = {"leaf": ratio, "spine": 1}
+    fabric = {"name": "compute", "topologies": [family], "nics": [NIC], "rails": "any", "max_oversubscription": ratios}
     return {"name": f"{family}-{gpus}", "server": SERVER, "gpus": gpus, "fabrics": [fabric]}
 
 
@@ -80,7 +81,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gpus", type=int, nargs="+", default=SIZES)
     parser.add_argument("--families", nargs="+", choices=tuple(FAMILIES), default=tuple(FAMILIES))
-    parser.add_argument("--ratio", type=float, default=1, help="max_oversubscription")
+    parser.add_argument("--ratio", type=float, default=1, help="max_oversubscription at the leaves")
     given = parser.parse_args()
     catalog = parts()
     lines = ["| " + " | ".join((*HEAD, "s")) + " |", "| --- | --- | --- |" + " ---: |" * (len(HEAD) - 2)]

@@ -22,6 +22,7 @@ from fabopt.sensitivity.targets import Asked, check_asked
 from tests.brute_floor import cheapest, toy
 from tests.brute_force import solve as brute_solve
 from tests.random_cases import generate
+from tests.small import assert_proven
 from tests.test_brute_force import Json, cable, cage, case, catalog, switch
 
 FLOOR_SEED = 6
@@ -320,6 +321,7 @@ def test_answers_at_other_prices_agree(family: str, seed: int) -> None:
             if factor != 1:
                 assert answer(parts=priced(parts, one, inside), wanted=wanted).fabrics == today.fabrics
             beyond = answer(priced(parts, one, inside - 2 * direction), wanted)
+            assert_proven(beyond)
             assert end.objective is not None
             assert end.objective == pytest.approx(thousandfold(beyond), abs=0.0051)
             assert end.objective <= end.answer_objective

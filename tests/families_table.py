@@ -91,8 +91,8 @@ def main() -> None:
             started = time.perf_counter()
             made = optimize.solve(inputs_from_objects(case(family, gpus, given.ratio), catalog), alternatives=False)
             broken = [check.name for check in made.checks if not check.ok]
-            if broken:
-                raise SystemExit(f"{family}, {gpus} GPUs: {', '.join(broken)} failed")
+            if broken or made.status not in ("optimal", "infeasible"):
+                raise SystemExit(f"{family}, {gpus} GPUs: {made.status}; {', '.join(broken)}")
             cells = (*row(family, gpus, made), f"{time.perf_counter() - started:.1f}")
             print("| " + " | ".join(cells) + " |", flush=True)
 

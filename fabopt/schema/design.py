@@ -199,7 +199,7 @@ class LinkRow(Strict):
 
 
 class Metrics(Strict):
-    """Bandwidth figures, see docs/bandwidth.md. None: the file is from before the figure was.
+    """Bandwidth figures, see docs/bandwidth.md. None: the file is from before the figure was, or the graph too large.
 
     ``permutation``: throughput upper bound of the worst one; ``allreduce``: rings along the rails.
     """

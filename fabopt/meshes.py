@@ -65,16 +65,19 @@ def _repeated(a: Ints, b: Ints, times: int) -> Pairs:
     return Pairs(np.repeat(a, times), np.repeat(b, times))
 
 
-def _dimension(scope: str, sides: Sequence[int]) -> int:
-    scopes = [f"dim-{number + 1}" for number in range(len(sides))]
-    if scope not in scopes:
-        raise LookupError(f"{scope} is none of {', '.join(scopes)}")
-    return scopes.index(scope)
+class _Line(NamedTuple):
+    """A dimension of a box: all switches, the place of each in its line, the step to the next one, links of a pair."""
+
+    switch: Ints
+    place: Ints
+    side: int
+    stride: int
+    links: int
 
 
 @dataclass(frozen=True)
-class HyperX:
-    """All switches that differ in one coordinate are joined, those of dimension i by ``links[i]`` links."""
+class _Box:
+    """Switches at the points of a box of some ``sides``, joined along its lines by ``links`` a pair and dimension."""
 
     sides: tuple[int, ...]
     links: tuple[int, ...]
@@ -88,43 +91,34 @@ class HyperX:
     def scopes(self) -> tuple[str, ...]:
         """One for each dimension."""
         return tuple(f"dim-{number + 1}" for number in range(len(self.sides)))
+
+    def _line(self, scope: str) -> _Line:
+        if scope not in self.scopes:
+            raise LookupError(f"{scope} is none of {', '.join(self.scopes)}")
+        at = self.scopes.index(scope)
+        side, stride, switch = self.sides[at], prod(self.sides[:at]), np.arange(self.switches)
+        return _Line(switch, switch // stride % side, side, stride, self.links[at])
+
+
+class HyperX(_Box):
+    """All switches that differ in one coordinate are joined, those of dimension i by ``links[i]`` links."""
 
     def pairs(self, scope: str) -> Pairs:
         """Every two switches of a line of the dimension."""
-        at = _dimension(scope, self.sides)
-        side, stride = self.sides[at], prod(self.sides[:at])
-        switch = np.arange(self.switches)
-        place = switch // stride % side
-        steps = np.arange(1, side)
-        a, step = (one.ravel() for one in np.meshgrid(switch, steps, indexing="ij"))
-        inside = place[a] + step < side
-        return _repeated(a[inside], (a + step * stride)[inside], self.links[at])
+        line = self._line(scope)
+        a, step = (one.ravel() for one in np.meshgrid(line.switch, np.arange(1, line.side), indexing="ij"))
+        inside = line.place[a] + step < line.side
+        return _repeated(a[inside], (a + step * line.stride)[inside], line.links)
 
 
-@dataclass(frozen=True)
-class Torus:
+class Torus(_Box):
     """A ring along every line of every dimension, of ``links[i]`` parallel links in dimension i; sides from 3 on."""
-
-    sides: tuple[int, ...]
-    links: tuple[int, ...]
-
-    @property
-    def switches(self) -> int:
-        """The product of the sides."""
-        return prod(self.sides)
-
-    @property
-    def scopes(self) -> tuple[str, ...]:
-        """One for each dimension."""
-        return tuple(f"dim-{number + 1}" for number in range(len(self.sides)))
 
     def pairs(self, scope: str) -> Pairs:
         """Every switch and the next one of its ring."""
-        at = _dimension(scope, self.sides)
-        side, stride = self.sides[at], prod(self.sides[:at])
-        switch = np.arange(self.switches)
-        place = switch // stride % side
-        return _repeated(switch, switch + ((place + 1) % side - place) * stride, self.links[at])
+        line = self._line(scope)
+        ahead = (line.place + 1) % line.side - line.place
+        return _repeated(line.switch, line.switch + ahead * line.stride, line.links)
 
 
 @dataclass(frozen=True)

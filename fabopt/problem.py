@@ -31,7 +31,7 @@ from fabopt.placement.anywhere import MOST_RACKS, OpenLayout
 from fabopt.placement.layout import Layout
 from fabopt.procurement import terms_of
 from fabopt.roles import settled
-from fabopt.schema.case import Case, Fabric, Failing, Stage
+from fabopt.schema.case import Case, Distances, Fabric, Failing, Stage
 from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.topologies import families_of
@@ -362,7 +362,6 @@ def _fabric(
     switches: dict[str, Mapping[str, tuple[SwitchType, ...]]] = {
         protocol: switches_of(fabric, protocol, shelf) for protocol in protocols
     }
-    distances = case.site.distances_m
     return FabricProblem(
         name=fabric.name,
         role=fabric.role,
@@ -380,17 +379,21 @@ def _fabric(
         attachments=tuple(attachment_demand(one, shelf.ports) for one in fabric.attachments),
         nics=nics,
         switches=switches,
-        runs_m={
-            "server-leaf": distances.server_leaf,
-            "attachment-leaf": distances.attachment_leaf or distances.server_leaf,
-            "leaf-spine": distances.leaf_spine,
-            "spine-core": distances.spine_core,
-        },
+        runs_m=_runs_m(case.site.distances_m),
         refused_nics=tuple(refused.values()),
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,
         per_switch=switch_ports(fabric, shelf, server),
     )
+
+
+def _runs_m(distances: Distances) -> dict[str, float]:
+    return {
+        "server-leaf": distances.server_leaf,
+        "attachment-leaf": distances.attachment_leaf or distances.server_leaf,
+        "leaf-spine": distances.leaf_spine,
+        "spine-core": distances.spine_core,
+    }
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:

@@ -76,6 +76,7 @@ ROOMS = (
     "crowding",
     "scarcity",
     "spending",
+    "demanded",
     "conflicts",
     "optimize",
     "front",

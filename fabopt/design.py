@@ -10,10 +10,11 @@ from typing import Any
 from fabopt.billing import products_by_id, whole_metres
 from fabopt.demand import resolved
 from fabopt.expansion import growth_of
+from fabopt.fabric import FabricProblem
 from fabopt.hardware import NicOption
 from fabopt.metrics import all_figures, failures_left
 from fabopt.ordering import Picked
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.schema.base import Strict
 from fabopt.schema.design import (
     BomRow,

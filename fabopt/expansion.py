@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabopt import installed
+from fabopt.fabric import FabricProblem
 from fabopt.installed import StageNumbers
 from fabopt.joints import Ints
 from fabopt.metrics import figures
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.schema.design import StageStructure
 from fabopt.topology.candidate import Option
 from fabopt.topology.clos.candidates import Clos, moved_cables

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from fabopt.clock import Clock, Settings
 from fabopt.demand import stages_of
+from fabopt.fabric import FabricProblem
 from fabopt.finance import Weights
 from fabopt.limits import Limits
 from fabopt.optimum import Optimum
 from fabopt.ordering import Sums, sums_of
-from fabopt.problem import FabricProblem, Problem, problem_of, with_objective
+from fabopt.problem import Problem, problem_of, with_objective
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.search import Search

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from fabopt.clock import Clock, Settings
+from fabopt.fabric import FabricProblem
 from fabopt.places.chosen import Placed
 from fabopt.places.variants import wanted_variants
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.tally import Together
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.space import ClosSpace

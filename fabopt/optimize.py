@@ -21,6 +21,7 @@ from fabopt.clock import Clock, Settings
 from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import case_record, fabric_design, floor_use, parts_of
 from fabopt.errors import InfeasibleError, InputError, fault
+from fabopt.fabric import FabricProblem
 from fabopt.finance import Weights
 from fabopt.foresight import use_on
 from fabopt.metrics import figures
@@ -28,7 +29,7 @@ from fabopt.naive import naive_plans
 from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, Sums, sums_of
 from fabopt.placement.layout import POLICIES
-from fabopt.problem import FabricProblem, Problem, estimating, problem_of
+from fabopt.problem import Problem, estimating, problem_of
 from fabopt.read import Inputs
 from fabopt.roles import role_notes
 from fabopt.schema.design import Alternative, Design, Objective, Totals

@@ -14,7 +14,8 @@ from itertools import count, product
 
 import numpy as np
 
-from fabopt.problem import FabricProblem, Problem
+from fabopt.fabric import FabricProblem
+from fabopt.problem import Problem
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports

@@ -46,6 +46,7 @@ ROOMS = (
     "placement",
     "endpoints",
     "limits",
+    "fabric",
     "problem",
     "slots",
     "topology",

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabopt.clock import Clock, Settings
+from fabopt.fabric import FabricProblem, Wants
 from fabopt.finance import weights_of
 from fabopt.foresight import least_bisection_kbps
 from fabopt.front.measures import MEASURES, UTILIZATION, Measure, grades, least_mbps, measured
 from fabopt.hardware import NicOption
 from fabopt.limits import Limits
 from fabopt.optimum import Optimum
-from fabopt.problem import FabricProblem, Problem, Wants
+from fabopt.problem import Problem
 from fabopt.search import Search
 from fabopt.shelf import Shelf
 from fabopt.topology.needs import Costs

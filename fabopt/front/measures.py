@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.fabric import FabricProblem
 from fabopt.foresight import PER_ONE, least_utilization_grade
 from fabopt.metrics import figures
 from fabopt.ordering import Picked, energy_of, order_of, sums_of
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.schema.front import Sense
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.wants import headroom

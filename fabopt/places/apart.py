@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.fabric import FabricProblem
 from fabopt.floor import Floats, height_m, racks_needed
 from fabopt.placement.layout import reachable
 from fabopt.ports import PortType
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.floored import ends_of, links_of, runs_between, standing_of
 from fabopt.topology.clos.kinds import kinds_of

@@ -15,12 +15,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.fabric import FabricProblem
 from fabopt.floor import Floats, Ints, height_m
 from fabopt.joints import ClosNumbers
 from fabopt.placement.anywhere import OpenLayout
 from fabopt.placement.place import Stands, SwitchBox
 from fabopt.places.pairs import Pairs, pairs_of
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.candidate import Candidate, over_stages
 from fabopt.topology.clos.candidates import Clos, boxes_of, candidates_of, clos_of
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError

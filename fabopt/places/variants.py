@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fabopt.problem import FabricProblem, Problem
+from fabopt.fabric import FabricProblem
+from fabopt.problem import Problem
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.clos.variants import anywhere, in_layouts, in_places, switch_sums

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabopt.fabric import FabricProblem
 from fabopt.joints import Ints
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.family import ClosFamily, RailOnly
 from fabopt.topology.direct.family import DirectFamily

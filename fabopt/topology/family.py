@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
+from fabopt.fabric import FabricProblem
 from fabopt.hardware import CageUse, NicOption, SwitchType
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.schema.design import Placement
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate

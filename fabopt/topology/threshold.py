@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.problem import FabricProblem
+from fabopt.fabric import FabricProblem
 from fabopt.topology.needs import Floats
 
 # Bounds are floating-point sums of whole numbers; a candidate is cut only when it is past the threshold by more.

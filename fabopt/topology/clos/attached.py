@@ -8,9 +8,10 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from fabopt.endpoints import AttachmentDemand
+from fabopt.fabric import FabricProblem
 from fabopt.joints import attached_leaves
 from fabopt.links import Assembly, Mode
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.candidate import Choice, Option, RowShare, choices_of, part_uses, row_share, undominated
 from fabopt.topology.clos.floored import Cabling, Kind, cabling_of, grid_of, numbers_of, whole_row
 from fabopt.topology.clos.joins import attachment_joins, run_of

@@ -13,10 +13,11 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from fabopt.endpoints import AttachmentDemand
+from fabopt.fabric import FabricProblem
 from fabopt.hardware import CageUse, NicOption, SwitchType
 from fabopt.links import Assembly, Mode
 from fabopt.ports import PortType
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.early import EarlyCosts
 from fabopt.topology.clos.floor_bounds import FloorBounds, SpreadBounds

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from fabopt import installed
+from fabopt.fabric import FabricProblem
 from fabopt.goods import Item
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.topology.candidate import (
     Candidate,

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fabopt.problem import FabricProblem
+from fabopt.fabric import FabricProblem
 from fabopt.topology.clos.shape import Parts, Shape, attached_to_leaves
 from fabopt.topology.needs import Number, ceil_of
 

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabopt.fabric import FabricProblem
 from fabopt.goods import Item
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.clos.joins import joins_of, server_joins
 from fabopt.topology.clos.shape import Parts, Shape, most_endpoints, uplinks_needed, usable_ports
 from fabopt.topology.needs import Costs, Floats, Number, ceil_of

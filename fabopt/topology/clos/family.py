@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from fabopt.fabric import FabricProblem
 from fabopt.hardware import CageUse, SwitchType
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.schema.design import Placement, Structure
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of

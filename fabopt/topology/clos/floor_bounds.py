@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.fabric import FabricProblem
 from fabopt.floor import height_m
 from fabopt.hardware import NicOption
 from fabopt.placement.layout import Layout
 from fabopt.placement.place import Stands, SwitchBox, place, place_leaves
 from fabopt.ports import PortType
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.clos.floored import classes_of, grid_of, numbers_of
 from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.needs import Floats

@@ -17,8 +17,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from fabopt.fabric import FabricProblem
 from fabopt.installed import StageNumbers
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.clos.shape import Parts, Shape, most_down, most_endpoints, uplinks_needed, usable_ports
 from fabopt.topology.needs import ceil_of
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabopt.endpoints import AttachmentDemand
+from fabopt.fabric import FabricProblem
 from fabopt.hardware import NicOption
 from fabopt.links import Assembly, Mode, whole_only
 from fabopt.ports import PortType
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 
 
 def run_of(fabric: FabricProblem, kind: str) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fabopt.fabric import FabricProblem
 from fabopt.installed import StageNumbers
 from fabopt.links import Assembly
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.candidate import Choice, choices_of
 from fabopt.topology.clos.floored import Kind, Standing, cabling_of, floor_choices, numbers_of
 from fabopt.topology.clos.joins import run_of, server_assemblies

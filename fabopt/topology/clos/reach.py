@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.fabric import FabricProblem
 from fabopt.hardware import CageUse, NicOption, Protocol, SwitchType
 from fabopt.ports import PortType
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
 from fabopt.topology.clos.shape import Shape, most_endpoints, up_cage_limit, usable_ports
 from fabopt.topology.clos.variants import anywhere

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import NamedTuple
 
+from fabopt.fabric import FabricProblem
 from fabopt.hardware import NicOption
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.clos.bounds import Block, Bounds
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports

@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.fabric import FabricProblem
 from fabopt.graph.survival import ServerPorts
-from fabopt.problem import FabricProblem
 from fabopt.schema.case import Failing
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.needs import Number

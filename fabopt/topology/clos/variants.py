@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabopt.fabric import FabricProblem
 from fabopt.placement.anywhere import OpenLayout, open_layouts
 from fabopt.placement.layout import Layout, ServerBox, layouts
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.clos.floored import classes_of, grid_of
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.units import ceil_div, milliwatts

@@ -16,8 +16,8 @@ from math import gcd
 
 import numpy as np
 
+from fabopt.fabric import FabricProblem, Wants
 from fabopt.hardware import CageUse, SwitchType
-from fabopt.problem import FabricProblem, Wants
 from fabopt.topology.clos.shape import Parts, Shape, usable_ports
 from fabopt.topology.needs import Number, ceil_of
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from fabopt.fabric import FabricProblem
 from fabopt.goods import Item
 from fabopt.links import Assembly, Mode
 from fabopt.ports import PortType
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.candidate import Candidate, Choice, Option, Uses, row_share, undominated
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.joins import joins_of

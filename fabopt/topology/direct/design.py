@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fabopt.problem import FabricProblem, Problem
+from fabopt.fabric import FabricProblem
+from fabopt.problem import Problem
 from fabopt.topology.clos.kinds import Clos
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.direct.nets import Kin, Load, Net, run_of

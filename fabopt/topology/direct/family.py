@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabopt.problem import FabricProblem, Problem
+from fabopt.fabric import FabricProblem
+from fabopt.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.direct.candidates import candidate_of

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.fabric import FabricProblem
 from fabopt.hardware import CageUse, NicOption, SwitchType
 from fabopt.links import Assembly
-from fabopt.problem import FabricProblem, Problem
+from fabopt.problem import Problem
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.direct.candidates import equal_joins, wire_links

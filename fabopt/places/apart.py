@@ -143,7 +143,7 @@ def _miss(
 
 def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -> str:
     """What keeps a candidate out of the fabric's layout: racks that are full, or a run that nothing reaches."""
-    clos = clos_of(problem, fabric, batch, index)
+    clos = clos_of(fabric, batch.parts, batch.shape.row(index))
     layout = fabric.layout
     assert layout is not None
     standing = standing_of(problem, layout, clos.parts, clos.shape)

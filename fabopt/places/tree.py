@@ -71,7 +71,7 @@ class Sized:
     @cached_property
     def clos(self) -> Clos:
         """Its hardware and numbers."""
-        return clos_of(self.problem, self.fabric, self.batch, self.index)
+        return clos_of(self.fabric, self.batch.parts, self.batch.shape.row(self.index))
 
     @cached_property
     def fixed(self) -> float:

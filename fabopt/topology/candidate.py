@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -235,6 +235,16 @@ def _whole_choice(
         if parts.fits:
             options.append(Option((row_share(ends, one, need.links, parts, attachment),)))
     return Choice((kind, attachment, "whole", tuple(option.rows for option in options)), 1, tuple(options))
+
+
+def all_choices(parts: Iterable[Sequence[Choice] | None]) -> tuple[Choice, ...] | None:
+    """The choices of all kinds of links; None if one of them cannot be made, and no further one is looked at then."""
+    choices: list[Choice] = []
+    for made in parts:
+        if made is None:
+            return None
+        choices.extend(made)
+    return tuple(choices)
 
 
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:

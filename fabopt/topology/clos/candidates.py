@@ -16,6 +16,7 @@ from fabopt.topology.candidate import (
     Candidate,
     Choice,
     Uses,
+    all_choices,
 )
 from fabopt.topology.clos.attached import attachment_leaf, with_attachments
 from fabopt.topology.clos.floored import (
@@ -25,19 +26,18 @@ from fabopt.topology.clos.floored import (
 )
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.kinds import Clos, kind_choices, kinds_of
-from fabopt.topology.clos.shape import most_endpoints
+from fabopt.topology.clos.shape import Parts, Shape, most_endpoints
 from fabopt.topology.clos.sharing import clashes_of
 from fabopt.topology.needs import ceil_of
 from fabopt.topology.threshold import Batch
 
 
-def clos_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -> Clos:
-    """One candidate of a batch."""
-    shape = batch.shape.row(index)
+def clos_of(fabric: FabricProblem, parts: Parts, shape: Shape) -> Clos:
+    """One candidate, with the ports that its busiest leaf uses and keeps free."""
     down = int(most_endpoints(shape, fabric.attachment_ports))
     free = 1 - fabric.reserve
     with_reserve = int(ceil_of(down * free.denominator, free.numerator))
-    return Clos(batch.parts, shape, down, with_reserve - down)
+    return Clos(parts, shape, down, with_reserve - down)
 
 
 def candidates_of(
@@ -48,7 +48,7 @@ def candidates_of(
 
     ``standing``: where its switches stand on a floor; None: as the fabric's layout, if it has one, puts them.
     """
-    clos = clos_of(problem, fabric, batch, index)
+    clos = clos_of(fabric, batch.parts, batch.shape.row(index))
     if standing is not None:
         clos = clos._replace(standing=standing)
     elif fabric.layout is not None:
@@ -65,17 +65,15 @@ def candidates_of(
 
 
 def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float, prune: bool) -> Candidate | None:
-    choices: list[Choice] = []
-    for made in _links(problem, fabric, clos, prune):
-        if made is None:
-            return None
-        choices.extend(made)
+    choices = all_choices(_links(problem, fabric, clos, prune))
+    if choices is None:
+        return None
     return Candidate(
         fabric=fabric.name,
         topology=clos.parts.nic.topology,
         design=clos,
         boxes=boxes_of(problem, clos),
-        choices=tuple(choices),
+        choices=choices,
         bound=bound,
         order=tie_order(fabric, clos),
         cards=0 if clos.parts.nic.item is None else clos.parts.nic.cards,

@@ -10,11 +10,10 @@ from fabopt.goods import Item
 from fabopt.links import Assembly, Mode
 from fabopt.ports import PortType
 from fabopt.problem import Problem
-from fabopt.topology.candidate import Candidate, Choice, Option, Uses, row_share, undominated
-from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.candidate import Candidate, Choice, Option, Uses, all_choices, row_share, undominated
+from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.kinds import kind_choices, server_leaf
-from fabopt.topology.clos.shape import most_endpoints
 from fabopt.topology.direct.design import Direct
 from fabopt.topology.direct.nets import Kin, run_of
 from fabopt.topology.needs import Quantities, ceil_of
@@ -34,21 +33,16 @@ def candidate_of(
 ) -> Candidate | None:
     """One of a batch; None if its servers' links cannot be made beside the others after all."""
     shape = batch.shape.row(index)
-    down = int(most_endpoints(shape.servers, 0))
-    free = 1 - fabric.reserve
-    with_reserve = int(ceil_of(down * free.denominator, free.numerator))
-    design = Direct(kin, Clos(batch.parts, shape.servers, down, with_reserve - down), shape.net)
-    choices: list[Choice] = []
-    for made in _links(problem, fabric, design, prune):
-        if made is None:
-            return None
-        choices.extend(made)
+    design = Direct(kin, clos_of(fabric, batch.parts, shape.servers), shape.net)
+    choices = all_choices(_links(problem, fabric, design, prune))
+    if choices is None:
+        return None
     return Candidate(
         fabric=fabric.name,
         topology=kin.name,
         design=design,
         boxes=_boxes(problem, design),
-        choices=tuple(choices),
+        choices=choices,
         bound=float(batch.cost[0, index]),
         order=_tie_order(design),
         cards=0 if design.parts.nic.item is None else design.parts.nic.cards,

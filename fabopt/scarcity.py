@@ -150,7 +150,7 @@ def supply_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
                 break
     yield Conflict(
         limit="catalog.supply",
-        value=None,
+        value="as the catalog gives it",
         needed="unlimited",
         detail="with an unlimited supply of every part there is a design",
     )

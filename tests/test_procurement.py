@@ -13,6 +13,7 @@ import pytest
 
 from fabopt.export.bill import bill_bytes
 from fabopt.finance import compounded, energy_cents_per_mw, present_cents, price_cents
+from fabopt.report.answer import spares_line
 from fabopt.schema.design import Design
 from fabopt.schema.finance import Finance
 from fabopt.solvers import ENGINES
@@ -102,6 +103,12 @@ def test_spares_have_lines_of_their_own(design: Design) -> None:
     spares = [row for row in design.bom if row.spares]
     assert {row.kind for row in spares} == {"transceiver", "switch"}
     assert all(row.fabric == "" and row.in_use == 0 and row.power_w == 0 for row in spares)
+    kept = {row.kind: 0 for row in spares}
+    for row in spares:
+        kept[row.kind] += row.spares
+    line = spares_line(design)
+    assert line == f"spares among these: {kept['switch']} of the switches and {kept['transceiver']} of the transceivers"
+    assert spares_line(solved(case(ONE_CARD))) is None
 
 
 def test_orders_have_dates(design: Design) -> None:
@@ -205,7 +212,7 @@ def test_supply_that_cannot_cover_names_the_part() -> None:
     for one in parts["switches"]:
         one["supply"] = [{"from_month": 7, "quantity": 100}]
     found = conflicts(case(ONE_CARD, stages=[{"name": "go", "month": 6, "servers": 4}]), parts)
-    assert found[0][:3] == ("catalog.supply", None, "unlimited")
+    assert found[0][:3] == ("catalog.supply", "as the catalog gives it", "unlimited")
     assert found[1][1] == 0 and "can be had by month 6" in found[1][3]
 
 

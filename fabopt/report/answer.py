@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabopt.report.words import count, listed, money, percent, plain, power, some
+from fabopt.report.words import KIND_NAMES, count, listed, money, percent, plain, power, some
 from fabopt.schema.design import (
     Conflict,
     Design,
@@ -172,6 +172,19 @@ def totals_line(design: Design) -> str:
     parts.append(f"{plain(totals.rack_units)} rack unit{'' if totals.rack_units == 1 else 's'}")
     parts.append(f"TCO {money(totals.tco_usd)}")
     return " · ".join(parts)
+
+
+def spares_line(design: Design) -> str | None:
+    """Say how many of the parts bought are spares; None where none are."""
+    kept: dict[str, int] = {}
+    for row in design.bom:
+        if row.spares:
+            kept[row.kind] = kept.get(row.kind, 0) + row.spares
+    if not kept:
+        return None
+    return (
+        f"spares among these: {listed([f'{count(number)} of the {KIND_NAMES[kind]}' for kind, number in kept.items()])}"
+    )
 
 
 def infeasible_lines(design: Design) -> list[str]:

@@ -18,6 +18,7 @@ from fabopt.report.answer import (
     metric_name,
     nic_line,
     proof_line,
+    spares_line,
     structure_line,
     totals_line,
 )
@@ -60,6 +61,8 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield _cost_table(design)
     if shares := network_shares(design):
         yield table(SHARE_COLUMNS, [one.words for one in shares])
+    if spares := spares_line(design):
+        yield _line(spares)
     yield _line(totals_line(design))
     if len(design.stages) > 1:
         yield _heading("Growth")

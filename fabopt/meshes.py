@@ -1,7 +1,8 @@
 """Who is joined to whom where switches are joined to each other: arithmetic on arrays, one row a link, one plane.
 
 Switches are numbered from 0. In a HyperX or torus the first coordinate of a switch runs fastest; in a dragonfly the
-switches of a group are next to each other. Scopes name the kinds of links: ``dim-1`` and so on, ``local``, ``global``.
+switches of a group are next to each other, in a dragonfly+ its leaves are, and after those of all groups its spines.
+Scopes name the kinds of links: ``dim-1`` and so on, ``local``, ``leaf-spine``, ``global``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.schema.design import DirectStructure, DragonflyStructure, HyperxStructure, TorusStructure
+from fabopt.schema.design import (
+    DirectStructure,
+    DragonflyPlusStructure,
+    DragonflyStructure,
+    HyperxStructure,
+    TorusStructure,
+)
 
 Ints = NDArray[np.int64]
 
@@ -163,6 +170,57 @@ class Dragonfly:
         return _repeated(start + np.tile(one, self.groups), start + np.tile(other, self.groups), self.local)
 
 
+@dataclass(frozen=True)
+class Spines:
+    """The spines of a dragonfly+ among themselves: global links as those of a dragonfly's groups."""
+
+    group: int
+    groups: int
+    outside: int
+
+    scopes = ("global",)
+
+    @property
+    def switches(self) -> int:
+        """Over all groups."""
+        return self.group * self.groups
+
+    def pairs(self, scope: str) -> Pairs:
+        """The links of the only scope."""
+        if scope not in self.scopes:
+            raise LookupError(f"{scope} is not global")
+        return global_pairs(links_by_distance(self.groups, self.outside), self.group, self.group)
+
+
+@dataclass(frozen=True)
+class DragonflyPlus:
+    """``groups`` of ``group`` leaves, each joined to every one of the group's spines by ``up`` links."""
+
+    group: int
+    up: int
+    spines: Spines
+
+    scopes = ("leaf-spine", "global")
+
+    @property
+    def leaves(self) -> int:
+        """Over all groups."""
+        return self.group * self.spines.groups
+
+    @property
+    def switches(self) -> int:
+        """Leaves and spines."""
+        return self.leaves + self.spines.switches
+
+    def pairs(self, scope: str) -> Pairs:
+        """The links of one scope."""
+        if scope == "leaf-spine":
+            leaf, place = (one.ravel() for one in np.indices((self.leaves, self.spines.group)))
+            return _repeated(leaf, self.leaves + leaf // self.group * self.spines.group + place, self.up)
+        a, b = self.spines.pairs(scope)
+        return Pairs(a + self.leaves, b + self.leaves)
+
+
 def links_by_distance(groups: int, outside: int) -> Ints:
     """Global links to the group so far ahead in the ring of groups, which has ``outside`` in all; 0 to itself.
 
@@ -194,7 +252,10 @@ def global_pairs(links_at: Ints, holders: int, stride: int) -> Pairs:
 
 
 def mesh_of(structure: DirectStructure) -> Mesh:
-    """The network that a design file describes; raises ``ValueError`` where its numbers make none."""
+    """How switches of one type are joined in the network that a design file describes: in a dragonfly+ its spines.
+
+    Raises ``ValueError`` where its numbers make none.
+    """
     if isinstance(structure, HyperxStructure):
         _require(structure.sides, structure.links_per_pair, 2)
         return HyperX(structure.sides, structure.links_per_pair)
@@ -203,10 +264,18 @@ def mesh_of(structure: DirectStructure) -> Mesh:
         return Torus(structure.sides, structure.links_per_pair)
     if isinstance(structure, DragonflyStructure):
         numbers = (structure.switches_per_group, structure.switch_groups, structure.links_per_local_pair)
-        if min(numbers[:2]) < 2 or numbers[2] < 1 or structure.global_links_per_group < numbers[1] - 1:
-            raise ValueError(f"{structure.global_links_per_group} global links a group join no {numbers[1]} groups")
+        _require_groups(min(numbers[0] - 1, numbers[2]), numbers[1], structure.global_links_per_group)
         return Dragonfly(*numbers, structure.global_links_per_group)
+    if isinstance(structure, DragonflyPlusStructure):
+        counts = (structure.leaves_per_group - 1, structure.spines_per_group, structure.links_per_pair)
+        _require_groups(min(counts), structure.switch_groups, structure.global_links_per_group)
+        return Spines(structure.spines_per_group, structure.switch_groups, structure.global_links_per_group)
     raise ValueError(f"{type(structure).__name__} is no network of equal switches")
+
+
+def _require_groups(inside: int, groups: int, outside: int) -> None:
+    if inside < 1 or groups < 2 or outside < groups - 1:
+        raise ValueError(f"{outside} global links a group join no {groups} groups")
 
 
 def _require(sides: Sequence[int], links: Sequence[int], shortest: int) -> None:

@@ -385,7 +385,7 @@ def test_another_servers_nics_do_not_matter() -> None:
 
 
 def test_all_cross_faults_come_at_once() -> None:
-    fabrics = [{"name": "a", "nics": ["x"], "topologies": ["dragonfly+"], "group_by": "rack"}]
+    fabrics = [{"name": "a", "nics": ["x"], "topologies": ["dragonfly+"], "homing": "dual", "group_by": "rack"}]
     text = message(inputs_from_objects, {**CASE, "server": "x", "fabrics": fabrics, "prices": ["none"]}, tiny())
     assert len(text.splitlines()) == 5
 

@@ -12,7 +12,7 @@ from fabopt.read.workload import check_workload
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
 from fabopt.schema.procurement import Procurement
-from fabopt.schema.topologies import DESIGNED, refused
+from fabopt.schema.topologies import refused
 from fabopt.units import mbps
 
 _A_KIND = dict(
@@ -125,18 +125,14 @@ class _Check:
             self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
 
     def topologies(self, fabric: Fabric, path: str, case: Case) -> None:
-        """Report families that are not designed, and what a case asks for that its families cannot do."""
+        """Report what a case asks for that its families cannot do."""
+        if "any" in fabric.topologies:
+            return
         for index, topology in enumerate(fabric.topologies):
-            where = f"{path}.topologies[{index}]"
-            if topology == "any":
-                continue
-            if topology not in DESIGNED:
-                allowed = f"{', '.join(DESIGNED)} or any"
-                self.report(where, "this version cannot design this topology", topology, allowed=allowed)
-            elif "any" not in fabric.topologies:
-                for feature in refused(case, fabric, topology):
-                    key = f"{path}.{feature.key}" if feature.of_fabric else feature.key
-                    self.report(where, f"does not support {feature.words}, which `{key}` asks for", topology)
+            for feature in refused(case, fabric, topology):
+                key = f"{path}.{feature.key}" if feature.of_fabric else feature.key
+                fault = f"does not support {feature.words}, which `{key}` asks for"
+                self.report(f"{path}.topologies[{index}]", fault, topology)
 
     def own_rails(self, fabric: Fabric, path: str, server: Server) -> None:
         """Report what keeps a fabric from rails that are networks of their own, where it may have no other."""

@@ -7,6 +7,7 @@ from fabopt.schema.design import (
     Conflict,
     Design,
     DirectStructure,
+    DragonflyPlusStructure,
     DragonflyStructure,
     FabricDesign,
     HyperxStructure,
@@ -84,6 +85,9 @@ def _shape(fabric: FabricDesign) -> str:
         return f"{' x '.join(map(count, one.sides))} switches"
     if isinstance(one, DragonflyStructure):
         return f"{some(one.switch_groups, 'group')} of {some(one.switches_per_group, 'switch', 'switches')}"
+    if isinstance(one, DragonflyPlusStructure):
+        leaves = some(one.leaves_per_group, "leaf", "leaves")
+        return f"{some(one.switch_groups, 'group')} of {leaves} and {some(one.spines_per_group, 'spine')}"
     return _TIERS[one.tiers]
 
 
@@ -156,6 +160,10 @@ def _mesh_line(one: DirectStructure) -> str:
     elif isinstance(one, DragonflyStructure):
         parts.append(f"{some(one.links_per_local_pair, 'link')} between two switches of a group")
         parts.append(f"{some(one.global_links_per_group, 'link')} from each group to the others")
+    elif isinstance(one, DragonflyPlusStructure):
+        spines = some(one.spines_per_group, "spine")
+        parts.append(f"{some(one.links_per_pair, 'link')} from each leaf to each of {spines} of its group")
+        parts.append(f"{some(one.global_links_per_group, 'link')} from the spines of each group to other groups")
     return "; ".join(parts)
 
 

@@ -128,6 +128,21 @@ class DragonflyStructure(DirectStructure):
     global_links_per_group: int
 
 
+class DragonflyPlusStructure(DirectStructure):
+    """Leaf-spine groups of one plane, every two of them joined by equally many links between spines, or one more.
+
+    links_per_pair           of a leaf to each spine of its group
+    global_links_per_group   of all spines of a group to those of others
+    """
+
+    family: Literal["dragonfly+"]
+    leaves_per_group: int
+    spines_per_group: int
+    switch_groups: int
+    links_per_pair: int
+    global_links_per_group: int
+
+
 class NicUse(Strict):
     """The card in every server: how many, how many ports of each are cabled (over all planes), at which speed."""
 
@@ -284,7 +299,7 @@ class FabricDesign(Strict):
     planes: int
     rails: int
     striping: Literal["even", "any"]
-    structure: Structure | HyperxStructure | TorusStructure | DragonflyStructure
+    structure: Structure | HyperxStructure | TorusStructure | DragonflyStructure | DragonflyPlusStructure
     nic: NicUse
     tiers: tuple[TierUse, ...]
     links: tuple[LinkRow, ...]

@@ -15,6 +15,7 @@ from fabopt.topology.clos.family import ClosFamily, RailOnly
 from fabopt.topology.direct.family import DirectFamily
 from fabopt.topology.direct.nets import Kin
 from fabopt.topology.dragonfly import DragonflyKin
+from fabopt.topology.dragonfly_plus.family import DragonflyPlusFamily
 from fabopt.topology.family import Family, Quest, Space
 from fabopt.topology.hyperx import HyperxKin
 from fabopt.topology.threshold import Batch, Found
@@ -24,6 +25,7 @@ KINS: Mapping[str, Kin] = {kin.name: kin for kin in (HyperxKin(), TorusKin(), Dr
 FAMILIES: Mapping[str, Family] = {
     **{family.name: family for family in (ClosFamily(), RailOnly())},
     **{name: DirectFamily(kin) for name, kin in KINS.items()},
+    DragonflyPlusFamily.name: DragonflyPlusFamily(),
 }
 
 

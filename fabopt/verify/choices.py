@@ -82,7 +82,8 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
             least <= len(made.tiers) <= most, f"{len(made.tiers)} tiers of {least} to {most} that {made.topology} has"
         )
         proof.equal("structure.tiers", made.clos.tiers, len(made.tiers))
-    roles = list(ROLES[: len(made.tiers)]) if direct is None else ["leaf"]
+    mesh = fabric.mesh
+    roles = list(ROLES[: len(made.tiers)]) if mesh is None else [role for role, _ in mesh.tiers]
     proof.equal("tier roles", [tier.role for tier in made.tiers], roles)
     proof.note(f"{made.topology}, {made.protocol}, {len(made.tiers)} tiers, {made.planes} planes")
 

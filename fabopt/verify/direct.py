@@ -7,10 +7,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.schema.design import DragonflyStructure, HyperxStructure, TorusStructure
+from fabopt.schema.design import DragonflyPlusStructure, DragonflyStructure, HyperxStructure, TorusStructure
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.groups import Groups
+from fabopt.verify.kinds import LEAF_SPINE
 from fabopt.verify.mesh import Mesh
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import Cabling, combined, counts_of, repeated
@@ -33,17 +35,20 @@ def mesh_of(fabric: FabricEvidence) -> Mesh:
 def switches_form_network(proof: Proof, fabric: FabricEvidence) -> None:
     """There are as many switches as the family's numbers make, enough for all servers, no side or group too many.
 
-    HyperX: product of sides >= 2; torus: of sides >= 3; dragonfly: a x G, a group's global links t >= G - 1, t G even.
-    Source: docs/formulation.md, direct networks.
+    HyperX: product of sides >= 2; torus: of sides >= 3; dragonfly: a x G, a group's global links t >= G - 1, t G even;
+    dragonfly+: (L + S) x G, L >= 2, u = S m, t as in a dragonfly. Source: docs/formulation.md, direct networks.
     """
-    mesh, made = mesh_of(fabric), fabric.made
-    tier, leaves = fabric.tier("leaf"), fabric.clos.leaves
-    proof.equal("leaf count", tier.count, made.planes * mesh.switches)
-    proof.holds(mesh.switches >= leaves, f"{leaves} switches have servers, there are {mesh.switches}")
+    mesh, made, leaves = mesh_of(fabric), fabric.made, fabric.clos.leaves
+    proof.holds(mesh.leaves >= leaves, f"{leaves} switches have servers, there are {mesh.leaves}")
     proof.holds(leaves >= 2, f"{leaves} switch with servers")
-    proof.holds(mesh.smallest, f"{mesh.switches} switches for {leaves} with servers: fewer would do")
-    proof.equal("leaf up_ports", tier.up_ports, mesh.most_ports)
-    proof.holds(tier.up is not None, "no cages for links between switches")
+    proof.holds(mesh.smallest, f"{mesh.leaves} switches for {leaves} with servers: fewer would do")
+    for role, count in mesh.tiers:
+        tier = fabric.tier(role)
+        proof.equal(f"{role} count", tier.count, made.planes * count)
+        proof.equal(f"{role} up_ports", tier.up_ports, mesh.up_ports(role))
+        proof.holds(tier.up is not None, f"no cages of a {role} for links between switches")
+    if isinstance(mesh, Groups):
+        proof.equal("spine down_ports", fabric.tier("spine").down_ports, mesh.boxes(1)[1].links)
     proof.note(f"{mesh.switches} switches a plane, {leaves} with servers, {mesh.most_ports} links of each to others")
 
 
@@ -63,23 +68,26 @@ def _shown(rate_mbps: Fraction) -> float:
     return plain_fraction(rate_mbps / MBPS_PER_GBPS)
 
 
-def oversubscription(fabric: FabricEvidence) -> Fraction:
-    """Server ports of the busiest switch over its links to other switches, by speed."""
+def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
+    """Server ports of the busiest switch over its links to other switches, by speed; in a dragonfly+ by tier."""
     down = fabric.clos.most_endpoints * fabric.down("leaf").port_mbps
-    return Fraction(down, mesh_of(fabric).most_ports * fabric.up("leaf").port_mbps)
+    return mesh_of(fabric).ratios(down, _speeds(fabric))
 
 
 def bisection(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU: any x of Q switches have links of ``flow x (Q - x)`` to the others, for at most d x ports."""
-    mesh, ports = mesh_of(fabric), fabric.clos.most_endpoints
-    return _of_gpu(fabric, mesh.flow * fabric.up("leaf").port_mbps * mesh.switches / (2 * ports))
+    """Mb/s per GPU, of the worst cut into halves."""
+    return _of_gpu(fabric, mesh_of(fabric).cut(fabric.clos.most_endpoints, _speeds(fabric)))
 
 
 def all_to_all(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU: two switches have at most d^2 of the E (E - 1) ordered pairs of ports."""
-    ports = fabric.clos.most_endpoints
+    """Mb/s per GPU, of traffic that every port spreads evenly over all others."""
     endpoints = fabric.evidence.servers * fabric.clos.ports_per_server
-    return _of_gpu(fabric, mesh_of(fabric).flow * fabric.up("leaf").port_mbps * max(1, endpoints - 1) / ports**2)
+    return _of_gpu(fabric, mesh_of(fabric).spread(fabric.clos.most_endpoints, endpoints, _speeds(fabric)))
+
+
+def _speeds(fabric: FabricEvidence) -> list[int]:
+    """Mb/s of a link upwards from each tier."""
+    return [fabric.up(role).port_mbps for role, _ in mesh_of(fabric).tiers]
 
 
 def _of_gpu(fabric: FabricEvidence, port_mbps: Fraction) -> Fraction:
@@ -95,7 +103,8 @@ def figures_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
     networks.
     """
     made, metrics = fabric.made, fabric.made.metrics
-    proof.equal("oversubscription", made.oversubscription, {"leaf": plain_fraction(oversubscription(fabric))})
+    ratios = {name: plain_fraction(ratio) for name, ratio in oversubscription(fabric).items()}
+    proof.equal("oversubscription", made.oversubscription, ratios)
     for name, exact_mbps in (
         ("injection_gbps_per_gpu", fabric.injection),
         ("bisection_gbps_per_gpu", bisection(fabric)),
@@ -112,13 +121,15 @@ def figures_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
 def switches_are_numbered(proof: Proof, cabling: Cabling) -> None:
     """Switches of a plane count from 1; the first G x r have servers, each (group, rail) once and in order.
 
-    Source: docs/formulation.md, wiring.
+    In a dragonfly+ leaves and spines have the numbers of their groups, L leaves and S spines after each other. Source:
+    docs/formulation.md, wiring.
     """
-    clos, devices = cabling.clos, cabling.devices
+    clos, devices, mesh = cabling.clos, cabling.devices, mesh_of(cabling.fabric)
     switches = cabling.boxes("leaf")
     within = _within(cabling)[switches]
-    each = counts_of(devices.plane[switches])
-    proof.equal("switches of each plane", each.tolist(), [mesh_of(cabling.fabric).switches] * clos.planes)
+    for role, count in mesh.tiers:
+        each = counts_of(devices.plane[cabling.boxes(role)])
+        proof.equal(f"{role}s of each plane", each.tolist(), [count] * clos.planes)
     used = within < clos.leaves
     for what, column, number in (
         ("group", devices.group, within // clos.rails),
@@ -126,13 +137,21 @@ def switches_are_numbered(proof: Proof, cabling: Cabling) -> None:
     ):
         wrong = column[switches] != np.where(used, number + 1, NOTHING)
         proof.equal(f"switches of another {what}", int(wrong.sum()), 0)
+    if isinstance(mesh, Groups):
+        above = np.concatenate([switches, cabling.boxes("spine")])
+        wrong = devices.pod[above] != mesh.group_of(_within(cabling)[above]) + 1
+        proof.equal("switches with the number of another group", int(wrong.sum()), 0)
     proof.note(f"{clos.planes} planes of {clos.groups} groups x {clos.rails} rails")
 
 
 def _within(cabling: Cabling) -> Ints:
-    """For every box its number among the switches of its plane, from 0."""
-    number = cabling.numbers("leaf")
-    return np.where(number >= 0, number % mesh_of(cabling.fabric).switches, -1)
+    """For every box its number among the switches of its plane, from 0: leaves, then spines."""
+    found, before = np.full(len(cabling.devices), NOTHING), 0
+    for role, count in mesh_of(cabling.fabric).tiers:
+        number = cabling.numbers(role)
+        found = np.where(number >= 0, before + number % count, found)
+        before += count
+    return np.asarray(found, dtype=np.int64)
 
 
 def switches_are_joined(proof: Proof, cabling: Cabling) -> None:
@@ -140,7 +159,8 @@ def switches_are_joined(proof: Proof, cabling: Cabling) -> None:
 
     HyperX: any two that differ in coordinate i alone, by m_i links. Torus: those a step apart in coordinate i, round
     the ring. Dragonfly: any two of a group by m; any two groups by as many global links, or one more; a group has t,
-    its switches as many each, or one more. No other pair is joined. Source: docs/formulation.md, direct networks.
+    its switches as many each, or one more. Dragonfly+: each leaf and each spine of a group by m; groups as in a
+    dragonfly, by their spines. No other pair is joined. Source: docs/formulation.md, direct networks.
     """
     mesh = mesh_of(cabling.fabric)
     for scope in mesh.scopes:
@@ -155,8 +175,22 @@ def switches_are_joined(proof: Proof, cabling: Cabling) -> None:
         strays = int((~_are_neighbours(mesh, scope.name, a, b)).sum())
         proof.equal(f"{scope.name}: links between others", strays, 0)
         proof.note(f"{scope.name} {len(rows)} links")
-    if isinstance(mesh.structure, DragonflyStructure):
+    if isinstance(mesh, Groups):
+        _leaves_reach_spines(proof, cabling, mesh)
+    if isinstance(mesh.structure, DragonflyStructure | DragonflyPlusStructure):
         _groups_are_joined(proof, cabling, mesh.structure)
+
+
+def _leaves_reach_spines(proof: Proof, cabling: Cabling, mesh: Groups) -> None:
+    """Every leaf and every spine of a group, by m links; no link leads to another group's."""
+    rows, (leaves, _) = cabling.of(LEAF_SPINE), mesh.boxes(cabling.clos.planes)
+    a, b = (mesh.group_of(one) for one in _ends_of(cabling, rows))
+    proof.equal("links to a spine of another group", int((a != b).sum()), 0)
+    each = counts_of(combined(cabling.links.a[rows], cabling.links.b[rows]))
+    proof.equal("joined leaves and spines", len(each), leaves.count * mesh.structure.spines_per_group)
+    links = mesh.structure.links_per_pair
+    proof.equal(f"leaves and spines without {links} links", int((each != links).sum()), 0)
+    proof.note(f"leaf-spine {len(rows)} links")
 
 
 def _ends_of(cabling: Cabling, rows: Ints) -> tuple[Ints, Ints]:
@@ -170,6 +204,8 @@ def _are_neighbours(mesh: Mesh, scope: str, a: Ints, b: Ints) -> NDArray[np.bool
     if isinstance(one, DragonflyStructure):
         same = a // one.switches_per_group == b // one.switches_per_group
         return np.asarray(same & (a != b) if scope == "local" else ~same)
+    if isinstance(mesh, Groups):
+        return np.asarray((np.minimum(a, b) >= mesh.leaves) & (mesh.group_of(a) != mesh.group_of(b)))
     assert isinstance(one, HyperxStructure | TorusStructure)
     at = int(scope.removeprefix("dim-")) - 1
     here = there = np.ones(len(a), dtype=np.bool_)
@@ -185,12 +221,12 @@ def _are_neighbours(mesh: Mesh, scope: str, a: Ints, b: Ints) -> NDArray[np.bool
     return np.asarray(here & there)
 
 
-def _groups_are_joined(proof: Proof, cabling: Cabling, one: DragonflyStructure) -> None:
-    planes, groups = cabling.clos.planes, one.switch_groups
+def _groups_are_joined(proof: Proof, cabling: Cabling, one: DragonflyStructure | DragonflyPlusStructure) -> None:
+    planes, groups, mesh = cabling.clos.planes, one.switch_groups, mesh_of(cabling.fabric)
     rows = cabling.of("global")
     a, b = _ends_of(cabling, rows)
     plane = cabling.devices.plane[cabling.links.a[rows]]
-    x, y = a // one.switches_per_group, b // one.switches_per_group
+    x, y = (_group_of(mesh, end) for end in (a, b))
     each = counts_of(combined(plane, np.minimum(x, y), np.maximum(x, y)))
     fewest, more = divmod(one.global_links_per_group, groups - 1)
     proof.equal("pairs of groups that are joined", len(each), planes * groups * (groups - 1) // 2)
@@ -201,10 +237,17 @@ def _groups_are_joined(proof: Proof, cabling: Cabling, one: DragonflyStructure) 
     wrong = int((of_group != one.global_links_per_group).sum()) + planes * groups - len(of_group)
     proof.equal(f"groups without {one.global_links_per_group} global links", wrong, 0)
     ends = np.bincount(np.concatenate([cabling.links.a[rows], cabling.links.b[rows]]), minlength=len(cabling.devices))
-    of_switch = ends[cabling.boxes("leaf")]
+    of_switch = ends[cabling.boxes(mesh.role)]
     low, high = int(of_switch.min(initial=len(rows))), int(of_switch.max(initial=0))
     proof.holds(high - low <= 1, f"{low} to {high} global links of a switch")
     proof.note(f"{len(each)} pairs of groups")
+
+
+def _group_of(mesh: Mesh, switch: Ints) -> Ints:
+    if isinstance(mesh, Groups):
+        return mesh.group_of(switch)
+    assert isinstance(mesh.structure, DragonflyStructure)
+    return np.asarray(switch // mesh.structure.switches_per_group)
 
 
 def cages_keep_one_kind(proof: Proof, cabling: Cabling) -> None:
@@ -255,6 +298,14 @@ def _halves(mesh: Mesh) -> list[tuple[str, NDArray[np.bool_]]]:
             ("half of the groups", switch // one.switches_per_group < one.switch_groups // 2),
             ("half of every group", place < one.switches_per_group // 2),
         ]
+    if isinstance(mesh, Groups):
+        place = np.where(switch < mesh.leaves, switch % mesh.structure.leaves_per_group, switch - mesh.leaves)
+        half = np.where(switch < mesh.leaves, mesh.structure.leaves_per_group, mesh.structure.spines_per_group) // 2
+        inner = np.where(switch < mesh.leaves, place, place % mesh.structure.spines_per_group) < half
+        return [
+            ("half of the groups", mesh.group_of(switch) < mesh.structure.switch_groups // 2),
+            ("half of every group", inner),
+        ]
     assert isinstance(one, HyperxStructure | TorusStructure)
     halves = []
     for number, side in enumerate(one.sides, 1):
@@ -264,21 +315,23 @@ def _halves(mesh: Mesh) -> list[tuple[str, NDArray[np.bool_]]]:
 
 
 def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
-    """The longest shortest path between two switches of a plane has as many switches as the file says.
+    """The longest shortest path between two switches of a plane that can have servers is as the file says, in switches.
 
     Up to ``MOST_SEARCHED`` switches by breadth-first search from each; beyond, in a HyperX a step in every dimension,
-    in a torus half way round each, in a dragonfly at most local, global, local. Source: design file,
-    ``max_switch_hops``.
+    in a torus half way round each, in a dragonfly at most local, global, local, in a dragonfly+ leaf, spine, spine,
+    leaf. Source: design file, ``max_switch_hops``.
     """
     mesh, claimed = mesh_of(cabling.fabric), cabling.fabric.made.metrics.max_switch_hops
     one = mesh.structure
     if mesh.switches <= MOST_SEARCHED:
-        longest = _longest(cabling, mesh.switches)
+        longest = _longest(cabling, mesh)
         proof.equal("max_switch_hops", claimed, longest)
         proof.note(f"{longest} switches on the longest path, searched")
         return
     if isinstance(one, DragonflyStructure):
         proof.holds(3 <= claimed <= 4, f"max_switch_hops is {claimed}")
+    elif isinstance(one, DragonflyPlusStructure):
+        proof.equal("max_switch_hops", claimed, 4)
     elif isinstance(one, HyperxStructure):
         proof.equal("max_switch_hops", claimed, 1 + len(one.sides))
     elif isinstance(one, TorusStructure):
@@ -286,8 +339,9 @@ def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
     proof.note(f"{claimed} switches on the longest path")
 
 
-def _longest(cabling: Cabling, switches: int) -> int:
+def _longest(cabling: Cabling, mesh: Mesh) -> int:
     """Switches on the longest shortest path of the first plane; one more than there are if they are not all joined."""
+    switches, ends = mesh.switches, mesh.leaves
     above = np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
     above = above[cabling.devices.plane[cabling.links.a[above]] == 1]
     a, b = _ends_of(cabling, above)
@@ -295,7 +349,7 @@ def _longest(cabling: Cabling, switches: int) -> int:
     near[a, b] = near[b, a] = 1
     reached = np.eye(switches, dtype=np.bool_)
     for steps in range(1, switches + 1):
-        if reached.all():
+        if reached[:ends, :ends].all():
             return steps
         reached = reached | (reached.astype(np.float32) @ near > 0)
     return switches + 1

@@ -16,9 +16,10 @@ from fabopt.embedded import Embedded, Networks, at, divide, networks_of
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
-from fabopt.schema.design import DirectStructure, FabricDesign, PortUse, TierUse
+from fabopt.schema.design import DirectStructure, DragonflyPlusStructure, FabricDesign, PortUse, TierUse
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos import Clos
+from fabopt.verify.groups import Groups
 from fabopt.verify.mesh import Mesh
 
 FACTS = "facts"
@@ -276,4 +277,6 @@ class FabricEvidence:
     def mesh(self) -> Mesh | None:
         """How switches are joined to each other, of one plane; None in a Clos."""
         structure = self.made.structure
+        if isinstance(structure, DragonflyPlusStructure):
+            return Groups(structure)
         return Mesh(structure) if isinstance(structure, DirectStructure) else None

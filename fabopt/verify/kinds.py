@@ -14,7 +14,8 @@ from fabopt.schema.design import LinkPart, PortUse
 from fabopt.units import ceil_div
 from fabopt.verify.clos import Boxes
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.mesh import Scope
+from fabopt.verify.groups import Groups
+from fabopt.verify.mesh import Role, Scope
 from fabopt.verify.rows import NO_MEDIUM, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
 
 SERVER_LEAF = "server-leaf"
@@ -115,15 +116,20 @@ def server_leaf(fabric: FabricEvidence) -> Kind:
 
 
 def leaf_spine(fabric: FabricEvidence) -> Kind:
-    """Every uplink of every leaf, to the spines of its pod."""
-    clos = fabric.clos
+    """Every uplink of every leaf, to the spines of its pod, or of its group in a dragonfly+."""
+    clos, mesh = fabric.clos, fabric.mesh
     leaf = switch_end(fabric, "leaf", fabric.up_use("leaf"))
     spine = switch_end(fabric, "spine", fabric.tier("spine").down)
+    if isinstance(mesh, Groups):
+        below, far = mesh.boxes(clos.planes)
+        above: tuple[Boxes, ...] = (far,)
+    else:
+        below, above = clos.leaf_uplinks, clos.spine_classes
     return Kind(
         LEAF_SPINE,
-        switch_side(leaf, (clos.leaf_uplinks,)),
-        switch_side(spine, clos.spine_classes),
-        clos.planes * clos.leaves * clos.uplinks,
+        switch_side(leaf, (below,)),
+        switch_side(spine, above),
+        below.count * below.links,
         fabric.evidence.case.site.distances_m.leaf_spine,
         rows_between(fabric, "leaf", "spine"),
     )
@@ -146,8 +152,8 @@ def spine_core(fabric: FabricEvidence) -> Kind:
 
 def between_equals(fabric: FabricEvidence, scope: Scope) -> Kind:
     """Links of one scope between switches of one type: a cage has ends of either side, each pair counts once."""
-    site, planes = fabric.evidence.case.site.distances_m, fabric.clos.planes
-    end = switch_end(fabric, "leaf", fabric.up_use("leaf"))
+    site, planes, role = fabric.evidence.case.site.distances_m, fabric.clos.planes, equals_of(fabric)
+    end = switch_end(fabric, role, fabric.up_use(role))
     pairs = Boxes(1, ((planes * scope.pairs, scope.each),))
     near, far = halved(planes * scope.cages(end.lane.ports))
     return Kind(
@@ -156,8 +162,13 @@ def between_equals(fabric: FabricEvidence, scope: Scope) -> Kind:
         Side(end, Counter({end.lane.ports: far}), (pairs,)),
         planes * scope.links,
         site.spine_core if scope.name == "global" else site.leaf_spine,
-        rows_between(fabric, "leaf", "leaf", scope=scope.name),
+        rows_between(fabric, role, role, scope=scope.name),
     )
+
+
+def equals_of(fabric: FabricEvidence) -> Role:
+    """The tier whose switches are joined to each other."""
+    return "leaf" if fabric.mesh is None else fabric.mesh.role
 
 
 def halved(cages: int) -> tuple[int, int]:

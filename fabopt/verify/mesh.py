@@ -5,16 +5,19 @@ Nothing here reads anything but the structure: it goes in, every count comes out
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
+from typing import ClassVar, Literal
 
 from fabopt.schema.design import DirectStructure, DragonflyStructure, HyperxStructure, TorusStructure
 from fabopt.units import ceil_div
 
 # A ring of two would join one pair twice, and one switch has no neighbour.
 SHORTEST_RING = 3
+Role = Literal["leaf", "spine"]
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,26 @@ class Mesh:
     """One plane."""
 
     structure: DirectStructure
+    # the tier whose switches are joined to each other
+    role: ClassVar[Role] = "leaf"
+
+    @property
+    def tiers(self) -> tuple[tuple[Role, int], ...]:
+        """How many switches of each role: those with servers first."""
+        return (("leaf", self._volume),)
+
+    @cached_property
+    def leaves(self) -> int:
+        """Q: switches that can have servers, the first of all."""
+        return self.tiers[0][1]
 
     @cached_property
     def switches(self) -> int:
-        """Q."""
+        """All of them."""
+        return sum(count for _, count in self.tiers)
+
+    @property
+    def _volume(self) -> int:
         one = self.structure
         if isinstance(one, HyperxStructure | TorusStructure):
             return prod(one.sides)
@@ -76,6 +95,25 @@ class Mesh:
     def flow(self) -> Fraction:
         """Traffic that every ordered pair of switches can have at once, in units of a link's speed."""
         return min(1 / scope.load for scope in self.scopes)
+
+    def cut(self, ports: int, speeds: Sequence[int]) -> Fraction:
+        """Bisection, Mb/s of a port with at most so many on a switch, by the speeds of links that go up from a tier.
+
+        Any x of Q switches have links of ``flow x (Q - x)`` to the others, for at most d x ports.
+        """
+        return self.flow * speeds[0] * self.leaves / (2 * ports)
+
+    def spread(self, ports: int, endpoints: int, speeds: Sequence[int]) -> Fraction:
+        """Uniform all-to-all, Mb/s of a port: two switches have at most d^2 of the E (E - 1) ordered pairs of ports."""
+        return self.flow * speeds[0] * max(1, endpoints - 1) / ports**2
+
+    def ratios(self, down_mbps: int, speeds: Sequence[int]) -> dict[str, Fraction]:
+        """Speed of the server ports of the busiest switch over that of its links to others, by tier."""
+        return {"leaf": Fraction(down_mbps, self.most_ports * speeds[0])}
+
+    def up_ports(self, role: Role) -> int:
+        """Links of the busiest switch of a tier to others of its tier or of the next."""
+        return self.most_ports
 
     def most_cages(self, ports: int) -> int:
         """Cages for links to other switches on the busiest switch."""
@@ -129,12 +167,8 @@ class Mesh:
         a, groups, outside = one.switches_per_group, one.switch_groups, one.global_links_per_group
         require(min(a, groups) >= 2 and one.links_per_local_pair >= 1, "groups of 2 switches, 2 groups at least")
         require(outside >= groups - 1, f"{outside} global links a group do not reach {groups - 1} others")
-        require(outside * groups % 2 == 0, f"{groups} groups of {outside} links each: one would have no other end")
-        few, busier = divmod(outside, a)
         each = outside // (groups - 1)
-        most = few + (busier > 0)
-        local = (1 + Fraction(2 * a * most, each)) / one.links_per_local_pair
-        holders = ((groups * (a - busier), few), (groups * busier, few + 1))
+        local = (1 + Fraction(2 * a * ceil_div(outside, a), each)) / one.links_per_local_pair
         return (
             Scope(
                 "local",
@@ -143,8 +177,17 @@ class Mesh:
                 one.links_per_local_pair,
                 local,
             ),
-            Scope("global", holders, groups * outside // 2, 1, Fraction(a * a, each)),
+            global_scope(a, groups, outside, Fraction(a * a, each)),
         )
+
+
+def global_scope(switches: int, groups: int, outside: int, load: Fraction) -> Scope:
+    """Links between groups, each of which has ``outside`` on so many switches; raises ``ValueError`` for none."""
+    require(outside >= groups - 1, f"{outside} global links a group do not reach {groups - 1} others")
+    require(outside * groups % 2 == 0, f"{groups} groups of {outside} links each: one would have no other end")
+    few, busier = divmod(outside, switches)
+    holders = ((groups * (switches - busier), few), (groups * busier, few + 1))
+    return Scope("global", holders, groups * outside // 2, 1, load)
 
 
 def require(condition: bool, otherwise: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fabopt.schema.base import Lane
 from fabopt.units import MBPS_PER_GBPS, ceil_div
-from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
+from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, equals_of
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import Cabling, CageRange, Joined, cages_per_server, combined, counts_of, repeated
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Links
@@ -20,7 +20,7 @@ _ENDS = {
     LEAF_SPINE: ("leaf", "spine"),
     SPINE_CORE: ("spine", "core"),
 }
-# Links between switches of one role, which face up at both ends.
+# Links between switches of one role, leaves or the spines of a dragonfly+, which face up at both ends.
 _BETWEEN_EQUALS = tuple(kind for kind in KINDS if kind not in _ENDS)
 
 
@@ -102,7 +102,7 @@ def links_join_tiers(proof: Proof, cabling: Cabling) -> None:
     own = np.array([name in ("", cabling.fabric.made.name) for name in devices.fabric], dtype=np.bool_)
     proof.equal("links to a switch of another fabric", int((~own[links.a] | ~own[links.b]).sum()), 0)
     for name in KINDS:
-        near, far = _ENDS.get(name, ("leaf", "leaf"))
+        near, far = _roles_of(cabling, name)
         rows = cabling.of(name)
         wrong = (roles[links.a[rows]] != near) | (roles[links.b[rows]] != far)
         proof.equal(f"{name} links between other boxes", int(wrong.sum()), 0)
@@ -154,7 +154,7 @@ def _ends(cabling: Cabling) -> Iterator[_End]:
     """Both ends of every kind."""
     links = cabling.links
     for kind, rows in cabling.joined:
-        near, far = _roles_of(kind.name)
+        near, far = _roles_of(cabling, kind.name)
         allowed = _near_cages(cabling, Joined(kind, rows), near)
         near_lane, far_lane = kind.near.end.lane, kind.far.end.lane
         a = links.a[rows], links.a_cage[rows], links.a_lanes[rows]
@@ -164,10 +164,11 @@ def _ends(cabling: Cabling) -> Iterator[_End]:
         yield _End(f"{kind.name}, {far} end", *b, cabling.cage_range(far, upwards), far_lane)
 
 
-def _roles_of(kind: str) -> tuple[str, str]:
+def _roles_of(cabling: Cabling, kind: str) -> tuple[str, str]:
     """Roles of the boxes at both ends; kinds that are not in ``KINDS`` are single attachments."""
     if kind in _BETWEEN_EQUALS:
-        return "leaf", "leaf"
+        role = equals_of(cabling.fabric)
+        return role, role
     return _ENDS.get(kind, _ENDS["attachment-leaf"])
 
 

@@ -121,9 +121,11 @@ def _require_closed(fabric: FabricEvidence) -> None:
 
 
 def _require_mesh(fabric: FabricEvidence, mesh: Mesh) -> None:
-    clos, count = fabric.clos, fabric.tier("leaf").count
-    if count != clos.planes * mesh.switches or len(fabric.made.tiers) != 1 or clos.leaves > mesh.switches:
-        raise ValueError(f"{fabric.made.name} has {count} switches, recounted {clos.planes * mesh.switches}")
+    clos = fabric.clos
+    listed = [(tier.role, tier.count) for tier in fabric.made.tiers]
+    wanted = [(role, clos.planes * count) for role, count in mesh.tiers]
+    if listed != wanted or clos.leaves > mesh.leaves:
+        raise ValueError(f"{fabric.made.name} has switches {listed}, recounted {wanted}")
     if not (1 <= clos.per_group <= clos.servers and 1 <= clos.per_leaf <= clos.ports_per_server):
         raise ValueError(f"{fabric.made.name}: groups of {clos.per_group} servers, {clos.per_leaf} ports on a leaf")
     _require_links(fabric)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fabopt.embedded import Embedded
 from fabopt.installed import of_cores, of_leaves, of_spines
-from fabopt.meshes import Dragonfly
+from fabopt.meshes import Dragonfly, Spines
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Place
 from fabopt.wiring.model import NOTHING, Devices, Ints, Role
@@ -117,7 +117,7 @@ def _numbers_of(numbers: Numbers, role: str, within: int) -> tuple[int, int, int
     """(pod, group, rail) from 1 of a switch by its number in its plane."""
     three = len(numbers.made.tiers) > 2
     if numbers.mesh is not None:
-        return _numbers_in_mesh(numbers, within)
+        return _numbers_in_mesh(numbers, role, within)
     if role == "leaf":
         group, rail = divmod(within, numbers.clos.rails)
         pod = int(numbers.clos.pod_of_leaf(np.array([within]))[0]) + 1 if three else NOTHING
@@ -127,8 +127,11 @@ def _numbers_of(numbers: Numbers, role: str, within: int) -> tuple[int, int, int
     return NOTHING, NOTHING, NOTHING
 
 
-def _numbers_in_mesh(numbers: Numbers, within: int) -> tuple[int, int, int]:
-    """Those of a switch in a network of equal ones; without servers it has neither group nor rail."""
+def _numbers_in_mesh(numbers: Numbers, role: str, within: int) -> tuple[int, int, int]:
+    """Those of a switch where switches are joined to each other; without servers it has neither group nor rail."""
     mesh, (group, rail) = numbers.mesh, divmod(within, numbers.clos.rails)
-    pod = within // mesh.group + 1 if isinstance(mesh, Dragonfly) else NOTHING
-    return (pod, group + 1, rail + 1) if group < numbers.clos.groups else (pod, NOTHING, NOTHING)
+    size = mesh.group if isinstance(mesh, Dragonfly | Spines) else 0
+    if isinstance(mesh, Spines) and role == "leaf":
+        size = numbers.pods.pod_groups
+    pod = within // size + 1 if size else NOTHING
+    return (pod, group + 1, rail + 1) if role == "leaf" and group < numbers.clos.groups else (pod, NOTHING, NOTHING)

@@ -90,9 +90,9 @@ class _Plan:
 
     def _meshed(self, mesh: Mesh) -> Iterable[_Wired]:
         """Links between equal switches, scope by scope: each has its own cages, together the last of their group."""
-        tier, switch = self._tier("leaf"), self._switch("leaf")
+        tier, switch = self.numbers.made.tiers[-1], self._switch(self.numbers.made.tiers[-1].role)
         if tier.up is None:
-            raise LookupError("the leaf tier names no cages for links to other switches")
+            raise LookupError(f"the {tier.role} tier names no cages for links to other switches")
         lanes = parse_split(tier.up.split).ports
         joined = {scope: mesh.pairs(scope) for scope in mesh.scopes}
         slots = {scope: slots_of(pairs) for scope, pairs in joined.items()}
@@ -103,10 +103,10 @@ class _Plan:
             first += own
 
     def _scope(self, scope: str, pairs: Pairs, slots: Slots, first: int, lanes: int) -> _Wired:
-        tier, planes = self._tier("leaf"), self.numbers.clos.planes
-        rows = self._rows("leaf", "leaf", scope=scope)
+        tier, planes = self.numbers.made.tiers[-1], self.numbers.clos.planes
+        rows = self._rows(tier.role, tier.role, scope=scope)
         ways = [way_of(self.numbers.embedded, row, lanes, lanes) for row in rows]
-        start = self.first["leaf"] + np.repeat(np.arange(planes) * (tier.count // planes), len(pairs.a))
+        start = self.first[tier.role] + np.repeat(np.arange(planes) * (tier.count // planes), len(pairs.a))
         a, b = start + np.tile(pairs.a, planes), start + np.tile(pairs.b, planes)
         near, far = (at_slots(np.tile(one, planes), lanes, first) for one in slots)
         none, stage = np.full(len(a), NOTHING), np.zeros(len(a), dtype=np.int64)
@@ -138,13 +138,13 @@ class _Plan:
         lanes = parse_split(lower.up.split).ports, parse_split(upper.down.split).ports
         rows = self._rows(below, above)
         ways = [way_of(self.numbers.embedded, row, *lanes) for row in rows]
-        joints = (leaf_spine if below == "leaf" else spine_core)(self.numbers.clos, _padding(ways))
+        joints = (leaf_spine if below == "leaf" else spine_core)(self.numbers.pods, _padding(ways))
         none = np.full(len(joints.a), NOTHING)
         a, b = joints.a + self.first[below], joints.b + self.first[above]
         near = up_cages(self._switch(below), lower.up, joints.a_slot)
         far = down_cages(self._switch(above), upper.down, joints.b_slot)
         run_m = self.runs.of(self.numbers.made, kind, a, b)
-        stage = of_links(self.numbers.clos, self.numbers.stages, kind, joints)
+        stage = 0 * a if self.numbers.mesh else of_links(self.numbers.clos, self.numbers.stages, kind, joints)
         cabled = Cabled(
             KINDS.index(kind), a, none, none, near, b, far, float(upper.gbps_down), run_m, ways, none.copy(), stage
         )

@@ -35,8 +35,8 @@ class Devices:
     role      server, attachment, leaf, spine or core
     product   catalog id; of an attachment its name
     fabric    name; empty for servers, which all fabrics share
-    plane     from 1; pod from 1 (three tiers: of leaf and spine; its group in a dragonfly); group from 1 (server group;
-              of a leaf, its servers')
+    plane     from 1; pod from 1 (three tiers: of leaf and spine; its group in a dragonfly or dragonfly+); group from 1
+              (server group; of a leaf, its servers')
     rail      from 1: the place of a leaf in its group; rail-only: of a spine too, the first rail that it serves
     rack      id such as ``B07``; empty without a floor plan
     unit      lowest rack unit that the box fills, from 1; 0 without a floor plan

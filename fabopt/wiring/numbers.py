@@ -14,7 +14,7 @@ from fabopt.joints import ClosNumbers
 from fabopt.meshes import Mesh, mesh_of
 from fabopt.schema.case import Attachment, Fabric
 from fabopt.schema.catalog import BuiltInNic, Nic
-from fabopt.schema.design import DirectStructure, FabricDesign
+from fabopt.schema.design import DirectStructure, DragonflyPlusStructure, FabricDesign
 from fabopt.units import ceil_div
 
 
@@ -102,8 +102,27 @@ class Numbers:
         )
 
     @cached_property
+    def pods(self) -> ClosNumbers:
+        """The numbers that links between tiers follow from: in a dragonfly+ a group with all its leaves is a pod."""
+        one, planes = self.made.structure, self.clos.planes
+        if not isinstance(one, DragonflyPlusStructure):
+            return self.clos
+        return ClosNumbers(
+            servers=one.leaves_per_group * one.switch_groups,
+            planes=planes,
+            cards=1,
+            ports=planes,
+            shared_cages=False,
+            group=1,
+            per_leaf=1,
+            uplinks=one.spines_per_group * one.links_per_pair,
+            spines=one.spines_per_group,
+            pod_groups=one.leaves_per_group,
+        )
+
+    @cached_property
     def mesh(self) -> Mesh | None:
-        """How switches are joined to each other, one plane; None in a Clos."""
+        """How switches of the last tier are joined to each other, one plane; None in a Clos."""
         structure = self.made.structure
         return mesh_of(structure) if isinstance(structure, DirectStructure) else None
 

@@ -10,11 +10,12 @@ from fabopt.goods import Item
 from fabopt.links import Assembly, Mode
 from fabopt.ports import PortType
 from fabopt.problem import Problem
-from fabopt.topology.candidate import Candidate, Choice, Option, Uses, all_choices, row_share, undominated
+from fabopt.schema.design import Box
+from fabopt.topology.candidate import Candidate, Choice, Option, RowShare, Uses, all_choices, row_share, undominated
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.kinds import kind_choices, server_leaf
-from fabopt.topology.direct.design import Direct
+from fabopt.topology.direct.design import Flat
 from fabopt.topology.direct.nets import Kin, run_of
 from fabopt.topology.needs import Quantities, ceil_of
 from fabopt.topology.threshold import Batch
@@ -33,7 +34,7 @@ def candidate_of(
 ) -> Candidate | None:
     """One of a batch; None if its servers' links cannot be made beside the others after all."""
     shape = batch.shape.row(index)
-    design = Direct(kin, clos_of(fabric, batch.parts, shape.servers), shape.net)
+    design = Flat(clos_of(fabric, batch.parts, shape.servers), kin, shape.net)
     choices = all_choices(_links(problem, fabric, design, prune))
     if choices is None:
         return None
@@ -49,7 +50,7 @@ def candidate_of(
     )
 
 
-def _boxes(problem: Problem, design: Direct) -> Uses:
+def _boxes(problem: Problem, design: Flat) -> Uses:
     nic, leaf = design.parts.nic, design.parts.leaf
     counts: dict[tuple[int, Item], int] = {(0, leaf.item): nic.planes * design.switches}
     if nic.item is not None:
@@ -57,13 +58,13 @@ def _boxes(problem: Problem, design: Direct) -> Uses:
     return counts
 
 
-def _links(problem: Problem, fabric: FabricProblem, design: Direct, prune: bool) -> Iterator[Sequence[Choice] | None]:
+def _links(problem: Problem, fabric: FabricProblem, design: Flat, prune: bool) -> Iterator[Sequence[Choice] | None]:
     yield kind_choices(problem, fabric, design.servers, server_leaf(design.servers, _down_cages(design)), prune)
     for column, scope in enumerate(design.scopes):
         yield _between(problem, fabric, design, column, scope, prune)
 
 
-def _down_cages(design: Direct) -> int:
+def _down_cages(design: Flat) -> int:
     """Cages of a switch that are left for servers."""
     down, up = design.parts.leaf_down, design.parts.leaf_up
     assert up is not None
@@ -73,23 +74,31 @@ def _down_cages(design: Direct) -> int:
 
 
 def _between(
-    problem: Problem, fabric: FabricProblem, design: Direct, column: int, scope: str, prune: bool
+    problem: Problem, fabric: FabricProblem, design: Flat, column: int, scope: str, prune: bool
 ) -> Sequence[Choice] | None:
     """All links of a scope, made by one assembly."""
     up, planes = design.parts.leaf_up, design.parts.nic.planes
     assert up is not None
-    links = planes * int(design.net.links[0, column])
-    cages = planes * int(design.net.cages(up.lane.ports)[0, column])
     together = int(design.net.together[0, column])
-    options = [
-        Option((_row(one, scope, links, cages),))
-        for one in equal_joins(problem, fabric, up.port, scope, design.parts.protocol)
-        if fills(one, together)
-    ]
+    joins = equal_joins(problem, fabric, up.port, scope, design.parts.protocol)
+    return whole_choice(
+        [one for one in joins if fills(one, together)],
+        ("leaf", scope),
+        planes * int(design.net.links[0, column]),
+        planes * int(design.net.cages(up.lane.ports)[0, column]),
+        prune,
+    )
+
+
+def whole_choice(
+    joins: Sequence[Assembly], of: tuple[Box, str], links: int, cages: int, prune: bool
+) -> Sequence[Choice] | None:
+    """All links of a role and scope between equal cages, made by one of some assemblies; None if there is none."""
+    options = [Option((_row(one, of, links, cages),)) for one in joins]
     if not options:
         return None
     kept = undominated(options) if prune else tuple(options)
-    return (Choice((scope, "whole", tuple(option.rows for option in kept)), 1, kept),)
+    return (Choice((of[1], "whole", tuple(option.rows for option in kept)), 1, kept),)
 
 
 def fills(one: Assembly, together: int) -> bool:
@@ -102,14 +111,14 @@ def wire_links(one: Assembly) -> int:
     return one.ports_per_wire if one.mode is Mode.PAIR else 1
 
 
-def _row(one: Assembly, scope: str, links: int, cages: int) -> Any:
+def _row(one: Assembly, of: tuple[Box, str], links: int, cages: int) -> RowShare:
     """Cages have links of either end, so half of them (rounded up) are counted at one end, the others at the other."""
-    near = int(ceil_of(cages, 2))
-    row = row_share(("leaf", "leaf"), one, links, Quantities(near, links // wire_links(one), cages - near, True))
+    near, (role, scope) = int(ceil_of(cages, 2)), of
+    row = row_share((role, role), one, links, Quantities(near, links // wire_links(one), cages - near, True))
     return row._replace(scope=scope)
 
 
-def _tie_order(design: Direct) -> tuple[Any, ...]:
+def _tie_order(design: Flat) -> tuple[Any, ...]:
     """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
     parts, shape = design.parts, design.shape
     up = parts.leaf_up

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from fabopt.fabric import FabricProblem
+from fabopt.hardware import NicOption
+from fabopt.meshes import Mesh
 from fabopt.problem import Problem
 from fabopt.topology.clos.kinds import Clos
 from fabopt.topology.clos.shape import Parts, Shape
-from fabopt.topology.direct.nets import Kin, Load, Net, run_of
+from fabopt.topology.direct.nets import Ints, Kin, Load, Net, run_of
 from fabopt.topology.family import FilePart, LinkUse, Tier
 
 SERVERS = ("servers_per_group", "groups", "ports_per_server", "ports_per_server_per_leaf")
 
 
+class Networks(Protocol):
+    """Many networks of a family as arrays; ``numbers``: the family's own, a row each."""
+
+    @property
+    def numbers(self) -> Ints:
+        """What tells one from another."""
+
+    def take(self, index: Any) -> Self:
+        """Some of them."""
+
+
+Nets = TypeVar("Nets", bound=Networks)
+
+
 @dataclass(frozen=True)
-class DirectShape:
+class DirectShape(Generic[Nets]):
     """Many candidates of the same hardware, as arrays: server groups, and the networks of their leaves."""
 
     servers: Shape
-    net: Net
+    net: Nets
 
-    def take(self, index: Any) -> DirectShape:
+    def take(self, index: Any) -> DirectShape[Nets]:
         """Some of them."""
         return DirectShape(self.servers.take(index), self.net.take(index))
 
@@ -34,7 +51,7 @@ class DirectShape:
         """What tells one of them apart from others."""
         return self.servers.row(index), self.net.numbers[index].tobytes()
 
-    def row(self, index: int) -> DirectShape:
+    def row(self, index: int) -> DirectShape[Nets]:
         """One of them, as arrays of one."""
         return DirectShape(self.servers.row(index), self.net.take(np.array([index])))
 
@@ -50,12 +67,10 @@ class Bandwidth(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Direct:
-    """One candidate. ``servers``: its leaves as those of a Clos without spines; ``net`` has one row."""
+class Direct(ABC):
+    """One candidate whose switches are joined to each other. ``servers``: its leaves as those of a one-tier Clos."""
 
-    kin: Kin
     servers: Clos
-    net: Net
 
     tiers = 1
     standing = None
@@ -63,13 +78,56 @@ class Direct:
 
     @property
     def parts(self) -> Parts:
-        """Hardware: the switch takes servers with ``leaf_down`` and other switches with ``leaf_up``."""
+        """Hardware: leaves take servers with ``leaf_down`` and other switches with ``leaf_up``."""
         return self.servers.parts
 
     @property
     def shape(self) -> Shape:
         """Server groups."""
         return self.servers.shape
+
+    @property
+    @abstractmethod
+    def leaves(self) -> int:
+        """Switches of one plane that can have servers."""
+
+    @property
+    @abstractmethod
+    def mesh(self) -> Mesh:
+        """One plane, link by link; those that can have servers are its first switches."""
+
+    @property
+    @abstractmethod
+    def speeds_mbps(self) -> Mapping[str, int]:
+        """Speed of a link of each scope of ``mesh``."""
+
+    @abstractmethod
+    def bandwidth(self, gpus: int) -> Bandwidth:
+        """Figures that have a formula."""
+
+    @abstractmethod
+    def file_part(self) -> FilePart:
+        """What the design file says of it."""
+
+    @property
+    def headroom(self) -> int:
+        """Servers that can be added in the places of groups whose switches are there."""
+        groups = self.leaves // int(self.shape.rails)
+        return groups * int(self.shape.g) - int(self.shape.servers)
+
+    def per_gpu(self, gpus: int, *port_mbps: Fraction) -> Fraction:
+        """What a GPU gets where a port gets the least of some rates: at most the port's speed, and its injection."""
+        parts, shape = self.parts, self.shape
+        ports = Fraction(parts.nic.planes * int(shape.servers) * shape.ports, max(1, gpus))
+        return min(parts.nic.injection, min(Fraction(parts.leaf_down.lane.port_mbps), *port_mbps) * ports)
+
+
+@dataclass(frozen=True)
+class Flat(Direct):
+    """One of equal switches. ``net`` has one row."""
+
+    kin: Kin
+    net: Net
 
     @property
     def numbers(self) -> Any:
@@ -82,6 +140,21 @@ class Direct:
         return int(self.net.switches[0])
 
     @property
+    def leaves(self) -> int:
+        """All of them."""
+        return self.switches
+
+    @property
+    def mesh(self) -> Mesh:
+        """One plane, link by link."""
+        return self.kin.mesh(self.numbers)
+
+    @property
+    def speeds_mbps(self) -> Mapping[str, int]:
+        """All links are equally fast."""
+        return dict.fromkeys(self.scopes, self.link_mbps)
+
+    @property
     def link_mbps(self) -> int:
         """Speed of a link between switches."""
         assert self.parts.leaf_up is not None
@@ -92,28 +165,17 @@ class Direct:
         """Kinds of links between switches."""
         return self.kin.scopes(self.numbers)
 
-    @property
-    def headroom(self) -> int:
-        """Servers that can be added in the places of groups whose switches are there."""
-        groups = self.switches // int(self.shape.rails)
-        return groups * int(self.shape.g) - int(self.shape.servers)
-
     def bandwidth(self, gpus: int) -> Bandwidth:
         """Figures: see ``fabopt.topology.direct.nets``."""
-        parts, shape = self.parts, self.shape
-        ports, planes = int(shape.servers) * shape.ports, parts.nic.planes
+        parts, ports = self.parts, int(self.shape.servers) * self.shape.ports
         d, v = self.servers.down_ports, parts.leaf_down.lane.port_mbps
         up = int(self.net.most_ports[0].sum())
         flow = self.kin.flow(self.numbers) * self.link_mbps
-        share = Fraction(planes * ports, max(1, gpus))
-        injection = parts.nic.injection
-        cut = min(Fraction(v), flow * self.switches / (2 * d))
-        spread = min(Fraction(v), flow * max(1, ports - 1) / (d * d))
         return Bandwidth(
             {"leaf": Fraction(d * v, up * self.link_mbps)},
-            injection,
-            min(injection, cut * share),
-            min(injection, spread * share),
+            parts.nic.injection,
+            self.per_gpu(gpus, flow * self.switches / (2 * d)),
+            self.per_gpu(gpus, flow * max(1, ports - 1) / (d * d)),
             self.kin.hops(self.numbers),
         )
 
@@ -122,7 +184,6 @@ class Direct:
         parts, shape = self.parts, self.shape
         up = int(self.net.most_ports[0].sum())
         boxes = parts.nic.planes * self.switches
-        counted = (int(shape.g), int(shape.groups), shape.ports, int(shape.k))
         switch = Tier(
             "leaf", parts.leaf, boxes, self.servers.down_ports, up, parts.leaf_down, parts.leaf_up,
             self.servers.reserved_ports,
@@ -132,26 +193,42 @@ class Direct:
             protocol=parts.protocol,
             planes=parts.nic.planes,
             rails=int(shape.rails),
-            structure=self.kin.structure(self.numbers, dict(zip(SERVERS, counted, strict=True))),
+            structure=self.kin.structure(self.numbers, words_of(shape)),
             nic=parts.nic,
             tiers=(switch,),
             links=(LinkUse("server", "leaf", None, parts.leaf_down.lane.port_mbps, "server-leaf"), *between),
         )
 
 
-def load_of(problem: Problem, fabric: FabricProblem, parts: Parts, ports: int) -> Load:
-    """What a network has to carry with so many ports on its busiest switch.
+def words_of(shape: Shape) -> dict[str, int]:
+    """What the structure in a design file says of the servers."""
+    counted = (int(shape.g), int(shape.groups), shape.ports, int(shape.k))
+    return dict(zip(SERVERS, counted, strict=True))
+
+
+class Rates(NamedTuple):
+    """What a port has to get at the least, in Mb/s: over a cut into halves, and of uniform all-to-all traffic."""
+
+    cut: Fraction
+    spread: Fraction
+
+
+def rates_of(problem: Problem, fabric: FabricProblem, nic: NicOption) -> Rates:
+    """What the ports of servers with such cards have to get.
 
     Bisection and all-to-all of a GPU are to be its injection over the most oversubscription at the leaves, and what the
     case or a front asks for beside.
     """
-    nic, wants = parts.nic, fabric.wants
-    assert parts.leaf_up is not None
-    speed = parts.leaf_up.lane.port_mbps
-    per_gpu = nic.injection / fabric.oversubscription_leaf
+    per_gpu, wants = nic.injection / fabric.oversubscription_leaf, fabric.wants
+    gpus_per_port = Fraction(max(1, problem.server.gpus), nic.ports_per_server)
     cut, spread = per_gpu, per_gpu
     if wants is not None:
         cut, spread = max(cut, wants.bisection), max(spread, wants.alltoall)
-    gpus_per_port = Fraction(max(1, problem.server.gpus), nic.ports_per_server)
-    endpoints = problem.servers * nic.ports_per_plane
-    return Load(ports, endpoints, cut * gpus_per_port / speed, spread * gpus_per_port / speed)
+    return Rates(cut * gpus_per_port, spread * gpus_per_port)
+
+
+def load_of(problem: Problem, fabric: FabricProblem, parts: Parts, ports: int) -> Load:
+    """What a network has to carry with so many ports on its busiest switch."""
+    assert parts.leaf_up is not None
+    speed, wanted = parts.leaf_up.lane.port_mbps, rates_of(problem, fabric, parts.nic)
+    return Load(ports, problem.servers * parts.nic.ports_per_plane, wanted.cut / speed, wanted.spread / speed)

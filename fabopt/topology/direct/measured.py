@@ -35,7 +35,8 @@ class Measured(NamedTuple):
 def measured(design: Direct, gpus: int) -> Measured | None:
     """The figures on the graph of one plane; None of what takes too long on one so large."""
     shape, nic = design.shape, design.parts.nic
-    work = 2 * int(design.net.links[0].sum()) * int(shape.groups * shape.rails)
+    mesh = design.mesh
+    work = 2 * sum(len(mesh.pairs(scope).a) for scope in mesh.scopes) * int(shape.groups * shape.rails)
     if work > MOST_PATHS:
         return None
     network = network_on(design)
@@ -51,11 +52,12 @@ def measured(design: Direct, gpus: int) -> Measured | None:
 
 def network_on(design: Direct) -> Network:
     """One plane: its switches and links, and the server ports on them."""
-    shape, mesh = design.shape, design.kin.mesh(design.numbers)
+    shape, mesh = design.shape, design.mesh
     pairs = [mesh.pairs(scope) for scope in mesh.scopes]
+    mbps = np.repeat([design.speeds_mbps[scope] for scope in mesh.scopes], [len(one.a) for one in pairs])
     a, b = (np.concatenate([getattr(one, end) for one in pairs]) for end in ("a", "b"))
     hosts = np.bincount(rings(shape).ravel(), minlength=mesh.switches)
-    return network_of(a, b, design.link_mbps, hosts, design.parts.leaf_down.lane.port_mbps)
+    return network_of(a, b, mbps, hosts, design.parts.leaf_down.lane.port_mbps)
 
 
 def rings(shape: Shape) -> Ints:

@@ -8,7 +8,8 @@ docs/formulation.md, "Direct networks".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ from fabopt.topology.threshold import Batch, Found, Threshold
 SCOPES = ("local", "global")
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """Hardware, and what nothing made of it costs less than."""
 
     bound: Floats
@@ -42,13 +43,12 @@ class _Block(NamedTuple):
     up: CageUse
 
 
-class DirectSpace:
-    """The candidates of one family that a fabric may have."""
+class LeafSpace(ABC):
+    """The candidates of one family that a fabric may have, by what servers are on."""
 
-    def __init__(self, problem: Problem, fabric: FabricProblem, kin: Kin, quest: Quest) -> None:
+    def __init__(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> None:
         self.problem = problem
         self.fabric = fabric
-        self.kin = kin
         self.quest = quest
         self.costs = quest.costs
         self.bounds: Bounds = quest.costs.shared.setdefault(
@@ -80,7 +80,7 @@ class DirectSpace:
 
     # -- hardware -----------------------------------------------------------------------------------------------
 
-    def _blocks(self, threshold: Threshold) -> Iterator[_Block]:
+    def _blocks(self, threshold: Threshold) -> Iterator[Block]:
         wanted = self.quest.restriction
         for protocol in self.fabric.protocols:
             if wanted.protocol not in (None, protocol):
@@ -89,7 +89,7 @@ class DirectSpace:
                 if not nic.apart and wanted.port_mbps in (None, nic.port.lane.port_mbps):
                     yield from self._blocks_of(threshold, protocol, nic)
 
-    def _blocks_of(self, threshold: Threshold, protocol: str, nic: NicOption) -> Iterator[_Block]:
+    def _blocks_of(self, threshold: Threshold, protocol: str, nic: NicOption) -> Iterator[Block]:
         for share, leaf, down in self.bounds.lowers(nic.port, protocol, self.quest.restriction.not_leaf):
             alone = self.bounds.of_servers(nic, share)
             if float(alone[0]) > threshold.limit:  # leaves come by their share, the cheapest first
@@ -98,7 +98,57 @@ class DirectSpace:
             for up in leaf.uses:
                 bound = np.asarray(self.bounds.of_servers(nic, link + self._leaf_share(protocol, nic, leaf, down, up)))
                 if threshold.possible(bound):
-                    yield _Block(bound, protocol, nic, leaf, down, up)
+                    yield Block(bound, protocol, nic, leaf, down, up)
+
+    @abstractmethod
+    def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
+        """The least share of a leaf and all that it is joined by that one server port can have."""
+
+    @abstractmethod
+    def _groups(self, threshold: Threshold, block: Block, k: int) -> None:
+        """Offer all networks with k ports of a server on a leaf."""
+
+    def _sizes(self, block: Block, k: int) -> tuple[Shape, Floats] | None:
+        """Group sizes with k ports of a server on a leaf, and what their cards and server links cost."""
+        nic, bounds = block.nic, self.bounds
+        joins = bounds.server_joins(nic, block.down, k, block.protocol)
+        most = min(self.problem.servers, usable_ports(block.down, block.leaf) // k)
+        if not joins or most < 1:
+            return None
+        g = np.arange(1, most + 1, dtype=np.int64)
+        if self.fabric.group_servers is not None:
+            g = g[g == self.fabric.group_servers]
+        if self.fabric.aligned and k > 1:
+            g = g[g >= self.problem.servers]
+        if not g.size:
+            return None
+        shape = Shape(self.problem.servers, nic.ports_per_plane, nic.planes, k, g)
+        return shape, self._servers_cost(block, shape, joins)
+
+    def _servers_cost(self, block: Block, shape: Shape, joins: tuple[Assembly, ...]) -> Floats:
+        """Cards and server links."""
+        nic = block.nic
+        cards = self.costs.of(nic.item)[:, np.newaxis] * (self.problem.servers * nic.cards)
+        need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
+        cost = cards + self.costs.least(joins, need)
+        return np.broadcast_to(cost, (len(cost), np.size(shape.g)))
+
+    def _half_link(self, use: CageUse, protocol: str, scopes: Sequence[str] = SCOPES) -> Floats:
+        """The least that one end of a link between equal cages costs, over the shortest run of some scopes."""
+        each = [self.costs.least_per_link(self._joins(use, scope, protocol), use.lane.ports, use.lane.ports)
+                for scope in scopes]  # fmt: skip
+        return np.asarray(np.minimum.reduce(each) / 2)
+
+    def _joins(self, use: CageUse, scope: str, protocol: str) -> tuple[Assembly, ...]:
+        return equal_joins(self.problem, self.fabric, use.port, scope, protocol)
+
+
+class DirectSpace(LeafSpace):
+    """Those of a family of equal switches."""
+
+    def __init__(self, problem: Problem, fabric: FabricProblem, kin: Kin, quest: Quest) -> None:
+        super().__init__(problem, fabric, quest)
+        self.kin = kin
 
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
         """The least share of a switch and its links that one server port can have."""
@@ -124,36 +174,17 @@ class DirectSpace:
         """Fewest links of a switch, taken over all, where the busiest one has so many; 1 at the least joins them."""
         return np.maximum(1, busiest - self.kin.slack_ports)
 
-    def _half_link(self, up: CageUse, protocol: str) -> Floats:
-        """The least that one end of a link costs, over the shorter run or the longer."""
-        ways = [self._joins(up, scope, protocol) for scope in SCOPES]
-        each = [self.costs.least_per_link(joins, up.lane.ports, up.lane.ports) for joins in ways]
-        return np.asarray(np.minimum(*each) / 2)
-
-    def _joins(self, up: CageUse, scope: str, protocol: str) -> tuple[Assembly, ...]:
-        return equal_joins(self.problem, self.fabric, up.port, scope, protocol)
-
     # -- sizes --------------------------------------------------------------------------------------------------
 
     def _load(self, parts: Parts, ports: int) -> Load:
         return load_of(self.problem, self.fabric, parts, ports)
 
-    def _groups(self, threshold: Threshold, block: _Block, k: int) -> None:
+    def _groups(self, threshold: Threshold, block: Block, k: int) -> None:
         """Group sizes with k ports of a server on a leaf, the cheapest first."""
-        nic, bounds = block.nic, self.bounds
-        joins = bounds.server_joins(nic, block.down, k, block.protocol)
-        most = min(self.problem.servers, usable_ports(block.down, block.leaf) // k)
-        if not joins or most < 1:
+        sizes, nic = self._sizes(block, k), block.nic
+        if sizes is None:
             return
-        g = np.arange(1, most + 1, dtype=np.int64)
-        if self.fabric.group_servers is not None:
-            g = g[g == self.fabric.group_servers]
-        if self.fabric.aligned and k > 1:
-            g = g[g >= self.problem.servers]
-        if not g.size:
-            return
-        shape = Shape(self.problem.servers, nic.ports_per_plane, nic.planes, k, g)
-        base = self._servers_cost(block, shape, joins)
+        (shape, base), g = sizes, sizes[0].g
         parts = Parts(block.protocol, nic, block.leaf, block.down, block.up)
         load, most_links = self._load(parts, 1), usable_ports(block.up, block.leaf)
         least = fewest_ports(self.kin, g * k, np.maximum(2, shape.leaves), load.bisection, most_links)
@@ -166,14 +197,6 @@ class DirectSpace:
                 continue
             if int(shape.leaves[at]) >= 2 and threshold.within(bound[:, at : at + 1]).all():
                 self._networks(threshold, parts, shape.take(np.array([at])), base[:, at : at + 1], int(least[at]))
-
-    def _servers_cost(self, block: _Block, shape: Shape, joins: tuple[Assembly, ...]) -> Floats:
-        """Cards and server links."""
-        nic = block.nic
-        cards = self.costs.of(nic.item)[:, np.newaxis] * (self.problem.servers * nic.cards)
-        need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
-        cost = cards + self.costs.least(joins, need)
-        return np.broadcast_to(cost, (len(cost), np.size(shape.g)))
 
     def _networks(self, threshold: Threshold, parts: Parts, shape: Shape, base: Floats, fewest: int) -> None:
         """Offer every network for one group size; ``fewest``: links of a switch to others."""

@@ -1,0 +1,1 @@
+"""Dragonfly+: leaf-spine groups, whose spines are joined to those of all other groups."""

@@ -1,0 +1,106 @@
+"""From the search's arrays to a candidate dragonfly+: exact quantities, and what is left to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fabopt.fabric import FabricProblem
+from fabopt.goods import Item
+from fabopt.links import Assembly
+from fabopt.problem import Problem
+from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices, choices_of
+from fabopt.topology.clos.candidates import clos_of
+from fabopt.topology.clos.joins import joins_of
+from fabopt.topology.clos.kinds import kind_choices, server_leaf
+from fabopt.topology.clos.shape import Parts, down_cage_limit, up_cage_limit
+from fabopt.topology.direct.candidates import equal_joins, fills, whole_choice
+from fabopt.topology.dragonfly_plus.design import Grouped
+from fabopt.topology.needs import Need, Number, Profile, Side, ceil_of
+from fabopt.topology.threshold import Batch
+
+NAME = "dragonfly+"
+
+
+def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool) -> Candidate | None:
+    """One of a batch; None if its links cannot be made beside the others after all."""
+    shape = batch.shape.row(index)
+    design = Grouped(clos_of(fabric, batch.parts, shape.servers), shape.net)
+    choices = all_choices(_links(problem, fabric, design, prune))
+    if choices is None:
+        return None
+    return Candidate(
+        fabric=fabric.name,
+        topology=NAME,
+        design=design,
+        boxes=_boxes(problem, design),
+        choices=choices,
+        bound=float(batch.cost[0, index]),
+        order=_tie_order(design),
+        cards=0 if design.parts.nic.item is None else design.parts.nic.cards,
+    )
+
+
+def _boxes(problem: Problem, design: Grouped) -> Uses:
+    nic, planes, counts = design.parts.nic, design.parts.nic.planes, dict[tuple[int, Item], int]()
+    for switch, number in ((design.parts.leaf, design.leaves), (design.spine[0], design.spines)):
+        counts[0, switch.item] = counts.get((0, switch.item), 0) + planes * number
+    if nic.item is not None:
+        counts[0, nic.item] = problem.servers * nic.cards
+    return counts
+
+
+def _links(problem: Problem, fabric: FabricProblem, design: Grouped, prune: bool) -> Iterator[Sequence[Choice] | None]:
+    limit = int(down_cage_limit(design.parts.leaf_down, design.leaf_up, int(design.net.uplinks[0])))
+    yield kind_choices(problem, fabric, design.servers, server_leaf(design.servers, limit), prune)
+    yield _leaf_spine(problem, fabric, design, prune)
+    (_, _, out), planes = design.spine, design.parts.nic.planes
+    yield whole_choice(
+        global_joins(equal_joins(problem, fabric, out.port, "global", design.parts.protocol)),
+        ("spine", "global"),
+        planes * int(design.net.global_links[0]),
+        planes * int(design.net.global_cages(out.lane.ports)[0]),
+        prune,
+    )
+
+
+def _leaf_spine(problem: Problem, fabric: FabricProblem, design: Grouped, prune: bool) -> Sequence[Choice] | None:
+    """Links within groups: as in a Clos, cage by cage or bundle by bundle where cages allow it."""
+    parts, up, (_, down, _) = design.parts, design.leaf_up, design.spine
+    need = leaf_spine_need(parts, design.numbers, design.servers.down_ports + design.servers.reserved_ports)
+    joins = joins_of(problem, fabric, "leaf-spine", up.port, down.port, parts.protocol)
+    mixes = up.lane.ports == down.lane.ports and design.numbers[3] % up.lane.ports == 0
+    key = ("leaf-spine", up.port, down.port, parts.protocol, mixes)
+    return choices_of(need, joins, ("leaf", "spine"), key, mixes, prune)
+
+
+def leaf_spine_need(parts: Parts, numbers: Sequence[Number], down_ports: int) -> Need:
+    """Links within groups; ``numbers``: L, S, G, m, t of one network or many, ``down_ports``: with those kept free."""
+    up, down, out = parts.leaf_up, parts.spine_down, parts.spine_up
+    assert up is not None and down is not None and out is not None
+    size, spines, groups, links, outside = numbers
+    leaf = Profile(parts.nic.planes * size * groups, links, spines, 0)
+    spine = Profile(parts.nic.planes * spines * groups, links, size, 0)
+    return Need(
+        Side((leaf,), up.lane.ports, up_cage_limit(parts.leaf_down, up, down_ports)),
+        Side((spine,), down.lane.ports, down_cage_limit(down, out, ceil_of(outside, spines))),
+    )
+
+
+def global_joins(joins: Sequence[Assembly]) -> tuple[Assembly, ...]:
+    """Those of one link a wire: the links of two groups end at many spines."""
+    return tuple(one for one in joins if fills(one, 1))
+
+
+def _tie_order(design: Grouped) -> tuple[Any, ...]:
+    """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
+    parts, shape, (spine, *uses) = design.parts, design.shape, design.spine
+    cages = (parts.leaf_down, design.leaf_up, *uses)
+    return (
+        *design.numbers,
+        -int(shape.g), int(shape.k),
+        parts.nic.nic_id, parts.leaf.id, spine.id,
+        parts.nic.split, *(use.split for use in cages),
+        parts.nic.group, *(use.group for use in cages),
+        parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes,
+    )  # fmt: skip

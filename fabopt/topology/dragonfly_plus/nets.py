@@ -1,0 +1,190 @@
+"""Dragonfly+: G groups of L leaves and S spines, m links of each leaf to each spine, n global links of two groups.
+
+A group has t = n (G - 1) global links, dealt round its spines: h = floor or ceil of t / S each. With Q = L G leaves, d
+server ports on any, links of a leaf at w1 and global ones at w2, two ways of spreading traffic say what is carried.
+
+*All-to-all*: every ordered pair of leaves sends f, to another group over all global links between the two alike. A
+global link carries L^2 / n pairs. Of a leaf's Q - 1 streams, L h / n at most are bound to one spine; those within the
+group fill up the other spines, so no spine takes more than ``max((Q - 1) / S, L h / n)``.
+
+*Bisection*: of leaves in halves, x and Q - x, only those of one half send, f to each of the other: a global link
+carries L^2 / n pairs at the most, a leaf's link to a spine ``max(x, Q - x) ceil(n / S) / (n m)``, as no spine has more
+than ceil(n / S) of the n links. So a cut carries ``x (Q - x) f``, and x leaves have at most d x ports: a port gets
+``max(x, Q - x) f / d``. Where all-to-all promises more, that counts. With n a multiple of S both are what any routing
+can have: all links of a leaf, and half of those between groups.
+
+Source: Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", HiPINEB 2017, section II;
+docs/formulation.md, "Direct networks".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fabopt.hardware import CageUse, SwitchType
+from fabopt.topology.direct.design import Rates
+from fabopt.topology.direct.nets import Ints
+from fabopt.topology.needs import Number, ceil_of
+
+# Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.
+_SAFE = 2**62
+_MOST_LINKS = 2**20
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Many networks, one a row. ``numbers``: L, S, G, m and t, shape (networks, 5)."""
+
+    numbers: Ints
+
+    def __len__(self) -> int:
+        """How many networks."""
+        return len(self.numbers)
+
+    def take(self, index: Any) -> Groups:
+        """Some of them."""
+        return Groups(self.numbers[index])
+
+    @property
+    def leaves(self) -> Ints:
+        """Q, of one plane, those without servers too."""
+        return np.asarray(self.numbers[:, 0] * self.numbers[:, 2])
+
+    @property
+    def spines(self) -> Ints:
+        """Of one plane."""
+        return np.asarray(self.numbers[:, 1] * self.numbers[:, 2])
+
+    @property
+    def uplinks(self) -> Ints:
+        """Of a leaf."""
+        return np.asarray(self.numbers[:, 1] * self.numbers[:, 3])
+
+    @property
+    def spine_down(self) -> Ints:
+        """Links of a spine to leaves."""
+        return np.asarray(self.numbers[:, 0] * self.numbers[:, 3])
+
+    @property
+    def spine_up(self) -> Ints:
+        """Global links of the busiest spine."""
+        return np.asarray(ceil_of(self.numbers[:, 4], self.numbers[:, 1]))
+
+    @property
+    def global_links(self) -> Ints:
+        """Of one plane."""
+        return np.asarray(self.numbers[:, 2] * self.numbers[:, 4] // 2)
+
+    def global_cages(self, ports_per_cage: int) -> Ints:
+        """Cages that hold global links, over all spines of a plane."""
+        _, spines, groups, _, outside = self.numbers.T
+        low, busier = outside // spines, outside % spines
+        cages = (spines - busier) * ceil_of(low, ports_per_cage) + busier * ceil_of(low + 1, ports_per_cage)
+        return np.asarray(groups * cages)
+
+
+class Demand(NamedTuple):
+    """What has to be carried: ``ports`` d on the busiest leaf, ``endpoints`` E of a plane, what a port has to get, and
+    the speeds of a leaf's links and of global ones.
+    """
+
+    ports: int
+    endpoints: int
+    rates: Rates
+    up_mbps: int
+    out_mbps: int
+
+
+class SpinePorts(NamedTuple):
+    """What a spine has room for."""
+
+    max_ports: int
+    down_cages: int
+    down_lanes: int
+    up_cages: int
+    up_lanes: int
+    shared: bool
+
+    def fit(self, down: Number, up: Number) -> Number:
+        """Whether so many ports of each side fit together."""
+        below, above = ceil_of(down, self.down_lanes), ceil_of(up, self.up_lanes)
+        cages = (below + above <= self.down_cages) if self.shared else (below <= self.down_cages) & (
+            above <= self.up_cages
+        )  # fmt: skip
+        return cages & (down + up <= self.max_ports)
+
+    @property
+    def most(self) -> int:
+        """No spine has more ports in use on both sides together."""
+        lanes = max(self.down_lanes, self.up_lanes)
+        own = self.down_cages * self.down_lanes + self.up_cages * self.up_lanes
+        return min(self.max_ports, self.down_cages * lanes if self.shared else own)
+
+
+def spine_ports(switch: SwitchType, down: CageUse, up: CageUse) -> SpinePorts:
+    """The room of a switch whose cages are used so."""
+    return SpinePorts(
+        switch.max_ports, down.cages, down.lane.ports, up.cages, up.lane.ports, up.group == down.group
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=65536)
+def networks(leaves: int, demand: Demand, room: int, spine: SpinePorts) -> Groups:
+    """Groups of every size, no more than hold so many leaves, with the fewest links that carry the demand.
+
+    n is the fewest, or up to S - 1 more where that saves links of leaves. ``room``: uplinks that a leaf can have.
+    """
+    largest = min(leaves - 1, spine.most - 1)
+    size, spines = (one.ravel() for one in np.meshgrid(np.arange(2, largest + 1), np.arange(1, room + 1)))
+    groups = ceil_of(leaves, size)
+    n = _fewest_global(demand, size, groups)
+    least = _fewest_up(demand, size, spines, groups, spines)
+    able = (spines * least <= room) & spine.fit(size * least, ceil_of(n * (groups - 1), spines))
+    size, spines, groups, n, least = (one[able] for one in (size, spines, groups, n, least))
+    tries = np.where(_fewest_up(demand, size, spines, groups, n) > least, spines, 1)
+    rows = np.repeat(np.arange(len(size)), tries)
+    n = n[rows] + np.arange(len(rows)) - np.repeat(np.cumsum(tries) - tries, tries)
+    size, spines, groups = size[rows], spines[rows], groups[rows]
+    m = _fewest_up(demand, size, spines, groups, n)
+    # of as many links of leaves, the fewest global ones: they come first
+    first = np.unique(np.column_stack([rows, m]), axis=0, return_index=True)[1]
+    found = np.column_stack([size, spines, groups, m, n * (groups - 1)])[first]
+    made = Groups(found)
+    return made.take((made.uplinks <= room) & spine.fit(made.spine_down, made.spine_up))
+
+
+def _fewest_global(demand: Demand, size: Ints, groups: Ints) -> Ints:
+    """Fewest global links of two groups: n >= 2 d cut L / (w2 G), n >= spread d^2 L^2 / (w2 (E - 1))."""
+    d, speed = demand.ports, demand.out_mbps
+    halves = _least(size, groups, 2 * d * demand.rates.cut / speed)
+    pairs = _least(size * size, np.ones_like(size), d * d * demand.rates.spread / (speed * _others(demand)))
+    return np.maximum(np.maximum(halves, pairs), 1)
+
+
+def _fewest_up(demand: Demand, size: Ints, spines: Ints, groups: Ints, n: Ints) -> Ints:
+    """Fewest links between a leaf and a spine, with n links between two groups."""
+    d, leaves = demand.ports, size * groups
+    # streams of one leaf over one spine, times S n
+    streams = np.maximum((leaves - 1) * n, size * spines * ceil_of(n * (groups - 1), spines))
+    pairs = _least(streams, spines * n, d * d * demand.rates.spread / (demand.up_mbps * _others(demand)))
+    cut = d * demand.rates.cut / demand.up_mbps
+    halves = np.minimum(_least(ceil_of(n, spines), n, cut), _least(2 * streams, leaves * spines * n, cut))
+    return np.maximum(np.maximum(halves, pairs), 1)
+
+
+def _others(demand: Demand) -> int:
+    return max(1, demand.endpoints - 1)
+
+
+def _least(numerator: Ints, denominator: Ints, factor: Fraction) -> Ints:
+    """Ceiling of ``factor * numerator / denominator``."""
+    top, bottom = int(np.max(numerator, initial=1)), int(np.max(denominator, initial=1))
+    if max(top * factor.numerator, bottom * factor.denominator) >= _SAFE:
+        numerator, denominator = numerator.astype(object), denominator.astype(object)
+    whole = ceil_of(numerator * factor.numerator, denominator * factor.denominator)
+    return np.asarray(np.minimum(whole, _MOST_LINKS).astype(np.int64))

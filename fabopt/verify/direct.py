@@ -264,7 +264,7 @@ def _halves(mesh: Mesh) -> list[tuple[str, NDArray[np.bool_]]]:
 
 
 def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
-    """The longest shortest path between two switches of a plane has as many switches as the file says.
+    """The longest shortest path between two switches with servers has as many switches as the file says.
 
     Up to ``MOST_SEARCHED`` switches by breadth-first search from each; beyond, in a HyperX a step in every dimension,
     in a torus half way round each, in a dragonfly at most local, global, local. Source: design file,
@@ -273,7 +273,7 @@ def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
     mesh, claimed = mesh_of(cabling.fabric), cabling.fabric.made.metrics.max_switch_hops
     one = mesh.structure
     if mesh.switches <= MOST_SEARCHED:
-        longest = _longest(cabling, mesh.switches)
+        longest = _longest(cabling, mesh.switches, cabling.clos.leaves)
         proof.equal("max_switch_hops", claimed, longest)
         proof.note(f"{longest} switches on the longest path, searched")
         return
@@ -286,7 +286,7 @@ def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
     proof.note(f"{claimed} switches on the longest path")
 
 
-def _longest(cabling: Cabling, switches: int) -> int:
+def _longest(cabling: Cabling, switches: int, used: int) -> int:
     """Switches on the longest shortest path of the first plane; one more than there are if they are not all joined."""
     above = np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
     above = above[cabling.devices.plane[cabling.links.a[above]] == 1]
@@ -295,7 +295,7 @@ def _longest(cabling: Cabling, switches: int) -> int:
     near[a, b] = near[b, a] = 1
     reached = np.eye(switches, dtype=np.bool_)
     for steps in range(1, switches + 1):
-        if reached.all():
+        if reached[:used, :used].all():
             return steps
         reached = reached | (reached.astype(np.float32) @ near > 0)
     return switches + 1

@@ -114,7 +114,7 @@ class Direct:
             injection,
             min(injection, cut * share),
             min(injection, spread * share),
-            self.kin.hops(self.numbers),
+            self.kin.hops(self.numbers, int(shape.groups * shape.rails)),
         )
 
     def file_part(self) -> FilePart:
@@ -154,4 +154,4 @@ def load_of(problem: Problem, fabric: FabricProblem, parts: Parts, ports: int) -
         cut, spread = max(cut, wants.bisection), max(spread, wants.alltoall)
     gpus_per_port = Fraction(max(1, problem.server.gpus), nic.ports_per_server)
     endpoints = problem.servers * nic.ports_per_plane
-    return Load(ports, endpoints, cut * gpus_per_port / speed, spread * gpus_per_port / speed)
+    return Load(ports, endpoints, cut * gpus_per_port / speed, spread * gpus_per_port / speed, fabric.most_hops)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from tests.brute_endpoints import Cards, LeafLoad, among, injection_gbps, server_kind, usable_cards
 from tests.brute_force import Box2, Space, ceil_fraction, divisors
-from tests.brute_parts import Item, Joining, Json, Mode, Unit, ceil_div
+from tests.brute_parts import Item, Joining, Json, Mode, Unit, ceil_div, exact
 from tests.brute_purchase import Purchase, buy, terms_of
 
 Coordinates = tuple[int, ...]
@@ -248,16 +248,54 @@ def modes_of(
 
 
 def carries(space: Space, lower: Lower, network: Network) -> bool:
-    """Whether bisection and uniform all-to-all are the injection over the ratio at the leaves."""
+    """Whether bisection and all-to-all are the injection over the ratio at the leaves, and what else is asked for."""
     assert lower.box.up is not None
     cards, d = lower.cards, lower.most
-    wanted = injection_gbps(space.catalog, space.server, cards) * 1000 / space.leaf_ratio
+    injection = injection_gbps(space.catalog, space.server, cards) * 1000
     flow = network.flow * lower.box.up.cage.speed
     endpoints = space.servers * cards.number * cards.ports // lower.planes
     of_gpu = Fraction(cards.number * cards.ports, space.server["gpus"])
     cut = flow * network.switches / (2 * d) * of_gpu
     spread = flow * max(1, endpoints - 1) / (d * d) * of_gpu
-    return cut >= wanted and spread >= wanted
+    most = space.fabric.get("max_switch_hops")
+    if most is not None and longest(network, lower.leaves) > most:
+        return False
+    return all(
+        rate >= injection / space.leaf_ratio and min(rate, injection) >= 1000 * exact(space.fabric.get(key, 0))
+        for rate, key in ((cut, "min_bisection_gbps_per_gpu"), (spread, "min_alltoall_gbps_per_gpu"))
+    )
+
+
+def longest(network: Network, used: int) -> int:
+    """Switches on the longest shortest path between two of the first ``used`` switches."""
+    if network.name[0] != "dragonfly":
+        family, sides, _ = network.name
+        return 1 + sum(1 if family == "hyperx" else side // 2 for side in sides)
+    near = joined(*(int(network.name[at]) for at in (1, 2, 4)))
+    return max(farthest(near, start, used) for start in range(used))
+
+
+def joined(a: int, groups: int, n: int) -> dict[int, set[int]]:
+    """Neighbours in a dragonfly. Global links of a group go round its switches, those to the next group first."""
+    near = {at: {at // a * a + other for other in range(a)} for at in range(a * groups)}
+    ends = {
+        (group, (group + step) % groups): [group * a + ((step - 1) * n + link) % a for link in range(n)]
+        for group in range(groups)
+        for step in range(1, groups)
+    }
+    for (group, other), here in ends.items():
+        for one, far in zip(here, ends[other, group], strict=True):
+            near[one].add(far)
+    return near
+
+
+def farthest(near: dict[int, set[int]], start: int, used: int) -> int:
+    """Switches on the way to the farthest used switch."""
+    reached, steps = {start}, 1
+    while not reached.issuperset(range(used)):
+        reached = reached.union(*(near[one] for one in reached))
+        steps += 1
+    return steps
 
 
 def scope_modes(space: Space, box: Box2, planes: int, scope: Scope) -> list[Mode]:

@@ -232,6 +232,17 @@ def test_unused_heads_of_a_twin_cable_are_paid() -> None:
     assert usd(parts, wanted) == 3000 + 300 + 30 + 2 * 20
 
 
+def test_idle_heads_are_no_ports() -> None:
+    # 8 servers on switches of 4 cages that drive 5 ports; only twin cables go up. 3 servers a leaf at 2:1 need two
+    # uplinks: a spine of 3 leaves has 6 ports, and two spines take a leaf's fifth cage. So 2 a leaf, 4 leaves with one
+    # uplink each, in 4 cages of one spine: 8 ports with the idle heads, of which 4 are driven.
+    parts = catalog(
+        switches=[switch("switch", cage(4, "1x100", "2x100"), max_ports=5)],
+        cables=[cable("single", "1x100", "1x100", usd=(10,)), cable("twin", "2x100", "2x100")],
+    )
+    assert usd(parts, case(8, {"tiers": 2, "max_oversubscription": 2})) == 5000 + 800 + 8 * 10 + 4 * 20
+
+
 def test_a_group_is_a_rack() -> None:
     # Racks of 1 make 4 leaves of one server; at 1:1 with one uplink each to one spine.
     assert usd(catalog(), case(4, {"group_by": "rack"}, site={"servers_per_rack": 1})) == 5000 + 400 + 40 + 80

@@ -21,16 +21,23 @@ from tests.random_cases import Dice, a_case, a_catalog
 Json = dict[str, Any]
 FAMILIES = ("hyperx", "torus", "dragonfly")
 SEEDS = 8 * int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
+# Each had an answer that was too dear, or none, or a wrong number of hops.
+FIGURE_SEEDS = {"hyperx": (0, 1, 2), "torus": (0, 1, 2), "dragonfly": (500025, 500026, 500061, 500068, 500094)}
 
 
-def generate(family: str, seed: int) -> tuple[Json, Json]:
-    """A small catalog and a case for one family, more often feasible than not."""
+def generate(family: str, seed: int, figures: bool = False) -> tuple[Json, Json]:
+    """A small catalog and a case for one family, more often feasible than not; ``figures``: some are asked for."""
     dice = Dice(f"{family}-{seed}")
     parts = a_catalog(dice, switches=dice.number(1, 2), cages=(3, 6), rich=dice.chance(0.5))
     case = a_case(dice, servers=dice.number(2, 6))
     case["fabrics"][0]["topologies"] = [family]
     if dice.chance(0.7):
         case["fabrics"][0]["max_oversubscription"] = dice.one([2, 3, 4, 6])
+    for key in ("min_bisection_gbps_per_gpu", "min_alltoall_gbps_per_gpu") if figures else ():
+        if dice.chance(0.5):
+            case["fabrics"][0][key] = dice.one([5, 10, 20, 33.3, 50])
+    if figures and dice.chance(0.4):
+        case["fabrics"][0]["max_switch_hops"] = dice.one([2, 2, 3, 3, 4])
     case["name"] = f"{family}-{seed}"
     case["catalog"] = ["./catalog.yaml"]
     return parts, case
@@ -39,7 +46,17 @@ def generate(family: str, seed: int) -> tuple[Json, Json]:
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
 def test_random_cases_agree(family: str, seed: int) -> None:
     """Objective, cost, power, units, switches and cables; ``FABOPT_ORACLE_SEEDS=10`` walks ten times as many seeds."""
-    parts, wanted = generate(family, seed)
+    assert_agrees(family, *generate(family, seed))
+
+
+@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in FIGURE_SEEDS.items() for seed in seeds])
+def test_random_figures_agree(family: str, seed: int) -> None:
+    """The same where the case asks for bisection, all-to-all or short paths."""
+    assert_agrees(family, *generate(family, seed, figures=True))
+
+
+def assert_agrees(family: str, parts: Json, wanted: Json) -> None:
+    """fabopt and full enumeration have the same answer."""
     found = solve(parts, wanted, family)
     text = json.dumps({"catalog": parts, "case": wanted})
     if found is None:

@@ -67,7 +67,21 @@ def test_torus_joins_neighbours_round_the_ring() -> None:
 
 @pytest.mark.parametrize(("kin", "numbers", "mesh"), SMALL, ids=lambda one: str(one) if isinstance(one, tuple) else "")
 def test_hops_are_those_of_the_graph(kin: Any, numbers: tuple[int, ...], mesh: Mesh) -> None:
-    assert kin.hops(np.array(numbers)) == longest_path(mesh, range(mesh.switches))
+    assert kin.hops(np.array(numbers), mesh.switches) == longest_path(mesh, range(mesh.switches), mesh.switches)
+
+
+def test_hops_are_between_switches_with_servers() -> None:
+    """Two groups of two with one link between their first ones: only the fourth switch is three links from another."""
+    numbers = np.array((2, 2, 1, 1))
+    assert (DragonflyKin().hops(numbers, 3), DragonflyKin().hops(numbers, 4)) == (3, 4)
+
+
+@pytest.mark.parametrize("numbers", [(3, 3, 1, 2), (2, 4, 1, 3), (3, 4, 1, 3), (2, 3, 1, 4)])
+def test_hops_without_some_of_the_last_group(numbers: tuple[int, ...]) -> None:
+    """From the first group alone they are those of all pairs, however many of the last group have servers."""
+    mesh = Dragonfly(*numbers)
+    for used in range(mesh.switches - mesh.group + 1, mesh.switches + 1):
+        assert DragonflyKin().hops(np.array(numbers), used) == longest_path(mesh, range(used), used)
 
 
 @pytest.mark.parametrize(("kin", "numbers", "mesh"), SMALL, ids=lambda one: str(one) if isinstance(one, tuple) else "")

@@ -18,6 +18,9 @@ from fabopt.schema.design import DragonflyStructure
 from fabopt.topology.direct.nets import Floats, Ints, Load, Net, moore_mean, rounded_up
 from fabopt.topology.needs import ceil_of
 
+# Switches of a local, a global and a local link.
+LONGEST_PATH = 4
+
 
 class DragonflyKin:
     """Numbers are a, G, the local links of a pair, and the global links of a group."""
@@ -26,18 +29,24 @@ class DragonflyKin:
     slack_ports = 1
 
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
-        """Groups of any size, no more than needed; global links as the load asks, or more to save local ones."""
+        """Groups of any size, no more than needed; global links as the load asks, or more to save local ones or hops.
+
+        With a of them every switch has one to each other group, and three switches are on the longest path.
+        """
         a = np.arange(2, min(most_ports + 1, leaves) + 1)
         groups = ceil_of(leaves, a)
         a, groups = a[groups >= 2], groups[groups >= 2]
         switches = a * groups
         n = load.links(switches, a**2, 1)
         fewest = _local(load, a, groups, n)
-        rows, n = _more_global(a, groups, n, np.where(fewest > 1, a, 1))
+        nearer = load.most_hops is not None and load.most_hops < LONGEST_PATH
+        tries = np.where(fewest > 1, a, 1)
+        rows, n = _more_global(a, groups, n, np.maximum(tries, a + 1 - n) if nearer else tries)
         a, groups, fewest = a[rows], groups[rows], fewest[rows]
         local = _local(load, a, groups, n)
         first = np.concatenate([[True], rows[1:] != rows[:-1]]) if len(rows) else np.empty(0, dtype=np.bool_)
-        kept = np.flatnonzero((first | (local < fewest)) & (n * (groups - 1) < most_ports * a + a))
+        useful = first | (local < fewest) | nearer
+        kept = np.flatnonzero(useful & (n * (groups - 1) < most_ports * a + a))
         a, groups, n, local = a[kept], groups[kept], n[kept], local[kept]
         parts = [_net(a, groups, links, n) for links in rounded_up(local, ports_per_wire)]
         net = Net(*(np.concatenate([getattr(one, name) for one in parts]) for name in Net.__dataclass_fields__))
@@ -59,9 +68,9 @@ class DragonflyKin:
         n = outside // (groups - 1)
         return min(Fraction(n, a * a), Fraction(local * n, n + 2 * a * int(ceil_of(outside, a))))
 
-    def hops(self, numbers: Ints) -> int:
+    def hops(self, numbers: Ints, used: int) -> int:
         """Local, global and local: four switches, or fewer where the graph has shorter ways."""
-        return _longest(tuple(int(one) for one in numbers))
+        return _longest(tuple(int(one) for one in numbers), used)
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> DragonflyStructure:
         """Groups and links."""
@@ -113,14 +122,17 @@ def _net(a: Ints, groups: Ints, local: Ints, n: Ints) -> Net:
 
 
 @lru_cache(maxsize=1024)
-def _longest(numbers: tuple[int, ...]) -> int:
-    """Switches on the longest shortest path: from the first group, for all groups are alike."""
+def _longest(numbers: tuple[int, ...], used: int) -> int:
+    """Switches on the longest shortest path between used ones: from the first group, for all groups are alike.
+
+    Only the last group has others. Three groups or more have, without it, two at every distance in their ring.
+    """
     a, groups, _, outside = numbers
-    return longest_path(Dragonfly(a, groups, 1, outside), range(a))
+    return longest_path(Dragonfly(a, groups, 1, outside), range(a), used)
 
 
-def longest_path(mesh: Mesh, sources: range) -> int:
-    """Switches on the longest shortest path from some switches, by breadth-first search."""
+def longest_path(mesh: Mesh, sources: range, used: int) -> int:
+    """Switches on the longest shortest path from some switches to the first ``used``, by breadth-first search."""
     pairs = [mesh.pairs(scope) for scope in mesh.scopes]
     a = np.concatenate([one for pair in pairs for one in (pair.a, pair.b)])
     b = np.concatenate([one for pair in pairs for one in (pair.b, pair.a)])
@@ -129,7 +141,7 @@ def longest_path(mesh: Mesh, sources: range) -> int:
         seen = np.zeros(mesh.switches, dtype=np.bool_)
         seen[source] = True
         steps = 1
-        while not seen.all():
+        while not seen[:used].all():
             before = int(seen.sum())
             seen[b[seen[a]]] = True
             steps += 1

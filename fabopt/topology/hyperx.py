@@ -51,8 +51,8 @@ class HyperxKin:
         sides, links = halves(numbers)
         return min(Fraction(m * side, volume(np.array(sides))) for side, m in zip(sides, links, strict=True))
 
-    def hops(self, numbers: Ints) -> int:
-        """A switch for every dimension, and the first."""
+    def hops(self, numbers: Ints, used: int) -> int:
+        """A switch for every dimension, and the first: so far apart are two of the used ones."""
         return len(halves(numbers)[0]) + 1
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> HyperxStructure:

@@ -53,8 +53,8 @@ class TorusKin:
         switches = volume(np.array(sides))
         return min(Fraction(2 * k * m, switches * (k * k // 4)) for k, m in zip(sides, links, strict=True))
 
-    def hops(self, numbers: Ints) -> int:
-        """Half way round in every dimension, and the first switch."""
+    def hops(self, numbers: Ints, used: int) -> int:
+        """Half way round in every dimension, and the first switch; two of the used ones are as far apart."""
         return sum(side // 2 for side in halves(numbers)[0]) + 1
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> TorusStructure:

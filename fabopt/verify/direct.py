@@ -315,7 +315,7 @@ def _halves(mesh: Mesh) -> list[tuple[str, NDArray[np.bool_]]]:
 
 
 def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
-    """The longest shortest path between two switches of a plane that can have servers is as the file says, in switches.
+    """The longest shortest path between two switches with servers has as many switches as the file says.
 
     Up to ``MOST_SEARCHED`` switches by breadth-first search from each; beyond, in a HyperX a step in every dimension,
     in a torus half way round each, in a dragonfly at most local, global, local, in a dragonfly+ leaf, spine, spine,
@@ -341,7 +341,7 @@ def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
 
 def _longest(cabling: Cabling, mesh: Mesh) -> int:
     """Switches on the longest shortest path of the first plane; one more than there are if they are not all joined."""
-    switches, ends = mesh.switches, mesh.leaves
+    switches, used = mesh.switches, cabling.clos.leaves
     above = np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
     above = above[cabling.devices.plane[cabling.links.a[above]] == 1]
     a, b = _ends_of(cabling, above)
@@ -349,7 +349,7 @@ def _longest(cabling: Cabling, mesh: Mesh) -> int:
     near[a, b] = near[b, a] = 1
     reached = np.eye(switches, dtype=np.bool_)
     for steps in range(1, switches + 1):
-        if reached[:ends, :ends].all():
+        if reached[:used, :used].all():
             return steps
         reached = reached | (reached.astype(np.float32) @ near > 0)
     return switches + 1

@@ -22,7 +22,7 @@ from fabopt.topology.clos.dominance import undominated_nics, undominated_switche
 from fabopt.topology.clos.early import EarlyCosts
 from fabopt.topology.clos.floor_bounds import FloorBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
-from fabopt.topology.clos.shape import Ints, uplinks_needed, uplinks_that_fit, usable_ports
+from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.needs import Costs, Floats, Number, scaled_ceil
 
 
@@ -288,7 +288,7 @@ class Bounds:
 
     def _leaves_of_spine(self, spine: Upper, together: int) -> int:
         """Leaves that a spine can take; where wires carry several links some ports may be idle and need no uplinks."""
-        return self.spine_ports(spine) if together == 1 else usable_ports(spine.down, spine.switch) // together
+        return self.spine_ports(spine) if together == 1 else most_peers(spine.down, spine.switch, together)
 
     def most_pods(self, spine: Upper, protocol: str) -> int:
         """Most pods of a plane above whose spines some core still reaches them all; 1 below three tiers."""
@@ -298,7 +298,7 @@ class Bounds:
     def _pods_of_cores(self, up: PortType, protocol: str) -> int:
         return max(
             (
-                usable_ports(use, core) // fewest_together(joins)
+                most_peers(use, core, fewest_together(joins))
                 for core, use in self.cores(up.lane.port_mbps, protocol)
                 if (joins := self.joins(up, use.port, "spine-core", protocol))
             ),

@@ -19,7 +19,7 @@ from fabopt.hardware import CageUse, NicOption, Protocol, SwitchType
 from fabopt.ports import PortType
 from fabopt.problem import Problem
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
-from fabopt.topology.clos.shape import Shape, most_endpoints, up_cage_limit, usable_ports
+from fabopt.topology.clos.shape import Shape, most_endpoints, most_peers, up_cage_limit, usable_ports
 from fabopt.topology.clos.variants import anywhere
 from fabopt.topology.needs import ceil_of
 
@@ -170,7 +170,7 @@ class _Reach:
                 for down in core.uses:
                     each = self._together(up, down.port, "spine-core", protocol)
                     if each:
-                        most[up] = max(most[up], min(usable_ports(down, core), down.cages * down.lane.ports // each))
+                        most[up] = max(most[up], most_peers(down, core, each))
         return most
 
     # -- links ------------------------------------------------------------------------------------------------

@@ -257,6 +257,11 @@ def usable_ports(use: CageUse, switch: SwitchType) -> int:
     return min(use.cages * use.lane.ports, switch.max_ports)
 
 
+def most_peers(use: CageUse, switch: SwitchType, together: int) -> int:
+    """Most boxes with a link each, if a wire of that many ports of a cage goes to each: idle ones are no ports."""
+    return min(use.cages * use.lane.ports // together, switch.max_ports)
+
+
 def uplinks_that_fit(switch: SwitchType, down: CageUse, up: CageUse, down_ports: Number) -> Number:
     """Most uplinks beside so many down ports (an array); negative where the down ports alone do not fit."""
     down_cages = ceil_of(down_ports, down.lane.ports)

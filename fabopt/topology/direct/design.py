@@ -176,7 +176,7 @@ class Flat(Direct):
             parts.nic.injection,
             self.per_gpu(gpus, flow * self.switches / (2 * d)),
             self.per_gpu(gpus, flow * max(1, ports - 1) / (d * d)),
-            self.kin.hops(self.numbers),
+            self.kin.hops(self.numbers, int(self.shape.groups * self.shape.rails)),
         )
 
     def file_part(self) -> FilePart:
@@ -231,4 +231,5 @@ def load_of(problem: Problem, fabric: FabricProblem, parts: Parts, ports: int) -
     """What a network has to carry with so many ports on its busiest switch."""
     assert parts.leaf_up is not None
     speed, wanted = parts.leaf_up.lane.port_mbps, rates_of(problem, fabric, parts.nic)
-    return Load(ports, problem.servers * parts.nic.ports_per_plane, wanted.cut / speed, wanted.spread / speed)
+    endpoints = problem.servers * parts.nic.ports_per_plane
+    return Load(ports, endpoints, wanted.cut / speed, wanted.spread / speed, fabric.most_hops)

@@ -36,13 +36,14 @@ _MOST_LINKS = 2**20
 @dataclass(frozen=True)
 class Load:
     """What has to be carried: ``ports`` d on the busiest switch, ``endpoints`` E of a plane; the least bisection and
-    all-to-all of a port, in units of one link's speed.
+    all-to-all of a port, in units of one link's speed. ``most_hops``: most switches on a shortest path, None: any.
     """
 
     ports: int
     endpoints: int
     bisection: Fraction
     alltoall: Fraction
+    most_hops: int | None = None
 
     def links(self, switches: Number, number: Number, of: Number) -> Ints:
         """Fewest links of a pair (at least 1) where one link would be loaded by ``number / of`` pairs of switches."""
@@ -124,8 +125,8 @@ class Kin(Protocol):
     def flow(self, numbers: Ints) -> Fraction:
         """Its pair flow."""
 
-    def hops(self, numbers: Ints) -> int:
-        """Switches on the longest shortest path."""
+    def hops(self, numbers: Ints, used: int) -> int:
+        """Switches on the longest shortest path between servers, which are on the first ``used`` switches."""
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> DirectStructure:
         """What the design file says of it."""

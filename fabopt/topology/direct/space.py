@@ -225,7 +225,7 @@ class DirectSpace(LeafSpace):
             kept = net.switches // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= wants.headroom
         if most is not None:
             for at in np.flatnonzero(kept).tolist():
-                kept[at] = self.kin.hops(net.numbers[at]) <= most
+                kept[at] = self.kin.hops(net.numbers[at], int(shape.leaves[0])) <= most
         return np.flatnonzero(kept)
 
     @staticmethod

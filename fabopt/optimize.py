@@ -298,7 +298,11 @@ def _other_hardware(fabric: FabricProblem, candidate: Candidate) -> Iterator[tup
     speeds = {option.port.lane.port_mbps for options in fabric.nics.values() for option in options}
     for speed in sorted(speeds - {winner.parts.nic.port.lane.port_mbps}, reverse=True):
         yield "port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed)
-    yield "leaf switch", "another", Restriction(not_leaf=winner.parts.leaf.id)
+    if candidate.switches:
+        yield "leaf switch", "another", Restriction(not_leaf=winner.parts.leaf.id)
+    if candidate.topology == "torus" and len(fabric.torus_nodes) > 1:
+        nodes = "servers" if candidate.switches else "switches"
+        yield "torus of", nodes, Restriction(nodes=nodes)
 
 
 def _alternative(answer: Answer, other: Answer, index: int, what: str, value: str) -> Alternative:
@@ -307,7 +311,7 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
     part = _part(problem.fabrics[index], other.picked[index][0])
     named = part.tiers[0].switch.id if what.endswith("leaf switch") else value
     summary = summary_of(part)
-    if what.endswith("topology"):
+    if what.endswith(("topology", "torus of")):
         summary += f"; {theirs.cables:,} cables; {_carries(problem, other.picked[index][0])}"
     if other.optimum.verdict != "optimal" and problem.plan is None:
         summary += BEST_FOUND
@@ -349,7 +353,7 @@ def _part(fabric: FabricProblem, candidate: Candidate) -> FilePart:
 
 def summary_of(part: FilePart) -> str:
     """A candidate in one line: counts and switches by tier, port speeds."""
-    words = [f"{tier.boxes} x {tier.switch.id}" for tier in part.tiers]
+    words = [f"{tier.boxes} x {tier.switch.id}" for tier in part.tiers] or ["no switch"]
     speed = gbps(part.nic.port.lane.port_mbps)
     return f"{' + '.join(words)}, {part.nic.ports_per_server} x {speed}G a server, {part.protocol}"
 

@@ -63,23 +63,38 @@ def _shown(rate_mbps: Fraction) -> float:
     return plain_fraction(rate_mbps / MBPS_PER_GBPS)
 
 
-def oversubscription(fabric: FabricEvidence) -> Fraction:
-    """Server ports of the busiest switch over its links to other switches, by speed."""
+def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
+    """Server ports of the busiest switch over its links to other switches, by speed; nothing without switches."""
+    if fabric.is_switchless:
+        return {}
     down = fabric.clos.most_endpoints * fabric.down("leaf").port_mbps
-    return Fraction(down, mesh_of(fabric).most_ports * fabric.up("leaf").port_mbps)
+    return {"leaf": Fraction(down, mesh_of(fabric).most_ports * fabric.up("leaf").port_mbps)}
 
 
 def bisection(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU: any x of Q switches have links of ``flow x (Q - x)`` to the others, for at most d x ports."""
-    mesh, ports = mesh_of(fabric), fabric.clos.most_endpoints
+    """Mb/s per GPU: any x of Q boxes have links of ``flow x (Q - x)`` to the others.
+
+    Of switches they are for at most d x ports, of servers for x of them.
+    """
+    mesh = mesh_of(fabric)
+    if fabric.is_switchless:
+        return _of_server(fabric, mesh.flow * fabric.nic_lane.port_mbps * mesh.switches / 2)
+    ports = fabric.clos.most_endpoints
     return _of_gpu(fabric, mesh.flow * fabric.up("leaf").port_mbps * mesh.switches / (2 * ports))
 
 
 def all_to_all(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU: two switches have at most d^2 of the E (E - 1) ordered pairs of ports."""
+    """Mb/s per GPU: two switches have at most d^2 of the E (E - 1) ordered pairs of ports, two servers are one pair."""
+    mesh = mesh_of(fabric)
+    if fabric.is_switchless:
+        return _of_server(fabric, mesh.flow * fabric.nic_lane.port_mbps * (mesh.switches - 1))
     ports = fabric.clos.most_endpoints
     endpoints = fabric.evidence.servers * fabric.clos.ports_per_server
-    return _of_gpu(fabric, mesh_of(fabric).flow * fabric.up("leaf").port_mbps * max(1, endpoints - 1) / ports**2)
+    return _of_gpu(fabric, mesh.flow * fabric.up("leaf").port_mbps * max(1, endpoints - 1) / ports**2)
+
+
+def _of_server(fabric: FabricEvidence, server_mbps: Fraction) -> Fraction:
+    return min(fabric.injection, server_mbps / fabric.evidence.sharers)
 
 
 def _of_gpu(fabric: FabricEvidence, port_mbps: Fraction) -> Fraction:
@@ -95,7 +110,8 @@ def figures_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
     networks.
     """
     made, metrics = fabric.made, fabric.made.metrics
-    proof.equal("oversubscription", made.oversubscription, {"leaf": plain_fraction(oversubscription(fabric))})
+    ratios = {name: plain_fraction(ratio) for name, ratio in oversubscription(fabric).items()}
+    proof.equal("oversubscription", made.oversubscription, ratios)
     for name, exact_mbps in (
         ("injection_gbps_per_gpu", fabric.injection),
         ("bisection_gbps_per_gpu", bisection(fabric)),
@@ -130,8 +146,8 @@ def switches_are_numbered(proof: Proof, cabling: Cabling) -> None:
 
 
 def _within(cabling: Cabling) -> Ints:
-    """For every box its number among the switches of its plane, from 0."""
-    number = cabling.numbers("leaf")
+    """For every box its number among the switches of its plane (or the servers that are joined), from 0."""
+    number = cabling.numbers("server" if cabling.fabric.is_switchless else "leaf")
     return np.where(number >= 0, number % mesh_of(cabling.fabric).switches, -1)
 
 
@@ -234,16 +250,22 @@ def cuts_carry_claim(proof: Proof, cabling: Cabling) -> None:
     claimed = written * MBPS_PER_GBPS * fabric.evidence.sharers
     above = np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
     a, b = _ends_of(cabling, above)
-    rows = cabling.of("server-leaf")
-    leaf = _within(cabling)[cabling.links.b[rows]]
-    whole_server = fabric.made.planes * cabling.clos.ports_per_server
+    leaf, whole_server = _endpoints(cabling)
     for what, side in _halves(mesh):
         capacity = int(cabling.mbps(above[side[a] != side[b]]).sum())
         ports = int(side[leaf].sum())
-        fewer = Fraction(min(ports, len(rows) - ports), whole_server)
+        fewer = Fraction(min(ports, len(leaf) - ports), whole_server)
         shown = f"{what}: {gbps(capacity)} Gb/s, {float(claimed * fewer / MBPS_PER_GBPS):g} claimed"
         proof.holds(capacity >= claimed * fewer, shown)
         proof.note(shown)
+
+
+def _endpoints(cabling: Cabling) -> tuple[Ints, int]:
+    """(Box of every endpoint, endpoints of a server): server ports on switches, or the servers themselves."""
+    if cabling.fabric.is_switchless:
+        return np.arange(mesh_of(cabling.fabric).switches), 1
+    leaf = _within(cabling)[cabling.links.b[cabling.of("server-leaf")]]
+    return leaf, cabling.fabric.made.planes * cabling.clos.ports_per_server
 
 
 def _halves(mesh: Mesh) -> list[tuple[str, NDArray[np.bool_]]]:
@@ -268,14 +290,17 @@ def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
 
     Up to ``MOST_SEARCHED`` switches by breadth-first search from each; beyond, in a HyperX a step in every dimension,
     in a torus half way round each, in a dragonfly at most local, global, local. Source: design file,
-    ``max_switch_hops``.
+    ``max_switch_hops``; where servers are joined to each other, ``max_nic_hops``, which leaves out both ends.
     """
-    mesh, claimed = mesh_of(cabling.fabric), cabling.fabric.made.metrics.max_switch_hops
-    one = mesh.structure
+    mesh, metrics = mesh_of(cabling.fabric), cabling.fabric.made.metrics
+    claimed, one = metrics.max_switch_hops, mesh.structure
+    if cabling.fabric.is_switchless:
+        proof.equal("max_switch_hops", claimed, 0)
+        claimed = 2 + (-1 if metrics.max_nic_hops is None else metrics.max_nic_hops)
     if mesh.switches <= MOST_SEARCHED:
         longest = _longest(cabling, mesh.switches)
-        proof.equal("max_switch_hops", claimed, longest)
-        proof.note(f"{longest} switches on the longest path, searched")
+        proof.equal("boxes on the longest path", claimed, longest)
+        proof.note(f"{longest} boxes on the longest path, searched")
         return
     if isinstance(one, DragonflyStructure):
         proof.holds(3 <= claimed <= 4, f"max_switch_hops is {claimed}")
@@ -289,7 +314,8 @@ def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
 def _longest(cabling: Cabling, switches: int) -> int:
     """Switches on the longest shortest path of the first plane; one more than there are if they are not all joined."""
     above = np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
-    above = above[cabling.devices.plane[cabling.links.a[above]] == 1]
+    if not cabling.fabric.is_switchless:
+        above = above[cabling.devices.plane[cabling.links.a[above]] == 1]
     a, b = _ends_of(cabling, above)
     near = np.zeros((switches, switches), dtype=np.float32)
     near[a, b] = near[b, a] = 1

@@ -16,7 +16,7 @@ from fabopt.embedded import Embedded, Networks, at, divide, networks_of
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
-from fabopt.schema.design import DirectStructure, FabricDesign, PortUse, TierUse
+from fabopt.schema.design import DirectStructure, FabricDesign, PortUse, SwitchlessStructure, TierUse
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos import Clos
 from fabopt.verify.mesh import Mesh
@@ -271,6 +271,11 @@ class FabricEvidence:
             spines_per_core_group=0,
             links_per_core_pair=0,
         )
+
+    @property
+    def is_switchless(self) -> bool:
+        """Whether servers are joined to each other."""
+        return isinstance(self.made.structure, SwitchlessStructure)
 
     @cached_property
     def mesh(self) -> Mesh | None:

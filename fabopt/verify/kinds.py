@@ -73,7 +73,9 @@ def _none_of(part: LinkPart | None) -> LinkPart | None:
 
 
 def all_kinds(fabric: FabricEvidence) -> tuple[Kind, ...]:
-    """Every kind that the fabric's tiers and attachments call for."""
+    """Every kind that the fabric's tiers and attachments call for; of servers joined to each other, the dimensions."""
+    if fabric.is_switchless and fabric.mesh is not None:
+        return tuple(between_servers(fabric, scope) for scope in fabric.mesh.scopes)
     kinds = [server_leaf(fabric), *attachment_kinds(fabric)]
     if fabric.num_tiers > 1:
         kinds.append(leaf_spine(fabric))
@@ -157,6 +159,21 @@ def between_equals(fabric: FabricEvidence, scope: Scope) -> Kind:
         planes * scope.links,
         site.spine_core if scope.name == "global" else site.leaf_spine,
         rows_between(fabric, "leaf", "leaf", scope=scope.name),
+    )
+
+
+def between_servers(fabric: FabricEvidence, scope: Scope) -> Kind:
+    """Links of one dimension between servers: a cage has ends of either side, each pair counts once."""
+    end = End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
+    pairs = Boxes(1, ((scope.pairs, scope.each),))
+    near, far = halved(scope.cages(end.lane.ports))
+    return Kind(
+        scope.name,
+        Side(end, Counter({end.lane.ports: near}), (pairs,)),
+        Side(end, Counter({end.lane.ports: far}), (pairs,)),
+        scope.links,
+        fabric.evidence.case.site.distances_m.leaf_spine,
+        rows_between(fabric, "server", "server", scope=scope.name),
     )
 
 

@@ -121,6 +121,11 @@ def _require_closed(fabric: FabricEvidence) -> None:
 
 
 def _require_mesh(fabric: FabricEvidence, mesh: Mesh) -> None:
+    if fabric.is_switchless:
+        if fabric.evidence.servers != mesh.switches or fabric.made.tiers:
+            raise ValueError(f"{fabric.made.name} joins {mesh.switches} of {fabric.evidence.servers} servers")
+        _require_links(fabric)
+        return
     clos, count = fabric.clos, fabric.tier("leaf").count
     if count != clos.planes * mesh.switches or len(fabric.made.tiers) != 1 or clos.leaves > mesh.switches:
         raise ValueError(f"{fabric.made.name} has {count} switches, recounted {clos.planes * mesh.switches}")

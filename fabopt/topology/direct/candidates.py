@@ -14,7 +14,7 @@ from fabopt.topology.candidate import Candidate, Choice, Option, Uses, all_choic
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.kinds import kind_choices, server_leaf
-from fabopt.topology.direct.design import Direct
+from fabopt.topology.direct.design import OnSwitches
 from fabopt.topology.direct.nets import Kin, run_of
 from fabopt.topology.needs import Quantities, ceil_of
 from fabopt.topology.threshold import Batch
@@ -33,7 +33,7 @@ def candidate_of(
 ) -> Candidate | None:
     """One of a batch; None if its servers' links cannot be made beside the others after all."""
     shape = batch.shape.row(index)
-    design = Direct(kin, clos_of(fabric, batch.parts, shape.servers), shape.net)
+    design = OnSwitches(kin, shape.net, clos_of(fabric, batch.parts, shape.servers))
     choices = all_choices(_links(problem, fabric, design, prune))
     if choices is None:
         return None
@@ -49,7 +49,7 @@ def candidate_of(
     )
 
 
-def _boxes(problem: Problem, design: Direct) -> Uses:
+def _boxes(problem: Problem, design: OnSwitches) -> Uses:
     nic, leaf = design.parts.nic, design.parts.leaf
     counts: dict[tuple[int, Item], int] = {(0, leaf.item): nic.planes * design.switches}
     if nic.item is not None:
@@ -57,13 +57,13 @@ def _boxes(problem: Problem, design: Direct) -> Uses:
     return counts
 
 
-def _links(problem: Problem, fabric: FabricProblem, design: Direct, prune: bool) -> Iterator[Sequence[Choice] | None]:
+def _links(problem: Problem, fabric: FabricProblem, design: OnSwitches, prune: bool) -> Iterator[Sequence[Choice] | None]:
     yield kind_choices(problem, fabric, design.servers, server_leaf(design.servers, _down_cages(design)), prune)
     for column, scope in enumerate(design.scopes):
         yield _between(problem, fabric, design, column, scope, prune)
 
 
-def _down_cages(design: Direct) -> int:
+def _down_cages(design: OnSwitches) -> int:
     """Cages of a switch that are left for servers."""
     down, up = design.parts.leaf_down, design.parts.leaf_up
     assert up is not None
@@ -73,7 +73,7 @@ def _down_cages(design: Direct) -> int:
 
 
 def _between(
-    problem: Problem, fabric: FabricProblem, design: Direct, column: int, scope: str, prune: bool
+    problem: Problem, fabric: FabricProblem, design: OnSwitches, column: int, scope: str, prune: bool
 ) -> Sequence[Choice] | None:
     """All links of a scope, made by one assembly."""
     up, planes = design.parts.leaf_up, design.parts.nic.planes
@@ -109,7 +109,7 @@ def _row(one: Assembly, scope: str, links: int, cages: int) -> Any:
     return row._replace(scope=scope)
 
 
-def _tie_order(design: Direct) -> tuple[Any, ...]:
+def _tie_order(design: OnSwitches) -> tuple[Any, ...]:
     """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
     parts, shape = design.parts, design.shape
     up = parts.leaf_up

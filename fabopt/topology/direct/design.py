@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fabopt.fabric import FabricProblem
+from fabopt.graph.network import Network, network_of
+from fabopt.hardware import SwitchType
 from fabopt.problem import Problem
 from fabopt.topology.clos.kinds import Clos
 from fabopt.topology.clos.shape import Parts, Shape
-from fabopt.topology.direct.nets import Kin, Load, Net, run_of
+from fabopt.topology.direct.nets import Ints, Kin, Load, Net, run_of
 from fabopt.topology.family import FilePart, LinkUse, Tier
 
 SERVERS = ("servers_per_group", "groups", "ports_per_server", "ports_per_server_per_leaf")
@@ -50,16 +53,93 @@ class Bandwidth(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Direct:
-    """One candidate. ``servers``: its leaves as those of a Clos without spines; ``net`` has one row."""
+class Direct(ABC):
+    """One candidate: equal boxes that are joined to each other. ``net`` has one row."""
 
     kin: Kin
-    servers: Clos
     net: Net
 
     tiers = 1
     standing = None
     stages = ()
+
+    @property
+    @abstractmethod
+    def parts(self) -> Any:
+        """Hardware: ``protocol`` and ``nic`` at least."""
+
+    @property
+    def numbers(self) -> Any:
+        """The family's own."""
+        return self.net.numbers[0]
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Kinds of links between the boxes."""
+        return self.kin.scopes(self.numbers)
+
+    @property
+    @abstractmethod
+    def group_servers(self) -> int:
+        """Servers of a group."""
+
+    @property
+    @abstractmethod
+    def headroom(self) -> int:
+        """Servers that can be added with the boxes that are there."""
+
+    @property
+    @abstractmethod
+    def switch_types(self) -> tuple[SwitchType, ...]:
+        """The switches that it is made of."""
+
+    @property
+    @abstractmethod
+    def link_mbps(self) -> int:
+        """Speed of a link between two boxes."""
+
+    @abstractmethod
+    def bandwidth(self, gpus: int) -> Bandwidth:
+        """Figures that have a formula, with so many GPUs in all."""
+
+    @abstractmethod
+    def graph(self) -> Network:
+        """One plane, with the endpoints on its boxes."""
+
+    @abstractmethod
+    def rings(self) -> Ints:
+        """The box of every endpoint of a plane: shape (endpoints of a server, servers)."""
+
+    @abstractmethod
+    def share(self, gpus: int) -> Fraction:
+        """Endpoints of all planes for each of so many GPUs."""
+
+    @abstractmethod
+    def switches_passed(self, links: Fraction) -> Fraction:
+        """Switches on paths of so many links between boxes, on average."""
+
+    @property
+    def passed_on(self) -> int | None:
+        """Servers that pass traffic on along the longest shortest path; None where switches do."""
+        return None
+
+    @abstractmethod
+    def file_part(self) -> FilePart:
+        """What the design file says of it."""
+
+    def on_graph(self, hosts: Ints, port_mbps: int) -> Network:
+        """One plane: its boxes and their links, with endpoints of a speed on each."""
+        mesh = self.kin.mesh(self.numbers)
+        pairs = [mesh.pairs(scope) for scope in mesh.scopes]
+        a, b = (np.concatenate([getattr(one, end) for one in pairs]) for end in ("a", "b"))
+        return network_of(a, b, self.link_mbps, hosts, port_mbps)
+
+
+@dataclass(frozen=True)
+class OnSwitches(Direct):
+    """Servers on switches that are joined to each other. ``servers``: its leaves as those of a Clos without spines."""
+
+    servers: Clos
 
     @property
     def parts(self) -> Parts:
@@ -72,9 +152,14 @@ class Direct:
         return self.servers.shape
 
     @property
-    def numbers(self) -> Any:
-        """The family's own."""
-        return self.net.numbers[0]
+    def group_servers(self) -> int:
+        """Servers whose ports share switches."""
+        return int(self.shape.g)
+
+    @property
+    def switch_types(self) -> tuple[SwitchType, ...]:
+        """All switches are of one type."""
+        return (self.parts.leaf,)
 
     @property
     def switches(self) -> int:
@@ -88,11 +173,6 @@ class Direct:
         return self.parts.leaf_up.lane.port_mbps
 
     @property
-    def scopes(self) -> tuple[str, ...]:
-        """Kinds of links between switches."""
-        return self.kin.scopes(self.numbers)
-
-    @property
     def headroom(self) -> int:
         """Servers that can be added in the places of groups whose switches are there."""
         groups = self.switches // int(self.shape.rails)
@@ -101,11 +181,11 @@ class Direct:
     def bandwidth(self, gpus: int) -> Bandwidth:
         """Figures: see ``fabopt.topology.direct.nets``."""
         parts, shape = self.parts, self.shape
-        ports, planes = int(shape.servers) * shape.ports, parts.nic.planes
+        ports = int(shape.servers) * shape.ports
         d, v = self.servers.down_ports, parts.leaf_down.lane.port_mbps
         up = int(self.net.most_ports[0].sum())
         flow = self.kin.flow(self.numbers) * self.link_mbps
-        share = Fraction(planes * ports, max(1, gpus))
+        share = self.share(gpus)
         injection = parts.nic.injection
         cut = min(Fraction(v), flow * self.switches / (2 * d))
         spread = min(Fraction(v), flow * max(1, ports - 1) / (d * d))
@@ -116,6 +196,26 @@ class Direct:
             min(injection, spread * share),
             self.kin.hops(self.numbers),
         )
+
+    def graph(self) -> Network:
+        """One plane: its switches, and the server ports on them."""
+        hosts = np.bincount(self.rings().ravel(), minlength=self.switches)
+        return self.on_graph(hosts, self.parts.leaf_down.lane.port_mbps)
+
+    def rings(self) -> Ints:
+        """The switch of every server port of a plane: shape (ports of a server, servers)."""
+        shape = self.shape
+        group = np.arange(int(shape.servers)) // int(shape.g)
+        rail = np.arange(shape.ports) // int(shape.k)
+        return np.asarray(group * int(shape.rails) + rail[:, np.newaxis], dtype=np.int64)
+
+    def share(self, gpus: int) -> Fraction:
+        """Server ports of a GPU."""
+        return Fraction(self.parts.nic.planes * int(self.shape.servers) * self.shape.ports, max(1, gpus))
+
+    def switches_passed(self, links: Fraction) -> Fraction:
+        """One more than links."""
+        return 1 + links
 
     def file_part(self) -> FilePart:
         """What the design file says of it."""

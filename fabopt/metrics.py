@@ -94,8 +94,8 @@ def figures(clos: Clos | Direct, gpus: int) -> Figures:
     if isinstance(clos, Direct):
         made = clos.bandwidth(gpus)
         return Figures(
-            made.oversubscription, made.injection, made.bisection, made.alltoall, None, None, made.max_switch_hops, None,
-            clos.passed_on,
+            made.oversubscription, made.injection, made.bisection, made.alltoall, None, None, made.max_switch_hops,
+            None, clos.passed_on,
         )  # fmt: skip
     ratios = oversubscription(clos)
     injection = clos.parts.nic.injection

@@ -61,7 +61,7 @@ def one_candidate_per_fabric(proof: Proof, evidence: Evidence) -> None:
 def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     """The shape is one that the case allows.
 
-    topology, tiers, planes, protocol, striping and nodes of a torus of every fabric are among the allowed; rail-only has at most two
+    topology, tiers, planes, protocol, striping and what a torus is of are among the allowed; rail-only has at most two
     tiers, planes that are rails have two or three. Source: case file.
     """
     made, wanted = fabric.made, fabric.wanted

@@ -316,7 +316,8 @@ def _links(wired: Sequence[_Wired]) -> Links:
             columns.append([
                 np.full(size, one.fabric), np.full(size, part.kind), part.a, part.a_card, part.a_card_port,
                 *part.near, part.b, *part.far, np.where(wire >= 0, wire + start, NOTHING), np.full(size, part.gbps),
-                part.stage, *(np.full(size, NOTHING) if end is None else end for end in (part.b_card, part.b_card_port)),
+                part.stage,
+                *(np.full(size, NOTHING) if end is None else end for end in (part.b_card, part.b_card_port)),
             ])  # fmt: skip
             at += size
         start += len(one.jackets.part)

@@ -57,7 +57,9 @@ def _boxes(problem: Problem, design: OnSwitches) -> Uses:
     return counts
 
 
-def _links(problem: Problem, fabric: FabricProblem, design: OnSwitches, prune: bool) -> Iterator[Sequence[Choice] | None]:
+def _links(
+    problem: Problem, fabric: FabricProblem, design: OnSwitches, prune: bool
+) -> Iterator[Sequence[Choice] | None]:
     yield kind_choices(problem, fabric, design.servers, server_leaf(design.servers, _down_cages(design)), prune)
     for column, scope in enumerate(design.scopes):
         yield _between(problem, fabric, design, column, scope, prune)

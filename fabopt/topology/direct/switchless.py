@@ -46,7 +46,7 @@ class ServerShape:
 
     def key(self, index: int) -> Hashable:
         """What tells one of them apart from others."""
-        return self.net.numbers[index].tobytes()
+        return tuple(self.net.numbers[index].tolist())
 
     def row(self, index: int) -> ServerShape:
         """One of them, as arrays of one."""
@@ -90,7 +90,7 @@ class Switchless(Direct):
         return 0
 
     def bandwidth(self, gpus: int) -> Bandwidth:
-        """Every ordered pair of servers can have the pair flow; between x servers and the others run ``flow x (N - x)``."""
+        """Every ordered pair of servers has the pair flow; between x servers and the others run ``flow x (N - x)``."""
         injection, share = self.parts.nic.injection, self.share(gpus)
         flow = self.kin.flow(self.numbers) * self.link_mbps
         cut, spread = flow * self.servers / 2, flow * (self.servers - 1)

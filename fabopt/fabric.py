@@ -80,6 +80,8 @@ class FabricProblem:
     # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
     topologies: tuple[str, ...] = ("clos",)
     most_hops: int | None = None
+    # what may stand at the points of a torus
+    torus_nodes: tuple[str, ...] = ("switches",)
     # out-of-band: what every switch of all fabrics takes, and of how many switches it is among the attachments
     per_switch: SwitchPorts | None = None
     counted: int = 0
@@ -150,6 +152,7 @@ def fabric_of(
         refused_nics=tuple(refused.values()),
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,
+        torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
         per_switch=switch_ports(fabric, shelf, server),
     )
 

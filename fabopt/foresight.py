@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fabopt.demand import case_workload
+from fabopt.hardware import SwitchType
 from fabopt.metrics import figures
 from fabopt.ordering import Picked
 from fabopt.problem import Problem
@@ -41,15 +42,19 @@ def use_on(problem: Problem, picked: Sequence[Picked], capex_cents: int) -> Work
 
 def network_on(made: Clos | Direct, gpus: int, server_gpus: int) -> Network:
     """What a candidate gives each GPU; without spines, beyond a switch the worse of bisection and all-to-all."""
-    found, shape = figures(made, gpus), made.shape
-    group = int(shape.g) * server_gpus
-    switches = [one for one in (made.parts.leaf, made.parts.spine, made.parts.core) if one is not None]
-    reduces = all(REDUCES in one.product.features for one in switches)
+    found = figures(made, gpus)
     if isinstance(made, Direct):
         ratios = {"leaf": found.injection / min(found.bisection, found.alltoall)}
-        return network_of(found.injection, ratios, (group, gpus), reduces)
-    below = gpus_below(made.tiers, group, int(shape.groups_per_pod), gpus)
-    return network_of(found.injection, found.oversubscription, below, reduces)
+        groups = (made.group_servers * server_gpus, gpus)
+        return network_of(found.injection, ratios, groups, _reduce(made.switch_types))
+    switches = [one for one in (made.parts.leaf, made.parts.spine, made.parts.core) if one is not None]
+    below = gpus_below(made.tiers, int(made.shape.g) * server_gpus, int(made.shape.groups_per_pod), gpus)
+    return network_of(found.injection, found.oversubscription, below, _reduce(switches))
+
+
+def _reduce(switches: Sequence[SwitchType]) -> bool:
+    """Whether there are switches and all of them reduce."""
+    return bool(switches) and all(REDUCES in one.product.features for one in switches)
 
 
 def least_utilization_grade(problem: Problem, bisection_kbps: int) -> int | None:

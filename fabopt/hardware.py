@@ -68,7 +68,7 @@ class NicOption:
     its own, which no other card is in; ``topology``: what a network with these cards is called; ``scale_up``: what a
     GPU then has to forward with. ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server
     over all planes, ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are
-    the ports in each of ``partial_cages`` others.
+    the ports in each of ``partial_cages`` others. ``forwards``: the card passes on what is for other servers.
     """
 
     nic_id: str
@@ -86,6 +86,7 @@ class NicOption:
     apart: bool = False
     scale_up: Fraction | None = None
     dual: bool = False
+    forwards: bool = False
 
     @property
     def crosses_any_cut(self) -> Fraction:
@@ -307,7 +308,7 @@ def _chosen_options(
                         for planes, topology, apart in divisions(fabric, cards, ports):
                             yield nic, NicOption(
                                 nic.id, item, cards, group, split, ports, planes, port, True,
-                                cards * cage.count, injection, topology, apart,
+                                cards * cage.count, injection, topology, apart, forwards=nic.forwards,
                             )  # fmt: skip
 
 
@@ -353,5 +354,6 @@ def _built_in_options(
                     injection,
                     topology,
                     apart,
+                    forwards=nic.forwards,
                 ),
             )

@@ -127,6 +127,25 @@ class Torus(_Box):
         ahead = (line.place + 1) % line.side - line.place
         return _repeated(line.switch, line.switch + ahead * line.stride, line.links)
 
+    @cached_property
+    def coordinates(self) -> Ints:
+        """Of every box: shape (boxes, dimensions), from 0."""
+        return np.column_stack([line.place for line in map(self._line, self.scopes)])
+
+    @cached_property
+    def places(self) -> Ints:
+        """Where every box stands along each dimension, from 0, so that neighbours are two places apart at the most.
+
+        A ring is folded: out on every other place, back on those between.
+        """
+        return np.column_stack([folded(side)[line] for side, line in zip(self.sides, self.coordinates.T, strict=True)])
+
+
+def folded(side: int) -> Ints:
+    """The place of every box of a ring in a row, from 0: 0, 2, 4 ... on the way out, ... 3, 1 on the way back."""
+    number = np.arange(side)
+    return np.asarray(np.minimum(2 * number, 2 * (side - number) - 1), dtype=np.int64)
+
 
 @dataclass(frozen=True)
 class Dragonfly:

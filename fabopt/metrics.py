@@ -40,6 +40,7 @@ class Figures:
     allreduce: Fraction | None
     max_switch_hops: int
     mean_switch_hops: Fraction | None
+    max_nic_hops: int | None = None
 
     def ratios(self) -> dict[str, int | float]:
         """Oversubscription as files have it."""
@@ -57,6 +58,7 @@ class Figures:
             mean_switch_hops=None
             if self.mean_switch_hops is None
             else plain_fraction(self.mean_switch_hops, FILE_DIGITS),
+            max_nic_hops=self.max_nic_hops,
         )
 
 
@@ -92,8 +94,9 @@ def figures(clos: Clos | Direct, gpus: int) -> Figures:
     if isinstance(clos, Direct):
         made = clos.bandwidth(gpus)
         return Figures(
-            made.oversubscription, made.injection, made.bisection, made.alltoall, None, None, made.max_switch_hops, None
-        )
+            made.oversubscription, made.injection, made.bisection, made.alltoall, None, None, made.max_switch_hops,
+            None, clos.passed_on,
+        )  # fmt: skip
     ratios = oversubscription(clos)
     injection = clos.parts.nic.injection
     bisection = injection
@@ -124,9 +127,9 @@ def failures_left(clos: Clos | Direct, gpus: int, asked: Sequence[tuple[Failing,
 
     ``gpus``: of a server. Nothing for networks without tiers, and where rails have planes of their own.
     """
-    parts, shape = clos.parts, clos.shape
-    if isinstance(clos, Direct) or parts.nic.apart:
+    if isinstance(clos, Direct) or clos.parts.nic.apart:
         return ()
+    parts, shape = clos.parts, clos.shape
     found = []
     for failed, count in dict.fromkeys([*((failed, 1) for failed in failures_of(parts)), *asked]):
         left = Fraction(bandwidth_left(parts, shape, clos.down_ports, gpus, failed, count))

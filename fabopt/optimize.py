@@ -38,6 +38,7 @@ from fabopt.search import Search
 from fabopt.solvers import ENGINES
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of
+from fabopt.topology.direct.serverspace import options_of
 from fabopt.topology.families import FAMILIES
 from fabopt.topology.family import FilePart, Restriction
 from fabopt.topology.threshold import Batch
@@ -250,7 +251,7 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
         candidate = answer.picked[index][0]
         winner: Clos = candidate.design
         prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
-        for what, value, restriction in _kinds(fabric, candidate):
+        for what, value, restriction in _kinds(problem, fabric, candidate):
             if clock.is_over():
                 return
             settings.progress(f"looking at the best design with {what} {value}")
@@ -272,7 +273,7 @@ def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candid
     return next(iter(candidates_of(problem, flat, Batch(clos.parts, clos.shape, np.zeros((1, 1))), 0, True)), None)
 
 
-def _kinds(fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, str, Restriction]]:
+def _kinds(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, str, Restriction]]:
     """Kinds of designs that lost. On a floor those of other hardware stand as the winner does."""
     winner: Clos = candidate.design
     for topology in fabric.topologies:
@@ -283,11 +284,13 @@ def _kinds(fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, s
         for policy in POLICIES:
             if policy != here:
                 yield "placement", policy, Restriction(policy=policy)
-    for what, value, restriction in _other_hardware(fabric, candidate):
+    for what, value, restriction in _other_hardware(problem, fabric, candidate):
         yield what, value, replace(restriction, policy=here if here in POLICIES else None)
 
 
-def _other_hardware(fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, str, Restriction]]:
+def _other_hardware(
+    problem: Problem, fabric: FabricProblem, candidate: Candidate
+) -> Iterator[tuple[str, str, Restriction]]:
     winner: Clos = candidate.design
     for protocol in fabric.protocols:
         if protocol != winner.parts.protocol:
@@ -298,7 +301,11 @@ def _other_hardware(fabric: FabricProblem, candidate: Candidate) -> Iterator[tup
     speeds = {option.port.lane.port_mbps for options in fabric.nics.values() for option in options}
     for speed in sorted(speeds - {winner.parts.nic.port.lane.port_mbps}, reverse=True):
         yield "port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed)
-    yield "leaf switch", "another", Restriction(not_leaf=winner.parts.leaf.id)
+    if candidate.switches:
+        yield "leaf switch", "another", Restriction(not_leaf=winner.parts.leaf.id)
+    if candidate.topology == "torus" and len(fabric.torus_nodes) > 1 and any(options_of(problem, fabric)):
+        nodes = "servers" if candidate.switches else "switches"
+        yield "torus of", nodes, Restriction(nodes=nodes)
 
 
 def _alternative(answer: Answer, other: Answer, index: int, what: str, value: str) -> Alternative:
@@ -307,7 +314,7 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
     part = _part(problem.fabrics[index], other.picked[index][0])
     named = part.tiers[0].switch.id if what.endswith("leaf switch") else value
     summary = summary_of(part)
-    if what.endswith("topology"):
+    if what.endswith(("topology", "torus of")):
         summary += f"; {theirs.cables:,} cables; {_carries(problem, other.picked[index][0])}"
     if other.optimum.verdict != "optimal" and problem.plan is None:
         summary += BEST_FOUND
@@ -320,6 +327,7 @@ def _carries(problem: Problem, candidate: Candidate) -> str:
     return (
         f"bisection {one.bisection_gbps_per_gpu:g}, all-to-all {one.alltoall_gbps_per_gpu:g} Gb/s per GPU, "
         f"at most {one.max_switch_hops} switches on a path"
+        + ("" if one.max_nic_hops is None else f", {one.max_nic_hops} servers to pass through")
     )
 
 
@@ -349,7 +357,7 @@ def _part(fabric: FabricProblem, candidate: Candidate) -> FilePart:
 
 def summary_of(part: FilePart) -> str:
     """A candidate in one line: counts and switches by tier, port speeds."""
-    words = [f"{tier.boxes} x {tier.switch.id}" for tier in part.tiers]
+    words = [f"{tier.boxes} x {tier.switch.id}" for tier in part.tiers] or ["no switch"]
     speed = gbps(part.nic.port.lane.port_mbps)
     return f"{' + '.join(words)}, {part.nic.ports_per_server} x {speed}G a server, {part.protocol}"
 

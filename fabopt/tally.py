@@ -20,6 +20,7 @@ from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.space import ClosSpace
+from fabopt.topology.direct.serverspace import options_of
 from fabopt.topology.families import switches_of
 from fabopt.topology.needs import Costs, ceil_of
 from fabopt.topology.threshold import RELATIVE_SLACK, Batch, Found
@@ -162,6 +163,8 @@ def sums_of_switches(found: Iterable[Found]) -> set[int]:
 
 def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:
     """No design of a fabric has fewer switches: leaves by their ports, and a spine where a Clos has no single tier."""
+    if "torus" in fabric.topologies and any(options_of(problem, fabric)):
+        return 0
     ports = min((one.ports_per_server for many in fabric.nics.values() for one in many), default=0)
     room = max(
         (usable_ports(use, leaf) for roles in fabric.switches.values() for leaf in roles["leaf"] for use in leaf.uses),

@@ -49,7 +49,9 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     assert_agrees(family, *generate(family, seed))
 
 
-@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in FIGURE_SEEDS.items() for seed in seeds])
+@pytest.mark.parametrize(
+    ("family", "seed"), [(family, seed) for family, seeds in FIGURE_SEEDS.items() for seed in seeds]
+)
 def test_random_figures_agree(family: str, seed: int) -> None:
     """The same where the case asks for bisection, all-to-all or short paths."""
     assert_agrees(family, *generate(family, seed, figures=True))
@@ -84,7 +86,7 @@ ANY = {"topologies": ["any"], "tiers": "any", "max_oversubscription": 2}
 def test_any_is_the_cheapest_of_all() -> None:
     """The families' own optima, and the answer to `any`, which has a line for each of the others."""
     alone = {
-        family: small.solved(small.case(ANY | {"topologies": [family]}, servers=14)) for family in ("clos", *FAMILIES)
+        family: small.solved(small.case(ANY | {"topologies": [family]}, servers=14)) for family in ("clos", *FAMILIES, "dragonfly+")
     }
     capex = {family: made.totals.capex_usd for family, made in alone.items() if made.totals is not None}
     made = optimize.solve(small.inputs(small.case(ANY, servers=14)))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.export.ends import HOSTS, device_columns, joined, link_ends, part_numbers, part_texts, spread, taken
+from fabopt.export.folded import folded_places
 from fabopt.export.formats import Options
 from fabopt.export.sheets import write_csv, write_workbook
 from fabopt.floor import row_of_letters
@@ -50,6 +51,9 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     moved = moves(design, wiring)
     if len(moved):
         sheets["moves"] = moved
+    places = folded_places(design, wiring)
+    if len(places):
+        sheets["torus places"] = places
     written = [
         write_csv(folder / "cables.csv", whole),
         write_workbook(folder / "cables.xlsx", f"{design.case.name}: cables", sheets),
@@ -58,6 +62,8 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
         write_csv(folder / "point-to-point.csv", point_to_point(wiring)),
         write_csv(folder / "transceivers.csv", sheets["transceivers"]),
     ]
+    if len(places):
+        written.append(write_csv(folder / "torus-places.csv", places))
     return [*written, write_csv(folder / "cable-moves.csv", moved)] if len(moved) else written
 
 

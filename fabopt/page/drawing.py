@@ -100,7 +100,8 @@ class _Picture:
 
     def svg(self) -> str:
         height = self._top(len(self.rows) - 1) + _HEIGHT + _PAD
-        label = _text(f"Topology of fabric {self.fabric.name}, from {self._tier_name(0)} down to servers")
+        top = f", from {self._tier_name(0)} down to servers" if len(self.rows) > 1 else ": servers joined to each other"
+        label = _text(f"Topology of fabric {self.fabric.name}{top}")
         head = f'<svg class="topology" viewBox="0 0 {_WIDTH:g} {height:g}" role="group" aria-label="{label}">'
         gutter = (line for row in range(len(self.rows)) for line in self._gutter(row))
         boxes = (self._box(place) for place in self.places.values())

@@ -11,6 +11,7 @@ from fabopt.schema.design import (
     DragonflyStructure,
     FabricDesign,
     HyperxStructure,
+    SwitchlessStructure,
     TorusStructure,
 )
 
@@ -82,7 +83,8 @@ def fabric_line(fabric: FabricDesign) -> str:
 def _shape(fabric: FabricDesign) -> str:
     one = fabric.structure
     if isinstance(one, HyperxStructure | TorusStructure):
-        return f"{' x '.join(map(count, one.sides))} switches"
+        boxes = "servers" if isinstance(one, SwitchlessStructure) else "switches"
+        return f"{' x '.join(map(count, one.sides))} {boxes}"
     if isinstance(one, DragonflyStructure):
         return f"{some(one.switch_groups, 'group')} of {some(one.switches_per_group, 'switch', 'switches')}"
     if isinstance(one, DragonflyPlusStructure):
@@ -103,10 +105,12 @@ def nic_line(fabric: FabricDesign) -> str:
 def bandwidth_line(fabric: FabricDesign) -> str:
     """Say what the fabric carries."""
     one = fabric.metrics
-    hops = some(one.max_switch_hops, "switch", "switches")
+    hops = f"at most {some(one.max_switch_hops, 'switch', 'switches')} on a path"
+    if one.max_nic_hops is not None:
+        hops = f"no switch on a path, and at most {some(one.max_nic_hops, 'server')} to pass through"
     return (
         f"per GPU: injection {plain(one.injection_gbps_per_gpu)}, bisection {plain(one.bisection_gbps_per_gpu)}, "
-        f"all-to-all {plain(one.alltoall_gbps_per_gpu)} Gb/s; at most {hops} on a path"
+        f"all-to-all {plain(one.alltoall_gbps_per_gpu)} Gb/s; {hops}"
     )
 
 
@@ -148,6 +152,9 @@ def structure_line(fabric: FabricDesign) -> str:
 
 
 def _mesh_line(one: DirectStructure) -> str:
+    if isinstance(one, SwitchlessStructure):
+        parts = [f"{some(m, 'link')} to each neighbour of dimension {at}" for at, m in enumerate(one.links_per_pair, 1)]
+        return "; ".join(["servers pass on what is for others, without switches", *parts])
     leaves = one.ports_per_server // one.ports_per_server_per_leaf
     parts = [
         f"{some(one.groups, 'group')} of up to {some(one.servers_per_group, 'server')}",

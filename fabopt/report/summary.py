@@ -43,7 +43,8 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield Text(headline(design), style="bold")
     for fabric in design.fabrics:
         yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
-        yield _switch_table(fabric)
+        if fabric.tiers:
+            yield _switch_table(fabric)
         about = (nic_line(fabric), structure_line(fabric), bandwidth_line(fabric), failure_line(fabric))
         yield from (_line(line) for line in about if line)
         yield Text()

@@ -152,6 +152,7 @@ class Resilience(Strict):
 
 
 Tier = Literal[1, 2, 3]
+TorusNodes = Literal["any", "switches", "servers"]
 
 
 class Fabric(Strict):
@@ -166,6 +167,7 @@ class Fabric(Strict):
     rails: Literal["aligned", "any"] = "aligned"
     striping: Literal["even", "any"] = "even"
     homing: Literal["any", "dual"] = "any"
+    torus_nodes: TorusNodes = "any"
     nics: Any_ | Ids = "any"
     nics_per_server: Any_ | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = "any"
     min_gbps_per_gpu: Gbps | None = None

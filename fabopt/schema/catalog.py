@@ -171,12 +171,13 @@ class Switch(Product, Purchasable):
 
 
 class Nic(Product, Purchasable):
-    """A network card."""
+    """A network card. ``forwards``: it passes on what is for other servers, to any port of its server's cards."""
 
     protocols: Annotated[tuple[Protocol, ...], Field(min_length=1)]
     cages: Cages
     pcie: Pcie | None = None
     power_w: Watts | None = None
+    forwards: bool = False
     works_with: tuple[Word, ...] = ()
 
 

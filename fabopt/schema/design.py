@@ -118,6 +118,12 @@ class TorusStructure(DirectStructure):
     links_per_pair: tuple[int, ...]
 
 
+class SwitchlessStructure(TorusStructure):
+    """A box of servers, joined port to port; each is a group of its own with all its ports on "its switch", itself."""
+
+    nodes: Literal["servers"]
+
+
 class DragonflyStructure(DirectStructure):
     """Groups of switches of one plane, each fully joined, and every two of them by equally many links, or one more."""
 
@@ -216,7 +222,8 @@ class LinkRow(Strict):
 class Metrics(Strict):
     """Bandwidth figures, see docs/bandwidth.md. None: the file is from before the figure was, or the graph too large.
 
-    ``permutation``: throughput upper bound of the worst one; ``allreduce``: rings along the rails.
+    ``permutation``: throughput upper bound of the worst one; ``allreduce``: rings along the rails. ``max_nic_hops``:
+    servers that pass traffic on along the longest shortest path, where there is no switch.
     """
 
     injection_gbps_per_gpu: Number
@@ -226,6 +233,7 @@ class Metrics(Strict):
     permutation_gbps_per_gpu: Number | None = None
     allreduce_gbps_per_gpu: Number | None = None
     mean_switch_hops: Number | None = None
+    max_nic_hops: int | None = None
 
 
 class Failure(Strict):
@@ -299,7 +307,9 @@ class FabricDesign(Strict):
     planes: int
     rails: int
     striping: Literal["even", "any"]
-    structure: Structure | HyperxStructure | TorusStructure | DragonflyStructure | DragonflyPlusStructure
+    structure: (
+        Structure | HyperxStructure | TorusStructure | SwitchlessStructure | DragonflyStructure | DragonflyPlusStructure
+    )
     nic: NicUse
     tiers: tuple[TierUse, ...]
     links: tuple[LinkRow, ...]

@@ -12,6 +12,7 @@ from fabopt.joints import Ints
 from fabopt.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.family import ClosFamily, RailOnly
+from fabopt.topology.direct.either import EitherFamily
 from fabopt.topology.direct.family import DirectFamily
 from fabopt.topology.direct.nets import Kin
 from fabopt.topology.dragonfly import DragonflyKin
@@ -25,6 +26,7 @@ KINS: Mapping[str, Kin] = {kin.name: kin for kin in (HyperxKin(), TorusKin(), Dr
 FAMILIES: Mapping[str, Family] = {
     **{family.name: family for family in (ClosFamily(), RailOnly())},
     **{name: DirectFamily(kin) for name, kin in KINS.items()},
+    TorusKin.name: EitherFamily(TorusKin()),
     DragonflyPlusFamily.name: DragonflyPlusFamily(),
 }
 

@@ -28,7 +28,7 @@ class Restriction:
     """A part of the space: what the best design of another kind may be made of. None: anything.
 
     ``tiers``: of leaves and spines, so that no other family is in it. ``policy``, ``layout``: on a floor, how switches
-    stand, and the number of the layout.
+    stand, and the number of the layout. ``nodes``: what the boxes of a torus are.
     """
 
     protocol: str | None = None
@@ -38,9 +38,12 @@ class Restriction:
     policy: str | None = None
     layout: int | None = None
     topology: str | None = None
+    nodes: str | None = None
 
     def allows(self, topology: str) -> bool:
         """Whether a family has a part in it."""
+        if self.nodes is not None and topology != "torus":
+            return False
         return self.topology in (None, topology) and (self.tiers is None or topology in TIERED)
 
 

@@ -103,6 +103,13 @@ from fabopt.verify.structure import (
     switch_counts_close,
 )
 from fabopt.verify.survival import failures_leave_bandwidth
+from fabopt.verify.switchless import (
+    cards_pass_on,
+    halves_carry_claim,
+    server_ports_are_joined,
+    servers_form_torus,
+    wires_join_neighbours,
+)
 from fabopt.verify.totals import (
     energy_is_paid,
     limits_hold,
@@ -207,6 +214,24 @@ DIRECT_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     spines_reach_cores: (),
     bisection_carries_claim: (bisection_carries_claim, cuts_carry_claim, paths_are_as_long),
 }
+# The same where servers are joined to each other, without switches.
+SWITCHLESS: Mapping[FabricRule, tuple[FabricRule, ...]] = {
+    rails_are_aligned: (),
+    attachments_are_placed: (),
+    reserve_is_kept: (),
+    pods_cover_groups: (servers_form_torus,),
+    ports_fit_radix: (cards_pass_on,),
+    bundles_join_boxes: (wires_join_neighbours,),
+    failures_leave_bandwidth: (),
+}
+SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
+    boxes_are_numbered: (),
+    endpoints_are_cabled: (server_ports_are_joined,),
+    planes_stay_apart: (),
+    rails_reach_leaves: (),
+    planes_are_connected: (),
+    bisection_carries_claim: (halves_carry_claim, cuts_carry_claim, paths_are_as_long),
+}
 # Of fabrics whose rails are networks of their own.
 RAIL_RULES: tuple[FabricRule, ...] = (scale_up_carries_rails,)
 RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
@@ -254,7 +279,8 @@ def fabric_rules(fabric: FabricEvidence) -> tuple[FabricRule, ...]:
     """The rules of a fabric's numbers: those of a Clos, or what takes their place."""
     if not isinstance(fabric.made.structure, DirectStructure):
         return (*FABRIC_RULES, *_of_some(fabric, RAIL_RULES, HOMING_RULES))
-    return tuple(one for rule in FABRIC_RULES for one in DIRECT.get(rule, (rule,)))
+    instead = {**DIRECT, **SWITCHLESS} if fabric.is_switchless else DIRECT
+    return tuple(one for rule in FABRIC_RULES for one in instead.get(rule, (rule,)))
 
 
 def _of_some(fabric: FabricEvidence, of_rails: tuple[Rule, ...], of_homing: tuple[Rule, ...]) -> Iterator[Rule]:
@@ -267,7 +293,8 @@ def wiring_rules(fabric: FabricEvidence) -> tuple[WiringRule, ...]:
     """The rules of a fabric's wiring: those of a Clos, or what takes their place."""
     if not isinstance(fabric.made.structure, DirectStructure):
         return (*WIRING_RULES, *_of_some(fabric, RAIL_WIRING_RULES, HOMING_WIRING_RULES))
-    return tuple(one for rule in WIRING_RULES for one in DIRECT_WIRING.get(rule, (rule,)))
+    instead = {**DIRECT_WIRING, **SWITCHLESS_WIRING} if fabric.is_switchless else DIRECT_WIRING
+    return tuple(one for rule in WIRING_RULES for one in instead.get(rule, (rule,)))
 
 
 def _checks(evidence: Evidence) -> Iterator[Check]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from fabopt.schema.design import MOVED_CABLE, DirectStructure
+from fabopt.schema.design import MOVED_CABLE, DirectStructure, TorusStructure
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.verify.evidence import FACTS, RAIL_ONLY, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
@@ -61,7 +61,7 @@ def one_candidate_per_fabric(proof: Proof, evidence: Evidence) -> None:
 def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     """The shape is one that the case allows.
 
-    topology, tiers, planes, protocol and striping of every fabric are among the allowed; rail-only has at most two
+    topology, tiers, planes, protocol, striping and what a torus is of are among the allowed; rail-only has at most two
     tiers, planes that are rails have two or three. Source: case file.
     """
     made, wanted = fabric.made, fabric.wanted
@@ -75,6 +75,9 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     proof.holds(_allows(allowed, made.planes), f"{made.planes} planes, allowed {wanted.planes}")
     proof.holds(_allows(wanted.protocol, made.protocol), f"protocol {made.protocol}, allowed {wanted.protocol}")
     proof.equal("striping", made.striping, wanted.striping)
+    if isinstance(direct, TorusStructure):
+        nodes = "servers" if fabric.is_switchless else "switches"
+        proof.holds(_allows(wanted.torus_nodes, nodes), f"torus of {nodes}, allowed {wanted.torus_nodes}")
     if direct is None:
         least, most = (1, 2) if made.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
         proof.holds(_allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")

@@ -70,27 +70,38 @@ def _shown(rate_mbps: Fraction) -> float:
 
 def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
     """Server ports of the busiest switch over its links to other switches, by speed; in a dragonfly+ by tier."""
-    down = fabric.clos.most_endpoints * fabric.down("leaf").port_mbps
-    return mesh_of(fabric).ratios(down, _speeds(fabric))
+    mesh = mesh_of(fabric)
+    return (
+        mesh.ratios(fabric.clos.most_endpoints * fabric.down("leaf").port_mbps, _speeds(fabric)) if mesh.tiers else {}
+    )
 
 
 def bisection(fabric: FabricEvidence) -> Fraction:
     """Mb/s per GPU, of the worst cut into halves."""
-    return _of_gpu(fabric, mesh_of(fabric).cut(fabric.clos.most_endpoints, _speeds(fabric)))
+    endpoint = 1 if fabric.is_switchless else fabric.clos.most_endpoints
+    return _of_gpu(fabric, mesh_of(fabric).cut(endpoint, _speeds(fabric)))
 
 
 def all_to_all(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU, of traffic that every port spreads evenly over all others."""
+    """Mb/s per GPU, of traffic that every endpoint spreads evenly over all others."""
+    mesh, speeds = mesh_of(fabric), _speeds(fabric)
+    if fabric.is_switchless:
+        return _of_gpu(fabric, mesh.spread(1, fabric.evidence.servers, speeds))
     endpoints = fabric.evidence.servers * fabric.clos.ports_per_server
-    return _of_gpu(fabric, mesh_of(fabric).spread(fabric.clos.most_endpoints, endpoints, _speeds(fabric)))
+    return _of_gpu(fabric, mesh.spread(fabric.clos.most_endpoints, endpoints, speeds))
 
 
 def _speeds(fabric: FabricEvidence) -> list[int]:
-    """Mb/s of a link upwards from each tier."""
+    """Mb/s of a link upwards from each tier; of servers that are joined to each other, that of a link."""
+    if fabric.is_switchless:
+        return [fabric.nic_lane.port_mbps]
     return [fabric.up(role).port_mbps for role, _ in mesh_of(fabric).tiers]
 
 
 def _of_gpu(fabric: FabricEvidence, port_mbps: Fraction) -> Fraction:
+    """What a GPU gets of what an endpoint gets: a port of a server, or a server that is joined to others itself."""
+    if fabric.is_switchless:
+        return min(fabric.injection, port_mbps / fabric.evidence.sharers)
     ports = fabric.made.planes * fabric.clos.ports_per_server
     rate = min(port_mbps, Fraction(fabric.nic_lane.port_mbps)) * ports / fabric.evidence.sharers
     return min(fabric.injection, rate)
@@ -145,7 +156,9 @@ def switches_are_numbered(proof: Proof, cabling: Cabling) -> None:
 
 
 def _within(cabling: Cabling) -> Ints:
-    """For every box its number among the switches of its plane, from 0: leaves, then spines."""
+    """For every box its number among those of its plane that are joined, from 0: leaves, then spines, or servers."""
+    if cabling.fabric.is_switchless:
+        return cabling.numbers("server")
     found, before = np.full(len(cabling.devices), NOTHING), 0
     for role, count in mesh_of(cabling.fabric).tiers:
         number = cabling.numbers(role)
@@ -277,16 +290,22 @@ def cuts_carry_claim(proof: Proof, cabling: Cabling) -> None:
     claimed = written * MBPS_PER_GBPS * fabric.evidence.sharers
     above = np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
     a, b = _ends_of(cabling, above)
-    rows = cabling.of("server-leaf")
-    leaf = _within(cabling)[cabling.links.b[rows]]
-    whole_server = fabric.made.planes * cabling.clos.ports_per_server
+    leaf, whole_server = _endpoints(cabling)
     for what, side in _halves(mesh):
         capacity = int(cabling.mbps(above[side[a] != side[b]]).sum())
         ports = int(side[leaf].sum())
-        fewer = Fraction(min(ports, len(rows) - ports), whole_server)
+        fewer = Fraction(min(ports, len(leaf) - ports), whole_server)
         shown = f"{what}: {gbps(capacity)} Gb/s, {float(claimed * fewer / MBPS_PER_GBPS):g} claimed"
         proof.holds(capacity >= claimed * fewer, shown)
         proof.note(shown)
+
+
+def _endpoints(cabling: Cabling) -> tuple[Ints, int]:
+    """(Box of every endpoint, endpoints of a server): server ports on switches, or the servers themselves."""
+    if cabling.fabric.is_switchless:
+        return np.arange(mesh_of(cabling.fabric).switches), 1
+    leaf = _within(cabling)[cabling.links.b[cabling.of("server-leaf")]]
+    return leaf, cabling.fabric.made.planes * cabling.clos.ports_per_server
 
 
 def _halves(mesh: Mesh) -> list[tuple[str, NDArray[np.bool_]]]:
@@ -319,14 +338,18 @@ def paths_are_as_long(proof: Proof, cabling: Cabling) -> None:
 
     Up to ``MOST_SEARCHED`` switches by breadth-first search from each; beyond, in a HyperX a step in every dimension,
     in a torus half way round each, in a dragonfly at most local, global, local, in a dragonfly+ leaf, spine, spine,
-    leaf. Source: design file, ``max_switch_hops``.
+    leaf. Source: design file, ``max_switch_hops``; where servers are joined to each other, ``max_nic_hops``, which
+    leaves out both ends.
     """
-    mesh, claimed = mesh_of(cabling.fabric), cabling.fabric.made.metrics.max_switch_hops
-    one = mesh.structure
+    mesh, metrics = mesh_of(cabling.fabric), cabling.fabric.made.metrics
+    claimed, one = metrics.max_switch_hops, mesh.structure
+    if cabling.fabric.is_switchless:
+        proof.equal("max_switch_hops", claimed, 0)
+        claimed = 2 + (-1 if metrics.max_nic_hops is None else metrics.max_nic_hops)
     if mesh.switches <= MOST_SEARCHED:
         longest = _longest(cabling, mesh)
-        proof.equal("max_switch_hops", claimed, longest)
-        proof.note(f"{longest} switches on the longest path, searched")
+        proof.equal("boxes on the longest path", claimed, longest)
+        proof.note(f"{longest} boxes on the longest path, searched")
         return
     if isinstance(one, DragonflyStructure):
         proof.holds(3 <= claimed <= 4, f"max_switch_hops is {claimed}")
@@ -343,7 +366,8 @@ def _longest(cabling: Cabling, mesh: Mesh) -> int:
     """Switches on the longest shortest path of the first plane; one more than there are if they are not all joined."""
     switches, used = mesh.switches, cabling.clos.leaves
     above = np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
-    above = above[cabling.devices.plane[cabling.links.a[above]] == 1]
+    if not cabling.fabric.is_switchless:
+        above = above[cabling.devices.plane[cabling.links.a[above]] == 1]
     a, b = _ends_of(cabling, above)
     near = np.zeros((switches, switches), dtype=np.float32)
     near[a, b] = near[b, a] = 1

@@ -16,11 +16,18 @@ from fabopt.embedded import Embedded, Networks, at, divide, networks_of
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
-from fabopt.schema.design import DirectStructure, DragonflyPlusStructure, FabricDesign, PortUse, TierUse
+from fabopt.schema.design import (
+    DirectStructure,
+    DragonflyPlusStructure,
+    FabricDesign,
+    PortUse,
+    SwitchlessStructure,
+    TierUse,
+)
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos import Clos
 from fabopt.verify.groups import Groups
-from fabopt.verify.mesh import Mesh
+from fabopt.verify.mesh import Mesh, Servers
 
 FACTS = "facts"
 ROLES = ("leaf", "spine", "core")
@@ -273,10 +280,17 @@ class FabricEvidence:
             links_per_core_pair=0,
         )
 
+    @property
+    def is_switchless(self) -> bool:
+        """Whether servers are joined to each other."""
+        return isinstance(self.made.structure, SwitchlessStructure)
+
     @cached_property
     def mesh(self) -> Mesh | None:
         """How switches are joined to each other, of one plane; None in a Clos."""
         structure = self.made.structure
         if isinstance(structure, DragonflyPlusStructure):
             return Groups(structure)
+        if isinstance(structure, SwitchlessStructure):
+            return Servers(structure)
         return Mesh(structure) if isinstance(structure, DirectStructure) else None

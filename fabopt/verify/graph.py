@@ -67,6 +67,9 @@ def _without_graph(proof: Proof, cabling: Cabling, *names: str) -> None:
 def networks(cabling: Cabling) -> Iterator[tuple[int, Network, Ints]]:
     """(Number, graph, rings) of every plane: switches in the order of their rows, a ring of every port of a server."""
     links, devices = cabling.links, cabling.devices
+    if cabling.fabric.is_switchless:
+        yield 1, *_of_servers(cabling)
+        return
     servers = cabling.of(SERVER_LEAF)
     between = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
     mbps = cabling.mbps(between)
@@ -83,6 +86,15 @@ def networks(cabling: Cabling) -> Iterator[tuple[int, Network, Ints]]:
         yield plane, network_of(one, other, mbps[inside], hosts, cabling.fabric.nic_lane.port_mbps), rings
 
 
+def _of_servers(cabling: Cabling) -> tuple[Network, Ints]:
+    """Servers that are joined to each other, an endpoint each, and the ring of all."""
+    links, number, nic = cabling.links, cabling.numbers("server"), cabling.fabric.made.nic
+    mbps, servers = cabling.mbps(np.arange(len(links))), cabling.fabric.evidence.servers
+    most = nic.per_server * nic.ports_per_nic * cabling.fabric.nic_lane.port_mbps
+    made = network_of(number[links.a], number[links.b], mbps, np.ones(servers, dtype=np.int64), most)
+    return made, np.arange(servers)[np.newaxis, :]
+
+
 def _same(one: Network, other: Network) -> bool:
     return one is other or all(
         np.array_equal(getattr(one, name), getattr(other, name)) for name in ("a", "b", "mbps", "hosts")
@@ -93,10 +105,12 @@ def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: 
     metrics, clos = cabling.fabric.made.metrics, cabling.clos
     uneven = clos.tiers > 1 and clos.uplinks % clos.spines != 0
     far = hopping(network)
-    proof.equal(f"{where}switches on the longest path", metrics.max_switch_hops, far.most)
+    no_switch = cabling.fabric.is_switchless
+    claimed = metrics.max_nic_hops if no_switch else metrics.max_switch_hops
+    proof.equal(f"{where}boxes passed on the longest path", claimed, far.most - 2 * no_switch)
     if metrics.mean_switch_hops is not None:
         pairs = network.endpoints * (network.endpoints - 1)
-        mean = 1 + Fraction(far.links, pairs) if pairs else Fraction(1)
+        mean = Fraction(0) if no_switch else 1 + Fraction(far.links, pairs) if pairs else Fraction(1)
         proof.equal(f"{where}mean_switch_hops", metrics.mean_switch_hops, plain_fraction(mean))
     if metrics.permutation_gbps_per_gpu is not None:
         bound = through_servers(cabling.fabric, _per_gpu(cabling, permutation_bound(network)))
@@ -119,9 +133,9 @@ def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: 
 
 
 def _per_gpu(cabling: Cabling, rate: Fraction) -> Fraction:
-    """What a GPU gets where each of its ports sends so much, at most the injection."""
+    """What a GPU gets where each of its endpoints sends so much, at most the injection."""
     fabric = cabling.fabric
-    ports = fabric.made.nic.per_server * fabric.made.nic.ports_per_nic
+    ports = 1 if fabric.is_switchless else fabric.made.nic.per_server * fabric.made.nic.ports_per_nic
     return min(fabric.injection, rate * ports / fabric.evidence.sharers)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from fabopt.schema.design import DragonflyPlusStructure
 from fabopt.units import ceil_div
 from fabopt.verify.clos import Boxes
-from fabopt.verify.mesh import Mesh, Role, Scope, global_scope, rails_of, require
+from fabopt.verify.mesh import Equals, Mesh, Role, Scope, global_scope, rails_of, require
 from fabopt.wiring.model import Ints
 
 
@@ -26,7 +26,7 @@ class Groups(Mesh):
 
     structure: DragonflyPlusStructure
 
-    role: ClassVar[Role] = "spine"
+    role: ClassVar[Equals] = "spine"
 
     @property
     def tiers(self) -> tuple[tuple[Role, int], ...]:

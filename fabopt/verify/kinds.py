@@ -15,7 +15,7 @@ from fabopt.units import ceil_div
 from fabopt.verify.clos import Boxes
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.groups import Groups
-from fabopt.verify.mesh import Role, Scope
+from fabopt.verify.mesh import Equals, Scope
 from fabopt.verify.rows import NO_MEDIUM, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
 
 SERVER_LEAF = "server-leaf"
@@ -74,7 +74,9 @@ def _none_of(part: LinkPart | None) -> LinkPart | None:
 
 
 def all_kinds(fabric: FabricEvidence) -> tuple[Kind, ...]:
-    """Every kind that the fabric's tiers and attachments call for."""
+    """Every kind that the fabric's tiers and attachments call for; of servers joined to each other, the dimensions."""
+    if fabric.is_switchless and fabric.mesh is not None:
+        return tuple(between_servers(fabric, scope) for scope in fabric.mesh.scopes)
     kinds = [server_leaf(fabric), *attachment_kinds(fabric)]
     if fabric.num_tiers > 1:
         kinds.append(leaf_spine(fabric))
@@ -153,6 +155,7 @@ def spine_core(fabric: FabricEvidence) -> Kind:
 def between_equals(fabric: FabricEvidence, scope: Scope) -> Kind:
     """Links of one scope between switches of one type: a cage has ends of either side, each pair counts once."""
     site, planes, role = fabric.evidence.case.site.distances_m, fabric.clos.planes, equals_of(fabric)
+    assert role != "server"
     end = switch_end(fabric, role, fabric.up_use(role))
     pairs = Boxes(1, ((planes * scope.pairs, scope.each),))
     near, far = halved(planes * scope.cages(end.lane.ports))
@@ -166,9 +169,24 @@ def between_equals(fabric: FabricEvidence, scope: Scope) -> Kind:
     )
 
 
-def equals_of(fabric: FabricEvidence) -> Role:
-    """The tier whose switches are joined to each other."""
+def equals_of(fabric: FabricEvidence) -> Equals:
+    """The boxes that are joined to each other: the tier of switches, or servers."""
     return "leaf" if fabric.mesh is None else fabric.mesh.role
+
+
+def between_servers(fabric: FabricEvidence, scope: Scope) -> Kind:
+    """Links of one dimension between servers: a cage has ends of either side, each pair counts once."""
+    end = End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
+    pairs = Boxes(1, ((scope.pairs, scope.each),))
+    near, far = halved(scope.cages(end.lane.ports))
+    return Kind(
+        scope.name,
+        Side(end, Counter({end.lane.ports: near}), (pairs,)),
+        Side(end, Counter({end.lane.ports: far}), (pairs,)),
+        scope.links,
+        fabric.evidence.case.site.distances_m.leaf_spine,
+        rows_between(fabric, "server", "server", scope=scope.name),
+    )
 
 
 def halved(cages: int) -> tuple[int, int]:

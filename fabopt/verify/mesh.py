@@ -18,6 +18,7 @@ from fabopt.units import ceil_div
 # A ring of two would join one pair twice, and one switch has no neighbour.
 SHORTEST_RING = 3
 Role = Literal["leaf", "spine"]
+Equals = Literal["leaf", "spine", "server"]
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Mesh:
     """One plane."""
 
     structure: DirectStructure
-    # the tier whose switches are joined to each other
-    role: ClassVar[Role] = "leaf"
+    # the boxes that are joined to each other
+    role: ClassVar[Equals] = "leaf"
 
     @property
     def tiers(self) -> tuple[tuple[Role, int], ...]:
@@ -179,6 +180,32 @@ class Mesh:
             ),
             global_scope(a, groups, outside, Fraction(a * a, each)),
         )
+
+
+@dataclass(frozen=True)
+class Servers(Mesh):
+    """Servers in place of switches: each is one endpoint, whose rates are those of a server."""
+
+    role: ClassVar[Equals] = "server"
+
+    @property
+    def tiers(self) -> tuple[tuple[Role, int], ...]:
+        """There is no switch."""
+        return ()
+
+    @cached_property
+    def leaves(self) -> int:
+        """Q: all servers."""
+        return self._volume
+
+    @cached_property
+    def switches(self) -> int:
+        """The boxes that are joined."""
+        return self._volume
+
+    def ratios(self, down_mbps: int, speeds: Sequence[int]) -> dict[str, Fraction]:
+        """Nothing without switches."""
+        return {}
 
 
 def global_scope(switches: int, groups: int, outside: int, load: Fraction) -> Scope:

@@ -161,7 +161,9 @@ def _ends(cabling: Cabling) -> Iterator[_End]:
         b = links.b[rows], links.b_cage[rows], links.b_lanes[rows]
         yield _End(f"{kind.name}, {near} end", *a, allowed, near_lane)
         upwards = kind.name in _BETWEEN_EQUALS
-        yield _End(f"{kind.name}, {far} end", *b, cabling.cage_range(far, upwards), far_lane)
+        yield _End(
+            f"{kind.name}, {far} end", *b, allowed if near == far else cabling.cage_range(far, upwards), far_lane
+        )
 
 
 def _roles_of(cabling: Cabling, kind: str) -> tuple[str, str]:
@@ -211,14 +213,33 @@ def _sides_are_apart(proof: Proof, cabling: Cabling) -> None:
 
 
 def _cards_are_apart(proof: Proof, cabling: Cabling) -> None:
-    links, fabric = cabling.links, cabling.fabric
-    rows = cabling.of(SERVER_LEAF)
-    cages = np.unique(combined(links.a[rows], links.a_cage[rows]), return_index=True)[1]
-    cards = np.unique(combined(links.a[rows], links.a_cage[rows], links.a_card[rows]), return_index=True)[1]
+    fabric, ends = cabling.fabric, server_ends(cabling)
+    cages = np.unique(combined(ends.server, ends.cage), return_index=True)[1]
+    cards = np.unique(combined(ends.server, ends.cage, ends.card), return_index=True)[1]
     proof.equal("server cages with ports of two cards", len(cards) - len(cages), 0)
-    most = int(counts_of(combined(links.a[rows][cards], links.a_card[rows][cards])).max(initial=0))
+    most = int(counts_of(combined(ends.server[cards], ends.card[cards])).max(initial=0))
     has = sum(cage.count for cage in fabric.nic_cages)
     proof.holds(most <= has, f"{most} cages of a card in use, {fabric.made.nic.id} has {has}")
+
+
+class ServerEnds(NamedTuple):
+    """Ends of links at servers: device, cage, card from 1 over all fabrics, port of the card from 1."""
+
+    server: Ints
+    cage: Ints
+    card: Ints
+    port: Ints
+
+
+def server_ends(cabling: Cabling) -> ServerEnds:
+    """Those of a fabric; where servers are joined to each other, both of every link."""
+    links, rows = cabling.links, cabling.of(SERVER_LEAF)
+    near = ServerEnds(links.a[rows], links.a_cage[rows], links.a_card[rows], links.a_card_port[rows])
+    if not cabling.fabric.is_switchless:
+        return near
+    a = links.a, links.a_cage, links.a_card, links.a_card_port
+    b = links.b, links.b_cage, links.b_card, links.b_card_port
+    return ServerEnds(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
 
 
 def ends_run_at_one_speed(proof: Proof, cabling: Cabling) -> None:
@@ -246,7 +267,8 @@ def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
     card, port = links.a_card[rows] - cabling.server_before.cards, links.a_card_port[rows]
     cardless = links.a_card[links.kind != KINDS.index(SERVER_LEAF)]
     portless = links.a_card_port[links.kind > KINDS.index("attachment-leaf")]
-    proof.equal("other links with a card", int((cardless != NOTHING).sum() + (portless != NOTHING).sum()), 0)
+    others = (cardless, portless, links.b_card, links.b_card_port)
+    proof.equal("other links with a card", sum(int((one != NOTHING).sum()) for one in others), 0)
     outside = (card < 1) | (card > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
     proof.equal("server ports that no card has", int(outside.sum()), 0)
     proof.equal("server ports cabled twice", repeated(combined(links.a[rows], card, port)), 0)

@@ -122,6 +122,8 @@ def _require_closed(fabric: FabricEvidence) -> None:
 
 def _require_mesh(fabric: FabricEvidence, mesh: Mesh) -> None:
     clos = fabric.clos
+    if fabric.is_switchless and fabric.evidence.servers != mesh.switches:
+        raise ValueError(f"{fabric.made.name} joins {mesh.switches} of {fabric.evidence.servers} servers")
     listed = [(tier.role, tier.count) for tier in fabric.made.tiers]
     wanted = [(role, clos.planes * count) for role, count in mesh.tiers]
     if listed != wanted or clos.leaves > mesh.leaves:

@@ -92,7 +92,8 @@ def _certain_gpus(evidence: Evidence, wanted: Fabric) -> int:
 
 
 def _reduces(fabric: FabricEvidence) -> bool:
-    return all(REDUCES in fabric.switch(tier.role).features for tier in fabric.made.tiers)
+    tiers = fabric.made.tiers
+    return bool(tiers) and all(REDUCES in fabric.switch(tier.role).features for tier in tiers)
 
 
 def _as_written(wanted: Fabric, needs: WorkloadNeeds) -> Fabric:

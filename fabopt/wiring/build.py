@@ -14,10 +14,10 @@ import numpy as np
 from fabopt.embedded import Embedded
 from fabopt.installed import lent_links, of_links
 from fabopt.joints import Joints, attached_leaves, leaf_spine, padded, server_leaf, spine_core
-from fabopt.meshes import Mesh, Pairs, Slots, slots_of
+from fabopt.meshes import Mesh, Pairs, Slots, Torus, slots_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import Design, LinkRow, TierUse
+from fabopt.schema.design import Design, LinkRow, SwitchlessStructure, TierUse
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, Way, way_of
 from fabopt.wiring.attachments import LeafCages, head_of, in_cages, lanes_of, place_attachments
@@ -79,7 +79,10 @@ class _Plan:
         self.first: dict[str, int] = {role: start + made.index(role) for role in dict.fromkeys(made)}
 
     def wired(self) -> Iterable[_Wired]:
-        """Server and attachment links, then those between switches."""
+        """Server and attachment links, then those between switches; or those between servers alone."""
+        if isinstance(self.numbers.made.structure, SwitchlessStructure):
+            yield from self._servers_joined(self.numbers.made.structure)
+            return
         yield self._down()
         if len(self.numbers.made.tiers) > 1:
             yield self._between("leaf", "spine")
@@ -101,6 +104,31 @@ class _Plan:
         for scope, own in zip(mesh.scopes, cages, strict=True):
             yield self._scope(scope, joined[scope], slots[scope], first, lanes)
             first += own
+
+    def _servers_joined(self, structure: SwitchlessStructure) -> Iterable[_Wired]:
+        """Links between servers, dimension by dimension: each takes the next ports of a server's cards."""
+        first, torus = 0, Torus(structure.sides, structure.links_per_pair)
+        for scope, links in zip(torus.scopes, structure.links_per_pair, strict=True):
+            pairs = torus.pairs(scope)
+            ahead = first + np.tile(np.arange(links), torus.switches)
+            yield self._between_servers(scope, pairs, Slots(ahead, ahead + links))
+            first += 2 * links
+
+    def _between_servers(self, scope: str, pairs: Pairs, ports: Slots) -> _Wired:
+        nic = self.numbers.made.nic
+        lanes = parse_split(nic.split).ports
+        rows = self._rows("server", "server", scope=scope)
+        ways = [way_of(self.numbers.embedded, row, lanes, lanes) for row in rows]
+        near, far = (at_slots(one, lanes, self.before.cages + 1) for one in ports)
+        cards = [(self.before.cards + one // nic.ports_per_nic + 1, one % nic.ports_per_nic + 1) for one in ports]
+        unmade, stage = np.full(len(pairs.a), UNMADE), np.zeros(len(pairs.a), dtype=np.int64)
+        run_m = self.runs.of(self.numbers.made, scope, pairs.a, pairs.b)
+        cabled = Cabled(
+            KINDS.index(scope), pairs.a, *cards[0], near, pairs.b, far, float(nic.gbps), run_m, ways, unmade, stage,
+            *cards[1],
+        )  # fmt: skip
+        deal(cabled, self._shares(rows, ways, (lanes, lanes)), self.classes_m)
+        return _Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
 
     def _scope(self, scope: str, pairs: Pairs, slots: Slots, first: int, lanes: int) -> _Wired:
         tier, planes = self.numbers.made.tiers[-1], self.numbers.clos.planes
@@ -289,6 +317,7 @@ def _links(wired: Sequence[_Wired]) -> Links:
                 np.full(size, one.fabric), np.full(size, part.kind), part.a, part.a_card, part.a_card_port,
                 *part.near, part.b, *part.far, np.where(wire >= 0, wire + start, NOTHING), np.full(size, part.gbps),
                 part.stage,
+                *(np.full(size, NOTHING) if end is None else end for end in (part.b_card, part.b_card_port)),
             ])  # fmt: skip
             at += size
         start += len(one.jackets.part)

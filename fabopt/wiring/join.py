@@ -19,7 +19,7 @@ UNMADE = -1
 @dataclass
 class Cabled:
     """Links of one kind at their cages. ``a``, ``b``: devices; ``way``: index into ``ways``, ``UNMADE`` at first;
-    ``stage``: from which on the link is there.
+    ``stage``: from which on the link is there; ``b_card``, ``b_card_port``: where the far end is a server.
     """
 
     kind: int
@@ -34,6 +34,8 @@ class Cabled:
     ways: list[Way]
     way: Ints
     stage: Ints
+    b_card: Ints | None = None
+    b_card_port: Ints | None = None
 
     def __len__(self) -> int:
         """How many links."""

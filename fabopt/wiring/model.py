@@ -64,7 +64,7 @@ class Devices:
 
 @dataclass(frozen=True)
 class Links:
-    """One row a link. ``a`` is the end nearer the servers; of equal switches it is either. Cages count from 1 over all
+    """One row a link. ``a`` is the end nearer the servers; of equal boxes it is either. Cages count from 1 over all
     cage groups of a box.
 
     fabric            index into ``Wiring.fabrics``; kind: index into ``KINDS``
@@ -76,6 +76,7 @@ class Links:
     wire              row of ``Wires``; ``NOTHING`` where no part is bought
     gbps              speed
     stage             the stage of the case from which on it is there, from 0
+    b_card, b_card_port  of a server at the far end, as ``a_card`` and ``a_card_port``; of other boxes ``NOTHING``
     """
 
     fabric: Ints
@@ -93,6 +94,8 @@ class Links:
     wire: Ints
     gbps: Floats
     stage: Ints
+    b_card: Ints
+    b_card_port: Ints
 
     def __len__(self) -> int:
         """How many links."""
@@ -184,15 +187,19 @@ class Wiring:
     def a_port(self) -> list[str]:
         """Port name at the near end of every link, unique on its device."""
         links = self.links
-        at_box = links.kind <= KINDS.index("attachment-leaf")
+        at_box = (links.kind <= KINDS.index("attachment-leaf")) | (links.a_card != NOTHING)
         one, other = np.where(at_box, links.a_card, links.a_cage), np.where(at_box, links.a_card_port, links.a_lane)
-        return self._port_names(links.kind, one, other, links.a_lanes)
+        kind = np.where(links.a_card != NOTHING, KINDS.index("server-leaf"), links.kind)
+        return self._port_names(kind, one, other, links.a_lanes)
 
     @cached_property
     def b_port(self) -> list[str]:
         """Port name at the far end of every link, unique on its device."""
         links = self.links
-        return self._port_names(np.full(len(links), len(KINDS)), links.b_cage, links.b_lane, links.b_lanes)
+        at_box = links.b_card != NOTHING
+        one, other = np.where(at_box, links.b_card, links.b_cage), np.where(at_box, links.b_card_port, links.b_lane)
+        kind = np.where(at_box, KINDS.index("server-leaf"), len(KINDS))
+        return self._port_names(kind, one, other, links.b_lanes)
 
     def _port_names(self, kind: Ints, one: Ints, other: Ints, lanes: Ints) -> list[str]:
         keys, place = np.unique(np.stack([self.links.fabric, kind, one, other, lanes]), axis=1, return_inverse=True)

@@ -34,7 +34,7 @@ def candidate_of(
 ) -> Candidate | None:
     """One of a batch; None if its servers' links cannot be made beside the others after all."""
     shape = batch.shape.row(index)
-    design = Flat(clos_of(fabric, batch.parts, shape.servers), kin, shape.net)
+    design = Flat(kin, shape.net, clos_of(fabric, batch.parts, shape.servers))
     choices = all_choices(_links(problem, fabric, design, prune))
     if choices is None:
         return None

@@ -11,7 +11,8 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from fabopt.fabric import FabricProblem
-from fabopt.hardware import NicOption
+from fabopt.graph.network import Network, network_of
+from fabopt.hardware import NicOption, SwitchType
 from fabopt.meshes import Mesh
 from fabopt.problem import Problem
 from fabopt.topology.clos.kinds import Clos
@@ -68,13 +69,118 @@ class Bandwidth(NamedTuple):
 
 @dataclass(frozen=True)
 class Direct(ABC):
-    """One candidate whose switches are joined to each other. ``servers``: its leaves as those of a one-tier Clos."""
-
-    servers: Clos
+    """One candidate: boxes that are joined to each other."""
 
     tiers = 1
     standing = None
     stages = ()
+
+    @property
+    @abstractmethod
+    def parts(self) -> Any:
+        """Hardware: ``protocol`` and ``nic`` at least."""
+
+    @property
+    @abstractmethod
+    def mesh(self) -> Mesh:
+        """One plane, link by link; the boxes that can have endpoints are its first."""
+
+    @property
+    @abstractmethod
+    def speeds_mbps(self) -> Mapping[str, int]:
+        """Speed of a link of each scope of ``mesh``."""
+
+    @property
+    @abstractmethod
+    def group_servers(self) -> int:
+        """Servers of a group."""
+
+    @property
+    @abstractmethod
+    def headroom(self) -> int:
+        """Servers that can be added with the boxes that are there."""
+
+    @property
+    @abstractmethod
+    def switch_types(self) -> tuple[SwitchType, ...]:
+        """The switches that it is made of."""
+
+    @property
+    def passed_on(self) -> int | None:
+        """Servers that pass traffic on along the longest shortest path; None where switches do."""
+        return None
+
+    @abstractmethod
+    def bandwidth(self, gpus: int) -> Bandwidth:
+        """Figures that have a formula, with so many GPUs in all."""
+
+    @abstractmethod
+    def graph(self) -> Network:
+        """One plane, with the endpoints on its boxes."""
+
+    @abstractmethod
+    def rings(self) -> Ints:
+        """The box of every endpoint of a plane: shape (endpoints of a server, servers)."""
+
+    @abstractmethod
+    def share(self, gpus: int) -> Fraction:
+        """Endpoints of all planes for each of so many GPUs."""
+
+    @abstractmethod
+    def switches_passed(self, links: Fraction) -> Fraction:
+        """Switches on paths of so many links between boxes, on average."""
+
+    @abstractmethod
+    def file_part(self) -> FilePart:
+        """What the design file says of it."""
+
+    def on_graph(self, hosts: Ints, port_mbps: int) -> Network:
+        """One plane: its boxes and their links, with endpoints of a speed on each."""
+        mesh = self.mesh
+        pairs = [mesh.pairs(scope) for scope in mesh.scopes]
+        mbps = np.repeat([self.speeds_mbps[scope] for scope in mesh.scopes], [len(one.a) for one in pairs])
+        a, b = (np.concatenate([getattr(one, end) for one in pairs]) for end in ("a", "b"))
+        return network_of(a, b, mbps, hosts, port_mbps)
+
+
+@dataclass(frozen=True)
+class Alike(Direct):
+    """One of equal boxes, as ``kin`` joins them. ``net`` has one row."""
+
+    kin: Kin
+    net: Net
+
+    @property
+    @abstractmethod
+    def link_mbps(self) -> int:
+        """Speed of a link between two boxes."""
+
+    @property
+    def numbers(self) -> Any:
+        """The family's own."""
+        return self.net.numbers[0]
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Kinds of links between the boxes."""
+        return self.kin.scopes(self.numbers)
+
+    @property
+    def mesh(self) -> Mesh:
+        """One plane, link by link."""
+        return self.kin.mesh(self.numbers)
+
+    @property
+    def speeds_mbps(self) -> Mapping[str, int]:
+        """All links are equally fast."""
+        return dict.fromkeys(self.scopes, self.link_mbps)
+
+
+@dataclass(frozen=True)
+class OnSwitches(Direct):
+    """Servers on switches that are joined to each other. ``servers``: its leaves as those of a one-tier Clos."""
+
+    servers: Clos
 
     @property
     def parts(self) -> Parts:
@@ -87,27 +193,14 @@ class Direct(ABC):
         return self.servers.shape
 
     @property
+    def group_servers(self) -> int:
+        """Servers whose ports share switches."""
+        return int(self.shape.g)
+
+    @property
     @abstractmethod
     def leaves(self) -> int:
         """Switches of one plane that can have servers."""
-
-    @property
-    @abstractmethod
-    def mesh(self) -> Mesh:
-        """One plane, link by link; those that can have servers are its first switches."""
-
-    @property
-    @abstractmethod
-    def speeds_mbps(self) -> Mapping[str, int]:
-        """Speed of a link of each scope of ``mesh``."""
-
-    @abstractmethod
-    def bandwidth(self, gpus: int) -> Bandwidth:
-        """Figures that have a formula."""
-
-    @abstractmethod
-    def file_part(self) -> FilePart:
-        """What the design file says of it."""
 
     @property
     def headroom(self) -> int:
@@ -117,22 +210,33 @@ class Direct(ABC):
 
     def per_gpu(self, gpus: int, *port_mbps: Fraction) -> Fraction:
         """What a GPU gets where a port gets the least of some rates: at most the port's speed, and its injection."""
-        parts, shape = self.parts, self.shape
-        ports = Fraction(parts.nic.planes * int(shape.servers) * shape.ports, max(1, gpus))
-        return min(parts.nic.injection, min(Fraction(parts.leaf_down.lane.port_mbps), *port_mbps) * ports)
+        parts = self.parts
+        return min(parts.nic.injection, min(Fraction(parts.leaf_down.lane.port_mbps), *port_mbps) * self.share(gpus))
+
+    def graph(self) -> Network:
+        """One plane: its switches, and the server ports on them."""
+        hosts = np.bincount(self.rings().ravel(), minlength=self.mesh.switches)
+        return self.on_graph(hosts, self.parts.leaf_down.lane.port_mbps)
+
+    def rings(self) -> Ints:
+        """The switch of every server port of a plane: shape (ports of a server, servers)."""
+        shape = self.shape
+        group = np.arange(int(shape.servers)) // int(shape.g)
+        rail = np.arange(shape.ports) // int(shape.k)
+        return np.asarray(group * int(shape.rails) + rail[:, np.newaxis], dtype=np.int64)
+
+    def share(self, gpus: int) -> Fraction:
+        """Server ports of a GPU."""
+        return Fraction(self.parts.nic.planes * int(self.shape.servers) * self.shape.ports, max(1, gpus))
+
+    def switches_passed(self, links: Fraction) -> Fraction:
+        """One more than links."""
+        return 1 + links
 
 
 @dataclass(frozen=True)
-class Flat(Direct):
-    """One of equal switches. ``net`` has one row."""
-
-    kin: Kin
-    net: Net
-
-    @property
-    def numbers(self) -> Any:
-        """The family's own."""
-        return self.net.numbers[0]
+class Flat(OnSwitches, Alike):
+    """One of equal switches, all of which can have servers."""
 
     @property
     def switches(self) -> int:
@@ -145,25 +249,15 @@ class Flat(Direct):
         return self.switches
 
     @property
-    def mesh(self) -> Mesh:
-        """One plane, link by link."""
-        return self.kin.mesh(self.numbers)
-
-    @property
-    def speeds_mbps(self) -> Mapping[str, int]:
-        """All links are equally fast."""
-        return dict.fromkeys(self.scopes, self.link_mbps)
+    def switch_types(self) -> tuple[SwitchType, ...]:
+        """All switches are of one type."""
+        return (self.parts.leaf,)
 
     @property
     def link_mbps(self) -> int:
         """Speed of a link between switches."""
         assert self.parts.leaf_up is not None
         return self.parts.leaf_up.lane.port_mbps
-
-    @property
-    def scopes(self) -> tuple[str, ...]:
-        """Kinds of links between switches."""
-        return self.kin.scopes(self.numbers)
 
     def bandwidth(self, gpus: int) -> Bandwidth:
         """Figures: see ``fabopt.topology.direct.nets``."""

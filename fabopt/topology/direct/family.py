@@ -9,7 +9,7 @@ from fabopt.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.direct.candidates import candidate_of
-from fabopt.topology.direct.design import Direct
+from fabopt.topology.direct.design import OnSwitches
 from fabopt.topology.direct.nets import Kin
 from fabopt.topology.direct.space import DirectSpace
 from fabopt.topology.family import FilePart, Quest
@@ -39,7 +39,7 @@ class DirectFamily:
         made = candidate_of(problem, fabric, self.kin, batch, index, prune)
         return () if made is None else (made,)
 
-    def file_part(self, fabric: FabricProblem, design: Direct) -> FilePart:
+    def file_part(self, fabric: FabricProblem, design: OnSwitches) -> FilePart:
         """Its structure, switches and kinds of links."""
         return design.file_part()
 

@@ -8,13 +8,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-import numpy as np
-
 from fabopt.graph.distances import hopping
-from fabopt.graph.network import Ints, Network, network_of
 from fabopt.graph.permutation import permutation_bound
 from fabopt.graph.ring import ring_rate
-from fabopt.topology.clos.shape import Shape
 from fabopt.topology.direct.design import Direct
 
 # Links, both ways, times switches with servers: some two seconds, for paths and for rings.
@@ -34,34 +30,16 @@ class Measured(NamedTuple):
 
 def measured(design: Direct, gpus: int) -> Measured | None:
     """The figures on the graph of one plane; None of what takes too long on one so large."""
-    shape, nic = design.shape, design.parts.nic
-    mesh = design.mesh
-    work = 2 * sum(len(mesh.pairs(scope).a) for scope in mesh.scopes) * int(shape.groups * shape.rails)
+    injection, mesh = design.parts.nic.injection, design.mesh
+    rings = design.rings()
+    work = 2 * sum(len(mesh.pairs(scope).a) for scope in mesh.scopes) * (int(rings.max()) + 1)
     if work > MOST_PATHS:
         return None
-    network = network_on(design)
-    share = Fraction(nic.planes * int(shape.servers) * shape.ports, max(1, gpus))
+    network, share = design.graph(), design.share(gpus)
     far, pairs = hopping(network), network.endpoints * (network.endpoints - 1)
-    rate = None if work > MOST_RINGS else Fraction(round(ring_rate(network, rings(shape)), _DIGITS))
+    rate = None if work > MOST_RINGS else Fraction(round(ring_rate(network, rings), _DIGITS))
     return Measured(
-        min(nic.injection, permutation_bound(network) * share),
-        None if rate is None else min(nic.injection, rate * share),
-        1 + Fraction(far.links, pairs),
+        min(injection, permutation_bound(network) * share),
+        None if rate is None else min(injection, rate * share),
+        design.switches_passed(Fraction(far.links, pairs)),
     )
-
-
-def network_on(design: Direct) -> Network:
-    """One plane: its switches and links, and the server ports on them."""
-    shape, mesh = design.shape, design.mesh
-    pairs = [mesh.pairs(scope) for scope in mesh.scopes]
-    mbps = np.repeat([design.speeds_mbps[scope] for scope in mesh.scopes], [len(one.a) for one in pairs])
-    a, b = (np.concatenate([getattr(one, end) for one in pairs]) for end in ("a", "b"))
-    hosts = np.bincount(rings(shape).ravel(), minlength=mesh.switches)
-    return network_of(a, b, mbps, hosts, design.parts.leaf_down.lane.port_mbps)
-
-
-def rings(shape: Shape) -> Ints:
-    """The switch of every server port of a plane: shape (ports of a server, servers)."""
-    group = np.arange(int(shape.servers)) // int(shape.g)
-    rail = np.arange(shape.ports) // int(shape.k)
-    return np.asarray(group * int(shape.rails) + rail[:, np.newaxis], dtype=np.int64)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from fabopt.hardware import CageUse, SwitchType
 from fabopt.meshes import DragonflyPlus, Spines
 from fabopt.schema.design import DragonflyPlusStructure
-from fabopt.topology.direct.design import Bandwidth, Direct, words_of
+from fabopt.topology.direct.design import Bandwidth, OnSwitches, words_of
 from fabopt.topology.dragonfly_plus.nets import Groups
 from fabopt.topology.family import FilePart, LinkUse, Tier
 from fabopt.topology.needs import ceil_of
@@ -19,7 +19,7 @@ HOPS = 4
 
 
 @dataclass(frozen=True)
-class Grouped(Direct):
+class Grouped(OnSwitches):
     """One candidate. ``net`` has one row."""
 
     net: Groups
@@ -52,6 +52,11 @@ class Grouped(Direct):
         parts = self.parts
         assert parts.spine is not None and parts.spine_down is not None and parts.spine_up is not None
         return parts.spine, parts.spine_down, parts.spine_up
+
+    @property
+    def switch_types(self) -> tuple[SwitchType, ...]:
+        """Leaf and spine."""
+        return self.parts.leaf, self.spine[0]
 
     @property
     def mesh(self) -> DragonflyPlus:

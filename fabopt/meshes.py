@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.graph.symmetry import box_moves, group_moves
 from fabopt.schema.design import DirectStructure, DragonflyStructure, HyperxStructure, TorusStructure
 
 Ints = NDArray[np.int64]
@@ -191,6 +192,13 @@ def global_pairs(links_at: Ints, holders: int, stride: int) -> Pairs:
         a.append((first[:, None] * stride + near[None, :]).ravel())
         b.append(((first + distance)[:, None] % groups * stride + far[None, :]).ravel())
     return Pairs(np.concatenate(a), np.concatenate(b))
+
+
+def moves_of(mesh: Mesh) -> list[Ints]:
+    """Renumberings of the switches that are symmetries of the family's networks, as far as their links are even."""
+    if isinstance(mesh, HyperX | Torus):
+        return box_moves(mesh.sides, any_order=isinstance(mesh, HyperX))
+    return group_moves(mesh.groups, mesh.group) if isinstance(mesh, Dragonfly) else []
 
 
 def mesh_of(structure: DirectStructure) -> Mesh:

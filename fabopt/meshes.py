@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.graph.symmetry import box_moves, group_moves
 from fabopt.schema.design import (
     DirectStructure,
     DragonflyPlusStructure,
@@ -47,6 +48,9 @@ class Mesh(Protocol):
 
     def pairs(self, scope: str) -> Pairs:
         """The links of a kind; raises ``LookupError`` for another family's."""
+
+    def __hash__(self) -> int:
+        """That of its numbers."""
 
 
 class Slots(NamedTuple):
@@ -268,6 +272,13 @@ def global_pairs(links_at: Ints, holders: int, stride: int) -> Pairs:
         a.append((first[:, None] * stride + near[None, :]).ravel())
         b.append(((first + distance)[:, None] % groups * stride + far[None, :]).ravel())
     return Pairs(np.concatenate(a), np.concatenate(b))
+
+
+def moves_of(mesh: Mesh) -> list[Ints]:
+    """Renumberings of the switches that are symmetries of the family's networks, as far as their links are even."""
+    if isinstance(mesh, HyperX | Torus):
+        return box_moves(mesh.sides, any_order=isinstance(mesh, HyperX))
+    return group_moves(mesh.groups, mesh.group) if isinstance(mesh, Dragonfly) else []
 
 
 def mesh_of(structure: DirectStructure) -> Mesh:

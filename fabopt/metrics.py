@@ -19,7 +19,8 @@ from fabopt.schema.case import Failing
 from fabopt.schema.design import Failure, Metrics
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.survival import bandwidth_left, failures_of, servers_cut_off
-from fabopt.topology.direct.design import Direct
+from fabopt.topology.direct import survival as direct
+from fabopt.topology.direct.design import Direct, Flat
 from fabopt.topology.direct.measured import measured
 from fabopt.units import MBPS_PER_GBPS, plain_fraction
 
@@ -122,21 +123,38 @@ def all_figures(design: Clos | Direct, gpus: int) -> Figures:
     return found if made is None else replace(found, **made._asdict())
 
 
-def failures_left(clos: Clos | Direct, gpus: int, asked: Sequence[tuple[Failing, int]]) -> tuple[Failure, ...]:
+def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) -> Fraction | None:
+    """Mb/s per GPU (``gpus`` of a server) after so many failures; None where the graph is too large."""
+    if isinstance(design, Flat):
+        return direct.bandwidth_left(design, gpus, failed, count)
+    if isinstance(design, Direct):
+        return None
+    return Fraction(bandwidth_left(design.parts, design.shape, design.down_ports, gpus, failed, count))
+
+
+def failures_left(design: Clos | Direct, gpus: int, asked: Sequence[tuple[Failing, int]]) -> tuple[Failure, ...]:
     """What is left when one box or link of each kind fails, and after the failures that the case asks about.
 
-    ``gpus``: of a server. Nothing for networks without tiers, and where rails have planes of their own.
+    ``gpus``: of a server. What is not known of a graph that is too large is left out. Nothing for a dragonfly+ and a
+    torus of servers.
     """
-    if isinstance(clos, Direct) or clos.parts.nic.apart:
+    if isinstance(design, Direct) and not isinstance(design, Flat):
         return ()
-    parts, shape = clos.parts, clos.shape
+    kinds = direct.KINDS if isinstance(design, Direct) else failures_of(design.parts)
     found = []
-    for failed, count in dict.fromkeys([*((failed, 1) for failed in failures_of(parts)), *asked]):
-        left = Fraction(bandwidth_left(parts, shape, clos.down_ports, gpus, failed, count))
-        cut_off = servers_cut_off(parts, shape, failed) if count == 1 else None
-        rate = plain_fraction(left / MBPS_PER_GBPS)
-        found.append(Failure(failed=failed, count=count, gbps_per_gpu=rate, servers_cut_off=cut_off))
+    for failed, count in dict.fromkeys([*((failed, 1) for failed in kinds), *asked]):
+        left = left_after(design, gpus, failed, count)
+        if left is not None:
+            cut_off = _cut_off(design, failed) if count == 1 else None
+            rate = plain_fraction(left / MBPS_PER_GBPS)
+            found.append(Failure(failed=failed, count=count, gbps_per_gpu=rate, servers_cut_off=cut_off))
     return tuple(found)
+
+
+def _cut_off(design: Clos | Flat, failed: Failing) -> int:
+    if isinstance(design, Flat):
+        return direct.servers_cut_off(design, failed)
+    return servers_cut_off(design.parts, design.shape, failed)
 
 
 def _per_gpu(clos: Clos, gpus: int, port_rate: Fraction) -> Fraction:

@@ -86,7 +86,8 @@ ANY = {"topologies": ["any"], "tiers": "any", "max_oversubscription": 2}
 def test_any_is_the_cheapest_of_all() -> None:
     """The families' own optima, and the answer to `any`, which has a line for each of the others."""
     alone = {
-        family: small.solved(small.case(ANY | {"topologies": [family]}, servers=14)) for family in ("clos", *FAMILIES, "dragonfly+")
+        family: small.solved(small.case(ANY | {"topologies": [family]}, servers=14))
+        for family in ("clos", *FAMILIES, "dragonfly+")
     }
     capex = {family: made.totals.capex_usd for family, made in alone.items() if made.totals is not None}
     made = optimize.solve(small.inputs(small.case(ANY, servers=14)))

@@ -11,11 +11,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.graph.distances import path_lengths
+from fabopt.graph.distances import Hops, path_lengths
 from fabopt.graph.network import Arcs, Floats, Ints, Network
 
 # Switches whose distances from all are worked out together.
 _TOGETHER = 512
+# Switches to which traffic is sent together.
+_SENT_TOGETHER = 64
 
 
 def uniform(network: Network) -> Floats:
@@ -33,10 +35,9 @@ def arc_loads(network: Network, demand: Floats) -> Floats:
     """
     load = np.zeros(network.arcs.size)
     targets = np.flatnonzero(demand.any(axis=0))
-    for at in range(0, len(targets), _TOGETHER):
-        some = targets[at : at + _TOGETHER]
-        for target, away in zip(some.tolist(), path_lengths(network, some), strict=True):
-            _send(network.arcs, demand[:, target], away.astype(np.int64), load)
+    for at in range(0, len(targets), _SENT_TOGETHER):
+        some = targets[at : at + _SENT_TOGETHER]
+        load += _sent(network.arcs, demand[:, some].T, path_lengths(network, some))
     return load
 
 
@@ -56,8 +57,7 @@ def uniform_loads(network: Network) -> Floats:
             target, size = int(twins.first[number]), int(twins.size[number])
             demand = hosts * hosts[target]
             demand[target] = 0
-            mine = np.zeros(arcs.size)
-            _send(arcs, demand, away.astype(np.int64), mine)
+            mine = _sent(arcs, demand[np.newaxis], away[np.newaxis])
             if size > 1:
                 members = network.with_hosts[twins.place == number]
                 out = starts[members][:, np.newaxis] + np.arange(starts[target + 1] - starts[target])
@@ -78,17 +78,24 @@ def _exchanged(mine: Floats, is_target: NDArray[np.bool_], own: tuple[Ints, Ints
     return whole
 
 
-def _send(arcs: Arcs, demand: Floats, away: Ints, load: Floats) -> None:
-    """Add the load of the traffic to one switch, which is ``away`` from all: from the furthest inwards."""
+def _sent(arcs: Arcs, demand: Floats, away: Hops) -> Floats:
+    """The load of the traffic to some switches, which are ``away`` from all: from the furthest inwards.
+
+    ``demand``, ``away``: shape (some switches, switches).
+    """
     if (demand[away < 0] > 0).any():
         raise ValueError("some endpoints cannot reach each other")
-    nearer = np.flatnonzero((away[arcs.tail] - away[arcs.head] == arcs.length) & (away[arcs.head] >= 0))
-    nearer = nearer[np.argsort(-away[arcs.tail[nearer]], kind="stable")]
-    tail, head, mbps = arcs.tail[nearer], arcs.head[nearer], arcs.mbps[nearer]
-    share = mbps / np.bincount(tail, weights=mbps, minlength=len(away))[tail]
-    flow = demand.copy()
-    starts = np.flatnonzero(np.diff(away[tail], prepend=-1))
-    for start, end in pairwise([*starts.tolist(), len(tail)]):
-        sent = flow[tail[start:end]] * share[start:end]
-        load[nearer[start:end]] += sent
-        flow += np.bincount(head[start:end], weights=sent, minlength=len(flow))
+    ahead = away[:, arcs.head]
+    target, arc = np.nonzero((away[:, arcs.tail] - ahead == arcs.length.astype(away.dtype)) & (ahead >= 0))
+    left = away[target, arcs.tail[arc]]
+    order = np.argsort(-left, kind="stable")
+    target, arc, left = target[order], arc[order], left[order]
+    tail, head = (target * away.shape[1] + end[arc] for end in (arcs.tail, arcs.head))
+    mbps = arcs.mbps[arc]
+    share = mbps / np.bincount(tail, weights=mbps, minlength=away.size)[tail]
+    flow, sent = demand.ravel().copy(), np.zeros(len(arc))
+    starts = np.flatnonzero(np.diff(left, prepend=-1))
+    for start, end in pairwise([*starts.tolist(), len(arc)]):
+        sent[start:end] = flow[tail[start:end]] * share[start:end]
+        np.add.at(flow, head[start:end], sent[start:end])
+    return np.bincount(arc, weights=sent, minlength=arcs.size)

@@ -18,7 +18,8 @@ class ServerPorts(NamedTuple):
     """The ports of a server: ``ports`` of each of its ``cards``, evenly over ``planes``; ``per_leaf`` on each leaf.
 
     ``top``: what a card moves, in ports' speed; less than its ports where its slot delivers less. ``dual``: the first
-    ports of all cards in a plane come before the second ones.
+    ports of all cards in a plane come before the second ones. ``apart``: a leaf has ports of one card, its rail, only;
+    ``own_planes``: so has a plane.
     """
 
     cards: int
@@ -27,6 +28,8 @@ class ServerPorts(NamedTuple):
     per_leaf: int
     top: Fraction
     dual: bool = False
+    apart: bool = False
+    own_planes: bool = False
 
     @property
     def leaves(self) -> int:
@@ -35,6 +38,8 @@ class ServerPorts(NamedTuple):
 
     def without_planes(self, failed: int) -> Fraction:
         """Share of its injection that is left."""
+        if self.own_planes:
+            return self.without_cables(failed * (self.cards * self.ports // self.planes))
         left = self.ports - min(failed, self.planes) * (self.ports // self.planes)
         return min(Fraction(left), self.top) / self.top
 
@@ -47,10 +52,11 @@ class ServerPorts(NamedTuple):
     def without_leaves(self, failed: int) -> Fraction:
         """Share of its injection that is left in the worst case.
 
-        Exact where cards move all that their ports do, or there are some thousand ways at most; else a lower bound.
+        Exact where cards move all that their ports do, leaves are of one card each (those of one card are the worst),
+        or there are some thousand ways at most; else a lower bound.
         """
         count = min(failed, self.leaves)
-        if self.top == self.ports or comb(self.leaves, count) > _MOST_WAYS:
+        if self.apart or self.top == self.ports or comb(self.leaves, count) > _MOST_WAYS:
             return self.without_cables(count * self.per_leaf)
         return min(self._shares(count))
 

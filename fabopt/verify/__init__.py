@@ -55,6 +55,7 @@ from fabopt.verify.links import (
     links_close,
     parts_cover_links,
 )
+from fabopt.verify.losses import failures_leave_flow
 from fabopt.verify.oob import counts_ports, oob_covers_boxes
 from fabopt.verify.orders import (
     orders_are_whole,
@@ -206,13 +207,14 @@ DIRECT: Mapping[FabricRule, tuple[FabricRule, ...]] = {
     switch_counts_close: (),
     uplinks_carry_demand: (flow_carries_demand,),
     metrics_are_recomputed: (figures_are_recomputed,),
+    failures_leave_bandwidth: (),
 }
 DIRECT_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     boxes_are_numbered: (switches_are_numbered,),
     cages_keep_one_use: (cages_keep_one_use, cages_keep_one_kind),
     leaves_reach_spines: (switches_are_joined,),
     spines_reach_cores: (),
-    bisection_carries_claim: (bisection_carries_claim, cuts_carry_claim, paths_are_as_long),
+    bisection_carries_claim: (bisection_carries_claim, cuts_carry_claim, paths_are_as_long, failures_leave_flow),
 }
 # The same where servers are joined to each other, without switches.
 SWITCHLESS: Mapping[FabricRule, tuple[FabricRule, ...]] = {

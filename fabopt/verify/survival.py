@@ -7,12 +7,13 @@ from fractions import Fraction
 
 from fabopt.graph.survival import ServerPorts
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction
-from fabopt.verify.bandwidth import LAST_DIGIT
-from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.bandwidth import LAST_DIGIT, through_servers
+from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
 from fabopt.verify.proof import Proof
 
 TIERS = ("leaf", "spine", "core")
 ENDS = ("server-leaf", "leaf-spine", "spine-core")
+ABOVE_LEAVES = ("spine", "core", *ENDS[1:])
 
 
 def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
@@ -28,6 +29,7 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
         proof.equal(f"Gb/s per GPU after {what}", row.gbps_per_gpu, left)
         proof.note(f"{left} after {what}")
         if row.servers_cut_off is not None:
+            proof.equal(f"failures at once with servers cut off, {row.failed}", row.count, 1)
             proof.equal(f"servers cut off by {what}", row.servers_cut_off, cut_off(fabric, row.failed))
     for one in fabric.wanted.survived:
         given = bandwidth_left(fabric, *one.failures) / MBPS_PER_GBPS
@@ -46,18 +48,40 @@ def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
 
 
 def _left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    clos, nic = fabric.clos, fabric.made.nic
-    speed = fabric.nic_lane.port_mbps
-    top = fabric.injection * fabric.evidence.sharers / nic.per_server / speed
+    apart = fabric.networks.apart and failed in ABOVE_LEAVES
+    share = _over_rails(fabric, failed, count) if apart else _carried(fabric, failed, count)
+    return through_servers(fabric, fabric.injection * of_server(fabric, failed, count) * share)
+
+
+def of_server(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
+    """Share of its injection that a server has left of its own ports."""
+    clos, nic, apart = fabric.clos, fabric.made.nic, fabric.networks.apart
+    top = fabric.injection * fabric.evidence.sharers / nic.per_server / fabric.nic_lane.port_mbps
     ports = ServerPorts(
-        nic.per_server, nic.ports_per_nic, clos.planes, clos.per_leaf, top, fabric.wanted.homing == "dual"
-    )
-    of_server = {"leaf": ports.without_leaves, "plane": ports.without_planes, "server-leaf": ports.without_cables}
-    left = fabric.injection * (of_server[failed](count) if failed in of_server else 1)
+        nic.per_server, nic.ports_per_nic, fabric.made.planes, clos.per_leaf, top, fabric.wanted.homing == "dual",
+        apart, apart and fabric.made.topology != RAIL_ONLY,
+    )  # fmt: skip
+    left = {"leaf": ports.without_leaves, "plane": ports.without_planes, "server-leaf": ports.without_cables}
+    return left[failed](count) if failed in left else Fraction(1)
+
+
+def _over_rails(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
+    """What boundaries carry on average over rails that never meet, the failures dealt over these as badly as can be."""
+    rails = fabric.networks.number
+    carried = [_carried(fabric, failed, here) for here in range(count + 1)]
+    worst = carried
+    for _ in range(rails - 1):
+        worst = [min(worst[all_ - here] + carried[here] for here in range(all_ + 1)) for all_ in range(count + 1)]
+    return worst[count] / rails
+
+
+def _carried(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
+    """What a leaf's uplinks carry of its endpoints, and a pod's spines of what comes up."""
+    clos, left = fabric.clos, Fraction(1)
     if clos.tiers > 1:
         lost = {"spine": _links_to_spines(fabric, count), "leaf-spine": count}.get(failed, 0)
         carried = (clos.uplinks - lost) * fabric.up("leaf").port_mbps
-        left *= min(Fraction(1), Fraction(max(0, carried), clos.most_endpoints * fabric.down("leaf").port_mbps))
+        left = min(left, Fraction(max(0, carried), clos.most_endpoints * fabric.down("leaf").port_mbps))
     return left * _sent_on(fabric, failed, count) if clos.tiers > 2 else left
 
 
@@ -80,6 +104,8 @@ def _sent_on(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
 def cut_off(fabric: FabricEvidence, failed: str) -> int:
     """Servers outside the largest part that stays joined after one failure at the worst place."""
     clos = fabric.clos
+    if failed == "plane" and fabric.made.planes == 1:
+        return clos.servers
     if clos.planes > 1:
         return 0
     kinds: Sequence[str] = {"switch": TIERS[: clos.tiers], "cable": ENDS[: clos.tiers]}.get(failed, (failed,))
@@ -92,8 +118,6 @@ def _joined(fabric: FabricEvidence, failed: str) -> int:
     group = min(clos.per_group, clos.servers)
     pod = min(clos.servers, clos.groups_per_pod * group) if clos.tiers > 2 else clos.servers
     through_rails = clos.rail_pods and clos.rails > 1
-    if failed == "plane":
-        return 0
     if failed == "server-leaf":
         return clos.servers - (clos.server_ports == 1)
     if failed == "leaf" or (failed == "leaf-spine" and clos.uplinks == 1):

@@ -13,6 +13,7 @@ from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of
 from fabopt.topology.clos.reach import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
+from fabopt.topology.clos.survival import rails_in_a_plane
 from fabopt.topology.family import FilePart, LinkUse, Quest, Role, Tier
 from fabopt.topology.needs import Number
 from fabopt.topology.threshold import Batch
@@ -38,8 +39,8 @@ class ClosFamily:
         """Its structure, tiers and kinds of links."""
         return FilePart(
             protocol=design.parts.protocol,
-            planes=design.parts.nic.planes // _rails_in_a_plane(design),
-            rails=int(design.shape.rails) * _rails_in_a_plane(design),
+            planes=design.parts.nic.planes // rails_in_a_plane(design.parts.nic),
+            rails=int(design.shape.rails) * rails_in_a_plane(design.parts.nic),
             structure=_structure(design),
             nic=design.parts.nic,
             tiers=tuple(_tiers(design)),
@@ -71,18 +72,13 @@ class RailOnly(ClosFamily):
     name = "rail-only"
 
 
-def _rails_in_a_plane(clos: Clos) -> int:
-    """Networks that the file calls one plane: the rails of a rail-only fabric."""
-    return clos.parts.nic.cards if clos.parts.nic.topology == RailOnly.name else 1
-
-
 def _structure(clos: Clos) -> Structure:
     shape, tiers = clos.shape, clos.tiers
     return Structure(
         tiers=tiers,
         servers_per_group=int(shape.g),
         groups=int(shape.groups),
-        ports_per_server=shape.ports * _rails_in_a_plane(clos),
+        ports_per_server=shape.ports * rails_in_a_plane(clos.parts.nic),
         ports_per_server_per_leaf=int(shape.k),
         links_per_pair=int(shape.links_per_pair) if tiers > 1 else 0,
         pods=int(shape.pods) if tiers > 2 else 1,

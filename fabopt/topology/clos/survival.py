@@ -7,6 +7,7 @@ of a pod still send upwards over what comes from below. Without failures this is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,12 +16,14 @@ from numpy.typing import NDArray
 
 from fabopt.fabric import FabricProblem
 from fabopt.graph.survival import ServerPorts
+from fabopt.hardware import RAIL_ONLY, NicOption
 from fabopt.schema.case import Failing
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.needs import Number
 
 # Of arrays the search keeps what is within rounding; figures and proofs are exact.
 _ROUNDING = 1e-12
+_ABOVE_LEAVES = ("spine", "core", "leaf-spine", "spine-core")
 _BELOW_SPINES = {"switch": ("leaf", "spine"), "cable": ("server-leaf", "leaf-spine")}
 Share = Number | Fraction
 
@@ -43,15 +46,54 @@ def bandwidth_left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, fai
 
 
 def _left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, failed: str, count: int) -> Share:
-    share = _of_leaf(parts, shape, endpoints, failed, count) * _of_pod(parts, shape, failed, count)
-    rate = parts.nic.injection * _of_server(parts, shape, gpus, failed, count)
-    return float(rate) * share if isinstance(share, np.ndarray) else rate * share
+    def carried(lost: Number) -> Share:
+        return _of_leaf(parts, shape, endpoints, failed, lost) * _of_pod(parts, shape, failed, lost)
+
+    nic = parts.nic
+    share = _over_rails(carried, count, nic.planes) if nic.apart and failed in _ABOVE_LEAVES else carried(count)
+    rate = nic.injection * without(server_ports(parts, shape, gpus), failed, count)
+    if isinstance(share, np.ndarray):
+        return np.asarray(np.minimum(float(rate) * share, float(nic.crosses_any_cut)))
+    return min(rate * share, nic.crosses_any_cut)
 
 
-def _of_server(parts: Parts, shape: Shape, gpus: int, failed: str, count: int) -> Fraction:
+def _over_rails(carried: Callable[[Number], Share], count: int, rails: int) -> Share:
+    """What boundaries carry on average where rails never meet and ``count`` failures are where they hurt most.
+
+    Inside a server, traffic moves to the rails that carry it. A share falls ever faster with failures until nothing is
+    left, so failures take one rail after the other.
+    """
+    whole = carried(0)
+    least: Number = count + 1 + 0 * np.asarray(whole, dtype=np.float64).astype(np.int64)
+    for lost in range(count, 0, -1):
+        least = np.where(np.asarray(carried(lost), dtype=float) <= 0, lost, least)
+    gone = np.minimum(count // least, rails)
+    rest = np.where(gone < rails, count - gone * least, 0)
+    if not isinstance(whole, np.ndarray):
+        gone, rest = int(gone), int(rest)
+    others = np.maximum(rails - gone - 1, 0)
+    partly = np.minimum(rails - gone, 1)
+    if not isinstance(whole, np.ndarray):
+        return (int(others) * Fraction(whole) + int(partly) * Fraction(carried(rest))) / rails
+    return np.asarray((others * whole + partly * carried(rest)) / rails)
+
+
+def server_ports(parts: Parts, shape: Shape, gpus: int) -> ServerPorts:
+    """The ports of a server and how they lie on leaves and planes."""
     nic = parts.nic
     top = nic.injection * max(1, gpus) / nic.cards / nic.port.lane.port_mbps
-    ports = ServerPorts(nic.cards, nic.ports_per_card, nic.planes, int(shape.k), top, nic.dual)
+    planes = nic.planes // rails_in_a_plane(nic)
+    own_planes = nic.apart and planes == nic.planes
+    return ServerPorts(nic.cards, nic.ports_per_card, planes, int(shape.k), top, nic.dual, nic.apart, own_planes)
+
+
+def rails_in_a_plane(nic: NicOption) -> int:
+    """Networks that the file calls one plane: the rails of a rail-only fabric."""
+    return nic.cards if nic.topology == RAIL_ONLY else 1
+
+
+def without(ports: ServerPorts, failed: str, count: int) -> Fraction:
+    """Share of a server's injection that is left of its own ports."""
     if failed == "leaf":
         return ports.without_leaves(count)
     if failed == "plane":
@@ -59,7 +101,7 @@ def _of_server(parts: Parts, shape: Shape, gpus: int, failed: str, count: int) -
     return ports.without_cables(count) if failed == "server-leaf" else Fraction(1)
 
 
-def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: int) -> Share:
+def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: Number) -> Share:
     """Share of a leaf's endpoints that its uplinks carry."""
     if parts.leaf_up is None:
         return Fraction(1)
@@ -71,7 +113,7 @@ def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: 
     return _share((shape.u - lost) * parts.leaf_up.lane.port_mbps, endpoints * parts.leaf_down.lane.port_mbps)
 
 
-def _of_pod(parts: Parts, shape: Shape, failed: str, count: int) -> Share:
+def _of_pod(parts: Parts, shape: Shape, failed: str, count: Number) -> Share:
     """Share of what comes up to a pod's spines that they send on."""
     if parts.spine_up is None or parts.spine_down is None:
         return Fraction(1)
@@ -129,6 +171,8 @@ def servers_cut_off(parts: Parts, shape: Shape, failed: str) -> int:
 
     Another plane keeps all joined, and so does a second leaf of each server, spine of a pod, or core.
     """
+    if failed == "plane" and parts.nic.planes == rails_in_a_plane(parts.nic):
+        return int(shape.servers)
     if parts.nic.planes > 1:
         return 0
     if failed == "switch":
@@ -144,8 +188,6 @@ def _cut_off(parts: Parts, shape: Shape, failed: str) -> int:
     # with pods of one rail, servers are joined through their other rails
     pod = min(servers, int(shape.groups_per_pod) * group) if parts.core is not None else servers
     by_rail = bool(shape.rail_pods) and not one_leaf
-    if failed == "plane":
-        return servers
     if failed == "server-leaf":
         return int(shape.ports == 1)
     if failed == "leaf" or (failed == "leaf-spine" and shape.u == 1):

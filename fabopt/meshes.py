@@ -31,6 +31,9 @@ class Pairs(NamedTuple):
 class Mesh(Protocol):
     """A network of equal switches, one plane of it."""
 
+    def __hash__(self) -> int:
+        """By its numbers."""
+
     @property
     def switches(self) -> int:
         """How many there are."""

@@ -120,8 +120,8 @@ def all_figures(design: Clos | Direct, gpus: int) -> Figures:
     return found if made is None else replace(found, **made._asdict())
 
 
-def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) -> Fraction | None:
-    """Mb/s per GPU (``gpus`` of a server) after so many failures; None where the graph is too large."""
+def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) -> Fraction:
+    """Mb/s per GPU (``gpus`` of a server) after so many failures of a kind."""
     if isinstance(design, Direct):
         return direct.bandwidth_left(design, gpus, failed, count)
     return Fraction(bandwidth_left(design.parts, design.shape, design.down_ports, gpus, failed, count))
@@ -132,14 +132,13 @@ def failures_left(design: Clos | Direct, gpus: int, asked: Sequence[tuple[Failin
 
     ``gpus``: of a server. What is not known of a graph that is too large is left out.
     """
-    kinds = direct.KINDS if isinstance(design, Direct) else failures_of(design.parts)
+    kinds = direct.kinds_told(design) if isinstance(design, Direct) else failures_of(design.parts)
     found = []
     for failed, count in dict.fromkeys([*((failed, 1) for failed in kinds), *asked]):
         left = left_after(design, gpus, failed, count)
-        if left is not None:
-            cut_off = _cut_off(design, failed) if count == 1 else None
-            rate = plain_fraction(left / MBPS_PER_GBPS)
-            found.append(Failure(failed=failed, count=count, gbps_per_gpu=rate, servers_cut_off=cut_off))
+        cut_off = _cut_off(design, failed) if count == 1 else None
+        rate = plain_fraction(left / MBPS_PER_GBPS)
+        found.append(Failure(failed=failed, count=count, gbps_per_gpu=rate, servers_cut_off=cut_off))
     return tuple(found)
 
 

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from fabopt.inquiry import Inquiry, last_true, narrowed
-from fabopt.metrics import HOPS_BY_TIERS, figures, ratios_asked
+from fabopt.metrics import HOPS_BY_TIERS, figures, left_after, ratios_asked
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict
-from fabopt.topology.clos.survival import bandwidth_left
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 MOST_RATIO = 1024
@@ -124,9 +123,7 @@ def _left_over(inquiry: Inquiry, fabric: Fabric, index: int, number: int) -> Ite
         found = inquiry.design(changed(inquiry.case, fabric, resilience=kept or None))
         if found is None:
             return None
-        clos = found.picked[index][0].design
-        gpus = inquiry.problem.server.gpus
-        return Fraction(bandwidth_left(clos.parts, clos.shape, clos.down_ports, gpus, failed, count))
+        return left_after(found.picked[index][0].design, inquiry.problem.server.gpus, failed, count)
 
     limit = f"fabrics.{fabric.name}.resilience.min_gbps_per_gpu"
     what = f"the most bandwidth per GPU that a design has left after {one.survive}"

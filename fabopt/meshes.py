@@ -38,6 +38,9 @@ class Pairs(NamedTuple):
 class Mesh(Protocol):
     """A network of equal switches, one plane of it."""
 
+    def __hash__(self) -> int:
+        """By its numbers."""
+
     @property
     def switches(self) -> int:
         """How many there are."""
@@ -48,9 +51,6 @@ class Mesh(Protocol):
 
     def pairs(self, scope: str) -> Pairs:
         """The links of a kind; raises ``LookupError`` for another family's."""
-
-    def __hash__(self) -> int:
-        """That of its numbers."""
 
 
 class Slots(NamedTuple):

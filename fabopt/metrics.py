@@ -123,12 +123,12 @@ def all_figures(design: Clos | Direct, gpus: int) -> Figures:
     return found if made is None else replace(found, **made._asdict())
 
 
-def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) -> Fraction | None:
-    """Mb/s per GPU (``gpus`` of a server) after so many failures; None where the graph is too large."""
+def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) -> Fraction:
+    """Mb/s per GPU (``gpus`` of a server) after so many failures of a kind."""
     if isinstance(design, Flat):
         return direct.bandwidth_left(design, gpus, failed, count)
     if isinstance(design, Direct):
-        return None
+        raise ValueError(f"failures of a {type(design).__name__} are not looked at")
     return Fraction(bandwidth_left(design.parts, design.shape, design.down_ports, gpus, failed, count))
 
 
@@ -140,14 +140,13 @@ def failures_left(design: Clos | Direct, gpus: int, asked: Sequence[tuple[Failin
     """
     if isinstance(design, Direct) and not isinstance(design, Flat):
         return ()
-    kinds = direct.KINDS if isinstance(design, Direct) else failures_of(design.parts)
+    kinds = direct.kinds_told(design) if isinstance(design, Direct) else failures_of(design.parts)
     found = []
     for failed, count in dict.fromkeys([*((failed, 1) for failed in kinds), *asked]):
         left = left_after(design, gpus, failed, count)
-        if left is not None:
-            cut_off = _cut_off(design, failed) if count == 1 else None
-            rate = plain_fraction(left / MBPS_PER_GBPS)
-            found.append(Failure(failed=failed, count=count, gbps_per_gpu=rate, servers_cut_off=cut_off))
+        cut_off = _cut_off(design, failed) if count == 1 else None
+        rate = plain_fraction(left / MBPS_PER_GBPS)
+        found.append(Failure(failed=failed, count=count, gbps_per_gpu=rate, servers_cut_off=cut_off))
     return tuple(found)
 
 

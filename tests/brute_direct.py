@@ -19,6 +19,7 @@ from tests.brute_endpoints import Cards, LeafLoad, among, injection_gbps, server
 from tests.brute_force import Box2, Space, ceil_fraction, divisors
 from tests.brute_parts import Item, Joining, Json, Mode, Unit, ceil_div, exact
 from tests.brute_purchase import Purchase, buy, terms_of
+from tests.brute_survival import direct_left, wanted_of
 
 Coordinates = tuple[int, ...]
 MOST_DIMENSIONS = 3
@@ -217,7 +218,7 @@ def designs(space: Space, lower: Lower, family: str) -> Iterator[Any]:
     if room < 1 or not servers:
         return
     for network in networks(family, lower.leaves, room):
-        if not carries(space, lower, network):
+        if not (carries(space, lower, network) and survives(space, lower, network)):
             continue
         count = planes * network.switches
         items: Counter[Item] = Counter({(box.product["id"], None): count})
@@ -296,6 +297,15 @@ def farthest(near: dict[int, set[int]], start: int, used: int) -> int:
         reached = reached.union(*(near[one] for one in reached))
         steps += 1
     return steps
+
+
+def survives(space: Space, lower: Lower, network: Network) -> bool:
+    """Whether as much is left after failures as the case asks for."""
+    injection = injection_gbps(space.catalog, space.server, lower.cards)
+    return all(
+        direct_left(space, lower, network, injection, kind, number) >= least
+        for kind, number, least in wanted_of(space.fabric)
+    )
 
 
 def scope_modes(space: Space, box: Box2, planes: int, scope: Scope) -> list[Mode]:

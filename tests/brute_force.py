@@ -43,6 +43,7 @@ from tests.brute_parts import (
     split_of,
 )
 from tests.brute_purchase import Number, Purchase, Terms, buy, least_of, terms_of, useful_modes
+from tests.brute_survival import rails_left, wanted_of
 
 
 class Side(NamedTuple):
@@ -304,7 +305,17 @@ def structures(space: Space) -> Found:
             if protocol not in cards.protocols or not attachment_speeds_fit(space.attachments, cards.cage.speed):
                 continue
             for division in divisions(space, cards):
-                yield from with_planes(space, cards, division)
+                made = with_planes(space, cards, division)
+                yield from (one for one in made if survives(space, one[0]))
+
+
+def survives(space: Space, structure: Structure) -> bool:
+    """Whether rails of one or two tiers have as much left after failures as the case asks for."""
+    wanted = list(wanted_of(space.fabric))
+    if wanted and not (structure.own_rails and structure.tiers < 3):
+        raise ValueError("brute force knows what is left of rails of one or two tiers only")
+    injection = injection_gbps(space.catalog, space.server, structure.cards)
+    return all(rails_left(space, structure, injection, kind, number) >= least for kind, number, least in wanted)
 
 
 class Division(NamedTuple):

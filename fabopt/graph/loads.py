@@ -98,4 +98,4 @@ def _sent(arcs: Arcs, demand: Floats, away: Hops) -> Floats:
     for start, end in pairwise([*starts.tolist(), len(arc)]):
         sent[start:end] = flow[tail[start:end]] * share[start:end]
         np.add.at(flow, head[start:end], sent[start:end])
-    return np.bincount(arc, weights=sent, minlength=arcs.size)
+    return np.bincount(arc, weights=sent, minlength=arcs.size).astype(np.float64)

@@ -1,12 +1,14 @@
 """What every two switches with endpoints can send each other at once: of a whole graph, and after one loss.
 
 Traffic takes equal-cost shortest paths of what is left, shared in proportion to capacity, as routing does once it
-knows of a loss. Nothing else is assumed of where endpoints are, so symmetries of the graph carry over: one switch and
-one link of every class say what the worst is.
+knows of a loss; what a lost one of several parallel links carried takes those that do without the others too. Nothing
+is assumed of where servers are, so symmetries of the graph carry over: one switch and one link of every class say what
+the worst is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -59,28 +61,45 @@ class PairFlow:
         return _rate(arc_loads(left, _between(left, at)), left) if _joined(left, at) else 0.0
 
     def without_link(self, row: int, mbps: int) -> float:
-        """So much of a row is gone. Only traffic to switches that the row leads nearer to takes other ways."""
-        network, ends = self.network, np.array([self.network.a[row], self.network.b[row]])
-        kept = network.mbps.copy()
-        kept[row] -= mbps
-        left = replace(network, mbps=kept) if kept[row] > 0 else network.without(np.array([row]))
-        if not _joined(left, network.with_hosts):
+        """So much of a row is gone. What it carried goes where it would without the row; the rest stays.
+
+        Of a row that nothing goes around, what is left carries all.
+        """
+        network = self.network
+        left, share = network.mbps.copy(), mbps / int(network.mbps[row])
+        left[row] -= mbps
+        around = self._around(row)
+        loads = self._loads if around is None else (1 - share) * self._loads + share * around
+        if left[row] == 0 and around is None:
             return 0.0
+        # what is gone carries nothing
+        return _rate(loads, replace(network, mbps=np.maximum(left, 1)))
+
+    def _around(self, row: int) -> Floats | None:
+        """Load of every arc without a row; None if that is the only way.
+
+        Only traffic to switches that the row leads nearer to takes other ways.
+        """
+        network, ends = self.network, np.array([self.network.a[row], self.network.b[row]])
+        left = network.without(np.array([row]))
+        if not _joined(left, network.with_hosts):
+            return None
         away = path_lengths(network, ends).astype(np.int64)
-        nearer = np.abs(away[0] - away[1]) == network.length[row]
-        moved = np.where(nearer, self._demand, 0)
+        moved = np.where(np.abs(away[0] - away[1]) == network.length[row], self._demand, 0)
         arcs = network.arcs
-        lost = ((arcs.tail == ends[0]) & (arcs.head == ends[1])) | ((arcs.tail == ends[1]) & (arcs.head == ends[0]))
-        rest = self._loads - arc_loads(network, moved)
-        return _rate((rest if kept[row] > 0 else rest[~lost]) + arc_loads(left, moved), left)
+        kept = ((arcs.tail != ends[0]) | (arcs.head != ends[1])) & ((arcs.tail != ends[1]) | (arcs.head != ends[0]))
+        loads = self._loads - arc_loads(network, moved)
+        loads[kept] += arc_loads(left, moved)
+        loads[~kept] = 0
+        return loads
 
-    def least_without_switch(self, kinds: Kinds) -> float:
-        """The least over all switches."""
-        return min((self.without_switch(one) for one in kinds.switches.tolist()), default=np.inf)
+    def without_switches(self, kinds: Kinds) -> Iterator[float]:
+        """Without every switch in turn."""
+        return (self.without_switch(one) for one in kinds.switches.tolist())
 
-    def least_without_link(self, kinds: Kinds, mbps: int) -> float:
-        """The least over all rows of links of which one link of so much is gone."""
-        return min((self.without_link(one, mbps) for one in kinds.rows.tolist()), default=np.inf)
+    def without_links(self, kinds: Kinds, mbps: int) -> Iterator[float]:
+        """Without one link of so much of every row in turn."""
+        return (self.without_link(one, mbps) for one in kinds.rows.tolist())
 
 
 def _between(network: Network, at: Ints) -> Floats:

@@ -30,25 +30,29 @@ ALLREDUCE = Feature(
     lambda case, fabric: fabric.min_allreduce_gbps_per_gpu is not None,
 )
 
+
+def _asks_for_several(case: Case, fabric: Fabric) -> bool:
+    """Whether several of what is tried one by one on the graph are to fail at once."""
+    asked = [one.failures for one in fabric.survived]
+    return any(count > 1 and failed in ("leaf", "switch", "cable") for failed, count in asked)
+
+
 RESILIENCE = Feature(
     "bandwidth left after failures", "resilience", True, lambda case, fabric: fabric.resilience is not None
 )
-RESILIENCE_OF_RAILS = Feature(
-    "bandwidth left after failures with planes that are rails",
-    "resilience",
-    True,
-    lambda case, fabric: fabric.resilience is not None and fabric.planes == "rails",
+SEVERAL_FAILURES = Feature(
+    "bandwidth left after several switches or cables fail", "resilience", True, _asks_for_several
 )
 OWN_RAILS = Feature("planes that are rails", "planes", True, lambda case, fabric: fabric.planes == "rails")
 DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric.homing == "dual")
 
 # What each family cannot do. A family that is designed is a line here and one in ``fabopt.topology.families``.
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
-    "clos": (RESILIENCE_OF_RAILS,),
-    "rail-only": (RESILIENCE,),
-    "hyperx": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
-    "torus": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
-    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "clos": (),
+    "rail-only": (),
+    "hyperx": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "torus": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
     "dragonfly+": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
 }
 DESIGNED = tuple(UNSUPPORTED)

@@ -38,17 +38,17 @@ class DragonflyKin:
         a, groups = a[groups >= 2], groups[groups >= 2]
         switches = a * groups
         n = load.links(switches, a**2, 1)
-        fewest = _local(load, a, groups, n)
+        fewest = fewest_local(load, a, groups, n)
         nearer = load.most_hops is not None and load.most_hops < LONGEST_PATH
         tries = np.where(fewest > 1, a, 1)
         rows, n = _more_global(a, groups, n, np.maximum(tries, a + 1 - n) if nearer else tries)
         a, groups, fewest = a[rows], groups[rows], fewest[rows]
-        local = _local(load, a, groups, n)
+        local = fewest_local(load, a, groups, n)
         first = np.concatenate([[True], rows[1:] != rows[:-1]]) if len(rows) else np.empty(0, dtype=np.bool_)
         useful = first | (local < fewest) | nearer
         kept = np.flatnonzero(useful & (n * (groups - 1) < most_ports * a + a))
         a, groups, n, local = a[kept], groups[kept], n[kept], local[kept]
-        parts = [_net(a, groups, links, n) for links in rounded_up(local, ports_per_wire)]
+        parts = [net_of(a, groups, links, n) for links in rounded_up(local, ports_per_wire)]
         net = Net(*(np.concatenate([getattr(one, name) for one in parts]) for name in Net.__dataclass_fields__))
         net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
         return net.take(np.unique(net.numbers, axis=0, return_index=True)[1])
@@ -93,7 +93,7 @@ class DragonflyKin:
         return max(a * (a * (most_ports + 1 - a) + 1) for a in range(1, most_ports + 2))
 
 
-def _local(load: Load, a: Ints, groups: Ints, n: Ints) -> Ints:
+def fewest_local(load: Load, a: Ints, groups: Ints, n: Ints) -> Ints:
     """Fewest local links of a pair."""
     return load.links(a * groups, n + 2 * a * ceil_of(n * (groups - 1), a), n)
 
@@ -108,7 +108,8 @@ def _more_global(a: Ints, groups: Ints, n: Ints, tries: Ints) -> tuple[Ints, Int
     return rows, n[rows] + step
 
 
-def _net(a: Ints, groups: Ints, local: Ints, n: Ints) -> Net:
+def net_of(a: Ints, groups: Ints, local: Ints, n: Ints) -> Net:
+    """Networks with so many switches a group, groups, local links of a pair and global links of two groups."""
     outside = n * (groups - 1)
     low = outside // a
     none = np.zeros_like(a)

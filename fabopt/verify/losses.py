@@ -107,9 +107,9 @@ class Losses:
         carried = min(Fraction(1), mesh.flow * self.link_mbps * mesh.switches / (2 * ports * self.speed))
         flow = PairFlow(network)
         if failed == "leaf":
-            rate = port_rate(flow.least_without_switch(kinds), mesh.switches - 1, ports, self.speed)
+            rate = port_rate(min(flow.without_switches(kinds)), mesh.switches - 1, ports, self.speed)
         elif failed == BETWEEN:
-            rate = port_rate(flow.least_without_link(kinds, self.link_mbps), mesh.switches, ports, self.speed)
+            rate = port_rate(min(flow.without_links(kinds, self.link_mbps)), mesh.switches, ports, self.speed)
         else:
             return carried
         return min(carried, rate / self.speed)

@@ -64,18 +64,16 @@ def _over_rails(carried: Callable[[Number], Share], count: int, rails: int) -> S
     left, so failures take one rail after the other.
     """
     whole = carried(0)
-    least: Number = count + 1 + 0 * np.asarray(whole, dtype=np.float64).astype(np.int64)
+    fatal: Number = np.full(np.shape(whole), count + 1)
     for lost in range(count, 0, -1):
-        least = np.where(np.asarray(carried(lost), dtype=float) <= 0, lost, least)
-    gone = np.minimum(count // least, rails)
-    rest = np.where(gone < rails, count - gone * least, 0)
+        fatal = np.where(np.asarray(carried(lost), dtype=float) <= 0, lost, fatal)
+    gone = np.minimum(count // fatal, rails)
+    partly = np.where(gone < rails, 1, 0)
+    rest = partly * (count - gone * fatal)
     if not isinstance(whole, np.ndarray):
-        gone, rest = int(gone), int(rest)
-    others = np.maximum(rails - gone - 1, 0)
-    partly = np.minimum(rails - gone, 1)
-    if not isinstance(whole, np.ndarray):
-        return (int(others) * Fraction(whole) + int(partly) * Fraction(carried(rest))) / rails
-    return np.asarray((others * whole + partly * carried(rest)) / rails)
+        untouched = rails - int(gone) - int(partly)
+        return (untouched * Fraction(whole) + int(partly) * Fraction(carried(int(rest)))) / rails
+    return np.asarray(((rails - gone - partly) * whole + partly * carried(rest)) / rails)
 
 
 def server_ports(parts: Parts, shape: Shape, gpus: int) -> ServerPorts:

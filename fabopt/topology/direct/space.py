@@ -24,6 +24,8 @@ from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit,
 from fabopt.topology.direct.candidates import equal_joins, wire_links
 from fabopt.topology.direct.design import DirectShape, load_of
 from fabopt.topology.direct.nets import Ints, Kin, Load, Net, fewest_ports
+from fabopt.topology.direct.surviving import offer_survivors
+from fabopt.topology.direct.thicker import THICKER
 from fabopt.topology.family import Quest
 from fabopt.topology.needs import Floats, ceil_of
 from fabopt.topology.threshold import Batch, Found, Threshold
@@ -207,15 +209,27 @@ class DirectSpace(LeafSpace):
         room = int(uplinks_that_fit(parts.leaf, parts.leaf_down, up, np.array([with_reserve]))[0])
         if room < fewest:
             return
-        ways = tuple(sorted({wire_links(one) for one in self._joins(up, "local", parts.protocol)} - {1}))
-        net = self.kin.nets(int(shape.leaves[0]), self._load(parts, ports), room, ways)
+        net = self._nets(parts, int(shape.leaves[0]), ports, room)
         net = net.take(self._fitting(parts, with_reserve, net))
         net = net.take(self._wanted(shape, net))
         if not len(net):
             return
         cost = base + self._net_cost(parts, net)
         many = replace(shape, g=np.full(len(net), shape.g[0]))
-        threshold.offer(Batch(parts, DirectShape(many, net), cost, family=self.kin.name))
+        batch, gpus = Batch(parts, DirectShape(many, net), cost, family=self.kin.name), self.problem.server.gpus
+        if self.fabric.resilience:
+            offer_survivors(threshold, self.fabric, self.kin, batch, gpus, self.quest.should_stop)
+        else:
+            threshold.offer(batch)
+
+    def _nets(self, parts: Parts, leaves: int, ports: int, room: int) -> Net:
+        """Networks of so many switches with servers that carry the load of so many ports on the busiest one."""
+        up, load = parts.leaf_up, self._load(parts, ports)
+        assert up is not None
+        if self.fabric.resilience:
+            return THICKER[self.kin.name](self.kin, leaves, load, room)
+        ways = tuple(sorted({wire_links(one) for one in self._joins(up, "local", parts.protocol)} - {1}))
+        return self.kin.nets(leaves, load, room, ways)
 
     def _wanted(self, shape: Shape, net: Net) -> Ints:
         """Networks with paths as short, and room for as many more servers, as is asked for."""

@@ -8,6 +8,7 @@ docs/bandwidth.md.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -16,6 +17,7 @@ import numpy as np
 from fabopt.graph.network import GLOBAL_LENGTH, Network, network_of
 from fabopt.graph.pairflow import PairFlow, port_rate
 from fabopt.graph.parting import cut_off_by_link, cut_off_by_switch
+from fabopt.graph.ranges import SAME
 from fabopt.graph.symmetry import kinds_of
 from fabopt.meshes import Mesh, moves_of
 from fabopt.schema.case import Failing
@@ -27,52 +29,77 @@ MOST_WORK = 200_000_000
 KINDS: tuple[Failing, ...] = ("leaf", "plane", "cable")
 # Of ends of cables: those of servers, and those between switches.
 _BETWEEN = "leaf-leaf"
+ANYTHING = Fraction(0)
 
 
-def bandwidth_left(design: Flat, gpus: int, failed: str, count: int) -> Fraction | None:
-    """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; None where the graph is too large.
+def bandwidth_left(design: Flat, gpus: int, failed: str, count: int, enough: Fraction = ANYTHING) -> Fraction:
+    """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; where that is below ``enough``, an upper bound.
 
-    More than one only of planes and of what there is not: spines and cores.
+    More than one only of planes and of what there is not, spines and cores: else raises ``ValueError``.
     """
     kinds = {"switch": ("leaf",), "cable": ("server-leaf", _BETWEEN)}.get(failed, (failed,))
-    left = [_left(design, gpus, kind, count) for kind in kinds]
-    return None if None in left else min(one for one in left if one is not None)
+    return min(_left(design, gpus, kind, count, enough) for kind in kinds)
 
 
-def _left(design: Flat, gpus: int, failed: str, count: int) -> Fraction | None:
-    share = _carried(design, failed, count)
-    own = without(server_ports(design.parts, design.shape, gpus), failed, count)
-    return None if share is None else design.parts.nic.injection * own * share
+def _left(design: Flat, gpus: int, failed: str, count: int, enough: Fraction) -> Fraction:
+    most = design.parts.nic.injection * without(server_ports(design.parts, design.shape, gpus), failed, count)
+    return most if most < enough or not most else most * _carried(design, failed, count, enough / most)
 
 
-def _carried(design: Flat, failed: str, count: int) -> Fraction | None:
-    """The share of a port's speed that bisection carries."""
+def _carried(design: Flat, failed: str, count: int, enough: Fraction) -> Fraction:
+    """The share of a port's speed that bisection carries; below ``enough``, an upper bound."""
     speed, ports = design.parts.leaf_down.lane.port_mbps, design.servers.down_ports
     mesh = design.mesh
     whole = design.kin.flow(design.numbers) * design.link_mbps * design.switches / (2 * ports)
     carried = min(Fraction(1), whole / speed)
-    if failed not in ("leaf", _BETWEEN):
+    if failed not in ("leaf", _BETWEEN) or carried < enough:
         return carried
     if count != 1:
         raise ValueError(f"{count} failures of {failed} are not looked at")
-    if not can_be_judged(design):
-        return None
     switches = design.switches - (failed == "leaf")
-    left = port_rate(worst_flow(mesh, failed) * design.link_mbps, switches, ports, speed)
+    needed = float(enough) * speed * 2 * ports / switches / design.link_mbps
+    left = port_rate(worst_flow(mesh, failed, needed * (1 - SAME)) * design.link_mbps, switches, ports, speed)
     return min(carried, left / speed)
 
 
-def can_be_judged(design: Flat) -> bool:
-    """Whether the graph is not too large."""
-    return 2 * int(design.net.links[0].sum()) * design.switches <= MOST_WORK
+def kinds_told(design: Flat) -> tuple[Failing, ...]:
+    """What can fail alone; only planes of a network whose graph takes minutes."""
+    return KINDS if _work(design) <= MOST_WORK else ("plane",)
+
+
+def _work(design: Flat) -> int:
+    return 2 * int(design.net.links[0].sum()) * design.switches
+
+
+@dataclass
+class _Least:
+    """What is known of the least pair flow that is left: no more than ``most``, which it is if ``exact``."""
+
+    most: float = np.inf
+    exact: bool = False
 
 
 @lru_cache(maxsize=65536)
-def worst_flow(mesh: Mesh, failed: str) -> float:
-    """The pair flow that is left, in units of a link's speed, without the worst switch (``leaf``) or link."""
+def _least(mesh: Mesh, failed: str) -> _Least:
+    return _Least()
+
+
+def worst_flow(mesh: Mesh, failed: str, enough: float = 0.0) -> float:
+    """The pair flow that is left, in units of a link's speed, without the worst switch (``leaf``) or link.
+
+    Below ``enough`` it is an upper bound: there is a loss that leaves no more.
+    """
+    known = _least(mesh, failed)
+    if known.exact or known.most < enough:
+        return known.most
     network = plane_of(mesh)
     flow, kinds = PairFlow(network), kinds_of(network, moves_of(mesh))
-    return flow.least_without_switch(kinds) if failed == "leaf" else flow.least_without_link(kinds, 1)
+    for rate in flow.without_switches(kinds) if failed == "leaf" else flow.without_links(kinds, 1):
+        known.most = min(known.most, rate)
+        if known.most < enough:
+            return known.most
+    known.exact = True
+    return known.most
 
 
 def plane_of(mesh: Mesh) -> Network:

@@ -8,7 +8,7 @@ ends where t is no more than the least step of any network, or nothing is in tim
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +21,7 @@ from fabopt.fabric import FabricProblem, Wants
 from fabopt.finance import weights_of
 from fabopt.foresight import prediction_of
 from fabopt.optimum import Optimum
+from fabopt.ordering import Picked, sums_of
 from fabopt.problem import Problem
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search import Search
@@ -33,6 +34,8 @@ from fabopt.workload.timing import Network
 # Steps between the slowest and the fastest network that are tried before the proof, each nearer to the fastest.
 SAMPLES = 8
 NEARER = 3
+# Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
+NEAR = 2
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,13 @@ class Ratio:
     optimum: Optimum
     cents: Fraction | None = None
     bound: Fraction | None = None
+
+
+def cents_per_effective_gpu(problem: Problem, picked: Sequence[Picked]) -> Fraction:
+    """Servers and network over GPUs times utilization, of a design of a problem with a model and priced servers."""
+    prediction = prediction_of(problem, picked, sums_of(problem, picked).cents)
+    assert prediction is not None and prediction.cents is not None
+    return prediction.cents / (problem.gpus * prediction.step.utilization(prediction.workload))
 
 
 def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
@@ -123,6 +133,15 @@ class RatioSearch:
             self._cheapest(Deadline(self.pace, self._best_step_s), ties=True)
         optimum = replace(self._best, verdict="optimal" if proven else "feasible", sized=self._sized)
         return Ratio(optimum, self._per_gpu(self._product), self._per_gpu(bound))
+
+    def near(self, answer: Optimum) -> Optimum:
+        """The best of the cheapest designs that are as fast as an answer, slower, much slower; nothing is proven."""
+        least, most = self._least_step_s, self._step_s(answer)
+        slower = (least + (most - least) * NEARER**number for number in range(NEAR))
+        for deadline in (None, *(Deadline(self.pace, one) for one in dict.fromkeys(slower))):
+            if not self.clock.is_over():
+                self._cheapest(deadline)
+        return self._best if self._best.value is None else replace(self._best, verdict="feasible")
 
     def _sample(self, slowest: Fraction) -> None:
         """Good designs, so that the proof has little to look at."""

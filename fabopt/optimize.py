@@ -6,7 +6,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,7 +21,7 @@ from fabopt.billing import bill, stage_designs, totals_of
 from fabopt.clock import Clock, Settings
 from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import case_record, fabric_design, floor_use, parts_of
-from fabopt.effective import Ratio, RatioSearch
+from fabopt.effective import Ratio, RatioSearch, cents_per_effective_gpu
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.fabric import FabricProblem
 from fabopt.finance import Weights
@@ -276,15 +276,26 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
                 return
             settings.progress(f"looking at the best design with {what} {value}")
             quiet = replace(settings, progress=lambda text: None)
-            other = Search(problem, quiet, clock, {fabric.name: restriction}, answer.optimum.value).run()
+            other = _rival(answer, problem, quiet, clock, {fabric.name: restriction})
             if other.value is not None:
                 yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
         if winner.standing is not None and len(problem.fabrics) == 1:
             flat = Search(problem, settings, clock).of_one(_on_flat_runs(problem, fabric, winner))
             if flat.value is not None:
                 yield _alternative(answer, Answer(problem, flat), index, "flat runs", f"{FLAT_RUN_M} m")
-    for naive in naive_plans(problem, answer.picked, settings, clock):
+    # the steps of plans that are only bills are not known
+    plans = () if answer.ratio is not None else naive_plans(problem, answer.picked, settings, clock)
+    for naive in plans:
         yield _of_sums(problem, sums_of(problem, answer.picked), naive.sums, naive.what, naive.value, naive.summary)
+
+
+def _rival(
+    answer: Answer, problem: Problem, settings: Settings, clock: Clock, restrictions: Mapping[str, Restriction]
+) -> Optimum:
+    """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
+    if answer.ratio is None:
+        return Search(problem, settings, clock, restrictions, answer.optimum.value).run()
+    return RatioSearch(problem, settings, clock, restrictions).near(answer.optimum)
 
 
 def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candidate | None:
@@ -332,7 +343,11 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
         summary += f"; {theirs.cables:,} cables; {_carries(problem, other.picked[index][0])}"
     if other.optimum.verdict != "optimal" and problem.plan is None:
         summary += BEST_FOUND
-    return _of_sums(problem, mine, theirs, what, named, summary)
+    made = _of_sums(problem, mine, theirs, what, named, summary)
+    if answer.ratio is None:
+        return made
+    values = [usd(rounded(cents_per_effective_gpu(problem, one.picked))) for one in (answer, other)]
+    return made.model_copy(update={"objective": values[1], "objective_delta": _difference(values[1], values[0])})
 
 
 def _carries(problem: Problem, candidate: Candidate) -> str:
@@ -389,6 +404,9 @@ def formulation_text(inputs: Inputs, form: Literal["lp", "mps"]) -> str:
 
     Variable ``fixed`` is 1 and carries the part of the objective that every candidate has.
     """
+    if inputs.case.objective == EFFECTIVE:
+        hint = "write objective: capex_usd for the program of the cheapest design"
+        raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
     problem = problem_of(inputs.case, inputs.catalog)
     optimum = Search(problem, Settings(), Clock(None)).run(ties=False)
     if optimum.program is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from fabopt.schema.case import Case, Fabric
+from fabopt.schema.case import EFFECTIVE, Case, Fabric
 
 
 class Feature(NamedTuple):
@@ -39,6 +39,9 @@ RESILIENCE_OF_RAILS = Feature(
     True,
     lambda case, fabric: fabric.resilience is not None and fabric.planes == "rails",
 )
+RATIO = Feature(
+    "the objective usd_per_effective_gpu", "objective", False, lambda case, fabric: case.objective == EFFECTIVE
+)
 OWN_RAILS = Feature("planes that are rails", "planes", True, lambda case, fabric: fabric.planes == "rails")
 DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric.homing == "dual")
 
@@ -46,9 +49,9 @@ DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "clos": (RESILIENCE_OF_RAILS,),
     "rail-only": (RESILIENCE,),
-    "hyperx": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
-    "torus": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
-    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "hyperx": (RATIO, FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "torus": (RATIO, FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "dragonfly": (RATIO, FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
 }
 DESIGNED = tuple(UNSUPPORTED)
 # Those with leaves and spines, whose tiers can be counted.

@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf
-from typing import Any
 
 from fabopt.clock import Clock, Settings
 from fabopt.demand import case_workload
 from fabopt.fabric import FabricProblem, Wants
 from fabopt.finance import weights_of
-from fabopt.foresight import prediction_of
+from fabopt.foresight import PER_ONE, prediction_of
 from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, sums_of
 from fabopt.problem import Problem
@@ -54,6 +53,24 @@ def cents_per_effective_gpu(problem: Problem, picked: Sequence[Picked]) -> Fract
     return prediction.cents / (problem.gpus * prediction.step.utilization(prediction.workload))
 
 
+def pace_of(problem: Problem) -> Pace:
+    """Steps of the case's model, which all searches of a problem share."""
+    if "pace" not in problem.opened:
+        workload = case_workload(problem.case, problem.server)
+        assert workload is not None
+        problem.opened["pace"] = Pace(workload)
+    pace: Pace = problem.opened["pace"]
+    return pace
+
+
+def useful_deadline(problem: Problem, grade: int) -> Deadline:
+    """The step with which GPUs are used for so many millionths at least, as a rounded figure says it."""
+    pace = pace_of(problem)
+    workload = pace.workload
+    used = Fraction(2 * grade - 1, 2 * PER_ONE)
+    return Deadline(pace, workload.gpu_flops(hardware=False) / (workload.peak_flops * used))
+
+
 def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
     """The problem with a deadline for the step on its computing fabric; None where no card meets it."""
     fabrics = tuple(
@@ -67,17 +84,18 @@ def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> Fab
     """A fabric with the cards that can be in time, and the most oversubscription with which leaves can be."""
     reduces = _some_reduce(fabric)
     nics = {
-        protocol: tuple(
-            one for one in options if deadline.leaf_mbps(one.injection, problem.gpus, reduces) is not None
-        )
+        protocol: tuple(one for one in options if deadline.leaf_share(one.injection, problem.gpus, reduces) is not None)
         for protocol, options in fabric.nics.items()
     }
     own = fabric.wants or Wants(fabric.oversubscription_leaf)
+    if own.deadline is not None and own.deadline.is_before(deadline):
+        return fabric
     fabric = replace(fabric, nics=nics, wants=replace(own, deadline=deadline))
-    most = Fraction(1)
-    for one in (one for options in nics.values() for one in options):
-        mbps = deadline.leaf_mbps(one.injection, _most_under_a_leaf(problem, fabric), reduces)
-        most = max(most, one.injection / max(Fraction(1, 1000), Fraction((mbps or 1) - 1)))
+    gpus = _most_under_a_leaf(problem, fabric)
+    cards = (one for options in nics.values() for one in options)
+    shares = (deadline.leaf_share(one.injection, gpus, reduces) or Fraction(0) for one in cards)
+    least = min(shares, default=Fraction(0))
+    most = 1 / least if least else fabric.oversubscription_leaf
     return replace(fabric, oversubscription_leaf=min(fabric.oversubscription_leaf, most))
 
 
@@ -90,10 +108,7 @@ def _some_reduce(fabric: FabricProblem) -> bool:
 def _most_under_a_leaf(problem: Problem, fabric: FabricProblem) -> int:
     """GPUs of the servers that any leaf takes: one of its ports for each at the least."""
     ports = [
-        use.cages * use.lane.ports
-        for roles in fabric.switches.values()
-        for one in roles["leaf"]
-        for use in one.uses
+        use.cages * use.lane.ports for roles in fabric.switches.values() for one in roles["leaf"] for use in one.uses
     ]
     return min(problem.servers, max(ports, default=0)) * problem.server.gpus
 
@@ -108,13 +123,11 @@ class RatioSearch:
         clock: Clock,
         restrictions: Mapping[str, Restriction] | None = None,
     ) -> None:
-        workload = case_workload(problem.case, problem.server)
-        assert workload is not None
         self.problem = replace(problem, weights=weights_of(EFFECTIVE, problem.energy_cents_per_mw))
         self.settings = settings
         self.clock = clock
         self.restrictions = restrictions
-        self.pace = Pace(workload)
+        self.pace = pace_of(problem)
         self._best = Optimum("unknown")
         self._best_step_s = Fraction(0)
         # (t, c): no design whose step takes less than t costs less than c; infinite t: any, infinite c: there is none
@@ -156,15 +169,15 @@ class RatioSearch:
         """Look at all that could be better; what (S + C) T of any design is not below."""
         at = self._floor_at(inf)
         while self._total(at) * self._least_step_s < self._product:
-            if self.clock.is_over():
-                return self._total(at) * self._least_step_s
-            most = self._product / self._total(at)
+            spent, before = self._spent(int(at)), self._product
+            most = before / spent
             if self._floor_at(most) == at:
-                self._cheapest(Deadline(self.pace, most, less=True))
-                if (self._floor_at(most), self._product / self._total(at)) == (at, most):
+                if not self.clock.is_over():
+                    self._cheapest(Deadline(self.pace, most, less=True))
+                if self._floor_at(most) == at and self._product == before:
                     # a search that proved nothing, on a large floor or out of time
-                    return self._total(at) * self._least_step_s
-            at = max(at, self._floor_at(self._product / self._total(at)))
+                    return spent * self._least_step_s
+            at = max(at, self._floor_at(self._product / spent))
         return self._product
 
     def _cheapest(self, deadline: Deadline | None, ties: bool = False) -> Optimum:
@@ -183,7 +196,7 @@ class RatioSearch:
     def _offer(self, found: Optimum, as_good: bool) -> None:
         assert found.value is not None
         step_s = self._step_s(found)
-        product = self._total(found.value) * step_s
+        product = self._spent(found.value) * step_s
         if self._best.value is None or product < self._product or (as_good and product == self._product):
             self._best, self._best_step_s = found, step_s
             per_gpu = usd(rounded(self._per_gpu(product)))
@@ -211,16 +224,17 @@ class RatioSearch:
     def _product(self) -> Fraction:
         """(S + C) T of the best design, in cents and seconds."""
         assert self._best.value is not None
-        return self._total(self._best.value) * self._best_step_s
+        return self._spent(self._best.value) * self._best_step_s
 
-    def _total(self, capex_cents: int | float) -> Any:
-        """Servers and network, in cents; infinite for no network."""
-        if capex_cents == inf:
-            return inf
+    def _total(self, capex_cents: int | float) -> Fraction | float:
+        """Servers and network, in cents; infinite where there is no network."""
+        return inf if capex_cents == inf else self._spent(int(capex_cents))
+
+    def _spent(self, capex_cents: int) -> Fraction:
         case, server = self.problem.case, self.problem.server
-        total = cluster_cents(int(capex_cents), case.include_servers, server, self.problem.servers)
+        total = cluster_cents(capex_cents, case.include_servers, server, self.problem.servers)
         assert total is not None
-        return total
+        return Fraction(total)
 
     def _per_gpu(self, product: Fraction) -> Fraction:
         """Cents per effective GPU: over the GPUs and the utilization, which is a constant over T."""

@@ -167,9 +167,7 @@ def in_metric(value: int, weights: Weights) -> int | float:
     return watts(rounded(Fraction(value, weights.scale)))
 
 
-def _objective(
-    answer: Answer, totals: Totals, use: WorkloadUse | None, engine: str, seconds: float
-) -> Objective:
+def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: str, seconds: float) -> Objective:
     problem, optimum = answer.problem, answer.optimum
     metric = problem.case.objective
     value = getattr(totals if metric != EFFECTIVE else use, metric)

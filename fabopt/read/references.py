@@ -55,7 +55,10 @@ def check_counted_servers(case: Case, catalog: Catalog, file: str) -> list[Fault
     applied.
     """
     server = next(one for one in catalog.servers if one.id == case.server)
-    if case.objective == EFFECTIVE and cluster_cents(0, False, server, stages_of(case, server)[-1].servers or 0) is None:
+    if (
+        case.objective == EFFECTIVE
+        and cluster_cents(0, False, server, stages_of(case, server)[-1].servers or 0) is None
+    ):
         return [fault(file, "objective", f"{server.id} has no price_usd, and GPUs that wait cost nothing then",
                       EFFECTIVE, hint="give it one, in the catalog or a price book")]  # fmt: skip
     if not case.include_servers:

@@ -17,7 +17,7 @@ _METRICS = {
     "capex_usd": "purchase price",
     "tco_usd": "total cost of ownership",
     "power_w": "power",
-    "usd_per_effective_gpu": "servers and network per effective GPU",
+    "usd_per_effective_gpu": "cost per effective GPU",
 }
 _MANY = {"leaf": "leaves", "switch": "switches"}
 _TIERS = {1: "one switch tier", 2: "two switch tiers", 3: "three switch tiers"}

@@ -1,7 +1,7 @@
-"""How long a step may take, and the bandwidth that it takes at each boundary.
+"""How long a step may take, and the share of the cards' bandwidth that it takes at each boundary.
 
-A step never takes longer where a boundary has more bandwidth, or where more neighbours are behind it, so that the least
-bandwidth of a boundary is found by halving, in whole Mb/s, with everything else at its best.
+A step never takes longer where a boundary has more bandwidth, or where more neighbours are behind it. So what is known
+of two networks says which of those between are in time, and the least share is found by halving.
 """
 
 from __future__ import annotations
@@ -9,9 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 from fabopt.workload.needs import least
 from fabopt.workload.timing import Network, Workload, step_on
+
+# Shares are looked for in these parts of the injection.
+PARTS = 256
+
+
+class Seen(NamedTuple):
+    """A network as a step sees it: rates in Mb/s, a communicator's members behind leaves and pods."""
+
+    server: Fraction
+    leaf: Fraction
+    pod: Fraction
+    behind_leaf: tuple[int, ...]
+    behind_pod: tuple[int, ...]
+    reduces: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +34,7 @@ class Pace:
     """Steps of a workload on networks, each worked out once."""
 
     workload: Workload
-    known: dict[tuple[object, ...], Fraction] = field(default_factory=dict)
+    known: dict[Seen, Fraction] = field(default_factory=dict)
     members: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def behind(self, gpus: int) -> tuple[int, ...]:
@@ -29,17 +44,24 @@ class Pace:
             self.members[gpus] = tuple(one.group.inside(gpus) for one in self.workload.traffic)
         return self.members[gpus]
 
-    def step_s(self, network: Network) -> Fraction:
-        """Seconds of a step."""
+    def seen(self, network: Network) -> Seen:
+        """What of a network counts: a boundary that nothing crosses is as the one before."""
         whole = self.behind(self.workload.ranks.gpus)
         leaf = self.behind(network.leaf_gpus)
         pod = self.behind(max(network.leaf_gpus, network.pod_gpus))
         up = network.server_mbps if leaf == whole else network.leaf_mbps
         above = up if pod == whole else network.pod_mbps
-        key = (network.server_mbps, up, above, leaf, pod, network.reduces)
-        if key not in self.known:
-            self.known[key] = step_on(self.workload, network).step_s
-        return self.known[key]
+        return Seen(network.server_mbps, up, above, leaf, pod, network.reduces)
+
+    def step_s(self, network: Network) -> Fraction:
+        """Seconds of a step."""
+        seen = self.seen(network)
+        if seen not in self.known:
+            self.known[seen] = step_on(self.workload, network).step_s
+        return self.known[seen]
+
+
+_Rates = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,36 +71,47 @@ class Deadline:
     pace: Pace
     most_s: Fraction
     less: bool = False
-    known: dict[tuple[object, ...], int | None] = field(default_factory=dict)
+    shares: dict[tuple[object, ...], int | None] = field(default_factory=dict)
+    # rates above leaves and pods that are in time, and that are not, of networks that are alike otherwise
+    met: dict[object, tuple[list[_Rates], list[_Rates]]] = field(default_factory=dict)
+
+    def is_before(self, other: Deadline) -> bool:
+        """Whether it leaves no more time than another one."""
+        return (self.most_s, not self.less) <= (other.most_s, not other.less)
 
     def is_met(self, network: Network) -> bool:
         """Whether a step on a network is in time."""
+        seen = self.pace.seen(network)
+        met, missed = self.met.setdefault(seen._replace(leaf=Fraction(0), pod=Fraction(0)), ([], []))
+        if any(leaf <= seen.leaf and pod <= seen.pod for leaf, pod in met):
+            return True
+        if any(leaf >= seen.leaf and pod >= seen.pod for leaf, pod in missed):
+            return False
         step_s = self.pace.step_s(network)
-        return step_s < self.most_s if self.less else step_s <= self.most_s
+        found = step_s < self.most_s if self.less else step_s <= self.most_s
+        (met if found else missed).append((seen.leaf, seen.pod))
+        return found
 
-    def leaf_mbps(self, injection: Fraction, leaf_gpus: int, reduces: bool) -> int | None:
-        """The least whole Mb/s per GPU that will do above leaves, if nothing slows above; None if none will.
+    def leaf_share(self, injection: Fraction, leaf_gpus: int, reduces: bool) -> Fraction | None:
+        """The share of the injection that leaves must give for a step to be in time, nothing slowing above.
 
-        A design whose leaves give less than that by 1 Mb/s or more is not in time.
+        With less it is not in time; with that much it may be. None if no share will do.
         """
         whole = self.pace.workload.ranks.gpus
         key = ("leaf", injection, self.pace.behind(leaf_gpus), reduces)
-        if key not in self.known:
-            self.known[key] = self._least(
-                injection, lambda rate: Network(injection, rate, rate, leaf_gpus, whole, reduces)
-            )
-        return self.known[key]
+        return self._least(key, injection, lambda rate: Network(injection, rate, rate, leaf_gpus, whole, reduces))
 
-    def pod_mbps(self, injection: Fraction, leaf_gpus: int, pod_gpus: int, reduces: bool) -> int | None:
-        """The same above pods whose leaves slow nothing."""
+    def pod_share(self, injection: Fraction, leaf_gpus: int, pod_gpus: int, reduces: bool) -> Fraction | None:
+        """The same of what pods must give whose leaves slow nothing."""
         key = ("pod", injection, self.pace.behind(leaf_gpus), self.pace.behind(pod_gpus), reduces)
-        if key not in self.known:
-            self.known[key] = self._least(
-                injection, lambda rate: Network(injection, injection, rate, leaf_gpus, pod_gpus, reduces)
-            )
-        return self.known[key]
+        return self._least(
+            key, injection, lambda rate: Network(injection, injection, rate, leaf_gpus, pod_gpus, reduces)
+        )
 
-    def _least(self, injection: Fraction, network: Callable[[Fraction], Network]) -> int | None:
-        """The most that a boundary can give is the injection, whole or not."""
-        most = -(-injection.numerator // injection.denominator)
-        return least(lambda mbps: self.is_met(network(min(Fraction(mbps), injection))), 1, most)
+    def _least(
+        self, key: tuple[object, ...], injection: Fraction, network: Callable[[Fraction], Network]
+    ) -> Fraction | None:
+        if key not in self.shares:
+            self.shares[key] = least(lambda parts: self.is_met(network(injection * parts / PARTS)), 1, PARTS)
+        parts = self.shares[key]
+        return None if parts is None else Fraction(parts - 1, PARTS)

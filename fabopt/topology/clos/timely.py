@@ -26,18 +26,18 @@ _NEVER = 2**30
 def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
     """Fewest uplinks of a leaf below which no step is in time; 0 if none is asked for. ``gpus``: of a server.
 
-    With d v / (u w) the ratio, I u w / (d v) must be more than one Mb/s below what is needed.
+    With d v / (u w) the ratio, u w / (d v) is the share of the injection that leaves give.
     """
     deadline = None if fabric.wants is None else fabric.wants.deadline
     if deadline is None:
         return 0 * endpoints
     assert parts.leaf_up is not None
     injection, reduces = parts.nic.injection, _reduces(parts)
-    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps) / injection
+    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
 
     def needed(row: Ints) -> Fraction | None:
-        mbps = deadline.leaf_mbps(injection, int(row[0]) * gpus, reduces)
-        return None if mbps is None else (mbps - 1) * speeds
+        share = deadline.leaf_share(injection, int(row[0]) * gpus, reduces)
+        return None if share is None else share * speeds
 
     shares = _by_row([shape.g], needed)
     return _ceil(endpoints, 1, shares)
@@ -46,19 +46,19 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
 def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
     """Fewest uplinks of a spine below which no step is in time; 0 if none is asked for.
 
-    With r the ratio at the leaves, I / (max(1, r) dS w / (x w2)) must be more than one Mb/s below what is needed.
+    With r the ratio at the leaves, x w2 / (dS w max(1, r)) is the share of the injection that pods give.
     """
     deadline = None if fabric.wants is None else fabric.wants.deadline
     if deadline is None:
         return 0 * shape.spine_down
     assert parts.leaf_up is not None and parts.spine_down is not None and parts.spine_up is not None
     injection, reduces = parts.nic.injection, _reduces(parts)
-    speeds = Fraction(parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps) / injection
+    speeds = Fraction(parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps)
 
     def needed(row: Ints) -> Fraction | None:
         group = int(row[0]) * gpus
-        mbps = deadline.pod_mbps(injection, group, group * int(row[1]), reduces)
-        return None if mbps is None else (mbps - 1) * speeds
+        share = deadline.pod_share(injection, group, group * int(row[1]), reduces)
+        return None if share is None else share * speeds
 
     shares = _by_row([shape.g, shape.groups_per_pod], needed)
     down, up = parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps

@@ -24,6 +24,7 @@ from fabopt.schema.catalog import Server
 from fabopt.schema.topologies import families_of
 from fabopt.shelf import Shelf
 from fabopt.units import exact, mbps
+from fabopt.workload.deadline import Deadline
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Wants:
     """Figures that a case, or a point of a front, asks of a fabric.
 
     ``bisection``, ``alltoall``, ``allreduce``: least Mb/s per GPU; ``headroom``: least servers that can be added within
-    ``leaf_ratio``, the case's oversubscription at the leaves.
+    ``leaf_ratio``, the case's oversubscription at the leaves; ``deadline``: of a step of the case's model.
     """
 
     leaf_ratio: Fraction
@@ -39,6 +40,7 @@ class Wants:
     headroom: int = 0
     alltoall: Fraction = Fraction(0)
     allreduce: Fraction = Fraction(0)
+    deadline: Deadline | None = None
 
 
 @dataclass(frozen=True)

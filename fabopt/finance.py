@@ -13,6 +13,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache
 
+from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.finance import Finance
 from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, MILLIWATTS_PER_WATT, exact, rounded
 
@@ -87,7 +88,7 @@ def weights_of(metric: str, energy: Sequence[Fraction]) -> Weights:
 
     ``energy``: cents of a milliwatt from each stage on.
     """
-    if metric == "capex_usd":
+    if metric in ("capex_usd", EFFECTIVE):  # of the ratio, what a design costs in time (``fabopt.effective``)
         return Weights(1, 0, 0, 1)
     if metric == "power_w":
         return Weights(0, 1, 0, 1)

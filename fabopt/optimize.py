@@ -6,10 +6,11 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import floor
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +21,7 @@ from fabopt.billing import bill, stage_designs, totals_of
 from fabopt.clock import Clock, Settings
 from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import case_record, fabric_design, floor_use, parts_of
+from fabopt.effective import Ratio, RatioSearch, cents_per_effective_gpu
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.fabric import FabricProblem
 from fabopt.finance import Weights
@@ -32,7 +34,9 @@ from fabopt.placement.layout import POLICIES
 from fabopt.problem import Problem, estimating, problem_of
 from fabopt.read import Inputs
 from fabopt.roles import role_notes
+from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Alternative, Design, Objective, Totals
+from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.topologies import DESIGNED, TIERED, refused
 from fabopt.search import Search
 from fabopt.solvers import ENGINES
@@ -57,10 +61,11 @@ BEST_FOUND = " (the best found)"
 
 @dataclass(frozen=True)
 class Answer:
-    """A solved problem: the exact optimum with the candidates that make it."""
+    """A solved problem: the exact optimum with the candidates that make it; ``ratio``: where that was minimized."""
 
     problem: Problem
     optimum: Optimum
+    ratio: Ratio | None = None
 
     @property
     def picked(self) -> list[Picked]:
@@ -115,11 +120,14 @@ def _solve(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool)
     engine = settings.engine
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     settings.progress("sizing candidates")
-    optimum = Search(problem, settings, clock).run()
+    ratio = None
+    if problem.case.objective == EFFECTIVE:
+        ratio = RatioSearch(problem, settings, clock).run()
+    optimum = Search(problem, settings, clock).run() if ratio is None else ratio.optimum
     notes = tuple(notes_of(problem, inputs))
     if optimum.value is None:
         return _without_answer(inputs, problem, optimum, settings, clock, started, notes)
-    answer = Answer(problem, optimum)
+    answer = Answer(problem, optimum, ratio)
     others = tuple(_alternatives(answer, settings, clock)) if alternatives else ()
     design = design_of(answer, engine, time.perf_counter() - started, notes, others)
     return design.model_copy(update={"checks": verify(design)})
@@ -141,7 +149,7 @@ def design_of(
         case=case_record(problem),
         parts=parts_of(problem, fabrics, rows),
         status="optimal" if answer.optimum.verdict == "optimal" else "feasible",
-        objective=_objective(answer, totals, engine, seconds),
+        objective=_objective(answer, totals, use, engine, seconds),
         totals=totals,
         floor=floor_use(problem, answer.picked),
         fabrics=fabrics,
@@ -160,14 +168,13 @@ def in_metric(value: int, weights: Weights) -> int | float:
     return watts(rounded(Fraction(value, weights.scale)))
 
 
-def _objective(answer: Answer, totals: Totals, engine: str, seconds: float) -> Objective:
+def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: str, seconds: float) -> Objective:
     problem, optimum = answer.problem, answer.optimum
     metric = problem.case.objective
-    value = getattr(totals, metric)
-    assert optimum.value is not None
-    if in_metric(optimum.value, problem.weights) != value:
-        raise AssertionError(f"the program's objective {optimum.value} is not the design's {metric} {value}")
-    bound = None if optimum.bound is None else in_metric(optimum.bound, problem.weights)
+    value = getattr(totals if metric != EFFECTIVE else use, metric)
+    found, bound = _found_and_bound(answer)
+    if found is not None and found != value:
+        raise AssertionError(f"the search's objective {found} is not the design's {metric} {value}")
     gap = None if bound is None else (round((value - bound) / value, 6) if value else 0)
     if optimum.verdict == "optimal":
         bound, gap = value, 0
@@ -181,6 +188,18 @@ def _objective(answer: Answer, totals: Totals, engine: str, seconds: float) -> O
         candidates=optimum.sized,
         candidates_in_program=optimum.in_program,
     )
+
+
+def _found_and_bound(answer: Answer) -> tuple[int | float | None, int | float | None]:
+    """What the search says of its objective, and what is not below it; None if that is not known."""
+    problem, optimum, ratio = answer.problem, answer.optimum, answer.ratio
+    if problem.case.objective == EFFECTIVE:
+        if ratio is None or ratio.cents is None:
+            return None, None
+        return usd(rounded(ratio.cents)), None if ratio.bound is None else usd(floor(ratio.bound))
+    assert optimum.value is not None
+    bound = None if optimum.bound is None else in_metric(optimum.bound, problem.weights)
+    return in_metric(optimum.value, problem.weights), bound
 
 
 def notes_of(problem: Problem, inputs: Inputs) -> Iterator[str]:
@@ -256,15 +275,26 @@ def _alternatives(answer: Answer, settings: Settings, clock: Clock) -> Iterator[
                 return
             settings.progress(f"looking at the best design with {what} {value}")
             quiet = replace(settings, progress=lambda text: None)
-            other = Search(problem, quiet, clock, {fabric.name: restriction}, answer.optimum.value).run()
+            other = _rival(answer, problem, quiet, clock, {fabric.name: restriction})
             if other.value is not None:
                 yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
         if winner.standing is not None and len(problem.fabrics) == 1:
             flat = Search(problem, settings, clock).of_one(_on_flat_runs(problem, fabric, winner))
             if flat.value is not None:
                 yield _alternative(answer, Answer(problem, flat), index, "flat runs", f"{FLAT_RUN_M} m")
-    for naive in naive_plans(problem, answer.picked, settings, clock):
+    # the steps of plans that are only bills are not known
+    plans = () if answer.ratio is not None else naive_plans(problem, answer.picked, settings, clock)
+    for naive in plans:
         yield _of_sums(problem, sums_of(problem, answer.picked), naive.sums, naive.what, naive.value, naive.summary)
+
+
+def _rival(
+    answer: Answer, problem: Problem, settings: Settings, clock: Clock, restrictions: Mapping[str, Restriction]
+) -> Optimum:
+    """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
+    if answer.ratio is None:
+        return Search(problem, settings, clock, restrictions, answer.optimum.value).run()
+    return RatioSearch(problem, settings, clock, restrictions).near(answer.optimum)
 
 
 def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candidate | None:
@@ -318,7 +348,11 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
         summary += f"; {theirs.cables:,} cables; {_carries(problem, other.picked[index][0])}"
     if other.optimum.verdict != "optimal" and problem.plan is None:
         summary += BEST_FOUND
-    return _of_sums(problem, mine, theirs, what, named, summary)
+    made = _of_sums(problem, mine, theirs, what, named, summary)
+    if answer.ratio is None:
+        return made
+    values = [usd(rounded(cents_per_effective_gpu(problem, one.picked))) for one in (answer, other)]
+    return made.model_copy(update={"objective": values[1], "objective_delta": _difference(values[1], values[0])})
 
 
 def _carries(problem: Problem, candidate: Candidate) -> str:
@@ -376,6 +410,9 @@ def formulation_text(inputs: Inputs, form: Literal["lp", "mps"]) -> str:
 
     Variable ``fixed`` is 1 and carries the part of the objective that every candidate has.
     """
+    if inputs.case.objective == EFFECTIVE:
+        hint = "write objective: capex_usd for the program of the cheapest design"
+        raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
     problem = problem_of(inputs.case, inputs.catalog)
     optimum = Search(problem, Settings(), Clock(None)).run(ties=False)
     if optimum.program is None:

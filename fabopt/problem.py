@@ -93,7 +93,7 @@ class Problem:
     standing: dict[Hashable, Any] = field(default_factory=dict)
     # out-of-band fabrics with the ports of so many switches
     numbered: dict[tuple[FabricProblem, int], FabricProblem] = field(default_factory=dict)
-    # what searches have found, by fabric, part of its space, weights and slack
+    # what searches have found, by fabric, part of its space, weights and slack; steps of the model that were timed
     opened: dict[Hashable, Any] = field(default_factory=dict)
 
     def beside(self, fabric: FabricProblem, switches: int) -> FabricProblem:

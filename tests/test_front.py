@@ -16,7 +16,7 @@ from fabopt.front.budgets import Sizes, shrinks
 from fabopt.front.finder import Finder
 from fabopt.front.fronts import objectives_of, pareto_front
 from fabopt.front.knees import marked
-from fabopt.front.measures import MEASURES, UTILIZATION, least_mbps
+from fabopt.front.measures import MEASURES, OF_A_MODEL, least_mbps
 from fabopt.problem import Problem, problem_of
 from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Objective, Totals
@@ -27,8 +27,8 @@ from tests.small import Json, case, inputs
 
 # seeds with fronts of several points, and few enough designs to look at all of them
 SEEDS = {"linear": (2, 8, 16, 17, 18, 21, 22), "three_tier": (6, 7), "attached": (0, 5)}
-# utilization is of cases with a model, see tests/test_workload_designs.py
-PAIRS = list(combinations((name for name in MEASURES if name != UTILIZATION), 2))
+# figures of a step are of cases with a model, see tests/test_workload_designs.py and tests/test_effective.py
+PAIRS = list(combinations((name for name in MEASURES if name not in OF_A_MODEL), 2))
 PAIRS_A_CASE = 6
 SMALL = {"switches": {"leaf": ["lean", "small"], "spine": ["small"]}, "nics_per_server": [2, 4]}
 

@@ -72,6 +72,7 @@ ROOMS = (
     "tally",
     "opening",
     "search",
+    "effective",
     "naive",
     "inquiry",
     "crowding",

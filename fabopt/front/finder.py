@@ -12,14 +12,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabopt.clock import Clock, Settings
+from fabopt.effective import RatioSearch, in_time, useful_deadline
 from fabopt.fabric import FabricProblem, Wants
 from fabopt.finance import weights_of
 from fabopt.foresight import least_bisection_kbps
-from fabopt.front.measures import MEASURES, UTILIZATION, Measure, grades, least_mbps, measured
+from fabopt.front.measures import MEASURES, PREDICTED, UTILIZATION, Measure, grades, least_mbps, measured
 from fabopt.hardware import NicOption
 from fabopt.limits import Limits
 from fabopt.optimum import Optimum
 from fabopt.problem import Problem
+from fabopt.schema.case import EFFECTIVE
 from fabopt.search import Search
 from fabopt.shelf import Shelf
 from fabopt.topology.needs import Costs
@@ -81,7 +83,10 @@ class Finder:
         while left:
             first = left.pop(0)
             together = [first]
-            while first.is_price and left and left[0].sense == "minimize":
+            if first.name == EFFECTIVE:
+                # designs with the same ratio are told apart by the next demand
+                return self._least_ratio(demands)
+            while first.is_price and left and left[0].sense == "minimize" and left[0].name != EFFECTIVE:
                 together.append(left.pop(0))
             met = self._least(together, demands) if first.is_price else self._most(first, demands)
             if met is None:
@@ -92,10 +97,21 @@ class Finder:
     def _most(self, measure: Measure, demands: dict[str, int]) -> Met | None:
         """The best in a metric that the search does not minimize, at the least capex of all that are as good."""
         best = self._least([PRICE], demands)
+        if measure.name in (UTILIZATION, PREDICTED):
+            return None if best is None else self._halved(measure, best, demands)
         met = best
         while met is not None:
             best = met
             met = self._least([PRICE], {**demands, measure.name: better(measure, met)})
+        return best
+
+    def _halved(self, measure: Measure, best: Met, demands: dict[str, int]) -> Met:
+        """The most of a share that is at least what the best design met has: there are many steps up to it."""
+        high = measure.per_unit + 1
+        while high - best.grades[measure.name] > 1:
+            middle = (best.grades[measure.name] + high) // 2
+            met = self._least([PRICE], {**demands, measure.name: middle})
+            best, high = (best, middle) if met is None else (met, high)
         return best
 
     def _least(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
@@ -105,6 +121,14 @@ class Finder:
             self._solved[key] = self._solve(measures, demands)
         return self._solved[key]
 
+    def _least_ratio(self, demands: Demands) -> Met | None:
+        """The least of servers and network over GPUs that work."""
+        problem = asked(self.problem, demands)
+        if problem is None:
+            return None
+        found = RatioSearch(problem, self.settings, self.clock).run().optimum
+        return self._met(problem, found)
+
     def _solve(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
         problem = asked(self.problem, demands)
         if problem is None:
@@ -112,7 +136,9 @@ class Finder:
         first, *others = (one.name for one in measures)
         weights = weights_of(first, problem.energy_cents_per_mw)
         problem = replace(problem, weights=weights, then=tuple(others))
-        found = Search(problem, self.settings, self.clock).run()
+        return self._met(problem, Search(problem, self.settings, self.clock).run())
+
+    def _met(self, problem: Problem, found: Optimum) -> Met | None:
         # on large floors nothing is proven, and no design found means none
         if self.clock.is_over() or (found.verdict == "unknown" and problem.plan is None):
             raise StoppedError
@@ -150,7 +176,8 @@ def asked(problem: Problem, demands: Demands) -> Problem | None:
     fabrics = tuple(_wanting(problem, fabric, wanted, useful) for fabric in problem.fabrics)
     if any(not any(fabric.nics.values()) for fabric in fabrics):
         return None
-    return replace(problem, limits=limits, fabrics=fabrics)
+    problem = replace(problem, limits=limits, fabrics=fabrics)
+    return in_time(problem, useful_deadline(problem, wanted[PREDICTED])) if PREDICTED in wanted else problem
 
 
 def _limited(problem: Problem, limits: Limits, name: str, grade: int) -> Limits:

@@ -13,13 +13,15 @@ from fabopt.errors import Fault, fault
 from fabopt.front import pareto
 from fabopt.front.finder import Finder
 from fabopt.front.knees import marked
-from fabopt.front.measures import UTILIZATION, Measure, measure
+from fabopt.front.measures import OF_A_MODEL, Measure, measure
 from fabopt.front.points import Place, points_of, without_design
 from fabopt.front.sweep import catalog_hash
 from fabopt.problem import Problem, problem_of
 from fabopt.read import Inputs
 from fabopt.read.faults import refuse
+from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.workload.prediction import cluster_cents
 
 MOST_OBJECTIVES = 3
 FEWEST_POINTS = 2
@@ -46,6 +48,9 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
     if len(words) == MOST_OBJECTIVES and points is None:
         hint = "say how many, for example --points 30"
         faults.append(fault("--points", "", "a front of three metrics has too many points to show them all", hint=hint))
+    if len(words) == MOST_OBJECTIVES and any(one.name == EFFECTIVE for one in found):
+        hint = "trade it against one metric"
+        faults.append(fault("--minimize", "", "this is not traded against two others", EFFECTIVE, hint=hint))
     if faults:
         raise refuse(faults)
     return found
@@ -61,9 +66,7 @@ def pareto_front(
 ) -> Front:
     """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points."""
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
-    if problem.needs is None and any(one.name == UTILIZATION for one in objectives):
-        hint = "write workload: {model: ...}, see `fabopt models`"
-        raise refuse([fault("--maximize", "", "the case has no model to predict this of", UTILIZATION, hint=hint)])
+    check_predicted(problem, objectives)
     found = pareto.front(Finder(problem, settings, clock), objectives, points, report)
     traded = tuple(FrontObjective(metric=one.name, sense=one.sense) for one in objectives)
     place = Place(objectives[0].name, settings.engine)
@@ -82,6 +85,22 @@ def pareto_front(
         notes=(*inputs.notes, *_notes(found, objectives, points)),
         points=made,
     )
+
+
+def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:
+    """Raise ``InputError`` where figures of a model's step are asked for and the case does not give what they take."""
+    faults: list[Fault] = []
+    for one in objectives:
+        option = f"--{one.sense}"
+        if one.name in OF_A_MODEL and problem.needs is None:
+            hint = "write workload: {model: ...}, see `fabopt models`"
+            faults.append(fault(option, "", "the case has no model to predict this of", one.name, hint=hint))
+        elif one.name == EFFECTIVE and cluster_cents(0, False, problem.server, problem.servers) is None:
+            what = f"{problem.server.id} has no price_usd, and GPUs that wait cost nothing then"
+            hint = "give it one, in the catalog or a price book"
+            faults.append(fault(option, "", what, one.name, hint=hint))
+    if faults:
+        raise refuse(faults)
 
 
 def _none(inputs: Inputs, problem: Problem, place: Place, settings: Settings, clock: Clock) -> tuple[FrontPoint, ...]:

@@ -12,10 +12,11 @@ from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
 from fabopt.fabric import FabricProblem
-from fabopt.foresight import PER_ONE, least_utilization_grade
+from fabopt.foresight import PER_ONE, least_utilization_grade, prediction_of
 from fabopt.metrics import figures
 from fabopt.ordering import Picked, energy_of, order_of, sums_of
 from fabopt.problem import Problem
+from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Sense
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.wants import headroom
@@ -27,6 +28,8 @@ FINER = 1000
 PER_GBPS = 10**6
 # Only of cases with a model.
 UTILIZATION = "least_gpu_utilization"
+PREDICTED = "gpu_utilization"
+OF_A_MODEL = (UTILIZATION, PREDICTED, EFFECTIVE)
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ MEASURES: Mapping[str, Measure] = {
         Measure("bisection_gbps_per_gpu", "maximize", PER_GBPS),
         Measure("headroom_servers", "maximize", 1),
         Measure(UTILIZATION, "maximize", PER_ONE),
+        Measure(PREDICTED, "maximize", PER_ONE),
+        Measure(EFFECTIVE, "minimize", 100),
     )
 }
 ALIASES = {"bisection": "bisection_gbps_per_gpu"}
@@ -92,6 +97,7 @@ def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
         "bisection_gbps_per_gpu": min(_kbps(one.bisection) for one in speeds),
         "headroom_servers": min(int(_headroom(fabric, one)) for fabric, one in pairs),
         **_useful(problem, pairs),
+        **_predicted(problem, picked),
     }
 
 
@@ -102,6 +108,17 @@ def _useful(problem: Problem, pairs: Sequence[tuple[FabricProblem, Clos | Direct
     design = next(one for fabric, one in pairs if fabric.name == problem.needs.fabric)
     grade = least_utilization_grade(problem, _kbps(figures(design, problem.gpus).bisection))
     return {} if grade is None else {UTILIZATION: grade}
+
+
+def _predicted(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
+    """What is predicted of a case with a model: how much of the GPUs works, and what that costs if servers do."""
+    prediction = prediction_of(problem, picked, sums_of(problem, picked).cents)
+    if prediction is None:
+        return {}
+    used = prediction.step.utilization(prediction.workload)
+    found = {PREDICTED: rounded(used * PER_ONE)}
+    per_gpu = prediction.per_effective_gpu_cents(used)
+    return found if per_gpu is None else {**found, EFFECTIVE: per_gpu}
 
 
 def measured(problem: Problem) -> frozenset[str]:

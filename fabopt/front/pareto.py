@@ -18,6 +18,7 @@ from fabopt.front.finder import Finder, Met, StoppedError, better
 from fabopt.front.listed import Listed, Listing, can_be_listed
 from fabopt.front.measures import Measure
 from fabopt.front.mixes import TooManyMixesError
+from fabopt.schema.case import EFFECTIVE
 
 # A file has no more points than this: links of which each can be a trade of its own make fronts of 100,000 and more.
 MOST_POINTS = 10_000
@@ -100,12 +101,16 @@ def _every(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
 
 def _ties(first: Measure, second: Measure) -> tuple[Measure, ...]:
     """Metrics to be best in, in order. The best of something to maximize comes with the next step."""
+    if first.name == EFFECTIVE:
+        return (first,)
     return (first, second) if second.sense == "minimize" or not first.is_price else (first,)
 
 
 def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
-    """Objectives with one that the search can minimize in front: capex, then tco, then power."""
-    return sorted(objectives, key=lambda one: (not one.is_price, one.name, objectives.index(one)))
+    """Objectives with one that the search can minimize in front: the ratio, else capex, tco or power."""
+    return sorted(
+        objectives, key=lambda one: (one.name != EFFECTIVE, not one.is_price, one.name, objectives.index(one))
+    )
 
 
 def _filled(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:

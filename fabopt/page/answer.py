@@ -47,7 +47,11 @@ def _bought(totals: Totals) -> str:
 
 def _claim(design: Design) -> str:
     if design.status == "optimal":
-        least = {"capex_usd": "costs less", "power_w": "draws less power"}
+        least = {
+            "capex_usd": "costs less",
+            "power_w": "draws less power",
+            "usd_per_effective_gpu": "costs less per effective GPU",
+        }
         less = least.get(design.objective.metric, f"has a lower {metric_name(design.objective.metric)}")
         return f"No other design of the space that was searched {less}: this is proven."
     if design.objective.gap is None:

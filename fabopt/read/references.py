@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from fabopt.demand import computing, stages_of
 from fabopt.errors import Fault, fault, nearest
 from fabopt.rails import FEWEST_RAILS, cannot_forward
 from fabopt.read.roles import check_roles
 from fabopt.read.workload import check_workload
-from fabopt.schema.case import Case, Fabric
+from fabopt.schema.case import EFFECTIVE, Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.topologies import refused
 from fabopt.units import mbps
+from fabopt.workload.prediction import cluster_cents
 
 _A_KIND = dict(
     zip(KINDS, ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a server"), strict=True),
@@ -42,14 +44,23 @@ def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
         if server is not None:
             check.own_rails(fabric, f"fabrics[{index}]", server)
     check.procurement(case.procurement)
+    check.effective(case)
     if server is not None and not check.faults:
         check.faults += check_workload(case, server, file)
     return check.faults
 
 
 def check_counted_servers(case: Case, catalog: Catalog, file: str) -> list[Fault]:
-    """Return what a server that counts (``include_servers``) does not say of itself, price books applied."""
+    """Return what a server that counts (``include_servers``, or in the objective) does not say of itself, price books
+    applied.
+    """
     server = next(one for one in catalog.servers if one.id == case.server)
+    if (
+        case.objective == EFFECTIVE
+        and cluster_cents(0, False, server, stages_of(case, server)[-1].servers or 0) is None
+    ):
+        return [fault(file, "objective", f"{server.id} has no price_usd, and GPUs that wait cost nothing then",
+                      EFFECTIVE, hint="give it one, in the catalog or a price book")]  # fmt: skip
     if not case.include_servers:
         return []
     missing = [name for name in ("price_usd", "power_w") if getattr(server, name) is None]
@@ -123,6 +134,18 @@ class _Check:
                 self.ids_of("switches", ids, f"{path}.switches.{tier}")
         if fabric.group_by == "rack" and case.site.servers_per_rack is None and case.site.floor is None:
             self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
+
+    def effective(self, case: Case) -> None:
+        """A cost of GPUs that work takes a model that says how long they wait, and for which fabric."""
+        if case.objective != EFFECTIVE:
+            return
+        hint = "minimize capex_usd, tco_usd or power_w, or"
+        if case.workload is None or case.workload.model is None:
+            self.report("objective", "the case has no model to say how long GPUs wait", EFFECTIVE,
+                        hint=f"{hint} write workload: {{model: ...}}, see `fabopt models`")  # fmt: skip
+        if computing(case) is None:
+            self.report("objective", "the case has no fabric of role compute that GPUs wait for", EFFECTIVE,
+                        hint=f"{hint} add one")  # fmt: skip
 
     def topologies(self, fabric: Fabric, path: str, case: Case) -> None:
         """Report what a case asks for that its families cannot do."""

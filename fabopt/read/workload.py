@@ -10,7 +10,7 @@ from fabopt.files import read_bytes, shown
 from fabopt.library import by_name, is_path, names
 from fabopt.read.faults import refuse, validated
 from fabopt.read.text import parse_yaml
-from fabopt.schema.case import Case
+from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.catalog import Server
 from fabopt.schema.model import Model
 from fabopt.workload.checks import wrongs_of
@@ -42,10 +42,21 @@ def _parsed(path: Path) -> Model:
 
 def with_model(case: Case, base: Path, file: str) -> Case:
     """The case with its model in the place of the model's name; ``InputError`` if that cannot be read."""
+    case = with_open_limit(case)
     if case.workload is None or not isinstance(case.workload.model, str):
         return case
     model = read_model(case.workload.model, base, file, _WHERE)
     return case.model_copy(update={"workload": case.workload.model_copy(update={"model": model})})
+
+
+def with_open_limit(case: Case) -> Case:
+    """The case with no limit on exposed communication where a ratio decides, unless the case says one."""
+    wanted = case.workload
+    if case.objective != EFFECTIVE or wanted is None or wanted.model is None:
+        return case
+    if "max_exposed_communication" in wanted.model_fields_set:
+        return case
+    return case.model_copy(update={"workload": wanted.model_copy(update={"max_exposed_communication": 1})})
 
 
 def check_workload(case: Case, server: Server, file: str) -> list[Fault]:

@@ -15,7 +15,12 @@ from fabopt.schema.design import (
     TorusStructure,
 )
 
-_METRICS = {"capex_usd": "purchase price", "tco_usd": "total cost of ownership", "power_w": "power"}
+_METRICS = {
+    "capex_usd": "purchase price",
+    "tco_usd": "total cost of ownership",
+    "power_w": "power",
+    "usd_per_effective_gpu": "cost per effective GPU",
+}
 _MANY = {"leaf": "leaves", "switch": "switches"}
 _TIERS = {1: "one switch tier", 2: "two switch tiers", 3: "three switch tiers"}
 
@@ -27,7 +32,7 @@ def metric_name(metric: str) -> str:
 
 def metric_value(metric: str, value: int | float) -> str:
     """A value of the objective with its unit."""
-    return money(value) if metric.endswith("_usd") else power(value)
+    return money(value) if "usd" in metric else power(value)
 
 
 def headline(design: Design) -> str:
@@ -45,7 +50,11 @@ def headline(design: Design) -> str:
 
 
 def _claim(design: Design) -> str:
-    least = {"capex_usd": "the cheapest there is", "power_w": "the least power there is"}
+    least = {
+        "capex_usd": "the cheapest there is",
+        "power_w": "the least power there is",
+        "usd_per_effective_gpu": "the least servers and network per GPU that works",
+    }
     if design.status == "optimal":
         return least.get(design.objective.metric, f"the least {metric_name(design.objective.metric)} there is")
     if design.objective.gap is None:

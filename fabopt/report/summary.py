@@ -188,7 +188,7 @@ def _alternative_table(design: Design) -> Table:
         ]
         for one in design.alternatives
     ]
-    if design.objective.metric == "tco_usd":
+    if design.objective.metric not in ("capex_usd", "power_w"):
         columns.append((f"more {metric}", True))
         for row, one in zip(rows, design.alternatives, strict=True):
             row.append(signed_money(one.objective_delta))

@@ -15,6 +15,8 @@ PLACES = {"domain": "scale-up domain", "leaf": "leaf", "pod": "pod", "fabric": "
 _BYTES = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 _SECONDS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 _BILLION = 10**9
+# Ratios that stand for any.
+ANY_RATIO = 10**6
 _PERCENT = 100
 
 
@@ -38,6 +40,8 @@ def needs_line(use: WorkloadUse) -> str:
     needs = use.needs
     if not needs.min_gbps_per_gpu:
         return f"{use.model} needs no network: nothing leaves the scale-up domains"
+    if min(needs.max_oversubscription.values()) >= ANY_RATIO:
+        return f"{use.model} is given no least bandwidth: what its GPUs wait is weighed against what the network costs"
     ratios = ", ".join(f"{plain(ratio)}:1 at the {role}" for role, ratio in needs.max_oversubscription.items())
     binds = f"; {needs.binding} binds" if needs.binding is not None else ""
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Annotated, Literal, Self, cast
+from typing import Annotated, Final, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -35,7 +35,9 @@ Ids = Annotated[tuple[Identifier, ...], Field(min_length=1)]
 KEBAB = r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$"
 CALENDAR_MONTH = r"^20[0-9]{2}-(?:0[1-9]|1[0-2])$"
 Topology = Literal["clos", "rail-only", "dragonfly", "dragonfly+", "torus", "hyperx", "any"]
-Metric = Literal["capex_usd", "tco_usd", "power_w"]
+Metric = Literal["capex_usd", "tco_usd", "power_w", "usd_per_effective_gpu"]
+# Servers and network over GPUs that work.
+EFFECTIVE: Final = "usd_per_effective_gpu"
 NetworkRacks = Literal["any", "middle", "end", "row"]
 # The largest halls have some thousands of racks; the tables of a floor grow with the square of the crossings.
 MAX_ROWS = 1000

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from fabopt.schema.case import Case, Fabric
+from fabopt.schema.case import EFFECTIVE, Case, Fabric
 
 
 class Feature(NamedTuple):
@@ -43,6 +43,9 @@ RESILIENCE = Feature(
 SEVERAL_FAILURES = Feature(
     "bandwidth left after several switches or cables fail", "resilience", True, _asks_for_several
 )
+RATIO = Feature(
+    "the objective usd_per_effective_gpu", "objective", False, lambda case, fabric: case.objective == EFFECTIVE
+)
 OWN_RAILS = Feature("planes that are rails", "planes", True, lambda case, fabric: fabric.planes == "rails")
 DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric.homing == "dual")
 
@@ -50,10 +53,10 @@ DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "clos": (),
     "rail-only": (),
-    "hyperx": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "torus": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "dragonfly+": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "hyperx": (RATIO, FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "torus": (RATIO, FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "dragonfly": (RATIO, FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "dragonfly+": (RATIO, FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
 }
 DESIGNED = tuple(UNSUPPORTED)
 # Those with leaves and spines, whose tiers can be counted.

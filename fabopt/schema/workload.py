@@ -43,7 +43,7 @@ class Workload(Strict):
     model: Word | Model | None = None
     plan: PlanChanges = PlanChanges()
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
-    max_exposed_communication: Annotated[float, Field(gt=0, lt=1)] = DEFAULT_EXPOSED
+    max_exposed_communication: Annotated[float, Field(gt=0, le=1)] = DEFAULT_EXPOSED
 
     @model_validator(mode="after")
     def _profile_or_model(self) -> Self:

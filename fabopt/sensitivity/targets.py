@@ -11,6 +11,7 @@ from fabopt.pricing import KIND_OF_WORD, products
 from fabopt.problem import Problem
 from fabopt.read import Inputs
 from fabopt.read.faults import refuse
+from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import BomRow
 
 
@@ -55,6 +56,10 @@ def _unanswerable(inputs: Inputs) -> list[Fault]:
     case, file = inputs.case, inputs.case_file
     what = "price ranges are not worked out under this limit"
     hint = "leave it out, or use `fabopt solve --price-change`"
+    if case.objective == EFFECTIVE:
+        what = "price ranges of a ratio are not worked out"
+        hint = "minimize capex_usd, or use `fabopt solve --price-change`"
+        return [fault(file, "objective", what, EFFECTIVE, hint=hint)]
     budgets = [
         (f"stages.{at}.limits.budget_usd", stage.limits.budget_usd) for at, stage in enumerate(case.stages or ())
     ]

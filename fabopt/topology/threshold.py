@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -49,16 +49,24 @@ class Threshold:
 
     Costs have shape (metrics, size): row 0 is the objective, the others those that ``caps`` limits. Without
     ``prune`` the objective cuts nothing. ``found``: what other parts of the space have given, which is added to.
+    ``admits``: which candidates of a batch may be kept at all; None: all.
     """
 
     def __init__(
-        self, fabric: FabricProblem, caps: Floats, slack: float, prune: bool, found: Found | None = None
+        self,
+        fabric: FabricProblem,
+        caps: Floats,
+        slack: float,
+        prune: bool,
+        found: Found | None = None,
+        admits: Callable[[Batch], NDArray[np.bool_]] | None = None,
     ) -> None:
         self.found = Found() if found is None else found
         self._fabric = fabric
         self._caps = [(metric, cap * (1 + RELATIVE_SLACK)) for metric, cap in enumerate(caps) if np.isfinite(cap)]
         self._slack = slack
         self._prune = prune
+        self._admits = admits
 
     @property
     def limit(self) -> float:
@@ -87,6 +95,8 @@ class Threshold:
         """Keep what is below the threshold, and lower it to the least cost that is offered."""
         self.found.sized += batch.cost.shape[1]
         kept = self._cut(batch)
+        if kept is not None and self._admits is not None:
+            kept = _some(kept, self._admits(kept))
         if kept is not None:
             self.found.batches.append(kept._replace(fabric=self._fabric))
             self.found.least = min(self.found.least, float(kept.cost[0].min()))
@@ -97,8 +107,12 @@ class Threshold:
         return self.found
 
     def _cut(self, batch: Batch) -> Batch | None:
-        inside = self.within(batch.cost)
-        if inside.all():
-            return batch
-        kept = np.flatnonzero(inside)
-        return batch._replace(shape=batch.shape.take(kept), cost=batch.cost[:, kept]) if kept.size else None
+        return _some(batch, self.within(batch.cost))
+
+
+def _some(batch: Batch, inside: NDArray[np.bool_]) -> Batch | None:
+    """Some candidates of a batch; None if there are none."""
+    if inside.all():
+        return batch
+    kept = np.flatnonzero(inside)
+    return batch._replace(shape=batch.shape.take(kept), cost=batch.cost[:, kept]) if kept.size else None

@@ -5,9 +5,11 @@ All in exact fractions of seconds, so that the same case gives the same figures 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
 
 from fabopt.schema.catalog import Server
 from fabopt.schema.model import Model, Plan
@@ -42,6 +44,14 @@ class Network:
     reduces: bool = False
 
 
+class Way(NamedTuple):
+    """A way to run a call. ``over``: bytes of it for each GPU over the boundaries that it crosses, inside out."""
+
+    algorithm: Algorithm
+    latency_s: Fraction
+    over: dict[str, Fraction]
+
+
 @dataclass(frozen=True)
 class Workload:
     """A model on GPUs of a server: all that does not depend on the network."""
@@ -71,10 +81,27 @@ class Workload:
         """
         return (self.plan.pipeline - 1) / (self.plan.virtual_stages * self.micro_batches)
 
+    @cached_property
+    def traffic(self) -> tuple[Traffic, ...]:
+        """All calls of a step."""
+        return traffic_of(self.model, self.ranks)
+
+    @cached_property
+    def _flops(self) -> dict[bool, Fraction]:
+        found = flops(self.model, self.plan.recomputation)
+        return {
+            hardware: Fraction((found.hardware if hardware else found.model) * self.plan.batch, self.ranks.gpus)
+            for hardware in (False, True)
+        }
+
+    @cached_property
+    def ways(self) -> dict[Hashable, tuple[Way, ...]]:
+        """Ways to run calls that have been worked out: they are asked for at many bandwidths."""
+        return {}
+
     def gpu_flops(self, hardware: bool) -> Fraction:
         """Operations of a GPU in a step; ``hardware``: with what is computed again."""
-        found = flops(self.model, self.plan.recomputation)
-        return Fraction((found.hardware if hardware else found.model) * self.plan.batch, self.ranks.gpus)
+        return self._flops[hardware]
 
 
 def workload_of(model: Model, ranks: Ranks, server: Server, utilization: float | None) -> Workload:
@@ -125,7 +152,8 @@ class Step:
 
 def step_on(workload: Workload, network: Network) -> Step:
     """A step of a workload on a network."""
-    costs = [_cost(workload, network, one) for one in traffic_of(workload.model, workload.ranks)]
+    rates = _rates(network, workload.domain_mbps)
+    costs = [_cost(one, _ways(workload, network, number, one), rates) for number, one in enumerate(workload.traffic)]
     near = [one for one in costs if one.place == DOMAIN]
     far = [one for one in costs if one.place != DOMAIN]
     compute_s = workload.gpu_flops(hardware=True) / (workload.peak_flops * MATMUL_SHARE)
@@ -141,25 +169,35 @@ def step_on(workload: Workload, network: Network) -> Step:
     )
 
 
-def _cost(workload: Workload, network: Network, traffic: Traffic) -> Cost:
+def _cost(traffic: Traffic, ways: Sequence[Way], rates: Mapping[str, Fraction]) -> Cost:
     """The fastest way to run the calls: latency, and the slowest of the boundaries that they cross."""
-    group = traffic.group
-    inside = group.inside(workload.domain_gpus)
-    boundaries = _boundaries(workload, network)
-    crossed = [
-        (place, group.inside(block), rate) for place, block, rate in boundaries if group.inside(block) < group.size
-    ]
-    far = inside < group.size
-    ways = []
-    for algorithm in algorithms(traffic.operation, far and network.reduces):
-        over = {place: _over(traffic, algorithm, members, place) for place, members, _ in crossed}
-        slowest = max((over[place] / rate for place, _, rate in crossed), default=Fraction(0))
-        seconds = latency_s(traffic.operation, algorithm, group.size, inside) + slowest
-        ways.append((traffic.calls * seconds, algorithm, over))
-    time_s, algorithm, over = min(ways, key=lambda way: way[0])
-    place = _place_after(crossed[-1][0])
+    taken = []
+    for algorithm, latency, over in ways:
+        slowest = max((amount / rates[place] for place, amount in over.items()), default=Fraction(0))
+        taken.append((traffic.calls * (latency + slowest), algorithm, over))
+    time_s, algorithm, over = min(taken, key=lambda way: way[0])
     bytes_over = {place: traffic.calls * amount for place, amount in over.items()}
-    return Cost(traffic, place, algorithm, max(bytes_over.values()), bytes_over, time_s)
+    return Cost(traffic, _place_after(list(over)[-1]), algorithm, max(bytes_over.values()), bytes_over, time_s)
+
+
+def _ways(workload: Workload, network: Network, number: int, traffic: Traffic) -> tuple[Way, ...]:
+    """All ways to run a call, whatever the bandwidth; ``number``: which one of the step it is."""
+    group = traffic.group
+    behind = {place: group.inside(block) for place, block in _blocks(workload, network)}
+    crossed = {place: members for place, members in behind.items() if members < group.size}
+    key = (number, tuple(crossed.items()), network.reduces)
+    if key not in workload.ways:
+        inside = group.inside(workload.domain_gpus)
+        found = algorithms(traffic.operation, inside < group.size and network.reduces)
+        workload.ways[key] = tuple(
+            Way(
+                one,
+                latency_s(traffic.operation, one, group.size, inside),
+                {place: _over(traffic, one, members, place) for place, members in crossed.items()},
+            )
+            for one in found
+        )
+    return workload.ways[key]
 
 
 def _over(traffic: Traffic, algorithm: Algorithm, inside: int, place: str) -> Fraction:
@@ -170,17 +208,22 @@ def _over(traffic: Traffic, algorithm: Algorithm, inside: int, place: str) -> Fr
     return share * crossing(traffic.operation, algorithm, traffic.group.size, inside, traffic.message)
 
 
-def _boundaries(workload: Workload, network: Network) -> list[tuple[str, int, Fraction]]:
-    """(what is crossed, GPUs behind it, bytes a second for each of them), from the inside out."""
+def _blocks(workload: Workload, network: Network) -> list[tuple[str, int]]:
+    """(what is crossed, GPUs behind it), from the inside out."""
     leaf = max(workload.domain_gpus, network.leaf_gpus)
-    rates = [
-        ("gpu", 1, workload.domain_mbps),
-        ("server", workload.domain_gpus, network.server_mbps),
-        ("leaf", leaf, network.leaf_mbps),
-        ("pod", max(leaf, network.pod_gpus), network.pod_mbps),
-    ]
-    start = 0 if workload.domain_gpus > 1 else 1
-    return [(place, block, rate * _BYTES_PER_MBPS * PAYLOAD) for place, block, rate in rates[start:]]
+    blocks = [("gpu", 1), ("server", workload.domain_gpus), ("leaf", leaf), ("pod", max(leaf, network.pod_gpus))]
+    return blocks if workload.domain_gpus > 1 else blocks[1:]
+
+
+def _rates(network: Network, domain_mbps: Fraction) -> dict[str, Fraction]:
+    """Bytes of payload a second for each GPU, by what is crossed."""
+    rates = {
+        "gpu": domain_mbps,
+        "server": network.server_mbps,
+        "leaf": network.leaf_mbps,
+        "pod": network.pod_mbps,
+    }
+    return {place: rate * _BYTES_PER_MBPS * PAYLOAD for place, rate in rates.items()}
 
 
 def _place_after(crossed: str) -> Place:

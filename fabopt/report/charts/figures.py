@@ -18,6 +18,8 @@ _NAMES = {
     "bisection_gbps_per_gpu": "bisection, Gb/s per GPU",
     "headroom_servers": "servers that could still join",
     "least_gpu_utilization": "GPU utilization, at least",
+    "gpu_utilization": "GPU utilization",
+    "usd_per_effective_gpu": "cost per effective GPU",
     BUDGET_KEY: "budget",
 }
 _UNITS = ("usd", "w", "gbps", "m")

@@ -139,7 +139,8 @@ class Bounds:
     @_remembered()
     def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
         options = [one for one in self.fabric.switches[protocol][role] if one.id != without]
-        return undominated_switches(options) if self.prune else options
+        timed = self.fabric.wants is not None and self.fabric.wants.deadline is not None
+        return undominated_switches(options, reducing=timed) if self.prune else options
 
     @_remembered("server-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:

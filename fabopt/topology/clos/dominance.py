@@ -11,6 +11,7 @@ from typing import Any
 from fabopt.goods import Item
 from fabopt.hardware import NicOption, SwitchType
 from fabopt.links import beats
+from fabopt.workload.prediction import REDUCES
 
 
 def _no_dearer(one: Item | None, other: Item | None) -> bool:
@@ -35,12 +36,20 @@ def _switch_order(one: SwitchType) -> tuple[Any, ...]:
     return one.item.unit_cents, one.item.power_mw, one.item.rack_milliunits, one.id
 
 
-def undominated_switches(options: Sequence[SwitchType]) -> list[SwitchType]:
-    """Drop a switch where another one serves as it does, costs, draws and stands for no more, and wins a tie."""
+def undominated_switches(options: Sequence[SwitchType], reducing: bool = False) -> list[SwitchType]:
+    """Drop a switch where another one serves as it does, costs, draws and stands for no more, and wins a tie.
+
+    ``reducing``: only if it also reduces what goes through it where the other one does.
+    """
     kept: list[SwitchType] = []
     # whoever beats a switch comes before it in this order, and what beats the beaten beats it too
     for one in sorted(options, key=_switch_order):
-        if not any(_no_dearer(other.item, one.item) and _serves_as(other, one) for other in kept):
+        if not any(
+            _no_dearer(other.item, one.item)
+            and _serves_as(other, one)
+            and (not reducing or REDUCES in other.product.features or REDUCES not in one.product.features)
+            for other in kept
+        ):
             kept.append(one)
     return kept
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabopt.topology.clos import classes
+from fabopt.topology.clos import classes, timely
 from fabopt.topology.clos.bounds import Block, Bounds
 from fabopt.topology.clos.floored import switch_box
 from fabopt.topology.clos.shape import (
@@ -143,6 +143,7 @@ class Leaves:
         fewest = self.bounds.leaf_uplinks(endpoints, block.down, block.uplinks)
         gpus = self.problem.server.gpus
         fewest = np.maximum(fewest, leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
+        fewest = np.maximum(fewest, timely.leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
         fewest = np.maximum(fewest, classes.leaf_uplinks(self.fabric, self._parts(block), shape))
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self.bounds.reserved(endpoints))
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)

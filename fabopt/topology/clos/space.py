@@ -13,15 +13,19 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fabopt.fabric import FabricProblem
 from fabopt.hardware import NicOption
 from fabopt.problem import Problem
 from fabopt.topology.clos.bounds import Block, Bounds
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.clos.timely import in_time
 from fabopt.topology.family import ANYTHING, Restriction
 from fabopt.topology.needs import Costs, Floats, ceil_of
-from fabopt.topology.threshold import Found, Threshold
+from fabopt.topology.threshold import Batch, Found, Threshold
 
 
 class _Bounded(NamedTuple):
@@ -70,19 +74,26 @@ class ClosSpace:
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        threshold = Threshold(self.fabric, self.caps, slack, self.prune, found)
+        threshold = Threshold(self.fabric, self.caps, slack, self.prune, found, self._in_time)
         self._open_all(threshold, Leaves(self.bounds, threshold, plain=False))
         return threshold.close()
 
     def any_candidate(self) -> Found:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
         for plain in (True, False):
-            threshold = Threshold(self.fabric, self.caps, 0.0, self.prune)
+            threshold = Threshold(self.fabric, self.caps, 0.0, self.prune, None, self._in_time)
             leaves = Leaves(self.bounds, threshold, plain)
             self._open_all(threshold, leaves, first=True)
             if threshold.found.batches or threshold.found.stopped or not leaves.sizes_met:
                 break
         return threshold.close()
+
+    @property
+    def _in_time(self) -> Callable[[Batch], NDArray[np.bool_]] | None:
+        """Which candidates are fast enough, where that is asked for."""
+        if self.fabric.wants is None or self.fabric.wants.deadline is None:
+            return None
+        return lambda batch: in_time(self.fabric, batch, self.problem.server.gpus)
 
     def _open_all(self, threshold: Threshold, leaves: Leaves, first: bool = False) -> None:
         """Open blocks, the lowest bound first, until it is past the threshold; with ``first``, until one is found."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fabopt.hardware import CageUse, SwitchType
 from fabopt.links import Assembly
 from fabopt.placement.place import SwitchBox
+from fabopt.topology.clos import timely
 from fabopt.topology.clos.bounds import Block, Bounds, Upper
 from fabopt.topology.clos.floored import switch_box
 from fabopt.topology.clos.shape import (
@@ -256,6 +257,7 @@ class Spines:
         endpoints = most_endpoints(shape, self.fabric.attachment_ports)
         gpus = self.bounds.problem.server.gpus
         fewest = np.maximum(fewest, spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
+        fewest = np.maximum(fewest, timely.spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
         most = uplinks_that_fit(spine.switch, spine.down, up, down)
         boxes = stack.planes * shape.pods * shape.spines
         switches = np.multiply.outer(self.costs.of(spine.switch.item), boxes)

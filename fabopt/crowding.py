@@ -8,6 +8,7 @@ import numpy as np
 
 from fabopt.floor import FloorPlan, racks_needed
 from fabopt.inquiry import Inquiry
+from fabopt.nodes import Lodging
 from fabopt.places.apart import TooFar, too_far_apart
 from fabopt.problem import Problem, estimating
 from fabopt.schema.design import Conflict
@@ -29,7 +30,9 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     joined = plan.usable_racks - len(lost)
     if needed > joined:
         detail = f"{problem.servers} servers, {problem.servers_per_rack} a rack, fill {needed} racks; "
-        detail += f"the floor has {joined} that are neither blocked nor reserved"
+        boxes = Lodging(problem.case).taken
+        others = f"blocked, reserved nor for attachments ({', '.join(boxes[:MOST_NAMED])})" if boxes else ""
+        detail += f"the floor has {joined} that are neither {others or 'blocked nor reserved'}"
         if lost:
             detail += f", and no tray joins {', '.join(lost[:MOST_NAMED])} to these: a cross tray between them would"
         yield Conflict(limit="site.floor", value=joined, needed=needed, detail=detail)

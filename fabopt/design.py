@@ -13,6 +13,7 @@ from fabopt.expansion import growth_of
 from fabopt.fabric import FabricProblem
 from fabopt.hardware import NicOption
 from fabopt.metrics import all_figures, failures_left
+from fabopt.nodes import Lodging, nodes_of, racks_in_use
 from fabopt.ordering import Picked
 from fabopt.problem import Problem
 from fabopt.schema.base import Strict
@@ -24,15 +25,17 @@ from fabopt.schema.design import (
     LinkPart,
     LinkRow,
     NicUse,
+    Placement,
     PortUse,
     TierUse,
+    Totals,
 )
 from fabopt.topology.candidate import End, Option, RowShare
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.floored import grid_of
 from fabopt.topology.families import FAMILIES
 from fabopt.topology.family import LinkUse, Tier
-from fabopt.units import gbps
+from fabopt.units import exact, gbps, plain_fraction
 
 NO_MEDIUM = "none"
 
@@ -60,12 +63,20 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         links=tuple(_link_rows(problem, fabric, part.links, units)),
         oversubscription=found.ratios(),
         metrics=found.metrics(),
-        placement=part.placement,
+        placement=_placement(problem, fabric, part.placement),
         growth=growth_of(problem, fabric, candidate.design, units),
         failures=failures_left(
             candidate.design, problem.server.gpus, [(one.failed, one.count) for one in fabric.resilience]
         ),
     )
+
+
+def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | None) -> Placement | None:
+    """Where switches stand, and the boxes of attachments; None without a floor plan."""
+    if switches is None:
+        return None
+    boxes = {name: places for (owner, name), places in Lodging(problem.case).places.items() if owner == fabric.name}
+    return switches.model_copy(update={"attachments": boxes})
 
 
 def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
@@ -78,6 +89,21 @@ def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
             classes = tuple(whole_metres(length) for length in grid_of(problem).tolist())
             return FloorUse(servers_per_rack=layout.per_rack, server_racks=racks, length_classes_m=classes)
     return None
+
+
+def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign], floor: FloorUse | None) -> Totals:
+    """Totals with the racks in which something stands and the units of all of it; as they are without a floor."""
+    if floor is None:
+        return totals
+    racks = set(floor.server_racks)
+    for fabric in fabrics:
+        if fabric.placement is not None:
+            stands = fabric.placement
+            racks |= {rack for rack, _ in (*stands.leaf, *stands.spine, *stands.core)}
+            racks |= racks_in_use(stands.attachments.values())
+    boxes = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in nodes_of(problem.case))
+    units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + boxes
+    return totals.model_copy(update={"racks": len(racks), "cluster_rack_units": plain_fraction(units)})
 
 
 def _nic_use(nic: NicOption) -> NicUse:

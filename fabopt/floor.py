@@ -101,12 +101,12 @@ class FloorPlan:
     row, position       both from 0
     x_m, y_m            along the row from its beginning to the rack's middle; across, from the first row's middle
     blocked, reserved   nothing stands there and the row's tray is cut; somebody else's, the tray passes
-    usable              neither of both
+    usable              neither of both, and not one of ``taken``, in which something else stands
 
     ``ValueError`` if the floor contradicts itself; one of a case file does not, but a design file may be damaged.
     """
 
-    def __init__(self, floor: Floor) -> None:
+    def __init__(self, floor: Floor, taken: Iterable[str] = ()) -> None:
         self.floor = floor
         rows, length = floor.rows, floor.racks_per_row
         if len(floor.aisles_m) != rows - 1 or floor.cross_positions[-1] > length:
@@ -120,7 +120,7 @@ class FloorPlan:
         self.y_m: Floats = self._row_m[self.row]
         self.blocked = self._marked(floor.blocked)
         self.reserved = self._marked(floor.reserved)
-        self.usable: Bools = ~(self.blocked | self.reserved)
+        self.usable: Bools = ~(self.blocked | self.reserved | self._marked(taken))
 
     def __len__(self) -> int:
         """How many racks, usable or not."""

@@ -20,7 +20,7 @@ from fabopt import __version__
 from fabopt.billing import bill, stage_designs, totals_of
 from fabopt.clock import Clock, Settings
 from fabopt.conflicts import conflicts_of, obstacles_of
-from fabopt.design import case_record, fabric_design, floor_use, parts_of
+from fabopt.design import case_record, fabric_design, floor_use, parts_of, with_racks
 from fabopt.effective import Ratio, RatioSearch, cents_per_effective_gpu
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.fabric import FabricProblem
@@ -48,6 +48,7 @@ from fabopt.topology.family import FilePart, Restriction
 from fabopt.topology.threshold import Batch
 from fabopt.units import cents, gbps, rounded, usd, watts
 from fabopt.verify import verify
+from fabopt.wiring.attached import longer_runs
 from fabopt.workload.remarks import workload_notes
 
 MOST_REFUSALS_NOTED = 6
@@ -130,6 +131,7 @@ def _solve(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool)
     answer = Answer(problem, optimum, ratio)
     others = tuple(_alternatives(answer, settings, clock)) if alternatives else ()
     design = design_of(answer, engine, time.perf_counter() - started, notes, others)
+    design = design.model_copy(update={"notes": (*design.notes, *longer_runs(design))})
     return design.model_copy(update={"checks": verify(design)})
 
 
@@ -142,7 +144,8 @@ def design_of(
         fabric_design(problem, fabric, picked) for fabric, picked in zip(problem.fabrics, answer.picked, strict=True)
     )
     rows = bill(problem, answer.picked)
-    totals = totals_of(problem, answer.picked, rows)
+    floor = floor_use(problem, answer.picked)
+    totals = with_racks(totals_of(problem, answer.picked, rows), problem, fabrics, floor)
     use = use_on(problem, answer.picked, cents(totals.capex_usd))
     return Design(
         fabopt=__version__,
@@ -151,7 +154,7 @@ def design_of(
         status="optimal" if answer.optimum.verdict == "optimal" else "feasible",
         objective=_objective(answer, totals, use, engine, seconds),
         totals=totals,
-        floor=floor_use(problem, answer.picked),
+        floor=floor,
         fabrics=fabrics,
         stages=stage_designs(problem, answer.picked, fabrics),
         bom=rows,

@@ -21,6 +21,7 @@ from fabopt.hardware import (
 )
 from fabopt.limits import Limits, limits_of
 from fabopt.links import LinkTable
+from fabopt.nodes import Lodging
 from fabopt.placement.anywhere import MOST_RACKS
 from fabopt.procurement import terms_of
 from fabopt.roles import settled
@@ -218,7 +219,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         energy_cents_per_mw=energy,
         server_item=goods.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
-        plan=None if case.site.floor is None else FloorPlan(case.site.floor),
+        plan=None if case.site.floor is None else FloorPlan(case.site.floor, Lodging(case).taken),
         servers_per_rack=servers_per_rack(case.site, server),
         needs=needs,
     )

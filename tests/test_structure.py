@@ -30,6 +30,7 @@ ROOMS = (
     "library",
     "pricing",
     "floor",
+    "nodes",
     "rails",
     "demand",
     "roles",

@@ -136,22 +136,23 @@ def watts_text(watts: float) -> str:
 def box_power_w(embedded: Embedded, wiring: Wiring) -> Floats:
     """Return the power of every device: its own, that of cards bought for it, and of the modules in it.
 
-    NaN where the catalog does not know it; 0 for attachments, which are somebody else's. Cables that draw power (active
-    ones) are in no box.
+    NaN where the catalog or the case does not know it; 0 for attachments that have no rack. Cables that draw power
+    (active ones) are in no box.
     """
     devices = wiring.devices
-    boxes = dict.fromkeys(zip(devices.role, devices.product, strict=True))
-    own = {(role, product): _own_power_w(embedded, role, product) for role, product in boxes}
-    total = np.array([own[key] for key in zip(devices.role, devices.product, strict=True)], dtype=float)
+    keys = list(zip(devices.role, devices.product, devices.fabric, strict=True))
+    own = {key: _own_power_w(embedded, *key) for key in dict.fromkeys(keys)}
+    total = np.array([own[key] for key in keys], dtype=float)
     modules = wiring.modules
     watts = {part: _known(embedded.part(part, Transceiver).power_w) for part in dict.fromkeys(modules.part)}
     np.add.at(total, modules.device, np.array([watts[part] for part in modules.part], dtype=float))
     return total
 
 
-def _own_power_w(embedded: Embedded, role: str, product: str) -> float:
+def _own_power_w(embedded: Embedded, role: str, product: str, fabric: str) -> float:
     if role == "attachment":
-        return 0.0
+        one = next(each for each in embedded.wanted[fabric].attachments if each.name == product)
+        return 0.0 if one.rack_units is None else _known(one.power_w)
     if role != "server":
         return _known(embedded.part(product, Switch).power_w)
     cards = [fabric.nic for fabric in embedded.design.fabrics if not fabric.nic.built_in]

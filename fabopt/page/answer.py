@@ -81,7 +81,17 @@ def key_figures(design: Design) -> list[KeyFigure]:
             count(totals.switches),
             f"{plain(totals.rack_units)} rack unit{'' if totals.rack_units == 1 else 's'}",
         ),
+        *_racks(totals),
         KeyFigure("Cables and fibres", count(totals.cables), some(totals.transceivers, "transceiver")),
+    ]
+
+
+def _racks(totals: Totals) -> list[KeyFigure]:
+    """Return how many racks are filled; nothing without a floor plan."""
+    if totals.racks is None or totals.cluster_rack_units is None:
+        return []
+    return [
+        KeyFigure("Racks", count(totals.racks), f"{plain(totals.cluster_rack_units)} rack units of all that stands")
     ]
 
 

@@ -20,7 +20,7 @@ from fabopt.report.words import some
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
-_STATES = ("servers", "network", "mixed", "empty", "blocked", "reserved")
+_STATES = ("servers", "network", "mixed", "attachments", "empty", "blocked", "reserved")
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,8 @@ def _cell(rack: Rack, elevation: Elevation) -> Cell:
 def _use(rack: Rack) -> str:
     if not rack.boxes:
         return rack.state or "empty"
+    if all(box.role == "attachment" for box in rack.boxes):
+        return "attachments"
     servers = sum(box.role == "server" for box in rack.boxes)
     return "servers" if servers == len(rack.boxes) else "mixed" if servers else "network"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fabopt.errors import Fault, fault
 from fabopt.floor import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
-from fabopt.schema.case import Floor, Site
+from fabopt.nodes import Lodging
+from fabopt.schema.case import Attachment, Case, Floor
 from fabopt.schema.catalog import Server
 
 _LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")
@@ -18,8 +19,9 @@ def plain(number: float) -> float | int:
     return int(number) if number.is_integer() else number
 
 
-def check_floor(site: Site, server: Server | None, file: str) -> list[Fault]:
-    """Return everything that does not work out on a site's floor; a server that is None is reported elsewhere."""
+def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
+    """Return everything that does not work out on a case's floor; a server that is None is reported elsewhere."""
+    site = case.site
     assert site.floor is not None
     check = _Check(site.floor, file)
     check.lengths()
@@ -27,6 +29,9 @@ def check_floor(site: Site, server: Server | None, file: str) -> list[Fault]:
     check.rack_lists()
     if server is not None and check.figures_known(server) and check.one_fits(server):
         check.servers_per_rack(server, site.servers_per_rack)
+    check.attachments(case)
+    if not check.faults:
+        check.boxes_have_places(case)
     return check.faults
 
 
@@ -64,18 +69,18 @@ class _Check:
 
     def rack_lists(self) -> None:
         floor = self.floor
-        self.racks("blocked", floor.blocked, {})
+        self.racks("site.floor.blocked", floor.blocked, {})
         taken = dict.fromkeys(floor.blocked, "blocked")
-        self.racks("reserved", floor.reserved, taken)
+        self.racks("site.floor.reserved", floor.reserved, taken)
         taken |= dict.fromkeys(floor.reserved, "reserved")
         if not isinstance(floor.network_racks, str):
-            self.racks("network_racks", floor.network_racks, taken)
+            self.racks("site.floor.network_racks", floor.network_racks, taken)
 
-    def racks(self, name: str, ids: Sequence[str], taken: dict[str, str]) -> None:
+    def racks(self, path: str, ids: Sequence[str], taken: dict[str, str]) -> None:
         """Report ids of a list that are no racks, or twice there, or ``taken`` by another list."""
         seen: set[str] = set()
         for index, id_ in enumerate(ids):
-            key = f"site.floor.{name}[{index}]"
+            key = f"{path}[{index}]"
             if id_ not in self.ids:
                 hint = f"did you mean `{self.nearest(id_)}`?" if self.nearest(id_) else ""
                 self.report(key, "the floor has no such rack", id_, allowed=self.allowed(), hint=hint)
@@ -129,3 +134,62 @@ class _Check:
             rack, each = f"{rack} and {self.floor.rack_power_w:,.16g} W", f"{each} and {server.power_w:,.16g} W"
         problem = f"so many {server.id} do not fit a rack: it has {rack}, each takes {each}"
         self.report("site.servers_per_rack", problem, wanted, allowed=f"at most {most}")
+
+    def attachments(self, case: Case) -> None:
+        """Report boxes of attachments that no rack can hold, and racks that are not for them."""
+        floor = self.floor
+        asked = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
+        taken = dict.fromkeys(floor.blocked, "blocked") | dict.fromkeys(floor.reserved, "reserved")
+        taken |= dict.fromkeys(asked, "network_racks")
+        for path, one in _attachments(case):
+            if one.rack_units is None:
+                continue
+            self.racks(f"{path}.racks", one.racks or (), taken)
+            if one.rack_units > floor.rack_units:
+                problem = f"no box of {one.name} fits a rack of {floor.rack_units} units"
+                self.report(f"{path}.rack_units", problem, plain(one.rack_units), allowed=f"at most {floor.rack_units}")
+            if floor.rack_power_w is None:
+                continue
+            most = f"{floor.rack_power_w:,.16g} W"
+            if one.power_w is None:
+                hint = "give it one, or leave out `site.floor.rack_power_w`"
+                self.report(f"{path}.power_w", f"missing, and a rack has {most}", hint=hint)
+            elif one.power_w > floor.rack_power_w:
+                problem = f"no box of {one.name} fits a rack: it has {most}"
+                self.report(
+                    f"{path}.power_w", problem, plain(one.power_w), allowed=f"at most {floor.rack_power_w:.16g}"
+                )
+
+    def boxes_have_places(self, case: Case) -> None:
+        """Report attachments for whose boxes there are too few racks."""
+        lodging, paths = Lodging(case), {one.name: path for path, one in _attachments(case)}
+        for node in lodging.nodes:
+            missing = lodging.missing.get(node.key, 0)
+            if not missing:
+                continue
+            racks, one = node.attachment.racks or lodging.free, node.attachment
+            power = f" and {one.power_w:,.16g} W" if self.floor.rack_power_w is not None else ""
+            many = f"{len(racks)} rack{'' if len(racks) == 1 else 's'}"
+            room = f"{self.floor.rack_units} units"
+            if self.floor.rack_power_w is not None:
+                room += f" and {self.floor.rack_power_w:,.16g} W"
+            problem = f"{one.boxes} boxes of {one.rack_units:g} units{power} do not fit {many} of {room}, "
+            problem += f"with what else stands there: {missing} without a place"
+            hint = "name more racks" if node.attachment.racks else "give the floor more racks"
+            self.report(f"{paths[one.name]}.boxes", problem, one.boxes, allowed=f"{one.boxes - missing}", hint=hint)
+
+
+def _attachments(case: Case) -> Iterator[tuple[str, Attachment]]:
+    """All attachments with their paths in the case file."""
+    for at, fabric in enumerate(case.fabrics):
+        for index, one in enumerate(fabric.attachments):
+            yield f"fabrics[{at}].attachments[{index}]", one
+
+
+def check_racks_need_floor(case: Case, file: str) -> list[Fault]:
+    """Return attachments that name racks where there is no floor."""
+    return [
+        fault(file, f"{path}.racks", "there is no floor with racks", list(one.racks), hint="add `site.floor`")
+        for path, one in _attachments(case)
+        if one.racks
+    ]

@@ -38,7 +38,11 @@ def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
         # Imported here because most cases have no floor, and its geometry needs NumPy.
         from fabopt.read.floor import check_floor
 
-        check.faults += check_floor(case.site, server, file)
+        check.faults += check_floor(case, server, file)
+    elif any(one.racks for fabric in case.fabrics for one in fabric.attachments):
+        from fabopt.read.floor import check_racks_need_floor
+
+        check.faults += check_racks_need_floor(case, file)
     for index, fabric in enumerate(case.fabrics):
         check.fabric(fabric, f"fabrics[{index}]", case)
         if server is not None:

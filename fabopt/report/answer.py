@@ -194,6 +194,8 @@ def totals_line(design: Design) -> str:
         share = percent(totals.power_w / totals.cluster_power_w)
         parts.append(f"network {power(totals.power_w)}, {share} of the cluster's {power(totals.cluster_power_w)}")
     parts.append(f"{plain(totals.rack_units)} rack unit{'' if totals.rack_units == 1 else 's'}")
+    if totals.racks is not None and totals.cluster_rack_units is not None:
+        parts.append(f"{plain(totals.cluster_rack_units)} with all that stands, in {some(totals.racks, 'rack')}")
     parts.append(f"TCO {money(totals.tco_usd)}")
     return " · ".join(parts)
 

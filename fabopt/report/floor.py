@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
+from fabopt.nodes import racks_in_use
 from fabopt.report.words import count, listed, plain
-from fabopt.schema.design import Design
+from fabopt.schema.design import Design, Place, Placement
 from fabopt.wiring.build import wiring_of
 
 CLASSES = {"DAC": "passive copper", "ACC": "active copper", "AEC": "active copper"}
@@ -27,11 +29,18 @@ def floor_lines(design: Design) -> list[str]:
     per_rack, racks = design.floor.servers_per_rack, len(design.floor.server_racks)
     own = {place[0] for fabric in design.fabrics if fabric.placement for place in _places(fabric.placement)}
     alone = len(own - set(design.floor.server_racks))
+    boxes = racks_in_use(one for fabric in design.fabrics if fabric.placement for one in _boxes(fabric.placement))
+    attached = f", {count(len(boxes))} of attachments" if boxes else ""
     return [
-        f"{count(racks)} racks of up to {per_rack} servers, {count(alone)} of switches alone; {', '.join(stands)}",
+        f"{count(racks)} racks of up to {per_rack} servers, {count(alone)} of switches alone{attached}; "
+        f"{', '.join(stands)}",
         f"{listed(made)} cables, {plain(metres)} m in all, the longest run {plain(longest)} m",
     ]
 
 
-def _places(placement: object) -> list[tuple[str, int]]:
+def _boxes(placement: Placement) -> Iterable[tuple[Place, ...]]:
+    return placement.attachments.values()
+
+
+def _places(placement: Placement) -> list[Place]:
     return [place for role in ("leaf", "spine", "core") for place in getattr(placement, role)]

@@ -95,13 +95,17 @@ class Stage(Strict):
 class Attachment(Strict):
     """Other endpoints on the leaves: each port takes one leaf port at fabric speed.
 
-    ``boxes``: that these ports belong to, each with one port of management. ``max_oversubscription``: of their traffic
-    at the leaf, where it is not the fabric's.
+    ``boxes``: that these ports belong to, each with one port of management. ``rack_units``, ``power_w``: of a box,
+    which then stands in one of ``racks`` of the floor, or in a rack for attachments alone. ``max_oversubscription``: of
+    their traffic at the leaf, where it is not the fabric's.
     """
 
     name: Word
     ports: Count
     boxes: Count = 1
+    rack_units: Annotated[float, Field(gt=0, le=100)] | None = None
+    power_w: Watts | None = None
+    racks: Annotated[tuple[RackId, ...], Field(min_length=1)] | None = None
     max_oversubscription: Ratio | None = None
     gbps: Gbps | None = None
     form_factor: Word | None = None
@@ -116,6 +120,25 @@ class Attachment(Strict):
         speeds = (None if self.split is None else parse_split(self.split).port_mbps, self.gbps and mbps(self.gbps))
         if None not in speeds and speeds[0] != speeds[1]:
             raise ValueError("`split` and `gbps` name different port speeds")
+        return self
+
+    @property
+    def devices(self) -> int:
+        """Boxes that are told apart: all of them where their height is known, else they count as one."""
+        return 1 if self.rack_units is None else self.boxes
+
+    @model_validator(mode="after")
+    def _boxes_are_alike(self) -> Self:
+        for key in ("power_w", "racks"):
+            if self.rack_units is None and getattr(self, key) is not None:
+                raise ValueError(f"`{key}` goes with `rack_units`, the height of a box")
+        lanes = 1 if self.split is None else parse_split(self.split).ports
+        if self.devices > 1 and self.ports % (self.devices * lanes):
+            each = f"{lanes} ports of a cage x " if lanes > 1 else ""
+            raise ValueError(
+                f"boxes with `rack_units` are alike and fill their cages: {self.ports} ports are not a multiple of "
+                f"{each}{self.boxes} boxes"
+            )
         return self
 
 

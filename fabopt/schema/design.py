@@ -43,7 +43,11 @@ class Objective(Strict):
 
 
 class Totals(Strict):
-    """Sums over fabrics. ``tco_usd`` adds energy to capex; ``cluster_power_w`` adds servers (None if unknown)."""
+    """Sums over fabrics. ``tco_usd`` adds energy to capex; ``cluster_power_w`` adds servers (None if unknown).
+
+    ``racks``, ``cluster_rack_units``: racks in which something stands, and the units of servers, switches and
+    attachments in them; None without a floor plan.
+    """
 
     capex_usd: Number
     tco_usd: Number
@@ -55,6 +59,8 @@ class Totals(Strict):
     transceivers: int
     cables: int
     capex_usd_per_gpu: Number | None = None
+    racks: int | None = None
+    cluster_rack_units: Number | None = None
 
 
 class Structure(Strict):
@@ -278,12 +284,16 @@ Place = tuple[str, int]
 
 
 class Placement(Strict):
-    """Where the switches of a fabric stand: (rack, lowest unit) of each, in the order of their numbers."""
+    """Where the switches of a fabric stand: (rack, lowest unit) of each, in the order of their numbers.
+
+    ``attachments``: the boxes of those that stand in racks, by name.
+    """
 
     policy: str
     leaf: tuple[Place, ...]
     spine: tuple[Place, ...] = ()
     core: tuple[Place, ...] = ()
+    attachments: dict[str, tuple[Place, ...]] = {}
 
 
 class FloorUse(Strict):

@@ -56,6 +56,7 @@ from fabopt.verify.links import (
     parts_cover_links,
 )
 from fabopt.verify.losses import failures_leave_flow
+from fabopt.verify.nodes import attachments_stand_apart, has_boxes_in_racks
 from fabopt.verify.oob import counts_ports, oob_covers_boxes
 from fabopt.verify.orders import (
     orders_are_whole,
@@ -241,6 +242,8 @@ RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
 HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
 HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
+# Of floors on which attachments stand.
+BOX_RULES: tuple[FloorRule, ...] = (attachments_stand_apart,)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
     purchases_cover_use,
@@ -315,7 +318,7 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     if wired.is_listed:
         yield from _wiring_checks(evidence, wired)
         if has_floor(evidence):
-            for floor_rule in FLOOR_RULES:
+            for floor_rule in (*FLOOR_RULES, *(BOX_RULES if has_boxes_in_racks(evidence) else ())):
                 yield as_check(floor_rule.__name__, prove(floor_rule, wired))
     for rule in MONEY_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))

@@ -49,8 +49,8 @@ def servers_fill_racks(proof: Proof, wired: Wired) -> None:
 def boxes_fit_racks(proof: Proof, wired: Wired) -> None:
     """No two boxes fill one rack unit, and no rack is higher or draws more than the floor allows.
 
-    For every rack: units of its boxes are disjoint and within 1 .. rack_units; power of servers, switches and modules
-    in it <= rack_power_w. Source: case file, ``site.floor``; catalog, ``rack_units`` and ``power_w``.
+    For every rack: units of its boxes are disjoint and within 1 .. rack_units; power of servers, switches, modules in
+    them and attachments <= rack_power_w. Source: case file, ``site.floor``; catalog, ``rack_units`` and ``power_w``.
     """
     floor = wired.evidence.case.site.floor
     if floor is None:
@@ -76,16 +76,20 @@ def boxes_fit_racks(proof: Proof, wired: Wired) -> None:
 
 
 def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
-    """Power of servers, switches and their modules, by rack."""
+    """Power of servers, switches and their modules, and of attachments without, by rack."""
     devices, modules = wiring.devices, wiring.modules
     drawn: Counter[str] = Counter()
+    boxes = {(name, one.name): one.power_w for name, fabric in evidence.wanted.items() for one in fabric.attachments}
     each = {
         product: unit_milliwatts(evidence.product(product))
         for role, product in set(zip(devices.role, devices.product, strict=True))
         if role != "attachment"
     }
-    for role, product, rack in zip(devices.role, devices.product, devices.rack, strict=True):
-        if role != "attachment" and rack:
+    columns = zip(devices.role, devices.product, devices.rack, devices.fabric, strict=True)
+    for role, product, rack, fabric in columns:
+        if role == "attachment" and rack:
+            drawn[rack] += milliwatts(boxes[fabric, product] or 0)
+        elif rack:
             drawn[rack] += each[product]
     for device, part in zip(modules.device.tolist(), modules.part, strict=True):
         if devices.role[device] in ("leaf", "spine", "core"):

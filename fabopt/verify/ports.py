@@ -27,8 +27,8 @@ _BETWEEN_EQUALS = tuple(kind for kind in KINDS if kind not in _ENDS)
 def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
     """Every box of the design is in the wiring once, under a name of its own.
 
-    servers = N; boxes of a tier = its count, all of its switch type; one box for each attachment. Source: design file,
-    ``tiers``; case file, ``attachments``.
+    servers = N; boxes of a tier = its count, all of its switch type; one box for each attachment, or as many as it has
+    where their height is known. Source: design file, ``tiers``; case file, ``attachments``.
     """
     wiring, devices, fabric = cabling.wired.wiring, cabling.devices, cabling.fabric
     names = tuple(made.name for made in fabric.evidence.design.fabrics)
@@ -39,7 +39,8 @@ def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
     proof.equal("boxes with a name that is taken", len(devices) - len(set(devices.name)), 0)
     wanted = [("server", [fabric.evidence.case.server] * fabric.evidence.servers)]
     wanted += [(tier.role, [tier.id] * tier.count) for tier in cabling.tiers()]
-    wanted.append(("attachment", [one.name for one in fabric.wanted.attachments]))
+    attached = [(one.name, 1 if one.rack_units is None else one.boxes) for one in fabric.wanted.attachments]
+    wanted.append(("attachment", [name for name, boxes in attached for _ in range(boxes)]))
     for role, products in wanted:
         rows = cabling.boxes(role).tolist()
         proof.equal(f"{role} boxes", len(rows), len(products))
@@ -177,7 +178,9 @@ def _roles_of(cabling: Cabling, kind: str) -> tuple[str, str]:
 def _near_cages(cabling: Cabling, joined: Joined, role: str) -> CageRange:
     """Cages of a switch that face up, of all cards of a server, or those that an attachment's ports fill."""
     if role == "attachment":
-        return CageRange(1, joined.kind.near.occupied)
+        name = joined.kind.name.removeprefix("attachment ")
+        boxes = {one.name: one.devices for one in cabling.fabric.wanted.attachments}[name]
+        return CageRange(1, joined.kind.near.occupied // boxes)
     if role != "server":
         return cabling.cage_range(role, upwards=True)
     before = cabling.server_before.cages
@@ -275,13 +278,14 @@ def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
     each = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.boxes("server")]
     wanted = nic.per_server * nic.ports_per_nic
     proof.equal(f"servers without their {wanted} cables", int((each != wanted).sum()), 0)
-    attachments = {one.name: one.ports for one in cabling.fabric.wanted.attachments}
+    attachments = {one.name: one.ports // one.devices for one in cabling.fabric.wanted.attachments}
     for box in cabling.boxes("attachment").tolist():
         ports = np.sort(links.a_card_port[cabling.of("attachment-leaf")][links.a[cabling.of("attachment-leaf")] == box])
         name = cabling.devices.product[box]
         proof.equal(f"ports of {name}", ports.tolist(), list(range(1, attachments[name] + 1)))
     _attachments_are_spread(proof, cabling)
-    proof.note(f"{len(rows)} server ports, {sum(attachments.values())} of attachments")
+    of_attachments = sum(one.ports for one in cabling.fabric.wanted.attachments)
+    proof.note(f"{len(rows)} server ports, {of_attachments} of attachments")
 
 
 def _attachments_are_spread(proof: Proof, cabling: Cabling) -> None:

@@ -87,7 +87,8 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     """Totals are the sums of the bill and of the tiers.
 
     capex = sum of total_usd; power = sum over network lines; cluster power adds the servers, unknown if theirs is;
-    switches, NICs, modules, cables (with fibres) = sums of in_use. Source: design file, ``totals``.
+    switches, NICs, modules, cables (with fibres) = sums of in_use; racks in which something stands, and the units of
+    servers, switches and attachments in them. Source: design file, ``totals``.
     """
     totals, server = totals_of(evidence), evidence.server
     spent, power = capex_cents(evidence), network_milliwatts(evidence)
@@ -107,7 +108,28 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     proof.equal("cables", totals.cables, used["cable"] + used["fibre"])
     per_gpu = plain_fraction(Fraction(spent, CENTS_PER_USD * evidence.gpus), 2) if evidence.gpus else None
     proof.equal("capex_usd_per_gpu", totals.capex_usd_per_gpu, per_gpu)
+    if totals.racks is not None or totals.cluster_rack_units is not None:
+        proof.equal("racks", totals.racks, len(_racks(evidence)))
+        proof.equal("cluster_rack_units", totals.cluster_rack_units, plain_fraction(_all_units(evidence)))
     proof.note(f"{usd(spent)} USD, {watts(power)} W, {used['switch']} switches")
+
+
+def _racks(evidence: Evidence) -> set[str]:
+    """Racks that the file names as places."""
+    floor = evidence.design.floor
+    if floor is None:
+        raise LookupError("the totals count racks, and the design has no floor")
+    places = [one.placement for one in evidence.design.fabrics if one.placement is not None]
+    switches = {rack for one in places for tier in (one.leaf, one.spine, one.core) for rack, _ in tier}
+    boxes = {rack for one in places for stands in one.attachments.values() for rack, _ in stands}
+    return set(floor.server_racks) | switches | boxes
+
+
+def _all_units(evidence: Evidence) -> Fraction:
+    units = rack_units(evidence) + evidence.servers * exact(evidence.server.rack_units or 0)
+    for fabric in evidence.case.fabrics:
+        units += sum((one.boxes * exact(one.rack_units) for one in fabric.attachments if one.rack_units), Fraction(0))
+    return units
 
 
 def energy_is_paid(proof: Proof, evidence: Evidence) -> None:

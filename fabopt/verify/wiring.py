@@ -87,7 +87,9 @@ class Wired:
 
     @cached_property
     def runs_m(self) -> Floats:
-        """The cable that the floor asks for between the ends of every link; NaN where it says nothing."""
+        """The cable that the floor asks for between the ends of every link; NaN where it says nothing: attachments'
+        links run over the site's flat distance.
+        """
         links, devices, site = self.wiring.links, self.wiring.devices, self.evidence.case.site
         if site.floor is None or self.evidence.design.floor is None:
             return np.full(len(links), np.nan)
@@ -95,7 +97,8 @@ class Wired:
         rack = np.array([plan.rack_index(one) if one else -1 for one in devices.rack], dtype=np.int64)
         height = height_m(devices.unit, devices.height_u)
         run = plan.run_m(rack[links.a], height[links.a], rack[links.b], height[links.b])
-        return np.where((rack[links.a] >= 0) & (rack[links.b] >= 0), run, np.nan)
+        measured = (rack[links.a] >= 0) & (rack[links.b] >= 0) & (links.kind != KINDS.index("attachment-leaf"))
+        return np.where(measured, run, np.nan)
 
 
 def _require_closed(fabric: FabricEvidence) -> None:

@@ -10,12 +10,13 @@ import numpy as np
 from fabopt.embedded import Embedded
 from fabopt.installed import of_cores, of_leaves, of_spines
 from fabopt.meshes import Dragonfly, Spines
+from fabopt.schema.case import Attachment
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import Place
+from fabopt.schema.design import FabricDesign, Place
 from fabopt.wiring.model import NOTHING, Devices, Ints, Role
 from fabopt.wiring.numbers import Numbers
 
-LEAST_DIGITS = {"server": 4, "leaf": 3, "spine": 3, "core": 3}
+LEAST_DIGITS = {"server": 4, "attachment": 2, "leaf": 3, "spine": 3, "core": 3}
 NOWHERE: Place = ("", 0)
 _STAGES_OF = {"leaf": of_leaves, "spine": of_spines, "core": of_cores}
 
@@ -90,7 +91,7 @@ def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
     """Attachments, leaves, spines and cores of a fabric, each role counted plane by plane."""
     made = numbers.made
     for one in numbers.attachments:
-        yield Box(f"{made.name}-{one.name}", "attachment", one.name, made.name)
+        yield from _attached_boxes(one, made)
     places = made.placement
     for tier in made.tiers:
         height = float(numbers.embedded.part(tier.id, Switch).rack_units)
@@ -111,6 +112,16 @@ def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
             yield Box(
                 name, tier.role, tier.id, made.name, plane + 1, pod, group, rail, rack, unit, height, int(when[index])
             )
+
+
+def _attached_boxes(one: Attachment, made: FabricDesign) -> Iterator[Box]:
+    """The boxes of an attachment that are told apart, numbered if there are several, in their racks."""
+    places = made.placement.attachments.get(one.name, ()) if made.placement is not None else ()
+    name, height = f"{made.name}-{one.name}", one.rack_units or 0.0
+    for index in range(one.devices):
+        own = name if one.devices == 1 else numbered(name, "attachment", index)
+        rack, unit = places[index] if index < len(places) else NOWHERE
+        yield Box(own, "attachment", one.name, made.name, rack=rack, unit=unit, height_u=height)
 
 
 def _numbers_of(numbers: Numbers, role: str, within: int) -> tuple[int, int, int]:

@@ -16,6 +16,7 @@ from fabopt.installed import lent_links, of_links
 from fabopt.joints import Joints, attached_leaves, leaf_spine, padded, server_leaf, spine_core
 from fabopt.meshes import Mesh, Pairs, Slots, Torus, slots_of
 from fabopt.schema.base import parse_split
+from fabopt.schema.case import Attachment
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, LinkRow, SwitchlessStructure, TierUse
 from fabopt.units import ceil_div
@@ -249,11 +250,12 @@ class _Plan:
         unbought = servers_head or ("nothing bought",)
         heads = [unbought if one.buys == "none" else head_of(many[0]) for one, many in zip(wanted, ways, strict=True)]
         per_wire = [_padding(many) for many in ways]
+        first_box = self.first["attachment"] + np.cumsum([0, *(one.devices for one in wanted)])
         made = []
         for index, dealt in enumerate(place_attachments(wanted, heads, leaves, cages, per_wire)):
             slots, own = in_cages(dealt, lanes_of(wanted[index]), per_wire[index])
-            serial = np.arange(len(slots.leaf))
-            a = np.full(len(serial), self.first["attachment"] + index)
+            box, serial, own = _by_box(wanted[index], own)
+            a = first_box[index] + box
             b = slots.leaf + self.first["leaf"]
             far = down_cages(self._switch("leaf"), tier.down, slots.slot)
             near = at_slots(own, lanes_of(wanted[index]), 1)
@@ -284,6 +286,15 @@ class _Plan:
         fit = [] if alone else [one for one in hosts if one.far_module or one.carries is Carries.FAR]
         long_enough = [one for one in fit if row.parts or (one.wires and one.wires[-1][1] >= row.length_m)]
         return way_of(self.numbers.embedded, row, near, far, next(iter(long_enough or fit), None))
+
+
+def _by_box(one: Attachment, own: Ints) -> tuple[Ints, Ints, Ints]:
+    """Of every port of an attachment its box, its number there, and its slot in the box's own cages."""
+    serial = np.arange(one.ports)
+    if one.devices == 1:
+        return 0 * serial, serial, own
+    box, slot = np.divmod(own, one.ports // one.devices)
+    return box, slot, slot
 
 
 def _padding(ways: Sequence[Way]) -> int:

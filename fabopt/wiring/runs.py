@@ -42,7 +42,7 @@ class Runs:
             self._height_m = np.asarray(height_m(devices.unit, devices.height_u))
 
     def of(self, made: FabricDesign, kind: str, a: Ints, b: Ints) -> Floats:
-        """The run of every link of a kind; attachments stand at the site's flat distance."""
+        """The run of every link of a kind; that of attachments is the site's flat distance, wherever they stand."""
         kind = _AS.get(kind, kind)
         if self._plan is None or made.placement is None or kind == ATTACHED:
             return np.full(len(a), float(self._flat_m[kind]))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -39,6 +39,14 @@ ROLES = {
 # What a rack is where the case only says how high it is: EIA-310 19-inch cabinets.
 RACK_FORM, RACK_WIDTH_IN = "4-post-cabinet", 19
 _HALF_UNITS = 2
+
+
+class TypeKey(NamedTuple):
+    """What tells device types apart; ``height_u`` as the product or the case says."""
+
+    attached: bool
+    product: str
+    height_u: float
 
 
 @dataclass(frozen=True)
@@ -102,31 +110,35 @@ class Objects:
         return line(self.design.parts.get(part, {}).get("vendor")) or NO_VENDOR
 
     @cached_property
-    def types(self) -> dict[tuple[bool, str], DeviceType]:
-        """Device types by (is an attachment, product), in the order of the devices."""
-        devices = self.wiring.devices
-        heights: dict[tuple[bool, str], float] = {}
-        for role, product, height in zip(devices.role, devices.product, devices.height_u.tolist(), strict=True):
-            key = (role == "attachment", product)
-            heights[key] = max(height, heights.get(key, 0.0))
-        models = self._models(list(heights))
-        slug = slugs(" ".join(models[key]) for key in heights)
-        return {
-            key: self._type(key, models[key], slug[" ".join(models[key])], height) for key, height in heights.items()
-        }
+    def types(self) -> dict[TypeKey, DeviceType]:
+        """Device types by what tells them apart, in the order of the devices."""
+        keys = dict.fromkeys(map(self._key, range(len(self.wiring.devices))))
+        models = self._models(list(keys))
+        slug = slugs(" ".join(models[key]) for key in keys)
+        return {key: self._type(key, models[key], slug[" ".join(models[key])]) for key in keys}
 
-    def _models(self, keys: list[tuple[bool, str]]) -> dict[tuple[bool, str], tuple[str, str]]:
-        """Return (maker, model) of every type: the part number, or the id where that is missing, long or taken."""
-        found: dict[tuple[bool, str], tuple[str, str]] = {}
-        for attached, product in keys:
+    def _key(self, device: int) -> TypeKey:
+        devices = self.wiring.devices
+        return TypeKey(devices.role[device] == "attachment", devices.product[device], float(devices.height_u[device]))
+
+    def _models(self, keys: list[TypeKey]) -> dict[TypeKey, tuple[str, str]]:
+        """Return (maker, model) of every type: the part number, or the id where that is missing, long or taken.
+
+        Attachments of one name and two heights have these in their models.
+        """
+        found: dict[TypeKey, tuple[str, str]] = {}
+        for key in keys:
+            attached, product, height = key
             vendor = NO_VENDOR if attached else self.vendor(product)
             number = "" if attached else line(self.design.parts.get(product, {}).get("part_number"))
             good = 0 < len(number) <= LONGEST_NAME and (vendor, number) not in found.values()
-            found[attached, product] = (vendor, number if good else line(product))
+            model = (vendor, number if good else line(product))
+            taken = attached and model in found.values()
+            found[key] = (vendor, line(f"{product} {height:g}U")) if taken else model
         return found
 
-    def _type(self, key: tuple[bool, str], model: tuple[str, str], slug: str, height: float) -> DeviceType:
-        attached, product = key
+    def _type(self, key: TypeKey, model: tuple[str, str], slug: str) -> DeviceType:
+        attached, product, height = key
         part = {} if attached else self.design.parts.get(product, {})
         number, about = line(part.get("part_number")), str(part.get("description") or "")
         if len(number) > LONGEST_PART_NUMBER:
@@ -143,8 +155,7 @@ class Objects:
 
     def type_of(self, device: int) -> DeviceType:
         """Return the type of a device."""
-        devices = self.wiring.devices
-        return self.types[devices.role[device] == "attachment", devices.product[device]]
+        return self.types[self._key(device)]
 
     # -- files ----------------------------------------------------------------------------------------------------
 

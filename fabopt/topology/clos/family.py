@@ -8,7 +8,7 @@ from dataclasses import replace
 from fabopt.fabric import FabricProblem
 from fabopt.hardware import CageUse, SwitchType
 from fabopt.problem import Problem
-from fabopt.schema.design import Placement, Structure
+from fabopt.schema.design import Place, Placement, Structure
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of
 from fabopt.topology.clos.reach import most_servers_of
@@ -126,8 +126,9 @@ def _placement(clos: Clos) -> Placement | None:
     if clos.standing is None:
         return None
     layout, stands, _ = clos.standing
-    places = [
+    places: list[tuple[Place, ...]] = [
         tuple((layout.plan.ids[rack], unit) for rack, unit in zip(one.rack.tolist(), one.unit.tolist(), strict=True))
         for one in stands
     ]
-    return Placement(policy=layout.policy, **dict(zip(("leaf", "spine", "core"), places, strict=False)))
+    leaf, spine, core = (*places, (), ())[:3]
+    return Placement(policy=layout.policy, leaf=leaf, spine=spine, core=core)

@@ -49,7 +49,9 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     assert_agrees(family, *generate(family, seed))
 
 
-@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in FIGURE_SEEDS.items() for seed in seeds])
+@pytest.mark.parametrize(
+    ("family", "seed"), [(family, seed) for family, seeds in FIGURE_SEEDS.items() for seed in seeds]
+)
 def test_random_figures_agree(family: str, seed: int) -> None:
     """The same where the case asks for bisection, all-to-all or short paths."""
     assert_agrees(family, *generate(family, seed, figures=True))

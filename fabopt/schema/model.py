@@ -56,7 +56,7 @@ class Architecture(Strict):
     """Sizes of a decoder-only transformer.
 
     ``kv_heads`` absent: as many as ``heads``; ``head_dim`` absent: hidden / heads. ``gated``: three matrices in the
-    feed-forward part instead of two. ``biases``: of every matrix and norm, or ``qkv``: of queries, keys and values only.
+    feed-forward part instead of two. ``biases``: of every matrix and norm, or ``qkv``: of queries, keys, values only.
     ``sequence``: tokens of a training sample, or of a prompt. ``learned_positions``: as many as its tokens, or so many.
     ``embedding_norm``: a norm after the embedding. ``query_key_norms``: one for all query heads, one for all key heads.
     """

@@ -75,6 +75,8 @@ def _cp_sat(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, i
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = SEED
     solver.parameters.linearization_level = 2
+    # with symmetries, its presolve ends the process on some small programs (a failed check inside OR-Tools 9.15)
+    solver.parameters.symmetry_level = 0
     if time_limit_s is not None:
         solver.parameters.max_time_in_seconds = max(0.01, time_limit_s)
     status = _interruptible(solver, model)

@@ -177,3 +177,14 @@ def test_highspy_is_not_needed() -> None:
     for package in ("ortools", "pulp"):
         plain = [one for one in importlib.metadata.requires(package) or () if "extra ==" not in one]
         assert not any(one.lower().startswith("highspy") for one in plain)
+
+
+def test_cp_sat_survives_equal_ways_under_a_limit() -> None:
+    """Of this case's last tie, eight equal candidates and two equal ways to join under a power limit, it once died."""
+    code = (
+        "from tests import random_cases, small; parts, wanted = random_cases.generate('limited', 500053); "
+        "print(small.solved(wanted, parts).status)"
+    )
+    root = Path(__file__).parent.parent
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root)
+    assert (done.returncode, done.stdout.strip()) == (0, "optimal"), done.stderr

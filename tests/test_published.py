@@ -23,9 +23,9 @@ SUPERPOD_PARTS, FAT_TREE_PARTS = str(FOLDER / "superpod-parts.yaml"), str(FOLDER
 RAILS = 8
 
 
-def designed(parts: str, server: str, servers: int, **fabric: Any) -> Design:
+def designed(parts: str, server: str, servers: int, site: dict[str, Any] | None = None, **fabric: Any) -> Design:
     demand = {"name": "compute", "min_gbps_per_gpu": 400, "max_oversubscription": 1, **fabric}
-    case = {"name": "published", "server": server, "servers": servers, "fabrics": [demand]}
+    case = {"name": "published", "server": server, "servers": servers, "fabrics": [demand], "site": site or {}}
     design = optimize.solve(inputs_from_objects(case, catalogs=[parts]), alternatives=False)
     assert_proven(design)
     return design

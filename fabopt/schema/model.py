@@ -24,7 +24,8 @@ class Experts(Strict):
 
     ``feed_forward``: the width of one expert; absent, the architecture's. ``shared``: experts that every token takes
     besides. ``dense_layers``: layers without experts. ``servers_per_token``: the most scale-up domains that a token is
-    sent to (node-limited routing); within a domain it is passed on.
+    sent to (node-limited routing); within a domain it is passed on. ``gated``: of one expert; absent, the
+    architecture's. ``router_bias``: a number for each expert that balances their load (DeepSeek-V3).
     """
 
     count: Size
@@ -33,6 +34,8 @@ class Experts(Strict):
     shared: Annotated[int, Field(ge=0, le=1000)] = 0
     dense_layers: Annotated[int, Field(ge=0, le=10**4)] = 0
     servers_per_token: Size | None = None
+    gated: bool | None = None
+    router_bias: bool = False
 
     @model_validator(mode="after")
     def _token_finds_its_experts(self) -> Self:
@@ -53,8 +56,9 @@ class Architecture(Strict):
     """Sizes of a decoder-only transformer.
 
     ``kv_heads`` absent: as many as ``heads``; ``head_dim`` absent: hidden / heads. ``gated``: three matrices in the
-    feed-forward part instead of two. ``biases``: of every matrix and norm. ``sequence``: tokens of a training sample,
-    or of a prompt.
+    feed-forward part instead of two. ``biases``: of every matrix and norm, or ``qkv``: of queries, keys, values only.
+    ``sequence``: tokens of a training sample, or of a prompt. ``learned_positions``: as many as its tokens, or so many.
+    ``embedding_norm``: a norm after the embedding. ``query_key_norms``: one for all query heads, one for all key heads.
     """
 
     layers: Annotated[int, Field(ge=1, le=10**4)]
@@ -66,8 +70,10 @@ class Architecture(Strict):
     vocabulary: Size
     sequence: Size
     gated: bool = True
-    biases: bool = False
-    learned_positions: bool = False
+    biases: bool | Literal["qkv"] = False
+    learned_positions: bool | Size = False
+    embedding_norm: bool = False
+    query_key_norms: bool = False
     tied_embeddings: bool = False
     experts: Experts | None = None
     latent: LatentAttention | None = None

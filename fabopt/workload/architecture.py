@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabopt.schema.model import Architecture, LatentAttention, Model, Recomputation
+from fabopt.schema.model import Architecture, Experts, LatentAttention, Model, Recomputation
 
 # Of one matrix product: a multiplication and an addition an element.
 FLOPS_PER_WEIGHT = 2
@@ -62,27 +62,36 @@ def parameters(one: Architecture) -> Parameters:
     A layer of the GPT kind has 12 h^2 + 13 h, so that with V h + s h this is the published
     12 l h^2 (1 + 13/(12 h) + (V + s)/(12 l h)), and the last norm.
     """
-    norm = one.hidden * (2 if one.biases else 1)
+    norm = one.hidden * (2 if one.biases is True else 1)
     layer = _attention(one) + 2 * norm
     ends = one.vocabulary * one.hidden * (1 if one.tied_embeddings else 2)
-    ends += one.sequence * one.hidden if one.learned_positions else 0
+    ends += _positions(one) * one.hidden + one.embedding_norm * norm
     dense = one.layers * layer + ends + norm
-    dense += (one.layers - expert_layers(one)) * _feed_forward(one, one.feed_forward)
+    dense += (one.layers - expert_layers(one)) * _feed_forward(one, one.feed_forward, one.gated)
     if one.experts is None:
         return Parameters(dense, 0, dense)
-    expert = _feed_forward(one, one.experts.feed_forward or one.feed_forward)
-    dense += expert_layers(one) * (one.experts.shared * expert + one.hidden * one.experts.count)
+    expert = _expert(one, one.experts)
+    router = one.experts.count * (one.hidden + (one.experts.router_bias or one.biases is True))
+    dense += expert_layers(one) * (one.experts.shared * expert + router)
     routed, taken = (expert_layers(one) * count * expert for count in (one.experts.count, one.experts.top_k))
     return Parameters(dense, routed, dense + taken)
 
 
+def _positions(one: Architecture) -> int:
+    """Learned positions."""
+    if isinstance(one.learned_positions, bool):
+        return one.sequence if one.learned_positions else 0
+    return one.learned_positions
+
+
 def _attention(one: Architecture) -> int:
-    """Weights (and biases) of queries, keys, values and the output: h (q + kv + kv) + q h."""
+    """Weights (and biases) of queries, keys, values and the output: h (q + kv + kv) + q h, and norms of heads."""
+    norms = 2 * head_dim(one) if one.query_key_norms else 0
     if one.latent is not None:
-        return _latent(one, one.latent)
+        return _latent(one, one.latent) + norms
     query = one.heads * head_dim(one)
-    biases = query + kv_width(one) + one.hidden if one.biases else 0
-    return one.hidden * (query + kv_width(one)) + query * one.hidden + biases
+    biases = (query + kv_width(one) if one.biases else 0) + (one.hidden if one.biases is True else 0)
+    return one.hidden * (query + kv_width(one)) + query * one.hidden + biases + norms
 
 
 def _latent(one: Architecture, latent: LatentAttention) -> int:
@@ -94,11 +103,17 @@ def _latent(one: Architecture, latent: LatentAttention) -> int:
     return queries + keys + width * one.hidden + latent.query_rank + latent.kv_rank
 
 
-def _feed_forward(one: Architecture, width: int) -> int:
+def _feed_forward(one: Architecture, width: int, gated: bool) -> int:
     """Weights of a feed-forward part: 3 h f if gated, else 2 h f, with their biases."""
-    if one.gated:
-        return 3 * one.hidden * width
-    return 2 * one.hidden * width + (width + one.hidden if one.biases else 0)
+    inward = 2 if gated else 1
+    biases = inward * width + one.hidden if one.biases is True else 0
+    return (inward + 1) * one.hidden * width + biases
+
+
+def _expert(one: Architecture, experts: Experts) -> int:
+    """Weights of one expert."""
+    gated = one.gated if experts.gated is None else experts.gated
+    return _feed_forward(one, experts.feed_forward or one.feed_forward, gated)
 
 
 def flops(model: Model, recomputation: Recomputation) -> Flops:
@@ -126,12 +141,12 @@ def _forward(one: Architecture) -> tuple[int, int, int]:
 
 def _weights_met(one: Architecture) -> int:
     """Weights of all layers that one token is multiplied with."""
-    plain = one.model_copy(update={"biases": False})
+    plain = one.model_copy(update={"biases": False, "query_key_norms": False})
     latent = one.latent.query_rank + one.latent.kv_rank if one.latent is not None else 0
     weights = one.layers * (_attention(plain) - latent)
-    weights += (one.layers - expert_layers(one)) * _feed_forward(plain, one.feed_forward)
+    weights += (one.layers - expert_layers(one)) * _feed_forward(plain, one.feed_forward, one.gated)
     if one.experts is not None:
-        expert = _feed_forward(plain, one.experts.feed_forward or one.feed_forward)
+        expert = _expert(plain, one.experts)
         weights += expert_layers(one) * (
             (one.experts.top_k + one.experts.shared) * expert + one.hidden * one.experts.count
         )

@@ -93,6 +93,8 @@ class Problem:
     standing: dict[Hashable, Any] = field(default_factory=dict)
     # out-of-band fabrics with the ports of so many switches
     numbered: dict[tuple[FabricProblem, int], FabricProblem] = field(default_factory=dict)
+    # fabrics with each choice of cards for the logical ones on them, by fabric
+    equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     # what searches have found, by fabric, part of its space, weights and slack
     opened: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -104,6 +106,11 @@ class Problem:
             attachments = (*fabric.attachments, fabric.per_switch.of(switches))
             self.numbered[fabric, switches] = replace(fabric, attachments=attachments, counted=switches)
         return self.numbered[fabric, switches]
+
+    @property
+    def shares_slots(self) -> bool:
+        """Whether several fabrics have cards in a server, a logical one among them or not."""
+        return len(self.fabrics) > 1 or any(one.guests for one in self.fabrics)
 
     @property
     def estimates_floor(self) -> bool:

@@ -25,7 +25,7 @@ from fabopt.schema.base import (
 from fabopt.schema.catalog import Role
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
-from fabopt.schema.roles import Carried, OutOfBand, Separation, StorageDemand
+from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
 from fabopt.schema.workload import Workload
 from fabopt.units import mbps
 
@@ -94,7 +94,7 @@ class Attachment(Strict):
     """Other endpoints on the leaves: each port takes one leaf port at fabric speed.
 
     ``boxes``: that these ports belong to, each with one port of management. ``max_oversubscription``: of their traffic
-    at the leaf, where it is not the fabric's.
+    at the leaf, where it is not the fabric's. ``network``: filled in where they belong to a logical fabric of the case.
     """
 
     name: Word
@@ -106,6 +106,7 @@ class Attachment(Strict):
     split: Split | None = None
     lane_gbps: Gbps | None = None
     buys: Literal["both", "near", "none"] = "both"
+    network: Word | None = None
 
     @model_validator(mode="after")
     def _enough_to_buy(self) -> Self:
@@ -155,7 +156,10 @@ Tier = Literal[1, 2, 3]
 
 
 class Fabric(Strict):
-    """One fabric that is designed. ``carries``: filled in where fabrics of the case share this one."""
+    """One fabric that is designed. ``carries``: filled in where fabrics of the case share this one.
+
+    ``host``: the fabric whose switches carry it, if its separation is logical; None: the compute fabric.
+    """
 
     name: Annotated[str, Field(pattern=KEBAB, max_length=100)]
     role: Role = "compute"
@@ -178,6 +182,8 @@ class Fabric(Strict):
     storage: StorageDemand | None = None
     oob: OutOfBand | None = None
     separation: Separation = "physical"
+    isolation: Isolation = "none"
+    host: Word | None = None
     carries: tuple[Carried, ...] = ()
     resilience: Resilience | tuple[Resilience, ...] | None = None
     group_by: Literal["any", "rack"] = "any"

@@ -16,7 +16,7 @@ from fabopt.embedded import Embedded, Networks, at, divide, networks_of
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
-from fabopt.schema.design import DirectStructure, FabricDesign, PortUse, TierUse
+from fabopt.schema.design import DirectStructure, FabricDesign, LogicalUse, PortUse, TierUse
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos import Clos
 from fabopt.verify.mesh import Mesh
@@ -90,6 +90,11 @@ class FabricEvidence:
         if self.made.name in self.evidence.wanted:
             return self.evidence.wanted[self.made.name]
         raise LookupError(f"the case has no fabric {self.made.name!r}")
+
+    @cached_property
+    def logical(self) -> dict[str, LogicalUse]:
+        """The logical fabrics on this one's switches, by name."""
+        return {one.name: one for one in self.made.logical}
 
     @cached_property
     def nic(self) -> Nic:

@@ -90,6 +90,8 @@ def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
     """Attachments, leaves, spines and cores of a fabric, each role counted plane by plane."""
     made = numbers.made
     for one in numbers.attachments:
+        if one.name in numbers.logical:
+            continue
         yield Box(f"{made.name}-{one.name}", "attachment", one.name, made.name)
     places = made.placement
     for tier in made.tiers:

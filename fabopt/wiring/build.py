@@ -5,7 +5,7 @@ The same file always gives the same wiring. docs/formulation.md, "Wiring", state
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from fabopt.wiring.boxes import Box, fabric_boxes, server_boxes, table_of
 from fabopt.wiring.cages import at_slots, down_cages, first_cage, up_cages
 from fabopt.wiring.join import UNMADE, Cabled, Jackets, Share, deal, jackets
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Links, Modules, Wires, Wiring
-from fabopt.wiring.numbers import Cards, Numbers, cards_before
+from fabopt.wiring.numbers import Cards, Numbers, cards_before, logical_before
 from fabopt.wiring.runs import Runs
 
 NO_MEDIUM = "none"
@@ -45,6 +45,18 @@ class _Wired:
     lent: Lent | None = None
 
 
+class _NearEnd(NamedTuple):
+    """The near end of links of an attachment, link by link: ``slot`` counts ports over the cages of the box, from 0;
+    ``stands``: whether the box is one that stands by itself.
+    """
+
+    box: Ints
+    card: Ints
+    port: Ints
+    slot: Ints
+    stands: bool
+
+
 def wiring_of(design: Design) -> Wiring:
     """The wiring of a design that has fabrics.
 
@@ -59,20 +71,30 @@ def wiring_of(design: Design) -> Wiring:
     devices = table_of(boxes)
     runs = Runs(embedded, devices)
     wired: list[_Wired] = []
+    logical = logical_before(fabrics)
     for index, before in enumerate(cards_before(fabrics)):
-        wired += _Plan(fabrics[index], index, starts[index], boxes, runs, before).wired()
+        wired += _Plan(fabrics[index], index, starts[index], boxes, runs, before, logical).wired()
     names = tuple(fabric.name for fabric in design.fabrics)
     protocols = tuple(fabric.protocol for fabric in design.fabrics)
     return Wiring(names, protocols, devices, _links(wired), _wires(wired), _modules(wired), _lent(wired))
 
 
 class _Plan:
-    """One fabric, wired kind by kind. ``before``: cards and cages of a server that earlier fabrics have."""
+    """One fabric, wired kind by kind. ``before``: cards and cages of a server that earlier fabrics have; ``logical``:
+    those that others have before each logical fabric.
+    """
 
     def __init__(
-        self, numbers: Numbers, fabric: int, start: int, boxes: Sequence[Box], runs: Runs, before: Cards
+        self,
+        numbers: Numbers,
+        fabric: int,
+        start: int,
+        boxes: Sequence[Box],
+        runs: Runs,
+        before: Cards,
+        logical: Mapping[str, Cards],
     ) -> None:
-        self.numbers, self.fabric, self.runs, self.before = numbers, fabric, runs, before
+        self.numbers, self.fabric, self.runs, self.before, self.logical = numbers, fabric, runs, before, logical
         made = [box.role for box in boxes[start:] if box.fabric == numbers.made.name]
         floor = numbers.embedded.design.floor
         self.classes_m = () if floor is None else tuple(float(one) for one in floor.length_classes_m)
@@ -224,19 +246,30 @@ class _Plan:
         made = []
         for index, dealt in enumerate(place_attachments(wanted, heads, leaves, cages, per_wire)):
             slots, own = in_cages(dealt, lanes_of(wanted[index]), per_wire[index])
-            serial = np.arange(len(slots.leaf))
-            a = np.full(len(serial), self.first["attachment"] + index)
+            at = self._near_end(wanted[index].name, index, own)
             b = slots.leaf + self.first["leaf"]
             far = down_cages(self._switch("leaf"), tier.down, slots.slot)
-            near = at_slots(own, lanes_of(wanted[index]), 1)
-            run_m = self.runs.of(numbers.made, "attachment-leaf", a, b)
-            card = np.full(len(serial), NOTHING)
+            near = at_slots(at.slot, lanes_of(wanted[index]), 1)
+            run_m = self.runs.of(numbers.made, "attachment-leaf" if at.stands else "server-leaf", at.box, b)
             cabled = Cabled(
-                1, a, card, serial + 1, near, b, far, float(tier.gbps_down), run_m, ways[index], card.copy(), 0 * serial
-            )
+                1, at.box, at.card, at.port, near, b, far, float(tier.gbps_down), run_m, ways[index],
+                np.full(len(own), NOTHING), 0 * at.box,
+            )  # fmt: skip
             deal(cabled, self._shares(rows[index], ways[index], (lanes_of(wanted[index]), lanes)), self.classes_m)
             made.append(cabled)
         return made
+
+    def _near_end(self, name: str, index: int, slots: Ints) -> _NearEnd:
+        """Where the ports of an attachment are, in their order: on a box, or if a logical fabric's, on the servers."""
+        serial = np.arange(len(slots))
+        if name not in self.numbers.logical:
+            none, box = np.full(len(serial), NOTHING), np.full(len(serial), self.first.get("attachment", 0) + index)
+            return _NearEnd(box, none, serial + 1, slots, True)
+        one, before = self.numbers.logical[name], self.logical[name]
+        server, port = np.divmod(serial, one.nic.per_server * one.nic.ports_per_nic)
+        card, of_card = np.divmod(port, one.nic.ports_per_nic)
+        cage = before.cages + self.numbers.port_cages(one, port)
+        return _NearEnd(server, before.cards + card + 1, of_card + 1, cage, False)
 
     def _shares(self, rows: Sequence[LinkRow], ways: Sequence[Way], lanes: tuple[int, int]) -> list[Share]:
         names = [stage.name for stage in self.numbers.embedded.case.stages or ()]

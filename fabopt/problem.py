@@ -109,8 +109,9 @@ class Problem:
 
     @property
     def shares_slots(self) -> bool:
-        """Whether several fabrics have cards in a server, a logical one among them or not."""
-        return len(self.fabrics) > 1 or any(one.guests for one in self.fabrics)
+        """Whether several fabrics have cards in a server; logical ones count if they can have others than built-in."""
+        guests = (guest for fabric in self.fabrics for guest in fabric.guests)
+        return len(self.fabrics) > 1 or any(nic.item for one in guests for many in one.nics.values() for nic in many)
 
     @property
     def estimates_floor(self) -> bool:

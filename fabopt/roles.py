@@ -11,12 +11,13 @@ from math import floor
 from typing import NamedTuple
 
 from fabopt.demand import Demand, demand_of, oversubscription_of, profile_of, stages_of
+from fabopt.errors import InputError, fault
 from fabopt.floor import servers_per_rack
 from fabopt.oob import COUNTED, as_attachment, counted_ports, port_cage
 from fabopt.schema.case import Attachment, Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog, Role, Server
 from fabopt.schema.roles import Carried, OutOfBand, StorageDemand
-from fabopt.separation import host_of
+from fabopt.separation import combinations, host_of, is_open
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 RATIO_DIGITS = 6
@@ -45,7 +46,11 @@ DEFAULTS: Mapping[Role, RoleDefaults] = {
 def settled(case: Case, server: Server, catalog: Catalog) -> Case:
     """The case with every demand per GPU, shared fabrics put on those that carry them, and ports of management counted
     as far as no design changes them. Twice is as once.
+
+    Raises ``InputError`` where a separation is left to cost, and there is more than one.
     """
+    if is_open(case):
+        case = _only_way(case, server)
     own = case.model_copy(update={"fabrics": tuple(_with_demand(one, case, server) for one in case.fabrics)})
     guests = [one for one in own.fabrics if one.separation in ("shared", "logical")]
     if guests:
@@ -56,6 +61,27 @@ def settled(case: Case, server: Server, catalog: Catalog) -> Case:
         )
         own = own.model_copy(update={"fabrics": tuple(fabrics)})
     return _with_counted_ports(own, server, catalog)
+
+
+def _only_way(case: Case, server: Server) -> Case:
+    """The case with every separation said, if there is one way only; ``InputError`` if there are several."""
+    ways = combinations(case, server)
+    if len(ways) == 1:
+        return ways[0]
+    raise InputError(
+        [
+            fault(
+                case.name,
+                f"fabrics[{index}].separation",
+                "only `fabopt solve` compares separations, everything else is about one",
+                "any",
+                allowed="physical, logical or shared",
+                hint="say the one that `fabopt solve` picks",
+            )
+            for index, fabric in enumerate(case.fabrics)
+            if fabric.separation == "any"
+        ]
+    )
 
 
 def role_notes(case: Case, server: Server) -> Iterator[str]:

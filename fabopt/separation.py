@@ -12,7 +12,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import Server
+from fabopt.schema.catalog import Catalog, Server
 
 Way = Literal["physical", "logical", "shared"]
 # From the most apart to the least: of ways that cost the same the first is taken.
@@ -173,6 +173,12 @@ def combinations(case: Case, server: Server) -> list[Case]:
         if combined is not None and not any(cabled_twice(combined, server)):
             found.append(combined)
     return found
+
+
+def first_combination(case: Case, catalog: Catalog) -> Case:
+    """The combination of most separation: the case alone where it leaves nothing open."""
+    server = next(one for one in catalog.servers if one.id == case.server)
+    return combinations(case, server)[0] if is_open(case) else case
 
 
 def _ways(fabric: Fabric, case: Case, server: Server) -> list[str]:

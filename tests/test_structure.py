@@ -81,6 +81,7 @@ ROOMS = (
     "spending",
     "demanded",
     "conflicts",
+    "choosing",
     "optimize",
     "front",
     "sensitivity",

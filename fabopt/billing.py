@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from fabopt.goods import Item
-from fabopt.ordering import Order, Picked, all_uses, energy_of, order_of, stage_power_mw, stage_uses, sums_of
+from fabopt.ordering import Order, Picked, all_uses, booked_uses, energy_of, order_of, stage_power_mw, sums_of
 from fabopt.problem import Problem
 from fabopt.procurement import order_month
 from fabopt.schema.catalog import Product
@@ -128,7 +128,8 @@ def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
 
 def _lines(problem: Problem, picked: Sequence[Picked], order: Order, stage: int) -> Iterator[_Line]:
     """The lines of a stage, in the bill's order."""
-    uses = [(fabric.name, _at(stage_uses(one), stage)) for fabric, one in zip(problem.fabrics, picked, strict=True)]
+    booked = (booked_uses(fabric.name, one) for fabric, one in zip(problem.fabrics, picked, strict=True))
+    uses = [(name, _at(uses, stage)) for fabric in booked for name, uses in fabric.items()]
     server, more = problem.server_item, problem.server_adds[stage]
     shared = {server: more} if server is not None and more else {}
     used = {item for _, adds in uses for item in adds} | set(shared)

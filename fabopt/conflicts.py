@@ -14,6 +14,7 @@ from functools import partial
 from fabopt.clock import Clock, Settings
 from fabopt.crowding import crowded, floor_conflicts
 from fabopt.demanded import changed, demand_conflicts, path_conflicts
+from fabopt.guests import equipped
 from fabopt.inquiry import Inquiry, TimeOverError, Watch, share_of_limits
 from fabopt.problem import Problem
 from fabopt.scarcity import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
@@ -24,6 +25,7 @@ from fabopt.schema.design import Conflict
 from fabopt.slots import cards_at_least, slots_are_short, sum_of_cards
 from fabopt.spending import share_of, spending, together
 from fabopt.topology.families import most_servers
+from fabopt.units import gbps
 
 # Every question is a search; when these seconds are over, what has been found by then is told.
 MOST_SECONDS = 20.0
@@ -49,6 +51,8 @@ def conflicts_of(
     inquiry = _inquiry(case, catalog, problem, settings, clock)
     if slots_are_short(problem):
         return (_slots(problem),)
+    if unequipped := tuple(_logical(problem)):
+        return unequipped
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
         found = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, together)
         if found:
@@ -58,6 +62,25 @@ def conflicts_of(
         free = _unspendable(replace(inquiry, case=unlimited(case)))
         found = [one.model_copy(update={"detail": f"{one.detail}; limits on spending left aside"}) for one in free]
     return tuple(found) or (_nothing_helps(inquiry),)
+
+
+def _logical(problem: Problem) -> Iterator[Conflict]:
+    """Logical fabrics for which no card will do on the leaves of their host."""
+    for host in problem.fabrics:
+        if not host.guests or equipped(problem, host, False):
+            continue
+        at_host = sorted({gbps(one.port.lane.port_mbps) for many in host.nics.values() for one in many})
+        for guest in host.guests:
+            options = [one for protocol in host.protocols for one in guest.nics.get(protocol, ())]
+            speeds = sorted({gbps(one.port.lane.port_mbps) for one in options})
+            shown, wanted = (", ".join(f"{one:g}" for one in many) or "none" for many in (speeds, at_host))
+            yield Conflict(
+                limit=f"fabrics.{guest.name}.nics",
+                value=shown,
+                needed=wanted,
+                detail=f"a leaf has one speed of ports to servers: cards that give {guest.name} its bandwidth, with one "
+                f"port a cage, have ports of {shown} Gb/s, those of its host {host.name} {wanted}; {sum_of_cards(problem)}",
+            )
 
 
 def _slots(problem: Problem) -> Conflict:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fabopt.billing import products_by_id, whole_metres
 from fabopt.demand import resolved
+from fabopt.endpoints import AttachmentDemand
 from fabopt.expansion import growth_of
 from fabopt.fabric import FabricProblem
 from fabopt.hardware import NicOption
@@ -24,6 +26,7 @@ from fabopt.schema.design import (
     FloorUse,
     LinkPart,
     LinkRow,
+    LogicalUse,
     NicUse,
     Placement,
     PortUse,
@@ -35,7 +38,7 @@ from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.floored import grid_of
 from fabopt.topology.families import FAMILIES
 from fabopt.topology.family import LinkUse, Tier
-from fabopt.units import exact, gbps, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 NO_MEDIUM = "none"
 
@@ -48,6 +51,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     candidate, units = picked
     part = FAMILIES[candidate.topology].file_part(fabric, candidate.design)
     fabric = problem.beside(fabric, candidate.counted)
+    fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment))
     found = all_figures(candidate.design, problem.gpus)
     return FabricDesign(
         name=fabric.name,
@@ -68,6 +72,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         failures=failures_left(
             candidate.design, problem.server.gpus, [(one.failed, one.count) for one in fabric.resilience]
         ),
+        logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
     )
 
 
@@ -77,6 +82,13 @@ def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | No
         return None
     boxes = {name: places for (owner, name), places in Lodging(problem.case).places.items() if owner == fabric.name}
     return switches.model_copy(update={"attachments": boxes})
+
+
+def _logical_use(fabric: FabricProblem, one: AttachmentDemand) -> LogicalUse:
+    assert one.nic is not None
+    role = next(guest.role for guest in fabric.guests if guest.name == one.name)
+    injection = plain_fraction(one.nic.injection / MBPS_PER_GBPS)
+    return LogicalUse(name=one.name, role=role, nic=_nic_use(one.nic), injection_gbps_per_gpu=injection)
 
 
 def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
@@ -148,8 +160,8 @@ def _link_rows(
             classes = tuple(-run for run in row.runs_m or ())
             shares.setdefault((place, attachment, row.stages or (), classes, name), []).append((row, number))
     for key in sorted(shares):
-        kind = kinds[key[0]]
-        run_m = fabric.runs_m[kind.run]
+        kind, attachment_at = kinds[key[0]], key[1]
+        run_m = fabric.runs_m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run]
         first = shares[key][0][0]
         if first.runs_m is not None and first.assembly is not None:
             bought = [part.item.length_m or 0.0 for part in first.parts if part.item.length_m]
@@ -196,7 +208,7 @@ def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[B
     """Every catalog entry that the design uses, its prices as applied, and the PCIe table."""
     ids = {row.id for row in rows} | {problem.server.id} | set(problem.case.procurement.approved_parts or ())
     for fabric in fabrics:
-        ids.add(fabric.nic.id)
+        ids.update(nic.id for nic in (fabric.nic, *(one.nic for one in fabric.logical)))
         ids.update(tier.id for tier in fabric.tiers)
         ids.update(part.id for row in fabric.links for part in row.parts)
     products = products_by_id(problem)

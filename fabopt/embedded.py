@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeVar
 
 from fabopt.oob import SWITCHES, as_attachment, port_cage
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
-from fabopt.schema.catalog import Cable, Fibre, Nic, Product, Server, Switch, Transceiver
-from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.catalog import Cable, Cage, Fibre, Nic, Product, Server, Switch, Transceiver
+from fabopt.schema.design import Design, FabricDesign, LogicalUse
 
 PART_MODELS: dict[str, type[Product]] = {
     "switch": Switch,
@@ -102,11 +102,42 @@ class Embedded:
 
     @cached_property
     def wanted(self) -> dict[str, Fabric]:
-        """The case's fabrics by name, an out-of-band one with the ports of all switches of the file."""
+        """The case's fabrics by name, an out-of-band one with the ports of all switches of the file, one that carries
+        logical fabrics with the ports of their cards.
+        """
         return {
-            one.name: one.model_copy(update={"attachments": (*one.attachments, *self._switch_ports(one))})
+            one.name: one.model_copy(
+                update={"attachments": (*one.attachments, *self._switch_ports(one), *self._logical_ports(one))}
+            )
             for one in self.case.fabrics
         }
+
+    def _logical_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
+        made = next((one for one in self.design.fabrics if one.name == fabric.name), None)
+        ratios = {one.name: one.max_oversubscription_leaf for one in fabric.carries if one.separation == "logical"}
+        return tuple(
+            self._ports_of(one, ratios[one.name])
+            for one in (() if made is None else made.logical)
+            if one.name in ratios
+        )
+
+    def _ports_of(self, one: LogicalUse, ratio: float) -> Attachment:
+        """The ports of servers that a logical fabric has."""
+        cage = at(self.card_cages(one), one.nic.cage_group, "NIC cage group")
+        return Attachment(
+            name=one.name,
+            ports=self.servers * one.nic.per_server * one.nic.ports_per_nic,
+            form_factor=cage.form_factor,
+            split=one.nic.split,
+            lane_gbps=cage.lane_gbps,
+            max_oversubscription=ratio,
+            network=one.name,
+        )
+
+    def card_cages(self, one: LogicalUse) -> tuple[Cage, ...]:
+        """The cages that a logical fabric's cards have: their own, or those of the server that built-in ones share."""
+        shared = [cage for nic in self.server.nics if nic.role == one.role for cage in nic.cages or ()]
+        return tuple(shared) or self.part(one.nic.id, Nic).cages
 
     def _switch_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
         if fabric.oob is None:

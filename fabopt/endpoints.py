@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from fabopt.hardware import PROTOCOLS, NicOption, nic_options
 from fabopt.oob import SWITCHES, port_cage
 from fabopt.ports import PortType, PortTypes
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Fabric
 from fabopt.schema.catalog import Cage, Server
+from fabopt.schema.roles import Carried
 from fabopt.shelf import Shelf
 from fabopt.units import exact, mbps
 
 
 @dataclass(frozen=True, eq=False)
 class AttachmentDemand:
-    """Other endpoints: ``port`` is their cage in use, None where the case does not describe it."""
+    """Other endpoints: ``port`` is their cage in use, None where the case does not describe it.
+
+    ``network``: the logical fabric that they belong to, which has its own ratio; ``nic``: the cards in every server
+    whose ports these are, if they are servers'.
+    """
 
     name: str
     ports: int
@@ -26,6 +33,30 @@ class AttachmentDemand:
     buys: Literal["both", "near", "none"]
     # at the leaf, where it is not the fabric's
     oversubscription: Fraction | None = None
+    network: str | None = None
+    nic: NicOption | None = None
+
+    @property
+    def run(self) -> str:
+        """The kind of links whose run theirs have."""
+        return "attachment-leaf" if self.nic is None else "server-leaf"
+
+
+@dataclass(frozen=True, eq=False)
+class Guest:
+    """A logical fabric on the switches of another: the cards that give what it asks for, and its ratio at the leaf."""
+
+    name: str
+    role: str
+    nics: Mapping[str, tuple[NicOption, ...]]
+    oversubscription: Fraction
+
+    def equipped(self, nic: NicOption, servers: int) -> AttachmentDemand:
+        """The ports of so many servers with certain cards."""
+        ports, speed = servers * nic.ports_per_server, nic.port.lane.port_mbps
+        return AttachmentDemand(
+            self.name, ports, speed, nic.port, "both", self.oversubscription, network=self.name, nic=nic
+        )
 
 
 @dataclass(frozen=True)
@@ -50,7 +81,20 @@ def attachment_demand(one: Attachment, ports: PortTypes) -> AttachmentDemand:
     if speed is None and one.split is not None:
         speed = parse_split(one.split).port_mbps
     own = None if one.max_oversubscription is None else exact(one.max_oversubscription)
-    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own)
+    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own, network=one.network)
+
+
+def guest_of(carried: Carried, shelf: Shelf, server: Server, pcie: Mapping[int, float]) -> Guest:
+    """What a fabric carries for a logical one. Its cards have one port a cage."""
+    own = Fabric(name=carried.name, role=carried.role, nics=carried.nics, nics_per_server=carried.nics_per_server)
+    demand = mbps(carried.min_gbps_per_gpu)
+    nics: dict[str, tuple[NicOption, ...]] = {
+        protocol: tuple(
+            one for one in nic_options(own, protocol, shelf, server, pcie, demand, {}) if one.port.ports == 1
+        )
+        for protocol in PROTOCOLS
+    }
+    return Guest(carried.name, carried.role, nics, exact(carried.max_oversubscription_leaf))
 
 
 def switch_ports(fabric: Fabric, shelf: Shelf, server: Server) -> SwitchPorts | None:

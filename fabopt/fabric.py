@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.demand import Demand, demand_of, stages_of
-from fabopt.endpoints import AttachmentDemand, SwitchPorts, attachment_demand, switch_ports
+from fabopt.endpoints import AttachmentDemand, Guest, SwitchPorts, attachment_demand, guest_of, switch_ports
 from fabopt.floor import servers_per_rack
 from fabopt.hardware import (
     PROTOCOLS,
@@ -87,6 +87,8 @@ class FabricProblem:
     # out-of-band: what every switch of all fabrics takes, and of how many switches it is among the attachments
     per_switch: SwitchPorts | None = None
     counted: int = 0
+    # logical fabrics on its switches while their cards are open: ``fabopt.guests`` has it with each choice of cards
+    guests: tuple[Guest, ...] = ()
 
     @property
     def hardware(self) -> Hashable:
@@ -106,8 +108,14 @@ class FabricProblem:
 
     @property
     def attachment_oversubscription(self) -> Fraction | None:
-        """The least that an attachment has of its own; None: all have the fabric's."""
-        return min((one.oversubscription for one in self.attachments if one.oversubscription is not None), default=None)
+        """The least that an attachment has of its own; None: all have the fabric's. Logical fabrics aside."""
+        own = [one for one in self.attachments if one.network is None]
+        return min((one.oversubscription for one in own if one.oversubscription is not None), default=None)
+
+    @property
+    def networked(self) -> bool:
+        """Whether some endpoints belong to a logical fabric."""
+        return any(one.network is not None for one in self.attachments)
 
 
 def fabric_of(
@@ -133,6 +141,7 @@ def fabric_of(
     switches: dict[str, Mapping[str, tuple[SwitchType, ...]]] = {
         protocol: switches_of(fabric, protocol, shelf) for protocol in protocols
     }
+    guests = tuple(guest_of(one, shelf, server, pcie) for one in fabric.carries if one.separation == "logical")
     return FabricProblem(
         name=fabric.name,
         role=fabric.role,
@@ -156,6 +165,7 @@ def fabric_of(
         most_hops=fabric.max_switch_hops,
         torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
         per_switch=switch_ports(fabric, shelf, server),
+        guests=guests,
     )
 
 

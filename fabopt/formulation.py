@@ -224,7 +224,7 @@ class Program:
 
     def nics_fit_slots(self) -> None:
         """Cards chosen over all fabrics fit the server's slots."""
-        if len(self.problem.fabrics) > 1:
+        if self.problem.shares_slots:
             cards = [(self.pick[i], one.cards) for i, one in enumerate(self.candidates) if one.cards]
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
 

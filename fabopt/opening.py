@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from fabopt.clock import Clock, Settings
 from fabopt.fabric import FabricProblem
+from fabopt.guests import cards_of, equipped
 from fabopt.places.chosen import Placed
 from fabopt.places.variants import wanted_variants
 from fabopt.problem import Problem
@@ -92,6 +95,8 @@ class Opening:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
         if self.problem.plan is not None:
             return self._on_floor(fabric, costs, slack)
+        if fabric.guests:
+            return self._as_host(costs, fabric, slack, first)
         known, part = self.problem.opened, self.restrictions.get(fabric.name)
         key = (fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
@@ -100,6 +105,26 @@ class Opening:
         found = found_in_families(self.problem, fabric, self._quest(fabric, costs), slack, first)
         if self.counts and not found.stopped:
             known[key] = found
+        return found
+
+    def _as_host(self, costs: Costs, fabric: FabricProblem, slack: float, first: bool) -> Found:
+        """Search a fabric with every choice of cards for the logical ones on it, all below one threshold."""
+        found, looked = Found(), []
+        for choice in equipped(self.problem, fabric, self.settings.prune):
+            aside = _least_aside(self.problem, choice, costs, self.space(choice, costs).bounds.attached())
+            one = self._one(costs, choice, 0.0, first)
+            found.stopped |= one.stopped
+            found.least = min(found.least, one.least + float(aside[0]))
+            looked.append((choice, aside, one))
+        for choice, aside, one in looked:
+            spare = found.least + slack - one.least - float(aside[0])
+            if spare < 0 and self.settings.prune:
+                continue
+            if spare > 0 and not first:
+                one = self._one(costs, choice, spare)
+            found.stopped |= one.stopped
+            found.sized += one.sized
+            found.batches += [batch._replace(cost=batch.cost + aside[:, np.newaxis]) for batch in one.batches]
         return found
 
     def _quest(self, fabric: FabricProblem, costs: Costs) -> Quest:
@@ -212,3 +237,14 @@ class Opening:
 def _places(found: Found) -> list[tuple[float, int, int]]:
     """(cost, number of the batch, place in it) of every candidate found."""
     return [(float(cost), b, i) for b, batch in enumerate(found.batches) for i, cost in enumerate(batch.cost[0])]
+
+
+def _least_aside(problem: Problem, fabric: FabricProblem, costs: Costs, attached: float) -> Floats:
+    """What a choice of cards for logical fabrics adds at least to every candidate, shape (metrics,): the cards, and of
+    the objective the links of all attachments (``attached``), which the search leaves aside.
+    """
+    total = np.zeros(costs.table.shape[0])
+    for item, count in cards_of(problem, fabric.attachments).items():
+        total = total + costs.of(item) * count
+    total[0] += attached
+    return np.asarray(total)

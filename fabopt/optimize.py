@@ -18,6 +18,7 @@ import numpy as np
 
 from fabopt import __version__
 from fabopt.billing import bill, stage_designs, totals_of
+from fabopt.choosing import Tried, cheapest, choice_notes, solved_ways, without_design, words_of
 from fabopt.clock import Clock, Settings
 from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import case_record, fabric_design, floor_use, parts_of, with_racks
@@ -35,10 +36,11 @@ from fabopt.problem import Problem, estimating, problem_of
 from fabopt.read import Inputs
 from fabopt.roles import role_notes
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.design import Alternative, Design, Objective, Totals
+from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.topologies import DESIGNED, TIERED, refused
 from fabopt.search import Search
+from fabopt.separation import is_open
 from fabopt.solvers import ENGINES
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of
@@ -119,6 +121,8 @@ def interrupts(clock: Clock) -> Iterator[None]:
 def _solve(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool) -> Design:
     started = time.perf_counter()
     engine = settings.engine
+    if is_open(inputs.case):
+        return _of_all_ways(inputs, settings, clock, alternatives, started)
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     settings.progress("sizing candidates")
     ratio = None
@@ -133,6 +137,45 @@ def _solve(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool)
     design = design_of(answer, engine, time.perf_counter() - started, notes, others)
     design = design.model_copy(update={"notes": (*design.notes, *longer_runs(design))})
     return design.model_copy(update={"checks": verify(design)})
+
+
+def _of_all_ways(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool, started: float) -> Design:
+    """The cheapest design over all separations that a case leaves open, with what the others would cost."""
+    tried = solved_ways(inputs, settings, clock)
+    best = cheapest(tried)
+    notes = choice_notes(inputs, tried, best)
+    if best is None:
+        first = tried[0]
+        notes += notes_of(first.problem, replace(inputs, case=first.case))
+        design = _without_answer(inputs, first.problem, without_design(tried), settings, clock, started, tuple(notes))
+        return design.model_copy(update={"conflicts": tuple(_conflicts_of_all(inputs, tried, settings, clock))})
+    answer = Answer(best.problem, best.optimum)
+    notes += notes_of(best.problem, replace(inputs, case=best.case))
+    others = [
+        _alternative_way(answer, Answer(one.problem, one.optimum), words_of(inputs.case, one.case))
+        for one in tried
+        if one.case is not best.case and one.optimum.value is not None
+    ]
+    others += _alternatives(answer, settings, clock) if alternatives else ()
+    design = design_of(answer, settings.engine, time.perf_counter() - started, tuple(notes), tuple(others))
+    return design.model_copy(update={"checks": verify(design)})
+
+
+def _conflicts_of_all(inputs: Inputs, tried: Sequence[Tried], settings: Settings, clock: Clock) -> Iterator[Conflict]:
+    """What clashes in every combination of separations, each told apart."""
+    for one in tried:
+        if one.optimum.verdict == "infeasible":
+            words = words_of(inputs.case, one.case)
+            for each in conflicts_of(one.problem.case, inputs.catalog, one.problem, settings, clock):
+                yield each.model_copy(update={"detail": f"with {words}: {each.detail}"})
+
+
+def _alternative_way(answer: Answer, other: Answer, words: str) -> Alternative:
+    mine, theirs = (sums_of(one.problem, one.picked) for one in (answer, other))
+    summary = summaries_of(other.problem, other.picked)
+    if other.optimum.verdict != "optimal":
+        summary += BEST_FOUND
+    return _of_sums(answer.problem, mine, theirs, "separation", words, summary)
 
 
 def design_of(

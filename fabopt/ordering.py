@@ -31,6 +31,31 @@ def stage_uses(picked: Picked) -> dict[tuple[int, Item], int]:
     return {key: count for key, count in counts.items() if count}
 
 
+def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item], int]]:
+    """What each stage adds in a fabric and in the logical ones on it, by their names: cards, and the parts of links of
+    all that belongs to them, are theirs; switches and the links above them are the fabric's.
+    """
+    candidate, units = picked
+    found = {fabric: stage_uses(picked)}
+    for one in candidate.equipment:
+        assert one.nic is not None
+        found[one.name] = {}
+        if one.nic.item is not None:
+            found[one.name][0, one.nic.item] = one.ports // one.nic.ports_per_server * one.nic.cards
+    networks = {one.name: one.network for one in candidate.guests if one.network is not None}
+    for option, number in units:
+        for row in option.rows:
+            if row.attachment in networks:
+                mine = found[networks[row.attachment]]
+                for part in row.parts:
+                    key = (row.stage, part.item)
+                    mine[key] = mine.get(key, 0) + part.quantity * number
+    for one in candidate.equipment:
+        for key, count in found[one.name].items():
+            found[fabric][key] -= count
+    return {name: {key: count for key, count in uses.items() if count} for name, uses in found.items()}
+
+
 def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item], int]:
     """What each stage adds over all fabrics, servers included if they count."""
     counts: dict[tuple[int, Item], int] = {}

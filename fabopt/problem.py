@@ -94,6 +94,8 @@ class Problem:
     standing: dict[Hashable, Any] = field(default_factory=dict)
     # out-of-band fabrics with the ports of so many switches
     numbered: dict[tuple[FabricProblem, int], FabricProblem] = field(default_factory=dict)
+    # fabrics with each choice of cards for the logical ones on them, by fabric
+    equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     # what searches have found, by fabric, part of its space, weights and slack; steps of the model that were timed
     opened: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -105,6 +107,12 @@ class Problem:
             attachments = (*fabric.attachments, fabric.per_switch.of(switches))
             self.numbered[fabric, switches] = replace(fabric, attachments=attachments, counted=switches)
         return self.numbered[fabric, switches]
+
+    @property
+    def shares_slots(self) -> bool:
+        """Whether several fabrics have cards in a server; logical ones count if they can have others than built-in."""
+        guests = (guest for fabric in self.fabrics for guest in fabric.guests)
+        return len(self.fabrics) > 1 or any(nic.item for one in guests for many in one.nics.values() for nic in many)
 
     @property
     def estimates_floor(self) -> bool:

@@ -11,11 +11,13 @@ from math import floor
 from typing import NamedTuple
 
 from fabopt.demand import Demand, demand_of, oversubscription_of, profile_of, stages_of
+from fabopt.errors import InputError, fault
 from fabopt.floor import servers_per_rack
 from fabopt.oob import COUNTED, as_attachment, counted_ports, port_cage
-from fabopt.schema.case import Case, Fabric, Oversubscription
+from fabopt.schema.case import Attachment, Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog, Role, Server
 from fabopt.schema.roles import Carried, OutOfBand, StorageDemand
+from fabopt.separation import combinations, host_of, is_open
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 RATIO_DIGITS = 6
@@ -44,13 +46,42 @@ DEFAULTS: Mapping[Role, RoleDefaults] = {
 def settled(case: Case, server: Server, catalog: Catalog) -> Case:
     """The case with every demand per GPU, shared fabrics put on those that carry them, and ports of management counted
     as far as no design changes them. Twice is as once.
+
+    Raises ``InputError`` where a separation is left to cost, and there is more than one.
     """
+    if is_open(case):
+        case = _only_way(case, server)
     own = case.model_copy(update={"fabrics": tuple(_with_demand(one, case, server) for one in case.fabrics)})
-    shared = [one for one in own.fabrics if one.separation == "shared"]
-    if shared:
-        fabrics = (carrying(one, shared, own) for one in own.fabrics if one.separation != "shared")
+    guests = [one for one in own.fabrics if one.separation in ("shared", "logical")]
+    if guests:
+        fabrics = (
+            carrying(one, [guest for guest in guests if host_of(guest, own) is one], own)
+            for one in own.fabrics
+            if one not in guests
+        )
         own = own.model_copy(update={"fabrics": tuple(fabrics)})
     return _with_counted_ports(own, server, catalog)
+
+
+def _only_way(case: Case, server: Server) -> Case:
+    """The case with every separation said, if there is one way only; ``InputError`` if there are several."""
+    ways = combinations(case, server)
+    if len(ways) == 1:
+        return ways[0]
+    raise InputError(
+        [
+            fault(
+                case.name,
+                f"fabrics[{index}].separation",
+                "only `fabopt solve` compares separations, everything else is about one",
+                "any",
+                allowed="physical, logical or shared",
+                hint="say the one that `fabopt solve` picks",
+            )
+            for index, fabric in enumerate(case.fabrics)
+            if fabric.separation == "any"
+        ]
+    )
 
 
 def role_notes(case: Case, server: Server) -> Iterator[str]:
@@ -61,11 +92,16 @@ def role_notes(case: Case, server: Server) -> Iterator[str]:
             yield f"{fabric.name}: {text}"
         if fabric.role == "oob" and not _counts_strips(fabric, case, server):
             yield f"{fabric.name}: power strips are not counted, as `site.servers_per_rack` does not say how many racks"
-        if fabric.separation == "shared":
-            host = next(one.name for one in case.fabrics if one.role == "compute")
+        host = host_of(fabric, case)
+        if fabric.separation == "shared" and host is not None:
             yield (
-                f"{fabric.name}: shares cards and switches of {host}; its traffic needs a QoS class of its own there, "
-                f"`{fabric.name}`"
+                f"{fabric.name}: shares cards and switches of {host.name}; its traffic needs a QoS class of its own "
+                f"there, `{fabric.name}`"
+            )
+        if fabric.separation == "logical" and host is not None:
+            yield (
+                f"{fabric.name}: has cards and cables of its own on the switches of {host.name}; its ports there need "
+                f"a VLAN and a VRF of their own, `{fabric.name}`"
             )
 
 
@@ -172,20 +208,44 @@ def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
 # -- sharing ----------------------------------------------------------------------------------------------------
 
 
-def carrying(fabric: Fabric, shared: list[Fabric], case: Case) -> Fabric:
-    """The compute fabric with what others add to it: bandwidth, attachments, and uplinks for each at its own ratio."""
-    if fabric.role != "compute":
+def carrying(fabric: Fabric, guests: list[Fabric], case: Case) -> Fabric:
+    """A fabric with what others add to it. What shares its cards adds bandwidth, and uplinks at its own ratio; what has
+    cards of its own has its own ratio at the leaves, and the strictest one above. Both bring their attachments.
+    """
+    if not guests:
         return fabric
-    demands = [demand_of(one, case) for one in (fabric, *shared)]
+    shared = [one for one in guests if one.separation == "shared"]
+    logical = [one for one in guests if one.separation == "logical"]
     attachments = [one for other in shared for one in other.attachments]
-    return fabric.model_copy(
-        update={
-            "min_gbps_per_gpu": gbps(sum(one.gpu_mbps for one in demands)),
-            "max_oversubscription": Oversubscription(leaf=_mixed(demands, "leaf"), spine=_mixed(demands, "spine")),
-            "attachments": (*fabric.attachments, *attachments),
-            "carries": tuple(_carried(one, case) for one in shared),
-        }
-    )
+    attachments += [_of_network(one, other) for other in logical for one in other.attachments]
+    changes: dict[str, object] = {
+        "attachments": (*fabric.attachments, *attachments),
+        "carries": tuple(_carried(one, case) for one in guests),
+    }
+    if shared:
+        demands = [demand_of(one, case) for one in (fabric, *shared)]
+        changes["min_gbps_per_gpu"] = gbps(sum(one.gpu_mbps for one in demands))
+        ratios = Oversubscription(leaf=_mixed(demands, "leaf"), spine=_mixed(demands, "spine"))
+        changes["max_oversubscription"] = ratios
+    carrier = fabric.model_copy(update=changes)
+    return _with_strictest(carrier, logical, case) if logical else carrier
+
+
+def _of_network(one: Attachment, guest: Fabric) -> Attachment:
+    return one.model_copy(update={"network": guest.name})
+
+
+def _with_strictest(host: Fabric, logical: list[Fabric], case: Case) -> Fabric:
+    """The host with the protocol of those on it, and the least of all ratios above the leaves."""
+    profile = profile_of(case)
+    protocols = {one.protocol for one in (host, *logical)} - {"any"}
+    own = oversubscription_of(host, profile)
+    least = min(oversubscription_of(one, profile).spine or own.spine or 1 for one in logical)
+    changes: dict[str, object] = {"protocol": min(protocols, default="any")}
+    if own.spine is not None and least < own.spine:
+        leaf = None if host.max_oversubscription is None else own.leaf
+        changes["max_oversubscription"] = Oversubscription(leaf=leaf, spine=least)
+    return host.model_copy(update=changes)
 
 
 def _mixed(demands: list[Demand], boundary: str) -> float:
@@ -201,9 +261,14 @@ def _mixed(demands: list[Demand], boundary: str) -> float:
 def _carried(fabric: Fabric, case: Case) -> Carried:
     ratios = oversubscription_of(fabric, profile_of(case))
     assert ratios.leaf is not None and ratios.spine is not None
+    assert fabric.separation in ("shared", "logical")
     return Carried(
         name=fabric.name,
         role=fabric.role,
+        separation=fabric.separation,
+        isolation=fabric.isolation,
+        nics=fabric.nics,
+        nics_per_server=fabric.nics_per_server,
         min_gbps_per_gpu=gbps(demand_of(fabric, case).gpu_mbps),
         max_oversubscription_leaf=ratios.leaf,
         max_oversubscription_spine=ratios.spine,

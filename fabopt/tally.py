@@ -77,6 +77,9 @@ class Together:
         return self.above_bound[fabric.name]
 
     def _attached(self, costs: Costs, fabric: FabricProblem) -> float:
+        if fabric.guests:
+            # its search has counted them, as they depend on the cards of the logical fabrics
+            return 0.0
         return self.space(fabric, costs).bounds.attached()
 
     def _counted(self, fabric: FabricProblem, costs: Costs) -> Counted:

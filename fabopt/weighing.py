@@ -66,7 +66,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     caps = [np.inf]
     budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)
     power_mw = None if limits.power_mw is None else limits.power_mw - problem.fixed_power_mw
-    slots = problem.nic_slots * problem.servers if len(problem.fabrics) > 1 else None
+    slots = problem.nic_slots * problem.servers if problem.shares_slots else None
     total = None
     if limits.tco_scaled is not None:
         total = limits.tco_scaled - problem.fixed_in(tco) + tco.per_cent * stock_value(problem, True)

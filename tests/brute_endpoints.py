@@ -211,7 +211,7 @@ def attachment_cage(attachment: Json) -> Cage | None:
     """The cage at the far end of an attachment, None if nothing is known of it."""
     if attachment.get("form_factor") is None or attachment.get("split") is None:
         return None
-    return cage_of(attachment, attachment["split"], {})
+    return cage_of(attachment, attachment["split"], attachment)
 
 
 def attachment_speeds_fit(attachments: list[Json], speed: int) -> bool:

@@ -75,10 +75,11 @@ class Search:
         from fabopt.design import case_record
         from fabopt.problem import problem_of
         from fabopt.schema.design import Design, Objective
+        from fabopt.separation import first_combination
 
         return Design(
             fabopt=__version__,
-            case=case_record(problem_of(inputs.case, inputs.catalog)),
+            case=case_record(problem_of(first_combination(inputs.case, inputs.catalog), inputs.catalog)),
             status="unknown",
             objective=Objective(metric=inputs.case.objective, engine=self.engine),
             notes=(*inputs.notes, reason),

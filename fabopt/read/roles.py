@@ -8,11 +8,19 @@ from fabopt.errors import Fault, fault
 from fabopt.oob import COUNTED
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Server
+from fabopt.separation import (
+    SHARERS,
+    WAYS,
+    cabled_twice,
+    combinations,
+    has_no_cards,
+    hindrances,
+    is_open,
+    reasons_against,
+)
 
 # So many servers on a floor are placed by estimates, which do not count ports of management.
 MOST_SERVERS_COUNTED_ON_FLOOR = 512
-SEPARATIONS = ("physical", "shared")
-SHARERS = ("storage", "in-band")
 
 
 def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
@@ -20,37 +28,33 @@ def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
     found = [*_built_in_once(case, server, file), *_cards_exist(case, server, file)]
     for index, fabric in enumerate(case.fabrics):
         where = f"fabrics[{index}]"
-        found += _separation(case, fabric, where, file)
+        found += _separation(case, fabric, server, where, file)
         found += _own_ratios(case, fabric, where, file)
         if fabric.role == "oob":
             found += _out_of_band(case, fabric, server, where, file)
+    if not found and is_open(case) and not combinations(case, server):
+        found += _nothing_left(case, server, file)
     return found
 
 
 def _built_in_once(case: Case, server: Server, file: str) -> Iterator[Fault]:
     """Built-in cards are all cabled into one fabric, so another one of that role has none."""
-    first: dict[str, str] = {}
-    for index, fabric in enumerate(case.fabrics):
-        cards = sum(one.count for one in server.nics if one.role == fabric.role)
-        if cards == 0 or fabric.separation == "shared":
-            continue
-        if fabric.role in first:
-            yield fault(
-                file,
-                f"fabrics[{index}].role",
-                f"{server.id} has {cards} built-in cards for {fabric.role}, and `{first[fabric.role]}` cables all of "
-                f"them: {cards} + {cards} = {2 * cards} of {cards}",
-                fabric.role,
-                hint="give it another role, `separation: shared`, or several `planes` to one fabric",
-            )
-        first.setdefault(fabric.role, fabric.name)
+    for index, first, cards in cabled_twice(case, server):
+        role = case.fabrics[index].role
+        yield fault(
+            file,
+            f"fabrics[{index}].role",
+            f"{server.id} has {cards} built-in cards for {role}, and `{first}` cables all of "
+            f"them: {cards} + {cards} = {2 * cards} of {cards}",
+            role,
+            hint="give it another role, `separation: shared`, or several `planes` to one fabric",
+        )
 
 
 def _cards_exist(case: Case, server: Server, file: str) -> Iterator[Fault]:
     """A fabric beside the compute fabric needs built-in cards, or a slot for some."""
     for index, fabric in enumerate(case.fabrics):
-        built_in = any(one.role == fabric.role for one in server.nics)
-        if fabric.role in SHARERS and fabric.separation != "shared" and not built_in and server.nic_slots == 0:
+        if fabric.separation not in ("shared", "any") and has_no_cards(fabric, server):
             yield fault(
                 file,
                 f"fabrics[{index}].role",
@@ -60,31 +64,31 @@ def _cards_exist(case: Case, server: Server, file: str) -> Iterator[Fault]:
             )
 
 
-def _separation(case: Case, fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
-    if fabric.separation not in SEPARATIONS:
-        allowed = " or ".join(SEPARATIONS)
-        yield fault(
-            file,
-            f"{where}.separation",
-            "this version cannot design networks that share switches but not cards, nor choose",
-            fabric.separation,
-            allowed=allowed,
-        )
+def _separation(case: Case, fabric: Fabric, server: Server, where: str, file: str) -> Iterator[Fault]:
     if fabric.carries:
         yield fault(file, f"{where}.carries", "is filled in by fabopt", hint="say `separation: shared` in the other")
-    if fabric.separation != "shared":
+    for number, attachment in enumerate(fabric.attachments):
+        if attachment.network is not None:
+            yield fault(file, f"{where}.attachments[{number}].network", "is filled in by fabopt", attachment.network)
+    if fabric.separation == "any":
+        if fabric.role not in SHARERS:
+            hint = f"leave it out; a fabric of role {' or '.join(SHARERS)} has a choice"
+            yield fault(file, f"{where}.separation", f"role {fabric.role} is physical", "any", hint=hint)
         return
-    if fabric.role not in SHARERS:
-        hint = f"a fabric of role {' or '.join(SHARERS)} can"
-        yield fault(file, f"{where}.separation", f"role {fabric.role} cannot be shared", "shared", hint=hint)
-    hosts = [one.name for one in case.fabrics if one.role == "compute"]
-    if len(hosts) != 1:
-        found = f"there are {len(hosts)}"
-        yield fault(file, f"{where}.separation", f"sharing needs one fabric of role compute, {found}", "shared")
-    for number, stage in enumerate(case.stages or ()):
-        if fabric.name in stage.fabrics:
-            key = f"stages[{number}].fabrics.{fabric.name}"
-            yield fault(file, key, "a shared fabric has no demand of its own at a stage", hint=f"give it to {hosts}")
+    for one in hindrances(fabric, case, server, fabric.separation):
+        key = one.key if one.key.startswith("stages") else f"{where}.{one.key}"
+        yield fault(file, key, one.text, *(() if one.found is None else (one.found,)), hint=one.hint)
+
+
+def _nothing_left(case: Case, server: Server, file: str) -> Iterator[Fault]:
+    """Why no separation is left for fabrics that leave it to cost."""
+    for index, fabric in enumerate(case.fabrics):
+        if fabric.separation == "any":
+            against = {way: reasons_against(fabric, case, server, way) for way in WAYS}
+            text = "; ".join(f"{way}: {reasons[0]}" for way, reasons in against.items() if reasons)
+            left = [way for way, reasons in against.items() if not reasons]
+            taken = f"; {' or '.join(left)}: another fabric cables the same built-in cards" if left else ""
+            yield fault(file, f"fabrics[{index}].separation", f"nothing is left to choose: {text}{taken}", "any")
 
 
 def _own_ratios(case: Case, fabric: Fabric, where: str, file: str) -> Iterator[Fault]:

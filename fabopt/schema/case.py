@@ -25,7 +25,7 @@ from fabopt.schema.base import (
 from fabopt.schema.catalog import Role
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
-from fabopt.schema.roles import Carried, OutOfBand, Separation, StorageDemand
+from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
 from fabopt.schema.workload import Workload
 from fabopt.units import mbps
 
@@ -97,7 +97,8 @@ class Attachment(Strict):
 
     ``boxes``: that these ports belong to, each with one port of management. ``rack_units``, ``power_w``: of a box,
     which then stands in one of ``racks`` of the floor, or in a rack for attachments alone. ``max_oversubscription``: of
-    their traffic at the leaf, where it is not the fabric's.
+    their traffic at the leaf, where it is not the fabric's. ``network``: filled in where they belong to a logical
+    fabric of the case.
     """
 
     name: Word
@@ -112,6 +113,7 @@ class Attachment(Strict):
     split: Split | None = None
     lane_gbps: Gbps | None = None
     buys: Literal["both", "near", "none"] = "both"
+    network: Word | None = None
 
     @model_validator(mode="after")
     def _enough_to_buy(self) -> Self:
@@ -181,7 +183,10 @@ TorusNodes = Literal["any", "switches", "servers"]
 
 
 class Fabric(Strict):
-    """One fabric that is designed. ``carries``: filled in where fabrics of the case share this one."""
+    """One fabric that is designed. ``carries``: filled in where fabrics of the case share this one.
+
+    ``host``: the fabric whose switches carry it, if its separation is logical; None: the compute fabric.
+    """
 
     name: Annotated[str, Field(pattern=KEBAB, max_length=100)]
     role: Role = "compute"
@@ -205,6 +210,8 @@ class Fabric(Strict):
     storage: StorageDemand | None = None
     oob: OutOfBand | None = None
     separation: Separation = "physical"
+    isolation: Isolation = "none"
+    host: Word | None = None
     carries: tuple[Carried, ...] = ()
     resilience: Resilience | tuple[Resilience, ...] | None = None
     group_by: Literal["any", "rack"] = "any"

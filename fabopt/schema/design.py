@@ -167,6 +167,15 @@ class NicUse(Strict):
     built_in: bool
 
 
+class LogicalUse(Strict):
+    """A fabric of the case on this one's switches, in a VLAN and VRF of its own: the cards that are its own."""
+
+    name: str
+    role: str
+    nic: NicUse
+    injection_gbps_per_gpu: Number
+
+
 class PortUse(Strict):
     """Which cage group of a box (index into its ``cages``) is used, and how each cage is split."""
 
@@ -328,6 +337,7 @@ class FabricDesign(Strict):
     placement: Placement | None = None
     growth: tuple[StageStructure, ...] = ()
     failures: tuple[Failure, ...] = ()
+    logical: tuple[LogicalUse, ...] = ()
 
     @property
     def clos(self) -> Structure:

@@ -6,10 +6,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.base import Count, Gbps, Ratio, Strict, Word
+from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word
 from fabopt.schema.catalog import Role
 
 Separation = Literal["physical", "shared", "logical", "any"]
+# The least that keeps a fabric's traffic apart from others': a QoS class will do, or a VLAN with cards of its own, or
+# nothing but a network of its own.
+Isolation = Literal["none", "logical", "physical"]
 
 
 class StorageDemand(Strict):
@@ -41,10 +44,17 @@ class OutOfBand(Strict):
 
 
 class Carried(Strict):
-    """A fabric that has no cards and switches of its own: what it adds to the one that carries it."""
+    """A fabric that has no switches of its own: what it adds to the one that carries it.
+
+    ``separation``: whether it shares cards too, or has its own ``nics``.
+    """
 
     name: Word
     role: Role
+    separation: Literal["shared", "logical"] = "shared"
+    isolation: Isolation = "none"
+    nics: Literal["any"] | Annotated[tuple[Identifier, ...], Field(min_length=1)] = "any"
+    nics_per_server: Literal["any"] | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = "any"
     min_gbps_per_gpu: Gbps
     max_oversubscription_leaf: Ratio
     max_oversubscription_spine: Ratio

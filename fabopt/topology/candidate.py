@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from fabopt.endpoints import AttachmentDemand
 from fabopt.goods import Item
 from fabopt.links import Assembly, Mode
 from fabopt.schema.design import Box
@@ -116,7 +117,8 @@ class Candidate:
 
     ``boxes``: switches and cards that each stage adds (and cables that it moves, where that is paid). ``bound``: no way
     to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it has
-    ports for, if it is out-of-band.
+    ports for, if it is out-of-band. ``guests``: the attachments of logical fabrics on it, ports of
+    servers among them, with their cards.
     """
 
     fabric: str
@@ -129,6 +131,12 @@ class Candidate:
     cards: int = 0
     clashes: tuple[Clash, ...] = ()
     counted: int = 0
+    guests: tuple[AttachmentDemand, ...] = ()
+
+    @property
+    def equipment(self) -> tuple[AttachmentDemand, ...]:
+        """The ports of servers that logical fabrics have on it."""
+        return tuple(one for one in self.guests if one.nic is not None)
 
     @cached_property
     def switches(self) -> int:

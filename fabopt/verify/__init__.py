@@ -92,6 +92,13 @@ from fabopt.verify.purchases import (
     prices_are_applied,
 )
 from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
+from fabopt.verify.separation import (
+    LogicalEvidence,
+    isolation_is_kept,
+    logical_cards_are_allowed,
+    logical_fabrics,
+    separates,
+)
 from fabopt.verify.structure import (
     cores_join_pods,
     groups_cover_servers,
@@ -140,6 +147,11 @@ Rule = TypeVar("Rule")
 
 FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
 DESIGN_RULES: tuple[DesignRule, ...] = (parts_are_known, one_candidate_per_fabric, nics_fit_slots)
+SEPARATION_RULES: tuple[DesignRule, ...] = (isolation_is_kept,)
+# of the cards that a logical fabric has on the switches of another
+LOGICAL_RULES: tuple[Callable[[Proof, LogicalEvidence], None], ...] = (
+    logical_cards_are_allowed, protocols_agree, ports_fit_nics, injection_meets_demand,
+)  # fmt: skip
 MANAGEMENT_RULES: tuple[DesignRule, ...] = (oob_covers_boxes,)
 FABRIC_RULES: tuple[FabricRule, ...] = (
     tiers_match_case,
@@ -311,6 +323,11 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
         yield as_check(rule.__name__, prove(rule, evidence))
     for rule in MANAGEMENT_RULES if counts_ports(evidence) else ():
         yield as_check(rule.__name__, prove(rule, evidence))
+    for rule in SEPARATION_RULES if separates(evidence) else ():
+        yield as_check(rule.__name__, prove(rule, evidence))
+    for logical in logical_fabrics(evidence):
+        for logical_rule in LOGICAL_RULES:
+            yield as_check(logical_rule.__name__, prove(logical_rule, logical), logical.made.name)
     for fabric in evidence.fabrics:
         for fabric_rule in fabric_rules(fabric):
             yield as_check(fabric_rule.__name__, prove(fabric_rule, fabric), fabric.made.name)

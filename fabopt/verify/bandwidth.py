@@ -126,11 +126,13 @@ def _parts_of_a_plane(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
 def uplinks_carry_demand(proof: Proof, fabric: FabricEvidence) -> None:
     """No tier boundary is oversubscribed beyond what the case allows.
 
-    d x v / (u x w) <= limit at the leaves, dS x w / (x x w2) <= limit at the spines. Source: case file,
-    ``max_oversubscription``.
+    d x v / (u x w) <= limit at the leaves, dS x w / (x x w2) <= limit at the spines. Where logical fabrics are on the
+    leaves, each class has its own ratio there instead. Source: case file, ``max_oversubscription``.
     """
     ratios = oversubscription(fabric)
     for boundary, ratio in ratios.items():
+        if boundary == "leaf" and fabric.logical:
+            continue
         limit = fabric.oversubscription_limits[boundary]
         shown = f"{boundary} {plain_fraction(ratio)} of {plain_fraction(limit)} allowed"
         proof.holds(ratio <= limit, shown)
@@ -142,18 +144,40 @@ def uplinks_carry_demand(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def _classes_are_carried(proof: Proof, fabric: FabricEvidence) -> None:
-    """Where attachments have a ratio of their own: s x v / o + a x v / o_a <= u x w on every class of leaves."""
-    own = [one.max_oversubscription for one in fabric.wanted.attachments if one.max_oversubscription is not None]
-    if not own:
+    """Where attachments have a ratio of their own: s x v / o + sum over attachments of a x v / o_a <= u x w on every
+    class of leaves. Those of no logical fabric have all the least of their ratios.
+    """
+    attachments = fabric.wanted.attachments
+    if all(one.max_oversubscription is None for one in attachments) and not fabric.logical:
         return
-    of_servers, of_others = fabric.oversubscription_limits["leaf"], exact(min(own))
+    of_servers, ratios = fabric.oversubscription_limits["leaf"], class_ratios(fabric)
     up, speed = fabric.clos.uplinks * fabric.up("leaf").port_mbps, fabric.down("leaf").port_mbps
     for leaves in fabric.clos.leaf_classes:
         servers, attached = leaves.servers * fabric.clos.per_leaf, sum(leaves.attached)
-        needed = servers * speed / of_servers + attached * speed / of_others
+        needed = servers * speed / of_servers
+        needed += sum(ports * speed / ratio for ports, ratio in zip(leaves.attached, ratios, strict=True))
         shown = f"{servers} server and {attached} attachment ports on a leaf need {plain_fraction(needed / 1000)} Gb/s"
         proof.holds(needed <= up, f"{shown}, it has {up / 1000:g}")
-    proof.note(f"attachments at {plain_fraction(of_others)}")
+    names = [one.name for one in attachments] if fabric.logical else ["attachments"]
+    for name, ratio in zip(names, ratios, strict=False):
+        proof.note(f"{name} at {plain_fraction(ratio)}")
+
+
+def class_ratios(fabric: FabricEvidence) -> list[Fraction]:
+    """The ratio at the leaf of every attachment, in listed order."""
+    attachments = fabric.wanted.attachments
+    of_networks = {one.name: one.max_oversubscription for one in attachments}
+    own = [one.max_oversubscription for one in attachments if one.network is None]
+    least = min([exact(one) for one in own if one is not None], default=fabric.oversubscription_limits["leaf"])
+    if fabric.logical:
+        least = min(least, fabric.oversubscription_limits["leaf"])
+    found = []
+    for one in attachments:
+        given = one.max_oversubscription
+        if one.network is not None and given is None:
+            given = of_networks[one.network]
+        found.append(least if one.network is None or given is None else exact(given))
+    return found
 
 
 def metrics_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:

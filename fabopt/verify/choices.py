@@ -34,7 +34,7 @@ def parts_are_known(proof: Proof, evidence: Evidence) -> None:
     """
     design, used = evidence.design, {evidence.case.server: "server"}
     for fabric in design.fabrics:
-        used[fabric.nic.id] = "nic"
+        used |= {nic.id: "nic" for nic in (fabric.nic, *(one.nic for one in fabric.logical))}
         used |= {tier.id: "switch" for tier in fabric.tiers}
         used |= {part.id: evidence.kind(part.id) for row in fabric.links for part in row.parts}
     for row in design.bom:
@@ -72,15 +72,15 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     allowed: object = wanted.planes
     if allowed == "rails":
         allowed = 1 if made.topology == RAIL_ONLY else made.nic.per_server
-    proof.holds(_allows(allowed, made.planes), f"{made.planes} planes, allowed {wanted.planes}")
-    proof.holds(_allows(wanted.protocol, made.protocol), f"protocol {made.protocol}, allowed {wanted.protocol}")
+    proof.holds(allows(allowed, made.planes), f"{made.planes} planes, allowed {wanted.planes}")
+    proof.holds(allows(wanted.protocol, made.protocol), f"protocol {made.protocol}, allowed {wanted.protocol}")
     proof.equal("striping", made.striping, wanted.striping)
     if isinstance(direct, TorusStructure):
         nodes = "servers" if fabric.is_switchless else "switches"
-        proof.holds(_allows(wanted.torus_nodes, nodes), f"torus of {nodes}, allowed {wanted.torus_nodes}")
+        proof.holds(allows(wanted.torus_nodes, nodes), f"torus of {nodes}, allowed {wanted.torus_nodes}")
     if direct is None:
         least, most = (1, 2) if made.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
-        proof.holds(_allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")
+        proof.holds(allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")
         proof.holds(
             least <= len(made.tiers) <= most, f"{len(made.tiers)} tiers of {least} to {most} that {made.topology} has"
         )
@@ -91,7 +91,7 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     proof.note(f"{made.topology}, {made.protocol}, {len(made.tiers)} tiers, {made.planes} planes")
 
 
-def _allows(allowed: object, value: object) -> bool:
+def allows(allowed: object, value: object) -> bool:
     """True if a choice of the case (``any``, one value or a list) has room for a value."""
     return allowed == ANY or value == allowed or (isinstance(allowed, tuple) and value in allowed)
 
@@ -106,22 +106,24 @@ def products_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
     by_role = {"leaf": allowed.leaf, "spine": allowed.spine, "core": allowed.core}
     for tier in made.tiers:
         product = fabric.switch(tier.role)
-        _offered(proof, f"{tier.role} {tier.id}", by_role[tier.role], product.id, product.end_of_life)
-        _priced(proof, product.id, product.price_usd, product.power_w)
+        offered(proof, f"{tier.role} {tier.id}", by_role[tier.role], product.id, product.end_of_life)
+        priced(proof, product.id, product.price_usd, product.power_w)
     if fabric.built_in:
-        proof.holds(_allows(wanted.nics, made.nic.id), f"NIC {made.nic.id} is not allowed")
+        proof.holds(allows(wanted.nics, made.nic.id), f"NIC {made.nic.id} is not allowed")
     else:
-        _offered(proof, f"NIC {made.nic.id}", wanted.nics, made.nic.id, fabric.nic.end_of_life)
-        _priced(proof, made.nic.id, fabric.nic.price_usd, fabric.nic.power_w)
+        offered(proof, f"NIC {made.nic.id}", wanted.nics, made.nic.id, fabric.nic.end_of_life)
+        priced(proof, made.nic.id, fabric.nic.price_usd, fabric.nic.power_w)
     proof.note(", ".join([made.nic.id, *(tier.id for tier in made.tiers)]))
 
 
-def _offered(proof: Proof, what: str, allowed: object, part: str, end_of_life: bool) -> None:
-    proof.holds(_allows(allowed, part), f"{what} is not allowed")
+def offered(proof: Proof, what: str, allowed: object, part: str, end_of_life: bool) -> None:
+    """A product is among the case's, at the end of its life only by name."""
+    proof.holds(allows(allowed, part), f"{what} is not allowed")
     proof.holds(not end_of_life or allowed != ANY, f"{what} is at the end of its life and not named by the case")
 
 
-def _priced(proof: Proof, part: str, price: object, power: object) -> None:
+def priced(proof: Proof, part: str, price: object, power: object) -> None:
+    """A product that is bought has a price and a power figure."""
     proof.holds(price is not None, f"{part} has no price")
     proof.holds(power is not None, f"{part} has no power figure")
 
@@ -144,6 +146,8 @@ def nics_fit_slots(proof: Proof, evidence: Evidence) -> None:
     sum over fabrics of cards per server <= nic_slots. Source: catalog, ``nic_slots``.
     """
     cards = sum(fabric.made.nic.per_server for fabric in evidence.fabrics if not fabric.built_in)
+    logical = [one.nic for fabric in evidence.fabrics for one in fabric.made.logical]
+    cards += sum(nic.per_server for nic in logical if not nic.built_in)
     slots = evidence.server.nic_slots
     proof.holds(cards <= slots, f"{cards} cards in a server with {slots} slots")
     proof.note(f"{cards} of {slots} slots of {evidence.server.id}")
@@ -160,7 +164,7 @@ def ports_fit_nics(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("nic.gbps", nic.gbps, gbps(lane.port_mbps))
     for cage in fabric.nic_cages:
         proof.holds(nic.split in cage.splits, f"{nic.id} has no split {nic.split}")
-    proof.holds(_allows(fabric.wanted.nics_per_server, nic.per_server), f"{nic.per_server} cards are not allowed")
+    proof.holds(allows(fabric.wanted.nics_per_server, nic.per_server), f"{nic.per_server} cards are not allowed")
     proof.holds(nic.per_server >= 1, f"{nic.per_server} cards in a server")
     ports = sum(cage.count for cage in fabric.nic_cages) * lane.ports
     if fabric.built_in:

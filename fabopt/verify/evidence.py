@@ -20,6 +20,7 @@ from fabopt.schema.design import (
     DirectStructure,
     DragonflyPlusStructure,
     FabricDesign,
+    LogicalUse,
     PortUse,
     SwitchlessStructure,
     TierUse,
@@ -98,6 +99,11 @@ class FabricEvidence:
         if self.made.name in self.evidence.wanted:
             return self.evidence.wanted[self.made.name]
         raise LookupError(f"the case has no fabric {self.made.name!r}")
+
+    @cached_property
+    def logical(self) -> dict[str, LogicalUse]:
+        """The logical fabrics on this one's switches, by name."""
+        return {one.name: one for one in self.made.logical}
 
     @cached_property
     def nic(self) -> Nic:

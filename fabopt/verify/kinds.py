@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fabopt.embedded import divide
+from fabopt.embedded import at, divide
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Attachment
-from fabopt.schema.catalog import Cage
+from fabopt.schema.catalog import Cage, Nic
 from fabopt.schema.design import LinkPart, PortUse
 from fabopt.units import ceil_div
 from fabopt.verify.clos import Boxes
@@ -34,10 +34,11 @@ def rows_between(
     )
 
 
-def attachment_run_m(fabric: FabricEvidence) -> float:
-    """Metres from attachments to leaves; as for servers where the case does not say."""
+def attachment_run_m(fabric: FabricEvidence, attachment: Attachment) -> float:
+    """Metres from attachments to leaves; as for servers where the case does not say, and where servers' ports are."""
     distances = fabric.evidence.case.site.distances_m
-    return distances.server_leaf if distances.attachment_leaf is None else distances.attachment_leaf
+    of_servers = distances.attachment_leaf is None or attachment.name in fabric.logical
+    return distances.server_leaf if of_servers else distances.attachment_leaf or 0.0
 
 
 def attachment_rows(fabric: FabricEvidence, servers: tuple[Row, ...]) -> dict[str, tuple[Row, ...]]:
@@ -45,10 +46,11 @@ def attachment_rows(fabric: FabricEvidence, servers: tuple[Row, ...]) -> dict[st
     leave out the module (or splitter, or breakout fibre) at the leaf: it is that of the servers' links, or of an
     attachment before it.
     """
-    run_m, others = attachment_run_m(fabric), list(servers[:1])
+    others = list(servers[:1])
     rows: dict[str, tuple[Row, ...]] = {}
     for attachment in fabric.wanted.attachments:
         found = rows_between(fabric, "attachment", "leaf", attachment.name)
+        run_m = attachment_run_m(fabric, attachment)
         rows[attachment.name] = tuple(_completed(row, others, run_m) for row in found)
         others += rows[attachment.name]
     return rows
@@ -194,8 +196,13 @@ def halved(cages: int) -> tuple[int, int]:
     return cages - cages // 2, cages // 2
 
 
-def attachment_end(attachment: Attachment, port_mbps: int) -> End:
-    """The cage of an attachment; open where the case does not say what it is."""
+def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: int) -> End:
+    """The cage of an attachment; open where the case does not say what it is. A logical fabric's is its cards'."""
+    if attachment.name in fabric.logical:
+        own = fabric.logical[attachment.name]
+        cage = at(fabric.evidence.card_cages(own), own.nic.cage_group, "NIC cage group")
+        cage = cage.model_copy(update={"count": attachment.ports})
+        return End((cage,), own.nic.split, parse_split(own.nic.split), fabric.evidence.part(own.nic.id, Nic))
     split = attachment.split
     lane = parse_split(split) if split is not None else Lane(1, port_mbps)
     if split is None or attachment.form_factor is None:
@@ -210,7 +217,7 @@ def attachment_kinds(fabric: FabricEvidence) -> Iterator[Kind]:
     leaf, fills = switch_end(fabric, "leaf", fabric.tier("leaf").down), leaf_cages(fabric).attached
     rows = attachment_rows(fabric, server_leaf(fabric).rows)
     for index, attachment in enumerate(fabric.wanted.attachments):
-        end = attachment_end(attachment, leaf.lane.port_mbps)
+        end = attachment_end(fabric, attachment, leaf.lane.port_mbps)
         joined = [(leaves.count, leaves.attached[index]) for leaves in fabric.clos.leaf_classes]
         used = tuple(Boxes(count, ((1, ports),)) for count, ports in joined if ports)
         peers = tuple((boxes.count, boxes.links) for boxes in used)
@@ -219,7 +226,7 @@ def attachment_kinds(fabric: FabricEvidence) -> Iterator[Kind]:
             Side(end, fill_of([(1, attachment.ports)], end.lane.ports), (Boxes(1, peers),)),
             Side(leaf, fills[index], used),
             attachment.ports,
-            attachment_run_m(fabric),
+            attachment_run_m(fabric, attachment),
             rows[attachment.name],
             attachment.buys,
         )
@@ -269,7 +276,7 @@ def attachment_shares(fabric: FabricEvidence, servers: Kind) -> list[Share]:
         if attachment.buys == "none":
             shares.append(("nothing bought",) if servers.bundle is not None else head_of(servers))
             continue
-        end = attachment_end(attachment, servers.far.end.lane.port_mbps)
+        end = attachment_end(fabric, attachment, servers.far.end.lane.port_mbps)
         alone = Side(end, Counter(), ())
         head = head_of(Kind(attachment.name, alone, servers.far, attachment.ports, 0, rows[attachment.name]))
         shares.append(head or (attachment.name,))

@@ -14,9 +14,10 @@ from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import Cabling, CageRange, Joined, cages_per_server, combined, counts_of, repeated
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Links
 
+ATTACHED = "attachment-leaf"
 _ENDS = {
     SERVER_LEAF: ("server", "leaf"),
-    "attachment-leaf": ("attachment", "leaf"),
+    ATTACHED: ("attachment", "leaf"),
     LEAF_SPINE: ("leaf", "spine"),
     SPINE_CORE: ("spine", "core"),
 }
@@ -28,7 +29,8 @@ def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
     """Every box of the design is in the wiring once, under a name of its own.
 
     servers = N; boxes of a tier = its count, all of its switch type; one box for each attachment, or as many as it has
-    where their height is known. Source: design file, ``tiers``; case file, ``attachments``.
+    where their height is known (a logical fabric's ports are servers'). Source: design file, ``tiers``; case file,
+    ``attachments``.
     """
     wiring, devices, fabric = cabling.wired.wiring, cabling.devices, cabling.fabric
     names = tuple(made.name for made in fabric.evidence.design.fabrics)
@@ -39,7 +41,8 @@ def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
     proof.equal("boxes with a name that is taken", len(devices) - len(set(devices.name)), 0)
     wanted = [("server", [fabric.evidence.case.server] * fabric.evidence.servers)]
     wanted += [(tier.role, [tier.id] * tier.count) for tier in cabling.tiers()]
-    attached = [(one.name, 1 if one.rack_units is None else one.boxes) for one in fabric.wanted.attachments]
+    apart = [one for one in fabric.wanted.attachments if one.name not in fabric.logical]
+    attached = [(one.name, 1 if one.rack_units is None else one.boxes) for one in apart]
     wanted.append(("attachment", [name for name, boxes in attached for _ in range(boxes)]))
     for role, products in wanted:
         rows = cabling.boxes(role).tolist()
@@ -105,7 +108,11 @@ def links_join_tiers(proof: Proof, cabling: Cabling) -> None:
     for name in KINDS:
         near, far = _roles_of(cabling, name)
         rows = cabling.of(name)
-        wrong = (roles[links.a[rows]] != near) | (roles[links.b[rows]] != far)
+        here = roles[links.a[rows]]
+        if name == ATTACHED:
+            # where a logical fabric's links begin
+            here = np.where(np.isin(cabling.attached_names[rows], list(cabling.fabric.logical)), near, here)
+        wrong = (here != near) | (roles[links.b[rows]] != far)
         proof.equal(f"{name} links between other boxes", int(wrong.sum()), 0)
     for joined in cabling.joined:
         proof.equal(f"{joined.kind.name} links", len(joined.rows), sum(row.made.count for row in joined.kind.rows))
@@ -177,6 +184,9 @@ def _roles_of(cabling: Cabling, kind: str) -> tuple[str, str]:
 
 def _near_cages(cabling: Cabling, joined: Joined, role: str) -> CageRange:
     """Cages of a switch that face up, of all cards of a server, or those that an attachment's ports fill."""
+    part = cabling.logical_parts.get(joined.kind.name.removeprefix("attachment "))
+    if part is not None and role == "attachment":
+        return CageRange(part.cages_before + 1, part.cages_before + part.cages)
     if role == "attachment":
         name = joined.kind.name.removeprefix("attachment ")
         boxes = {one.name: one.devices for one in cabling.fabric.wanted.attachments}[name]
@@ -268,7 +278,8 @@ def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
     links, nic = cabling.links, cabling.fabric.made.nic
     rows = cabling.of(SERVER_LEAF)
     card, port = links.a_card[rows] - cabling.server_before.cards, links.a_card_port[rows]
-    cardless = links.a_card[links.kind != KINDS.index(SERVER_LEAF)]
+    logical = np.isin(cabling.attached_names, list(cabling.fabric.logical)) & (links.kind == KINDS.index(ATTACHED))
+    cardless = links.a_card[(links.kind != KINDS.index(SERVER_LEAF)) & ~logical]
     portless = links.a_card_port[links.kind > KINDS.index("attachment-leaf")]
     others = (cardless, portless, links.b_card, links.b_card_port)
     proof.equal("other links with a card", sum(int((one != NOTHING).sum()) for one in others), 0)
@@ -283,9 +294,28 @@ def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
         ports = np.sort(links.a_card_port[cabling.of("attachment-leaf")][links.a[cabling.of("attachment-leaf")] == box])
         name = cabling.devices.product[box]
         proof.equal(f"ports of {name}", ports.tolist(), list(range(1, attachments[name] + 1)))
+    _logical_ports_are_cabled(proof, cabling)
     _attachments_are_spread(proof, cabling)
     of_attachments = sum(one.ports for one in cabling.fabric.wanted.attachments)
     proof.note(f"{len(rows)} server ports, {of_attachments} of attachments")
+
+
+def _logical_ports_are_cabled(proof: Proof, cabling: Cabling) -> None:
+    """Each (server, card, port) of a logical fabric once, each port in a cage of its own, on a card's own cages."""
+    links = cabling.links
+    for name, part in cabling.logical_parts.items():
+        nic = cabling.fabric.logical[name].nic
+        rows = np.flatnonzero((cabling.attached_names == name) & (links.kind == KINDS.index(ATTACHED)))
+        card, port = links.a_card[rows] - part.cards_before, links.a_card_port[rows]
+        outside = (card < 1) | (card > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
+        proof.equal(f"ports of {name} that no card has", int(outside.sum()), 0)
+        proof.equal(f"ports of {name} cabled twice", repeated(combined(links.a[rows], card, port)), 0)
+        each = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.boxes("server")]
+        wanted = nic.per_server * nic.ports_per_nic
+        proof.equal(f"servers without their {wanted} cables of {name}", int((each != wanted).sum()), 0)
+        if part.cages_of_card:
+            own = (links.a_cage[rows] - part.cages_before - 1) // part.cages_of_card + 1
+            proof.equal(f"ports of {name} in a cage of another card", int((own != card).sum()), 0)
 
 
 def _attachments_are_spread(proof: Proof, cabling: Cabling) -> None:

@@ -21,9 +21,9 @@ from fabopt.schema.catalog import (
     Switch,
     Transceiver,
 )
-from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, StageStructure
+from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
 from fabopt.units import cents, milliwatts, usd, watts
-from fabopt.verify.evidence import Evidence
+from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.market import fallen, worth
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import Wired
@@ -53,10 +53,32 @@ def items_in_use(evidence: Evidence) -> Used:
     for fabric in evidence.fabrics:
         for (stage, item), units in _fabric_items(evidence, fabric.made, bool(fabric.built_in)).items():
             used[stage, fabric.made.name, item] += units
+        for name, items in _logical_items(fabric).items():
+            for item, units in items.items():
+                used[0, name, item] += units
+                used[0, fabric.made.name, item] -= units
     if evidence.case.include_servers:
         for stage, more in enumerate(_added(evidence.servers_by_stage)):
             used[stage, NO_FABRIC, Item("server", evidence.case.server)] += more
     return {key: units for key, units in used.items() if units}
+
+
+def _logical_items(fabric: FabricEvidence) -> dict[str, Counter[Item]]:
+    """What belongs to every logical fabric on another: its cards, and the parts of the links of all that is its own."""
+    evidence, networks = fabric.evidence, {one.name: one.network for one in fabric.wanted.attachments}
+    found: dict[str, Counter[Item]] = {}
+    for one in fabric.made.logical:
+        found[one.name] = Counter({Item("nic", one.nic.id): _bought_cards(evidence, one)})
+    for row in fabric.made.links:
+        name = None if row.attachment is None else networks[row.attachment]
+        if name is not None:
+            for part in row.parts:
+                found[name][Item(evidence.kind(part.id), part.id, part.length_m)] += part.quantity
+    return found
+
+
+def _bought_cards(evidence: Evidence, one: LogicalUse) -> int:
+    return 0 if one.nic.built_in else one.nic.per_server * evidence.servers
 
 
 def _added(counts: Sequence[int]) -> list[int]:
@@ -72,6 +94,8 @@ def _fabric_items(evidence: Evidence, made: FabricDesign, built_in: bool) -> Cou
             raise ValueError(f"{counts[-1]} {tier.role} switches have grown, {tier.count} stand")
         for stage, more in enumerate(_added(counts)):
             used[stage, Item("switch", tier.id)] += more
+    for logical in made.logical:
+        used[0, Item("nic", logical.nic.id)] += _bought_cards(evidence, logical)
     if not built_in:
         servers = evidence.servers_by_stage if grown else [evidence.servers]
         for stage, more in enumerate(_added(servers)):
@@ -287,11 +311,13 @@ def power_adds_up(proof: Proof, evidence: Evidence) -> None:
 def bom_names_products(proof: Proof, evidence: Evidence) -> None:
     """Every line says what to order, in the bill's order.
 
-    Order: stages; fabrics as in the case, then lines of none, then spares; kinds from switch to other; id; length.
+    Order: stages; fabrics as in the case, each with the logical ones on it, then lines of none, then spares; kinds from
+    switch to other; id; length.
     Part number: the length's, else the product's. Description: the product's, else vendor and part number or id.
     Source: design file, ``bom``.
     """
-    names = [fabric.name for fabric in evidence.case.fabrics] + [NO_FABRIC]
+    logical = {fabric.name: [one.name for one in fabric.logical] for fabric in evidence.design.fabrics}
+    names = [name for one in evidence.case.fabrics for name in (one.name, *logical.get(one.name, ()))] + [NO_FABRIC]
     keys = []
     for row in evidence.design.bom:
         item = item_of(row)

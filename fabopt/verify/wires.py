@@ -189,16 +189,17 @@ def modules_fill_cages(proof: Proof, cabling: Cabling) -> None:
 def schedule_matches_bill(proof: Proof, cabling: Cabling) -> None:
     """The wiring holds just the cables, fibres and modules that the bill says are in use.
 
-    Wires by part and length, modules by part = ``in_use`` of the bill's lines of the fabric. Source: design file,
-    ``bom``.
+    Wires by part and length, modules by part = ``in_use`` of the bill's lines of the fabric and of the logical ones on
+    it. Source: design file, ``bom``.
     """
+    names = {cabling.fabric.made.name, *cabling.fabric.logical}
     wires, modules = cabling.wires, cabling.wired.wiring.modules
     own, lengths = cabling.own_wires.tolist(), wires.length_m.tolist()
     listed = Counter((wires.part[wire], lengths[wire]) for wire in own)
     listed.update((modules.part[row], 0.0) for row in np.flatnonzero(modules.fabric == cabling.index).tolist())
     bill: Counter[tuple[str, float]] = Counter()
     for line in cabling.fabric.evidence.design.bom:
-        if line.fabric == cabling.fabric.made.name and line.kind in WIRED_KINDS:
+        if line.fabric in names and line.kind in WIRED_KINDS:
             bill[line.id, float(line.length_m or 0)] += line.in_use
     for part, length in sorted(listed.keys() | bill.keys()):
         what = f"{part} of {length:g} m" if length else part

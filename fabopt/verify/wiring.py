@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.embedded import at
 from fabopt.floor import FloorPlan, height_m
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import TierUse
@@ -179,6 +180,16 @@ class ServerPart(NamedTuple):
     cages: int
 
 
+class LogicalPart(NamedTuple):
+    """What of a server a logical fabric has. ``cages_of_card``: 0 where its cards share cages of the server."""
+
+    cards_before: int
+    cages_before: int
+    cards: int
+    cages: int
+    cages_of_card: int
+
+
 def cages_per_server(fabric: FabricEvidence) -> int:
     """Cages of a server that are a fabric's: those of all its cards, or those that its cards share."""
     cages = sum(cage.count for cage in fabric.nic_cages)
@@ -318,11 +329,38 @@ class Cabling:
             if kind.name in KINDS:
                 found.append(Joined(kind, self.of(kind.name)))
         attached = self.of("attachment-leaf")
-        names = np.array([self.devices.product[row] for row in self.links.a[attached].tolist()], dtype=np.str_)
+        names = self.attached_names[attached]
         for kind in all_kinds(self.fabric):
             if kind.name not in KINDS:
                 found.append(Joined(kind, attached[names == kind.name.removeprefix("attachment ")]))
         return tuple(found)
+
+    @cached_property
+    def logical_parts(self) -> dict[str, LogicalPart]:
+        """What of a server the logical fabrics on this one have: numbered on from all fabrics with switches."""
+        fabrics = self.wired.evidence.fabrics
+        cards, cages = sum(one.made.nic.per_server for one in fabrics), sum(map(cages_per_server, fabrics))
+        found = {}
+        for fabric in fabrics:
+            for one in fabric.made.logical:
+                groups = fabric.evidence.card_cages(one)
+                shared = any(nic.cages is not None for nic in fabric.evidence.server.nics if nic.role == one.role)
+                mine = groups if one.nic.built_in else (at(groups, one.nic.cage_group, "NIC cage group"),)
+                of_card = 0 if shared else sum(cage.count for cage in mine)
+                own = sum(cage.count for cage in mine) if shared else of_card * one.nic.per_server
+                found[one.name] = LogicalPart(cards, cages, one.nic.per_server, own, of_card)
+                cards, cages = cards + one.nic.per_server, cages + own
+        return {one.name: found[one.name] for one in self.fabric.made.logical}
+
+    @cached_property
+    def attached_names(self) -> NDArray[np.str_]:
+        """The attachment that the near end of every link is: of a server's port, the logical fabric of its card."""
+        links = self.links
+        names = np.array([self.devices.product[row] for row in links.a.tolist()], dtype=object)
+        for name, part in self.logical_parts.items():
+            mine = (links.a_card > part.cards_before) & (links.a_card <= part.cards_before + part.cards)
+            names[mine & (self.wired.roles[links.a] == "server")] = name
+        return names.astype(np.str_)
 
     def cage_range(self, role: str, upwards: bool) -> CageRange:
         """The cages of a tier's switch that face one side."""

@@ -91,7 +91,8 @@ def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
     """Attachments, leaves, spines and cores of a fabric, each role counted plane by plane."""
     made = numbers.made
     for one in numbers.attachments:
-        yield from _attached_boxes(one, made)
+        if one.name not in numbers.logical:
+            yield from _attached_boxes(one, made)
     places = made.placement
     for tier in made.tiers:
         height = float(numbers.embedded.part(tier.id, Switch).rack_units)

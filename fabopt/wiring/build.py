@@ -5,7 +5,7 @@ The same file always gives the same wiring. docs/formulation.md, "Wiring", state
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from fabopt.wiring.boxes import Box, fabric_boxes, server_boxes, table_of
 from fabopt.wiring.cages import at_slots, down_cages, first_cage, up_cages
 from fabopt.wiring.join import UNMADE, Cabled, Jackets, Share, deal, jackets
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Links, Modules, Wires, Wiring
-from fabopt.wiring.numbers import Cards, Numbers, cards_before
+from fabopt.wiring.numbers import Cards, Numbers, cards_before, logical_before
 from fabopt.wiring.runs import Runs
 
 NO_MEDIUM = "none"
@@ -46,6 +46,18 @@ class _Wired:
     lent: Lent | None = None
 
 
+class _NearEnd(NamedTuple):
+    """The near end of links of an attachment, link by link: ``slot`` counts ports over the cages of the box, from 0;
+    ``stands``: whether the box is one that stands by itself.
+    """
+
+    box: Ints
+    card: Ints
+    port: Ints
+    slot: Ints
+    stands: bool
+
+
 def wiring_of(design: Design) -> Wiring:
     """The wiring of a design that has fabrics.
 
@@ -60,20 +72,30 @@ def wiring_of(design: Design) -> Wiring:
     devices = table_of(boxes)
     runs = Runs(embedded, devices)
     wired: list[_Wired] = []
+    logical = logical_before(fabrics)
     for index, before in enumerate(cards_before(fabrics)):
-        wired += _Plan(fabrics[index], index, starts[index], boxes, runs, before).wired()
+        wired += _Plan(fabrics[index], index, starts[index], boxes, runs, before, logical).wired()
     names = tuple(fabric.name for fabric in design.fabrics)
     protocols = tuple(fabric.protocol for fabric in design.fabrics)
     return Wiring(names, protocols, devices, _links(wired), _wires(wired), _modules(wired), _lent(wired))
 
 
 class _Plan:
-    """One fabric, wired kind by kind. ``before``: cards and cages of a server that earlier fabrics have."""
+    """One fabric, wired kind by kind. ``before``: cards and cages of a server that earlier fabrics have; ``logical``:
+    those that others have before each logical fabric.
+    """
 
     def __init__(
-        self, numbers: Numbers, fabric: int, start: int, boxes: Sequence[Box], runs: Runs, before: Cards
+        self,
+        numbers: Numbers,
+        fabric: int,
+        start: int,
+        boxes: Sequence[Box],
+        runs: Runs,
+        before: Cards,
+        logical: Mapping[str, Cards],
     ) -> None:
-        self.numbers, self.fabric, self.runs, self.before = numbers, fabric, runs, before
+        self.numbers, self.fabric, self.runs, self.before, self.logical = numbers, fabric, runs, before, logical
         made = [box.role for box in boxes[start:] if box.fabric == numbers.made.name]
         floor = numbers.embedded.design.floor
         self.classes_m = () if floor is None else tuple(float(one) for one in floor.length_classes_m)
@@ -250,23 +272,35 @@ class _Plan:
         unbought = servers_head or ("nothing bought",)
         heads = [unbought if one.buys == "none" else head_of(many[0]) for one, many in zip(wanted, ways, strict=True)]
         per_wire = [_padding(many) for many in ways]
-        first_box = self.first["attachment"] + np.cumsum([0, *(one.devices for one in wanted)])
+        boxes = [0 if one.name in numbers.logical else one.devices for one in wanted]
+        first_box = self.first.get("attachment", 0) + np.cumsum([0, *boxes])
         made = []
         for index, dealt in enumerate(place_attachments(wanted, heads, leaves, cages, per_wire)):
             slots, own = in_cages(dealt, lanes_of(wanted[index]), per_wire[index])
-            box, serial, own = _by_box(wanted[index], own)
-            a = first_box[index] + box
+            at = self._near_end(wanted[index], int(first_box[index]), own)
             b = slots.leaf + self.first["leaf"]
             far = down_cages(self._switch("leaf"), tier.down, slots.slot)
-            near = at_slots(own, lanes_of(wanted[index]), 1)
-            run_m = self.runs.of(numbers.made, "attachment-leaf", a, b)
-            card = np.full(len(serial), NOTHING)
+            near = at_slots(at.slot, lanes_of(wanted[index]), 1)
+            run_m = self.runs.of(numbers.made, "attachment-leaf" if at.stands else "server-leaf", at.box, b)
             cabled = Cabled(
-                1, a, card, serial + 1, near, b, far, float(tier.gbps_down), run_m, ways[index], card.copy(), 0 * serial
-            )
+                1, at.box, at.card, at.port, near, b, far, float(tier.gbps_down), run_m, ways[index],
+                np.full(len(own), NOTHING), 0 * at.box,
+            )  # fmt: skip
             deal(cabled, self._shares(rows[index], ways[index], (lanes_of(wanted[index]), lanes)), self.classes_m)
             made.append(cabled)
         return made
+
+    def _near_end(self, one: Attachment, first_box: int, slots: Ints) -> _NearEnd:
+        """Where the ports of an attachment are, in their order: on boxes, or if a logical fabric's, on the servers."""
+        if one.name not in self.numbers.logical:
+            box, serial, own = _by_box(one, slots)
+            return _NearEnd(first_box + box, np.full(len(slots), NOTHING), serial + 1, own, True)
+        serial = np.arange(len(slots))
+        use, before = self.numbers.logical[one.name], self.logical[one.name]
+        server, port = np.divmod(serial, use.nic.per_server * use.nic.ports_per_nic)
+        card, of_card = np.divmod(port, use.nic.ports_per_nic)
+        cage = before.cages + self.numbers.port_cages(use, port)
+        return _NearEnd(server, before.cards + card + 1, of_card + 1, cage, False)
 
     def _shares(self, rows: Sequence[LinkRow], ways: Sequence[Way], lanes: tuple[int, int]) -> list[Share]:
         names = [stage.name for stage in self.numbers.embedded.case.stages or ()]

@@ -71,7 +71,7 @@ class Links:
     a, b              devices
     a_cage, b_cage    of a server: over the cards of all fabrics in turn, and its own cages where cards share them
     a_lane, b_lane    port within the cage, from 0; a_lanes, b_lanes: ports that the cage is split into
-    a_card            card of a server's port, from 1 over all fabrics; of other boxes ``NOTHING``
+    a_card            card of a server's port, from 1 over all fabrics, logical ones last; of other boxes ``NOTHING``
     a_card_port       port within the card, from 1; of attachments, port of the attachment, from 1
     wire              row of ``Wires``; ``NOTHING`` where no part is bought
     gbps              speed
@@ -227,7 +227,7 @@ def port_name(protocol: str, kind: int, one: int, other: int, lanes: int) -> str
     if kind == KINDS.index("server-leaf"):
         return f"nic{one}p{other}"
     if kind == KINDS.index("attachment-leaf"):
-        return f"port{other}"
+        return f"port{other}" if one == NOTHING else f"nic{one}p{other}"
     if protocol == "infiniband":
         return f"{one}/{other + 1}" if lanes > 1 else str(one)
     return f"swp{one}s{other}" if lanes > 1 else f"swp{one}"

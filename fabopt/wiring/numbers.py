@@ -8,14 +8,17 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+import numpy as np
+
 from fabopt.embedded import Embedded, at, divide, networks_of
 from fabopt.installed import StageNumbers
 from fabopt.joints import ClosNumbers
 from fabopt.meshes import Mesh, mesh_of
 from fabopt.schema.case import Attachment, Fabric
 from fabopt.schema.catalog import BuiltInNic, Nic
-from fabopt.schema.design import DirectStructure, DragonflyPlusStructure, FabricDesign
+from fabopt.schema.design import DirectStructure, DragonflyPlusStructure, FabricDesign, LogicalUse
 from fabopt.units import ceil_div
+from fabopt.wiring.model import Ints
 
 
 class Cards(NamedTuple):
@@ -56,6 +59,33 @@ class Numbers:
         cages = self.embedded.part(nic.id, Nic).cages
         mine = cages if self._built_in else (at(cages, nic.cage_group, "NIC cage group"),)
         return Cards(nic.per_server, nic.per_server * sum(cage.count for cage in mine))
+
+    @property
+    def logical(self) -> dict[str, LogicalUse]:
+        """Logical fabrics on this one's switches, by name."""
+        return {one.name: one for one in self.made.logical}
+
+    def logical_cards(self, one: LogicalUse) -> Cards:
+        """What a logical fabric has of every server; ``cages`` count whether or not they are in use."""
+        cages = self.embedded.card_cages(one)
+        if self._shares(one):
+            return Cards(one.nic.per_server, sum(cage.count for cage in cages))
+        return Cards(one.nic.per_server, one.nic.per_server * self._cages_of_card(one))
+
+    def port_cages(self, one: LogicalUse, ports: Ints) -> Ints:
+        """The cage of ports of a server's cards for a logical fabric, from 0; a cage has one port."""
+        if self._shares(one):
+            return ports
+        card, port = np.divmod(ports, one.nic.ports_per_nic)
+        return np.asarray(card * self._cages_of_card(one) + port)
+
+    def _shares(self, one: LogicalUse) -> bool:
+        return any(nic.cages is not None for nic in self.embedded.server.nics if nic.role == one.role)
+
+    def _cages_of_card(self, one: LogicalUse) -> int:
+        cages = self.embedded.card_cages(one)
+        mine = cages if one.nic.built_in else (at(cages, one.nic.cage_group, "NIC cage group"),)
+        return sum(cage.count for cage in mine)
 
     @property
     def _built_in(self) -> list[BuiltInNic]:
@@ -156,3 +186,17 @@ def cards_before(fabrics: Sequence[Numbers]) -> list[Cards]:
         initial=Cards(0, 0),
     )
     return list(ends)
+
+
+def logical_before(fabrics: Sequence[Numbers]) -> dict[str, Cards]:
+    """For every logical fabric what others have of a server: all fabrics of their own, then logical ones before it."""
+    start = Cards(0, 0)
+    for fabric in fabrics:
+        start = Cards(start.cards + fabric.cards.cards, start.cages + fabric.cards.cages)
+    found = {}
+    for fabric in fabrics:
+        for one in fabric.made.logical:
+            found[one.name] = start
+            own = fabric.logical_cards(one)
+            start = Cards(start.cards + own.cards, start.cages + own.cages)
+    return found

@@ -84,7 +84,9 @@ def attachment_leaf(
         Side((Profile(1, 1, one.ports, 0),), ports, one.ports),
         Side((Profile(one.ports, 1, 1, 0),), 1, 1),
     )
-    return choices_of(need, joins, ("attachment", "leaf"), ("attachment", one.name, leaf.port), False, prune, one.name)
+    return choices_of(
+        need, joins, ("attachment", "leaf"), ("attachment", one.name, one.port, leaf.port), False, prune, one.name
+    )
 
 
 def _nothing_bought(one: AttachmentDemand, leaf_cages: int) -> Choice:

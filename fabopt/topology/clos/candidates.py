@@ -10,6 +10,7 @@ import numpy as np
 from fabopt import installed
 from fabopt.fabric import FabricProblem
 from fabopt.goods import Item
+from fabopt.guests import cards_of, order_of, slots_of
 from fabopt.problem import Problem
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.topology.candidate import (
@@ -72,14 +73,23 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float
         fabric=fabric.name,
         topology=clos.parts.nic.topology,
         design=clos,
-        boxes=boxes_of(problem, clos),
+        boxes=_with_guests(problem, fabric, boxes_of(problem, clos)),
         choices=choices,
         bound=bound,
         order=tie_order(fabric, clos),
-        cards=0 if clos.parts.nic.item is None else clos.parts.nic.cards,
+        cards=(0 if clos.parts.nic.item is None else clos.parts.nic.cards) + slots_of(fabric.attachments),
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
+        guests=tuple(one for one in fabric.attachments if one.network is not None),
     )
+
+
+def _with_guests(problem: Problem, fabric: FabricProblem, boxes: Uses) -> Uses:
+    """Boxes with the cards of logical fabrics, which are there from the first stage on."""
+    counts = dict(boxes)
+    for item, count in cards_of(problem, fabric.attachments).items():
+        counts[0, item] = counts.get((0, item), 0) + count
+    return counts
 
 
 def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
@@ -105,6 +115,7 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         tuple(tuple(one.rack.tolist()) for one in clos.standing.stands) if clos.standing is not None else (),
         *(number for stage in clos.stages for number in stage),
         fabric.counted,
+        *order_of(fabric.attachments),
     )  # fmt: skip
 
 

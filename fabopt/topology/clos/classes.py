@@ -2,15 +2,19 @@
 
 A leaf with s server ports and a attachment ports of speed v, and u uplinks of speed w, has
 ``u * w >= s * v / o + a * v / o_a``; o is the fabric's ratio at the leaves, o_a the least that any attachment asks for.
-See docs/formulation.md, "Leaves".
+Ports of a logical fabric have that one's ratio. See docs/formulation.md, "Leaves" and "Logical fabrics".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
+from math import lcm
 
 import numpy as np
 
+from fabopt.endpoints import AttachmentDemand
 from fabopt.fabric import FabricProblem
 from fabopt.topology.clos.shape import Parts, Shape, attached_to_leaves
 from fabopt.topology.needs import Number, ceil_of
@@ -19,9 +23,13 @@ _SAFE = 2**62
 
 
 def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
-    """Fewest uplinks of any leaf for both classes; 0 where no attachment has a ratio of its own."""
+    """Fewest uplinks of any leaf for all classes; 0 where no attachment has a ratio of its own."""
+    if parts.leaf_up is None:
+        return 0 * shape.g
+    if fabric.networked:
+        return _of_networks(fabric, parts, shape)
     own = fabric.attachment_oversubscription
-    if own is None or parts.leaf_up is None:
+    if own is None:
         return 0 * shape.g
     on_full, on_last = attached_to_leaves(shape, fabric.attachment_ports)
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
@@ -29,6 +37,59 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
     full = _ceil_of_sum(shape.g * shape.k, servers, on_full, attached)
     last = _ceil_of_sum(shape.last_group * shape.k, servers, on_last, attached)
     return np.maximum(np.where(shape.groups == 1, 0, full), last)
+
+
+def plain_endpoints(fabric: FabricProblem, endpoints: Number) -> Number:
+    """Endpoints of a leaf that all have the fabric's ratio: none where every class is counted by itself."""
+    return 0 * endpoints if fabric.networked else endpoints
+
+
+def ratio_of(fabric: FabricProblem, one: AttachmentDemand) -> Fraction:
+    """The ratio at which a leaf carries an attachment."""
+    if one.network is not None:
+        guest = next((each.oversubscription for each in fabric.attachments if each.name == one.network), None)
+        own = one.oversubscription if one.oversubscription is not None else guest
+        assert own is not None
+        return own
+    own = fabric.attachment_oversubscription
+    return fabric.oversubscription_leaf if own is None else min(own, fabric.oversubscription_leaf)
+
+
+def _of_networks(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
+    """Fewest uplinks where logical fabrics have ratios of their own: on the busiest leaf, class by class.
+
+    Attachments are dealt leaf by leaf and round, so what is on a leaf changes only where the ports of one of them
+    start or end, and from the leaves of the last group to the full ones: one leaf after each such place is looked at.
+    """
+    assert parts.leaf_up is not None
+    leaves = shape.planes * shape.leaves
+    last, full = shape.last_group * shape.k, shape.g * shape.k
+    emptier = np.where(last < full, shape.planes * shape.rails, 0)
+    ends = np.cumsum([0, *(one.ports for one in fabric.attachments)]).tolist()
+    ratios = [ratio_of(fabric, one) for one in fabric.attachments]
+    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
+    shares = [speeds / one for one in (fabric.oversubscription_leaf, *ratios)]
+    fewest = 0 * shape.g
+    for place in (0 * leaves, emptier % leaves, *(end % leaves for end in ends)):
+        counts = [np.where(place < emptier, last, full)]
+        counts += [_dealt(end, place, leaves) - _dealt(start, place, leaves) for start, end in pairwise(ends)]
+        fewest = np.maximum(fewest, _ceil_of_sums(counts, shares))
+    return fewest
+
+
+def _dealt(ports: int, place: Number, leaves: Number) -> Number:
+    """How many of the first ports are on the leaf at a place, from 0."""
+    return ceil_of(np.maximum(0, ports - place), leaves)
+
+
+def _ceil_of_sums(counts: Sequence[Number], shares: Sequence[Fraction]) -> Number:
+    """Ceiling of the sum of ``counts * shares``, exact however large the fractions are."""
+    below = lcm(*(one.denominator for one in shares))
+    weights = [int(one * below) for one in shares]
+    most = sum(int(np.max(count, initial=0)) * weight for count, weight in zip(counts, weights, strict=True))
+    kind = np.int64 if max(most, below) < _SAFE else object
+    total = sum(np.asarray(count, dtype=kind) * weight for count, weight in zip(counts, weights, strict=True))
+    return np.asarray(ceil_of(total, below), dtype=np.int64)
 
 
 def _ceil_of_sum(one: Number, share: Fraction, other: Number, other_share: Fraction) -> Number:

@@ -46,9 +46,9 @@ def attachment_joins(
 ) -> tuple[Assembly, ...]:
     """Ways to join an attachment (near) to a leaf (far), with only what is bought in them."""
     if one.port is None:
-        alone = problem.links.near_only(leaf, run_of(fabric, "attachment-leaf"), protocol)
+        alone = problem.links.near_only(leaf, run_of(fabric, one.run), protocol)
         return tuple(join._replace(near=None, far=join.near) for join in alone)
-    joins = joins_of(problem, fabric, "attachment-leaf", one.port, leaf, protocol, True)
+    joins = joins_of(problem, fabric, one.run, one.port, leaf, protocol, True)
     if one.buys == "both":
         return joins
     return tuple(join._replace(near=None) for join in joins)

@@ -140,7 +140,8 @@ class Leaves:
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
         """Add uplinks to group sizes, then spines (and cores) to what is left below the threshold."""
         endpoints = most_endpoints(shape, self.fabric.attachment_ports)
-        fewest = self.bounds.leaf_uplinks(endpoints, block.down, block.uplinks)
+        plain = classes.plain_endpoints(self.fabric, endpoints)
+        fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)
         gpus = self.problem.server.gpus
         fewest = np.maximum(fewest, leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
         fewest = np.maximum(fewest, timely.leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))

@@ -1,0 +1,200 @@
+"""How a fabric may be kept apart from the others: on shared cards, on shared switches, or on a network of its own.
+
+``shared``: on the cards and switches of the compute fabric, told apart by a QoS class. ``logical``: cards and cables of
+its own that land on the switches of another fabric, its host, told apart by a VLAN and a VRF. ``physical``: cards,
+switches and cables of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Literal, NamedTuple
+
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.catalog import Catalog, Server
+
+Way = Literal["physical", "logical", "shared"]
+# From the most apart to the least: of ways that cost the same the first is taken.
+WAYS: tuple[Way, ...] = ("physical", "logical", "shared")
+# The ways that each isolation allows.
+ALLOWED: dict[str, tuple[Way, ...]] = {"none": WAYS, "logical": WAYS[:2], "physical": WAYS[:1]}
+SHARERS = ("storage", "in-band")
+HOST_FAMILY = "clos"
+# What a fabric asks of the network that it is on: it needs one of its own for that.
+_PROMISES = (
+    "min_alltoall_gbps_per_gpu", "min_bisection_gbps_per_gpu", "min_allreduce_gbps_per_gpu", "max_switch_hops",
+    "resilience",
+)  # fmt: skip
+
+
+class Hindrance(NamedTuple):
+    """Why a fabric cannot be kept apart in a way: ``key`` of the fabric, what is wrong, what is found, what to do."""
+
+    key: str
+    text: str
+    found: object = None
+    hint: str = ""
+
+
+class CabledTwice(NamedTuple):
+    """A fabric (its place in the case) whose built-in cards an earlier one has: ``first``, its name."""
+
+    place: int
+    first: str
+    cards: int
+
+
+def host_of(fabric: Fabric, case: Case) -> Fabric | None:
+    """The fabric whose switches would carry another: the one that it names, else the only one of role compute."""
+    if fabric.host is not None:
+        return next((one for one in case.fabrics if one.name == fabric.host), None)
+    computing = [one for one in case.fabrics if one.role == "compute"]
+    return computing[0] if len(computing) == 1 else None
+
+
+def hindrances(fabric: Fabric, case: Case, server: Server, way: Way) -> Iterator[Hindrance]:
+    """Everything that keeps a fabric from being kept apart in a way; empty if nothing does."""
+    if way not in ALLOWED[fabric.isolation]:
+        least = " or ".join(ALLOWED[fabric.isolation])
+        yield Hindrance("separation", f"`isolation: {fabric.isolation}` allows {least}", way)
+    if way == "physical":
+        return
+    if fabric.role not in SHARERS:
+        hint = f"a fabric of role {' or '.join(SHARERS)} can"
+        yield Hindrance("separation", f"role {fabric.role} is physical, it cannot be {way}", way, hint)
+        return
+    yield from _of_host(fabric, case, way)
+    for number, stage in enumerate(case.stages or ()):
+        if fabric.name in stage.fabrics:
+            key = f"stages[{number}].fabrics.{fabric.name}"
+            yield Hindrance(key, f"a {way} fabric has no demand of its own at a stage", hint="give it to its host")
+    if way == "logical":
+        yield from _of_logical(fabric, case, server)
+
+
+def _of_host(fabric: Fabric, case: Case, way: Way) -> Iterator[Hindrance]:
+    computing = [one.name for one in case.fabrics if one.role == "compute"]
+    host, word = host_of(fabric, case), "sharing" if way == "shared" else "a logical fabric"
+    if fabric.host is not None and host is None:
+        known = ", ".join(one.name for one in case.fabrics if one is not fabric)
+        yield Hindrance("host", "the case has no fabric of this name", fabric.host, f"it has {known or 'no other'}")
+    elif host is None:
+        text = f"{word} needs one fabric of role compute, there are {len(computing)}"
+        yield Hindrance("separation", text, way, "say `host`, the name of the fabric" if way == "logical" else "")
+    elif way == "shared" and host.role != "compute":
+        yield Hindrance("host", "cards are shared with the fabric of role compute only", fabric.host)
+    elif host is fabric or host.separation != "physical" or host.role == "oob":
+        what = "itself" if host is fabric else f"`{host.name}`, which is {_unfit(host)}"
+        yield Hindrance("host", f"it cannot be on {what}", host.name, "name a physical fabric of another role than oob")
+
+
+def _unfit(host: Fabric) -> str:
+    return "of role oob" if host.role == "oob" else f"`separation: {host.separation}`"
+
+
+def _of_logical(fabric: Fabric, case: Case, server: Server) -> Iterator[Hindrance]:
+    """What this version designs of logical fabrics: on one Clos, at one stage, without a floor."""
+    if case.site.floor is not None:
+        yield Hindrance("separation", "a logical fabric is not designed on a floor plan", "logical")
+    if len(case.stages or ()) > 1:
+        yield Hindrance("separation", "a logical fabric is not designed for several stages", "logical")
+    for key in _PROMISES:
+        if getattr(fabric, key) is not None:
+            yield Hindrance(key, "a fabric on the switches of another has no figures of its own", hint="leave it out")
+    if fabric.planes not in (1, "any") or fabric.homing == "dual":
+        key = "homing" if fabric.homing == "dual" else "planes"
+        yield Hindrance(key, "a logical fabric has one plane, and ports that are dealt over all leaves")
+    host = host_of(fabric, case)
+    if host is None:
+        return
+    if host.planes != 1 or not {HOST_FAMILY, "any"} & set(host.topologies):
+        text = f"its host `{host.name}` has to be a Clos of one plane, where every leaf reaches every other"
+        yield Hindrance("host", text, host.name, f"give `{host.name}` `planes: 1` and `topologies: [clos]`")
+    if "any" not in (fabric.protocol, host.protocol) and fabric.protocol != host.protocol:
+        yield Hindrance("protocol", f"its host `{host.name}` speaks {host.protocol}", fabric.protocol)
+    names = [one.name for other in case.fabrics if other is not fabric for one in other.attachments]
+    taken = [one for one in (fabric.name, *(each.name for each in fabric.attachments)) if one in names]
+    for name in taken:
+        yield Hindrance("attachments", "on one fabric attachments and logical fabrics have different names", name)
+
+
+def cabled_twice(case: Case, server: Server) -> Iterator[CabledTwice]:
+    """Fabrics that need built-in cards which another one of the same role has cabled."""
+    first: dict[str, str] = {}
+    for index, fabric in enumerate(case.fabrics):
+        cards = sum(one.count for one in server.nics if one.role == fabric.role)
+        if cards == 0 or fabric.separation in ("shared", "any"):
+            continue
+        if fabric.role in first:
+            yield CabledTwice(index, first[fabric.role], cards)
+        first.setdefault(fabric.role, fabric.name)
+
+
+def has_no_cards(fabric: Fabric, server: Server) -> bool:
+    """Whether a server has neither built-in cards for a fabric beside the compute fabric, nor a slot for some."""
+    return fabric.role in SHARERS and server.nic_slots == 0 and all(one.role != fabric.role for one in server.nics)
+
+
+# -- what a case leaves open --------------------------------------------------------------------------------------
+
+
+def reasons_against(fabric: Fabric, case: Case, server: Server, way: Way) -> list[str]:
+    """Why cost may not choose a way for a fabric that leaves it open; empty if it may.
+
+    Sharing cards loses no more than sharing switches: what a fabric asks of its own network, and its protocol, hold.
+    """
+    if way != "shared" and has_no_cards(fabric, server):
+        return [f"{server.id} has no cards for {fabric.role} and no slot"]
+    found = [one.text for one in hindrances(fabric, case, server, way)]
+    if way == "shared":
+        host = host_of(fabric, case)
+        found += [f"it asks for `{key}`" for key in _PROMISES if getattr(fabric, key) is not None]
+        if host is not None and "any" not in (fabric.protocol, host.protocol) and fabric.protocol != host.protocol:
+            found.append(f"`{host.name}` speaks {host.protocol}, not {fabric.protocol}")
+    return found
+
+
+def is_open(case: Case) -> bool:
+    """Whether a case leaves it to cost how some fabric is kept apart."""
+    return any(one.separation == "any" for one in case.fabrics)
+
+
+def combinations(case: Case, server: Server) -> list[Case]:
+    """The case with every separation said, in all ways that it allows, those of most separation first.
+
+    The case alone where it leaves nothing open.
+    """
+    each = [_ways(one, case, server) for one in case.fabrics]
+    found = []
+    for ways in product(*each):
+        said = [one.model_copy(update={"separation": way}) for one, way in zip(case.fabrics, ways, strict=True)]
+        combined = _speaking(case.model_copy(update={"fabrics": tuple(said)}), case)
+        if combined is not None and not any(cabled_twice(combined, server)):
+            found.append(combined)
+    return found
+
+
+def first_combination(case: Case, catalog: Catalog) -> Case:
+    """The combination of most separation: the case alone where it leaves nothing open."""
+    server = next(one for one in catalog.servers if one.id == case.server)
+    return combinations(case, server)[0] if is_open(case) else case
+
+
+def _ways(fabric: Fabric, case: Case, server: Server) -> list[str]:
+    if fabric.separation != "any":
+        return [fabric.separation]
+    return [way for way in WAYS if not reasons_against(fabric, case, server, way)]
+
+
+def _speaking(case: Case, asked: Case) -> Case | None:
+    """The case with hosts that speak what those on them do, where that was left to cost; None if it cannot be."""
+    fabrics = {one.name: one for one in case.fabrics}
+    for fabric, before in zip(case.fabrics, asked.fabrics, strict=True):
+        host = None if fabric.separation == "physical" else host_of(fabric, case)
+        if before.separation != "any" or host is None or fabric.protocol == "any":
+            continue
+        if fabrics[host.name].protocol not in ("any", fabric.protocol):
+            return None
+        fabrics[host.name] = fabrics[host.name].model_copy(update={"protocol": fabric.protocol})
+    return case.model_copy(update={"fabrics": tuple(fabrics.values())})

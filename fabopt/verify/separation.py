@@ -1,0 +1,86 @@
+"""Rules of fabrics that are on others: which separation a case allows, and the cards of logical fabrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from fabopt.schema.case import Fabric
+from fabopt.verify.choices import allows, offered, priced
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.proof import Proof
+
+# The least separation first.
+_WAYS = ("shared", "logical", "physical")
+_LEAST = {"none": "shared", "logical": "logical", "physical": "physical"}
+HOST_FAMILY = "clos"
+
+
+class LogicalEvidence(FabricEvidence):
+    """A logical fabric as one of its own: its cards, on the switches of its host."""
+
+    @cached_property
+    def wanted(self) -> Fabric:
+        """What the case wants of it, from what its host carries."""
+        for fabric in self.evidence.case.fabrics:
+            for one in fabric.carries:
+                if one.name == self.made.name and one.separation == "logical":
+                    return Fabric(
+                        name=one.name,
+                        role=one.role,
+                        nics=one.nics,
+                        nics_per_server=one.nics_per_server,
+                        min_gbps_per_gpu=one.min_gbps_per_gpu,
+                    )
+        raise LookupError(f"the case has no logical fabric {self.made.name!r}")
+
+
+def logical_fabrics(evidence: Evidence) -> Iterator[LogicalEvidence]:
+    """Every logical fabric of the file."""
+    for fabric in evidence.fabrics:
+        for one in fabric.made.logical:
+            update = {"name": one.name, "role": one.role, "nic": one.nic, "logical": ()}
+            yield LogicalEvidence(evidence, fabric.made.model_copy(update=update))
+
+
+def separates(evidence: Evidence) -> bool:
+    """Whether the case says something of separation."""
+    return any(one.carries or one.isolation != "none" for one in evidence.case.fabrics) or any(
+        made.logical for made in evidence.design.fabrics
+    )
+
+
+def isolation_is_kept(proof: Proof, evidence: Evidence) -> None:
+    """No fabric is less apart from others than the case allows, and the logical ones of the case are those of the file.
+
+    shared < logical < physical; separation >= isolation. A logical fabric is on a Clos of one plane, and once in the
+    file. Source: case file, ``isolation`` and ``carries``.
+    """
+    made = {one.name: one for one in evidence.design.fabrics}
+    for fabric in evidence.case.fabrics:
+        proof.note(f"{fabric.name} physical")
+        for one in fabric.carries:
+            enough = _WAYS.index(one.separation) >= _WAYS.index(_LEAST[one.isolation])
+            proof.holds(enough, f"{one.name} is {one.separation}, at least {_LEAST[one.isolation]} is wanted")
+            proof.note(f"{one.name} {one.separation} on {fabric.name}")
+        wanted = [(one.name, one.role) for one in fabric.carries if one.separation == "logical"]
+        host = made[fabric.name]
+        proof.equal(f"logical fabrics on {fabric.name}", [(one.name, one.role) for one in host.logical], wanted)
+        if wanted:
+            proof.equal(f"topology and planes of {fabric.name}", (host.topology, host.planes), (HOST_FAMILY, 1))
+
+
+def logical_cards_are_allowed(proof: Proof, fabric: LogicalEvidence) -> None:
+    """The cards of a logical fabric are among those that the case allows, with one port in each cage.
+
+    Chosen ones have a price and a power figure, and are at the end of their life only if the case names them. Source:
+    case file, ``nics``.
+    """
+    made = fabric.made.nic
+    if fabric.built_in:
+        proof.holds(allows(fabric.wanted.nics, made.id), f"NIC {made.id} is not allowed")
+    else:
+        offered(proof, f"NIC {made.id}", fabric.wanted.nics, made.id, fabric.nic.end_of_life)
+        priced(proof, made.id, fabric.nic.price_usd, fabric.nic.power_w)
+    proof.equal(f"ports in a cage of {made.id}", fabric.nic_lane.ports, 1)
+    proof.note(f"{made.per_server} x {made.id}")

@@ -44,7 +44,7 @@ def case(family: str, gpus: int, ratio: float) -> Json:
     """So many GPUs on a family; any arrangement of a server's ports, so that only the network counts."""
     ratios = {"leaf": ratio, "spine": 1}
     fabric = {"name": "compute", "topologies": [family], "nics": [NIC], "rails": "any", "max_oversubscription": ratios}
-    return {"name": f"{family}-{gpus}", "server": SERVER, "gpus": gpus, "fabrics": [fabric]}
+    return {"name": f"{family.replace('+', '-plus')}-{gpus}", "server": SERVER, "gpus": gpus, "fabrics": [fabric]}
 
 
 def row(family: str, gpus: int, made: Design) -> tuple[str, ...]:
@@ -68,6 +68,11 @@ def shape(made: Design) -> str:
     if "sides" in numbers:
         sides, links = (" x ".join(str(one) for one in numbers[key]) for key in ("sides", "links_per_pair"))
         return f"{sides}, links {links}"
+    if "spines_per_group" in numbers:
+        return (
+            f"{numbers['switch_groups']} groups of {numbers['leaves_per_group']} + {numbers['spines_per_group']}, "
+            f"{numbers['links_per_pair']} within, {numbers['global_links_per_group']} global"
+        )
     if "switch_groups" in numbers:
         return (
             f"{numbers['switch_groups']} groups of {numbers['switches_per_group']}, "

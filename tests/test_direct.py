@@ -20,6 +20,7 @@ from tests.random_cases import Dice, a_case, a_catalog
 
 Json = dict[str, Any]
 FAMILIES = ("hyperx", "torus", "dragonfly")
+WITH_PLUS = (*FAMILIES, "dragonfly+")
 SEEDS = 8 * int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 # Each had an answer that was too dear, or none, or a wrong number of hops.
 FIGURE_SEEDS = {"hyperx": (0, 1, 2), "torus": (0, 1, 2), "dragonfly": (500025, 500026, 500061, 500068, 500094)}
@@ -86,8 +87,7 @@ ANY = {"topologies": ["any"], "tiers": "any", "max_oversubscription": 2}
 def test_any_is_the_cheapest_of_all() -> None:
     """The families' own optima, and the answer to `any`, which has a line for each of the others."""
     alone = {
-        family: small.solved(small.case(ANY | {"topologies": [family]}, servers=14))
-        for family in ("clos", *FAMILIES, "dragonfly+")
+        family: small.solved(small.case(ANY | {"topologies": [family]}, servers=14)) for family in ("clos", *WITH_PLUS)
     }
     capex = {family: made.totals.capex_usd for family, made in alone.items() if made.totals is not None}
     made = optimize.solve(small.inputs(small.case(ANY, servers=14)))
@@ -100,12 +100,12 @@ def test_any_is_the_cheapest_of_all() -> None:
 
 
 def test_engines_agree_on_a_direct_network() -> None:
-    wanted = small.case(ANY | {"topologies": ["hyperx", "dragonfly"]}, servers=10)
+    wanted = small.case(ANY | {"topologies": ["hyperx", "dragonfly", "dragonfly+"]}, servers=10)
     answers = {small.comparable(small.solved(wanted, engine=engine)) for engine in ("cp-sat", "highs", "scip", "cbc")}
     assert len(answers) == 1
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", WITH_PLUS)
 def test_pruning_loses_nothing(family: str) -> None:
     wanted = small.case(ANY | {"topologies": [family], "max_oversubscription": 4}, servers=9)
     assert small.comparable(small.solved(wanted)) == small.comparable(small.solved(wanted, prune=False))
@@ -142,7 +142,7 @@ def test_any_leaves_out_what_cannot_grow() -> None:
     made = small.solved(small.case(ANY, stages=stages))
     assert made.fabrics[0].topology == "clos"
     assert [note for note in made.notes if "left out" in note] == [
-        f"compute: {family} left out, which does not support growth in stages" for family in FAMILIES
+        f"compute: {family} left out, which does not support growth in stages" for family in WITH_PLUS
     ]
 
 

@@ -23,6 +23,7 @@ FAMILIES = {
     "hyperx": {"servers": 14, "fabric": {"max_oversubscription": 2}},
     "torus": {"servers": 9, "fabric": {"max_oversubscription": 3}},
     "dragonfly": {"servers": 8, "fabric": {"max_oversubscription": 4}},
+    "dragonfly+": {"servers": 15, "fabric": {"max_oversubscription": 2}},
 }
 
 

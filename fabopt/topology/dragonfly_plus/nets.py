@@ -34,6 +34,8 @@ from fabopt.topology.needs import Number, ceil_of
 # Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.
 _SAFE = 2**62
 _MOST_LINKS = 2**20
+# Two groups of two leaves at least, of the last of which one may be without servers.
+LEAST_LEAVES = 3
 
 
 @dataclass(frozen=True)
@@ -134,28 +136,42 @@ def spine_ports(switch: SwitchType, down: CageUse, up: CageUse) -> SpinePorts:
 
 
 @lru_cache(maxsize=65536)
-def networks(leaves: int, demand: Demand, room: int, spine: SpinePorts) -> Groups:
-    """Groups of every size, no more than hold so many leaves, with the fewest links that carry the demand.
+def frames(leaves: int, demand: Demand, room: int, spine: SpinePorts) -> Groups:
+    """Groups of every size, no more than hold so many leaves, with the least of each kind of links that might do.
 
-    n is the fewest, or up to S - 1 more where that saves links of leaves. ``room``: uplinks that a leaf can have.
+    ``room``: uplinks that a leaf can have. n is the fewest, m as if n were a multiple of S.
     """
     largest = min(leaves - 1, spine.most - 1)
     size, spines = (one.ravel() for one in np.meshgrid(np.arange(2, largest + 1), np.arange(1, room + 1)))
     groups = ceil_of(leaves, size)
     n = _fewest_global(demand, size, groups)
-    least = _fewest_up(demand, size, spines, groups, spines)
-    able = (spines * least <= room) & spine.fit(size * least, ceil_of(n * (groups - 1), spines))
-    size, spines, groups, n, least = (one[able] for one in (size, spines, groups, n, least))
-    tries = np.where(_fewest_up(demand, size, spines, groups, n) > least, spines, 1)
+    able = spine.fit(size, ceil_of(n * (groups - 1), spines))
+    size, spines, groups, n = (one[able] for one in (size, spines, groups, n))
+    m = _fewest_up(demand, size, spines, groups, spines)
+    return _fitting(np.column_stack([size, spines, groups, m, n * (groups - 1)]), room, spine)
+
+
+def networks(frames: Groups, demand: Demand, room: int, spine: SpinePorts) -> Groups:
+    """All networks of some frames with the fewest links that carry the demand.
+
+    n is the fewest, or more, up to a multiple of S, where that saves links of leaves.
+    """
+    size, spines, groups, _, outside = frames.numbers.T
+    n = outside // (groups - 1)
+    tries = -n % spines + 1
     rows = np.repeat(np.arange(len(size)), tries)
     n = n[rows] + np.arange(len(rows)) - np.repeat(np.cumsum(tries) - tries, tries)
     size, spines, groups = size[rows], spines[rows], groups[rows]
     m = _fewest_up(demand, size, spines, groups, n)
-    # of as many links of leaves, the fewest global ones: they come first
-    first = np.unique(np.column_stack([rows, m]), axis=0, return_index=True)[1]
-    found = np.column_stack([size, spines, groups, m, n * (groups - 1)])[first]
-    made = Groups(found)
-    return made.take((made.uplinks <= room) & spine.fit(made.spine_down, made.spine_up))
+    # fewer than with any smaller n of the frame: frames far below each other, so that none is of an earlier one
+    falling = m - rows * (2 * _MOST_LINKS)
+    kept = np.diff(np.minimum.accumulate(falling), prepend=2 * _MOST_LINKS) < 0
+    return _fitting(np.column_stack([size, spines, groups, m, n * (groups - 1)])[kept], room, spine)
+
+
+def _fitting(numbers: Ints, room: int, spine: SpinePorts) -> Groups:
+    found = Groups(numbers)
+    return found.take((found.uplinks <= room) & spine.fit(found.spine_down, found.spine_up))
 
 
 def _fewest_global(demand: Demand, size: Ints, groups: Ints) -> Ints:

@@ -1,9 +1,8 @@
 """The search for a dragonfly+: leaves by their bound, then spines and group sizes by theirs, then all groups of each.
 
-A leaf with d server ports has uplinks for what its ports have to get, and its share of the group's global links at
-least for the bisection; every one of these ports is one of some spine's. So the least that an uplink and a global link
-cost with a spine's share bounds the leaf, and with the real number of leaves each group size. See docs/formulation.md,
-"Direct networks".
+A leaf with d server ports has uplinks for what its ports have to get, and a share of its group's global links; every
+one of these ports is one of some spine's. So the least that an uplink and a global link cost with a spine's share
+bounds the leaf, and with the real number of leaves each group size. See docs/formulation.md, "Direct networks".
 """
 
 from __future__ import annotations
@@ -22,23 +21,66 @@ from fabopt.topology.direct.nets import Ints
 from fabopt.topology.direct.space import Block, LeafSpace
 from fabopt.topology.dragonfly_plus.candidates import NAME, global_joins, leaf_spine_need
 from fabopt.topology.dragonfly_plus.design import HOPS
-from fabopt.topology.dragonfly_plus.nets import Demand, Groups, SpinePorts, networks, spine_ports
-from fabopt.topology.needs import Floats
+from fabopt.topology.dragonfly_plus.nets import LEAST_LEAVES, Demand, Groups, SpinePorts, frames, networks, spine_ports
+from fabopt.topology.needs import Floats, ceil_of
 from fabopt.topology.threshold import Batch, Threshold
 
 # What floating-point sums of bounds may be off.
 _MARGIN = 1e-9
+# After so many the number of groups that is needed hardly grows.
+_STEPS = 4
 
 
 class _Above(NamedTuple):
-    """A spine as it is used above some leaf, and the least that an uplink, or a global port, costs with its share."""
+    """A spine as it is used above some leaf: its least share of one port, the least that an uplink costs without, and
+    one end of a global link.
+    """
 
     spine: SwitchType
     down: CageUse
     up: CageUse
     ports: SpinePorts
+    share: Floats
     uplink: Floats
     outlet: Floats
+
+
+class _Leaves(NamedTuple):
+    """Leaves by their size: server ports of each, how many of a plane have servers, room for uplinks."""
+
+    ports: Ints
+    number: Ints
+    room: Ints
+    rates: Rates
+    endpoints: int
+    up: CageUse
+
+    @property
+    def uplinks(self) -> Ints:
+        """Fewest of a leaf, one at least: for any of its halves, and for all-to-all.
+
+        Other leaves have E - d ports at the least, so uplinks carry ``spread d (E - d) / (E - 1)``.
+        """
+        spread = float(self.rates.spread) * np.maximum(self.endpoints - self.ports, 0) / max(1, self.endpoints - 1)
+        needed = np.maximum(float(self.rates.cut), spread) * self.ports / self.up.lane.port_mbps
+        return np.maximum(1, np.ceil(needed * (1 - _MARGIN))).astype(np.int64)
+
+    def outlets(self, spine: SpinePorts, mbps: int) -> Floats:
+        """Global ports of a leaf's share, no more than it has: ``2 cut d (G - 1) / (G w2)``, for all-to-all
+        ``spread d^2 (Q - L) / (w2 (E - 1))``.
+
+        The S spines of a group have ports for all, and S is at most the room u: ``L (u + outlets) <= u P``, by which
+        larger machines need more groups, and so on.
+        """
+        groups, size = np.full(len(self.ports), 2), np.full(len(self.ports), spine.most)
+        cut, pairs = (float(rate) * self.ports / mbps * (1 - _MARGIN) for rate in self.rates)
+        found = np.zeros(len(self.ports))
+        for _ in range(_STEPS):
+            between = pairs * self.ports * np.maximum(self.number - size, 0) / max(1, self.endpoints - 1)
+            found = np.maximum(2 * cut * (groups - 1) / groups, between)
+            size = np.maximum(1, self.room * spine.most / np.maximum(1, self.room + found) + _MARGIN).astype(np.int64)
+            groups = np.maximum(2, ceil_of(self.number, size))
+        return found
 
 
 class PlusSpace(LeafSpace):
@@ -52,24 +94,23 @@ class PlusSpace(LeafSpace):
 
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
         """The least share of a leaf, its uplinks, and all above them that one server port can have."""
-        rates, endpoints = rates_of(self.problem, self.fabric, nic), self._endpoints(nic)
+        rates, endpoints = rates_of(self.problem, self.fabric, nic), self.problem.servers * nic.ports_per_plane
         key = (NAME, leaf, down, up, rates, endpoints)
         known = self.bounds.shelf(("leaf-spine", "spine-core"))
         if key not in known:
-            known[key] = self._worked_out_share(protocol, leaf, down, up, rates, endpoints)
+            ports = np.arange(1, usable_ports(down, leaf) + 1)
+            room = uplinks_that_fit(leaf, down, up, ports)
+            leaves = _Leaves(ports, ceil_of(endpoints, ports), room, rates, endpoints, up)
+            known[key] = self._worked_out_share(protocol, leaf, leaves)
         share: Floats = known[key]
         return share
 
-    def _worked_out_share(
-        self, protocol: str, leaf: SwitchType, down: CageUse, up: CageUse, rates: Rates, endpoints: int
-    ) -> Floats:
-        ports = np.arange(1, usable_ports(down, leaf) + 1)
-        fits = _uplinks(rates, ports, endpoints, up) <= uplinks_that_fit(leaf, down, up, ports)
-        above = np.full((len(self.costs.table), len(ports)), np.inf)
-        for one in self._above(up, protocol):
-            above = np.minimum(above, self._of_leaf(one, rates, ports, endpoints, up))
+    def _worked_out_share(self, protocol: str, leaf: SwitchType, leaves: _Leaves) -> Floats:
+        above = np.full((len(self.costs.table), len(leaves.ports)), np.inf)
+        for one in self._above(leaves.up, protocol):
+            above = np.minimum(above, _cost_above(one, leaves))
         cost = self.costs.of(leaf.item)[:, np.newaxis] + above
-        return np.asarray((np.where(fits, cost, np.inf) / ports).min(axis=1))
+        return np.asarray((np.where(leaves.uplinks <= leaves.room, cost, np.inf) / leaves.ports).min(axis=1))
 
     def _above(self, up: CageUse, protocol: str) -> list[_Above]:
         """Spines that take such uplinks and can be joined to each other."""
@@ -87,20 +128,9 @@ class PlusSpace(LeafSpace):
         assert out is not None
         room = spine_ports(spine, down, out)
         share = self.costs.of(spine.item) / max(1, room.most)
-        uplink = share + self.bounds.least_link(up.port, down.port, "leaf-spine", protocol)
-        outlet = share + self._half_link(out, protocol, ("global",))
-        return _Above(spine, down, out, room, uplink, outlet) if np.isfinite(uplink[0] + outlet[0]) else None
-
-    def _of_leaf(self, one: _Above, rates: Rates, ports: Ints, endpoints: int, up: CageUse) -> Floats:
-        """The least that all above a leaf costs by its server ports, shape (metrics, sizes)."""
-        outlets = np.maximum(float(rates.cut), float(rates.spread) / 2) * ports / one.up.lane.port_mbps
-        uplinks = _uplinks(rates, ports, endpoints, up)
-        return np.asarray(
-            np.multiply.outer(one.uplink, uplinks) + np.multiply.outer(one.outlet, outlets) * (1 - _MARGIN)
-        )
-
-    def _endpoints(self, nic: NicOption) -> int:
-        return self.problem.servers * nic.ports_per_plane
+        uplink = self.bounds.least_link(up.port, down.port, "leaf-spine", protocol)
+        outlet = self._half_link(out, protocol, ("global",))
+        return _Above(spine, down, out, room, share, uplink, outlet) if np.isfinite(uplink[0] + outlet[0]) else None
 
     # -- sizes --------------------------------------------------------------------------------------------------
 
@@ -112,14 +142,13 @@ class PlusSpace(LeafSpace):
         (shape, base), nic = sizes, block.nic
         rates, ports = rates_of(self.problem, self.fabric, nic), np.minimum(shape.g, shape.servers) * k
         room = uplinks_that_fit(block.leaf, block.down, block.up, self.bounds.reserved(ports))
-        able = (_uplinks(rates, ports, self._endpoints(nic), block.up) <= room) & (shape.leaves >= 3)
-        leaf, many = self.costs.of(block.leaf.item)[:, np.newaxis], nic.planes * shape.leaves
+        leaves = _Leaves(ports, shape.leaves, room, rates, shape.servers * shape.ports, block.up)
+        able = (leaves.uplinks <= room) & (shape.leaves >= LEAST_LEAVES)
         options = self._above(block.up, block.protocol)
         if not options or not able.any():
             return
-        bounds = [
-            base + many * (leaf + self._of_leaf(one, rates, ports, self._endpoints(nic), block.up)) for one in options
-        ]
+        leaf, many = self.costs.of(block.leaf.item)[:, np.newaxis], nic.planes * shape.leaves
+        bounds = [base + many * (leaf + _cost_above(one, leaves)) for one in options]
         of_all = np.where(able, [bound[0] for bound in bounds], np.inf)
         for flat in np.argsort(of_all, axis=None, kind="stable").tolist():
             option, at = divmod(flat, len(ports))
@@ -131,10 +160,12 @@ class PlusSpace(LeafSpace):
 
     def _networks(self, threshold: Threshold, one: _Sized, base: Floats) -> None:
         """Offer every network for one spine and group size."""
-        net = networks(int(one.shape.leaves[0]), one.demand, one.room, one.above.ports)
-        net = net.take(self._wanted(one.shape, net))
-        if not len(net):
+        frame = frames(int(one.shape.leaves[0]), one.demand, one.room, one.above.ports)
+        frame = frame.take(self._wanted(one.shape, frame))
+        frame = frame.take(threshold.within(base + self._least_cost(one, frame)))
+        if not len(frame):
             return
+        net = networks(frame, one.demand, one.room, one.above.ports)
         cost = base + self._net_cost(one, net)
         made = np.flatnonzero(np.isfinite(cost[0]))
         if made.size:
@@ -147,11 +178,23 @@ class PlusSpace(LeafSpace):
         least = 0 if wants is None else wants.headroom or 0
         return np.flatnonzero(net.leaves // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= least)
 
+    def _switch_cost(self, one: _Sized, net: Groups) -> Floats:
+        planes, leaf, spine = one.block.nic.planes, one.block.leaf.item, one.above.spine.item
+        return np.asarray(
+            np.multiply.outer(self.costs.of(leaf), planes * net.leaves)
+            + np.multiply.outer(self.costs.of(spine), planes * net.spines)
+        )
+
+    def _least_cost(self, one: _Sized, net: Groups) -> Floats:
+        """Switches, and links at the least that one can cost."""
+        planes, above = one.block.nic.planes, one.above
+        uplinks = np.multiply.outer(above.uplink, planes * net.leaves * net.uplinks)
+        outlets = np.multiply.outer(above.outlet, planes * 2 * net.global_links)
+        return np.asarray(self._switch_cost(one, net) + (uplinks + outlets) * (1 - _MARGIN))
+
     def _net_cost(self, one: _Sized, net: Groups) -> Floats:
         """Switches, and their links at the least that each metric by itself can be."""
-        parts, above, planes = one.parts, one.above, one.parts.nic.planes
-        total = np.multiply.outer(self.costs.of(parts.leaf.item), planes * net.leaves)
-        total = total + np.multiply.outer(self.costs.of(above.spine.item), planes * net.spines)
+        parts, above, planes, total = one.parts, one.above, one.parts.nic.planes, self._switch_cost(one, net)
         joins = self.bounds.joins(one.block.up.port, above.down.port, "leaf-spine", parts.protocol)
         need = leaf_spine_need(parts, tuple(net.numbers.T), int(self.bounds.reserved(one.ports)))
         total = total + self.costs.least(joins, need)
@@ -188,11 +231,9 @@ class _Sized(NamedTuple):
         return Demand(self.ports, endpoints, self.rates, *(use.lane.port_mbps for use in speeds))
 
 
-def _uplinks(rates: Rates, ports: Ints, endpoints: int, up: CageUse) -> Ints:
-    """Fewest uplinks of a leaf with so many server ports, one at least: for any of its halves, and for all-to-all.
-
-    Other leaves have E - d ports at the least, so uplinks carry ``spread d (E - d) / (E - 1)``.
-    """
-    spread = float(rates.spread) * np.maximum(endpoints - ports, 0) / max(1, endpoints - 1)
-    needed = np.maximum(float(rates.cut), spread) * ports / up.lane.port_mbps
-    return np.maximum(1, np.ceil(needed * (1 - _MARGIN))).astype(np.int64)
+def _cost_above(one: _Above, leaves: _Leaves) -> Floats:
+    """The least that all above one leaf costs, shape (metrics, sizes)."""
+    outlets = leaves.outlets(one.ports, one.up.lane.port_mbps)
+    return np.asarray(
+        np.multiply.outer(one.share + one.uplink, leaves.uplinks) + np.multiply.outer(one.share + one.outlet, outlets)
+    )

@@ -78,6 +78,7 @@ ROOMS = (
     "scarcity",
     "spending",
     "demanded",
+    "points",
     "conflicts",
     "optimize",
     "front",

@@ -146,9 +146,10 @@ def test_what_it_cannot_do_is_left_to_switches(asked: Json) -> None:
 def test_figures_of_a_small_torus() -> None:
     """3 x 4 servers, one link of 400 Gb/s a neighbour.
 
-    A link of side k carries 12 floor(k^2 / 4) / (2 k) ordered pairs: 4 and 6, so that every pair has 400 / 6 Gb/s at once. A server sends to 11 others: 733.3 of which the slot lets 504
-    through, 126 a GPU. Half of the longer side is a cut of 2 x 3 links each way for 6 servers: 400 each, 100 a GPU.
-    From (0, 0) to (1, 2) are three links and two servers between.
+    A link of side k carries 12 floor(k^2 / 4) / (2 k) ordered pairs, 4 and 6, so that every pair has 400 / 6 Gb/s at
+    once. A server sends to 11 others: 733.3, of which the slot lets 504 through, 126 a GPU. Half of the longer side is
+    a cut of 2 x 3 links each way for 6 servers: 400 each, 100 a GPU. From (0, 0) to (1, 2) are three links, and two
+    servers between.
     """
     made = small.solved(case(12, torus_nodes="servers"), catalog())
     small.assert_proven(made)

@@ -15,7 +15,8 @@ from fabopt.clock import Clock, Settings
 from fabopt.crowding import crowded, floor_conflicts
 from fabopt.demanded import changed, demand_conflicts, path_conflicts
 from fabopt.guests import equipped
-from fabopt.inquiry import Inquiry, TimeOverError, Watch, share_of_limits
+from fabopt.inquiry import Inquiry, TimeOverError, Watch, share_of_limits, sized
+from fabopt.points import servers_are_points, torus_conflicts
 from fabopt.problem import Problem
 from fabopt.scarcity import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
 from fabopt.schema.base import Strict
@@ -113,7 +114,7 @@ def _inquiry(case: Case, catalog: Catalog, problem: Problem, settings: Settings,
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     """What stands in the way where no spending would help."""
-    found = _asked(inquiry, floor_conflicts)
+    found = _asked(inquiry, floor_conflicts, torus_conflicts)
     if found:
         return found
     buying = _asked(inquiry, buying_conflicts)
@@ -153,18 +154,11 @@ def _nothing_helps(inquiry: Inquiry) -> Conflict:
 # -- how large ---------------------------------------------------------------------------------------------------
 
 
-def sized(case: Case, servers: int) -> Case:
-    """The case with another number of servers at its last stage."""
-    stages = case.stages
-    if stages is None:
-        return case.model_copy(update={"servers": servers, "gpus": None})
-    last = stages[-1].model_copy(update={"servers": servers, "gpus": None})
-    return case.model_copy(update={"stages": (*stages[:-1], last)})
-
-
 def _servers(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
     """The most servers, up to those wanted, for which there is a design. ``share`` of them is a first guess."""
     wanted = inquiry.problem.servers
+    if any(servers_are_points(one) for one in inquiry.problem.fabrics):
+        return  # fewer servers may be no torus, and more one
     inquiry.tell(SERVERS)
     most = min(wanted - 1, most_servers(inquiry.problem))
     best = _largest(inquiry, most, int(most * share))
@@ -203,6 +197,7 @@ OPEN_KEYS: tuple[tuple[str, object], ...] = (
     ("rails", "any"),
     ("striping", "any"),
     ("homing", "any"),
+    ("torus_nodes", "any"),
     ("nics", "any"),
     ("nics_per_server", "any"),
     ("group_by", "any"),

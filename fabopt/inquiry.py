@@ -147,6 +147,15 @@ def _lean(problem: Problem) -> Problem:
     return replace(problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1))
 
 
+def sized(case: Case, servers: int) -> Case:
+    """The case with another number of servers at its last stage."""
+    stages = case.stages
+    if stages is None:
+        return case.model_copy(update={"servers": servers, "gpus": None})
+    last = stages[-1].model_copy(update={"servers": servers, "gpus": None})
+    return case.model_copy(update={"stages": (*stages[:-1], last)})
+
+
 def share_of_limits(problem: Problem, found: Optimum) -> float:
     """The share of the scarcest limit that a design uses; 0 without limits."""
     sums, limits = sums_of(problem, found.picked), problem.limits

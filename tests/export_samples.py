@@ -143,7 +143,9 @@ def by_hand() -> Wiring:
         (2, NOTHING, NOTHING, 5, 0, 1, 3, 2, 1, 2, 2),
     ]
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    links = Links(np.zeros(6, int), np.array([0, 0, 2, 2, 2, 2]), *columns, np.full(6, 200.0), np.zeros(6, int))
+    none = np.full(6, NOTHING)
+    kinds = np.array([0, 0, 2, 2, 2, 2])
+    links = Links(np.zeros(6, int), kinds, *columns, np.full(6, 200.0), np.zeros(6, int), none, none)
     wires = Wires(
         ["W1", "W2", "W3"],
         np.zeros(3, int),

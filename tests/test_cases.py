@@ -36,6 +36,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "rail-only-1024-gpus": {"leaf": 8},
     "roce-24576-gpus": {"leaf": 384, "spine": 224, "core": 32},
     "single-switch-64-gpus": {"leaf": 1},
+    "torus-216-gpus": {},
     "twin-plane-1024-gpus": {"leaf": 16, "spine": 8},
     "two-tier-example": {"leaf": 4, "spine": 4},
 }

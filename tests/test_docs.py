@@ -205,9 +205,9 @@ def test_formulation_lists_exactly_the_checks() -> None:
     of_floors = (*verify.FLOOR_RULES, *verify.BOX_RULES)
     rules = (*of_files, *of_fabrics, *of_some, *of_floors, *verify.MONEY_RULES, *verify.WORKLOAD_RULES)
     listed = re.findall(r"^\| `(\w+)` \|", FORMULATION.read_text().partition("## 8.")[2], re.MULTILINE)
-    in_place = (*verify.DIRECT.values(), *verify.DIRECT_WIRING.values())
-    of_direct = [rule.__name__ for found in in_place for rule in found if rule not in of_fabrics]
-    assert listed == [*(rule.__name__ for rule in rules), *of_direct]
+    instead = (verify.DIRECT, verify.DIRECT_WIRING, verify.SWITCHLESS, verify.SWITCHLESS_WIRING)
+    in_place = [rule for rules_ in instead for found in rules_.values() for rule in found if rule not in of_fabrics]
+    assert listed == [rule.__name__ for rule in (*rules, *dict.fromkeys(in_place))]
 
 
 def test_formulation_names_files_that_are_there() -> None:

@@ -82,6 +82,7 @@ ROOMS = (
     "scarcity",
     "spending",
     "demanded",
+    "points",
     "conflicts",
     "choosing",
     "optimize",

@@ -16,7 +16,7 @@ from fabopt.topology.candidate import Candidate, Choice, Option, Uses, all_choic
 from fabopt.topology.direct.candidates import equal_joins, fills, wire_links
 from fabopt.topology.direct.measured import measured
 from fabopt.topology.direct.nets import Kin, Net
-from fabopt.topology.direct.switchless import CardParts, ServerShape, Switchless, boxes_of, links_of_ports
+from fabopt.topology.direct.switchless import CardParts, ServerShape, Switchless, boxes_of, fewest_links, links_of_ports
 from fabopt.topology.family import Quest
 from fabopt.topology.hyperx import joined, lattice_net
 from fabopt.topology.needs import Floats, Quantities, ceil_of
@@ -44,8 +44,13 @@ class ServerSpace:
         return threshold.close()
 
     def any_candidate(self) -> Found:
-        """Some candidate: all of them, for they are few."""
-        return self.search()
+        """Some candidate: those of the first card that has one."""
+        threshold = Threshold(self.fabric, self.quest.caps, 0.0, self.quest.prune)
+        for batch in self._batches():
+            threshold.offer(batch)
+            if threshold.found.batches:
+                break
+        return threshold.close()
 
     def _batches(self) -> Iterator[Batch]:
         for protocol, nic in options_of(self.problem, self.fabric):
@@ -66,26 +71,38 @@ class ServerSpace:
 
     def _nets(self, parts: CardParts) -> list[Net]:
         """Every box, with every number of links that takes all ports and carries what is asked for."""
-        nets = []
-        for dimensions in (2, 3):
-            for sides in boxes_of(self.problem.servers, dimensions):
-                for links in links_of_ports(sides, parts.nic.ports_per_server // 2, parts.nic.port.ports):
-                    many = np.array([links])
-                    net = lattice_net(np.array([sides]), many, np.array([self.problem.servers]), 2 * many)
-                    if self._carries(Switchless(self.kin, net, parts)):
-                        nets.append(net)
+        flow, nets = self._least_flow(parts.nic), []
+        if flow is None:
+            return []
+        for sides in self._boxes():
+            fewest = fewest_links(sides, flow)
+            for links in links_of_ports(sides, fewest, parts.nic.ports_per_server // 2, parts.nic.port.ports):
+                many = np.array([links])
+                net = lattice_net(np.array([sides]), many, np.array([self.problem.servers]), 2 * many)
+                if self._reduces(Switchless(self.kin, net, parts)):
+                    nets.append(net)
         return nets
 
-    def _carries(self, design: Switchless) -> bool:
-        """Bisection and all-to-all are the injection over the ratio that leaves may have, and what is asked for."""
-        fabric, wants, gpus = self.fabric, self.fabric.wants, self.problem.gpus
-        made = design.bandwidth(gpus)
-        least = made.injection / fabric.oversubscription_leaf
-        if wants is None:
-            return min(made.bisection, made.alltoall) >= least
-        if made.bisection < max(least, wants.bisection) or made.alltoall < max(least, wants.alltoall):
-            return False
-        return reduces_at(design, gpus, wants.allreduce)
+    def _boxes(self) -> Iterator[tuple[int, ...]]:
+        for dimensions in (2, 3):
+            yield from boxes_of(self.problem.servers, dimensions)
+
+    def _least_flow(self, nic: NicOption) -> Fraction | None:
+        """The pair flow with which bisection and all-to-all are the injection over the ratio that leaves may have, and
+        what is asked for, in units of a link's speed; None if that is more than the injection.
+        """
+        wants, servers = self.fabric.wants, self.problem.servers
+        cut = spread = nic.injection / self.fabric.oversubscription_leaf
+        if wants is not None:
+            cut, spread = max(cut, wants.bisection), max(spread, wants.alltoall)
+        if max(cut, spread) > nic.injection:
+            return None
+        of_server = Fraction(max(1, self.problem.gpus), servers * nic.port.lane.port_mbps)
+        return of_server * max(2 * cut / servers, spread / max(1, servers - 1))
+
+    def _reduces(self, design: Switchless) -> bool:
+        wants = self.fabric.wants
+        return wants is None or reduces_at(design, self.problem.gpus, wants.allreduce)
 
     def _cost(self, nic: NicOption, net: Net, joins: Sequence[Assembly]) -> Floats:
         """Cards, and links at the least that each metric by itself can be."""

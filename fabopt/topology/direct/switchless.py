@@ -8,9 +8,11 @@ links, not injection. docs/formulation.md, "Direct networks".
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from math import ceil, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,21 +136,24 @@ class Switchless(Alike):
         )
 
 
-def boxes_of(servers: int, dimensions: int) -> list[tuple[int, ...]]:
+@lru_cache(maxsize=4096)
+def boxes_of(servers: int, dimensions: int) -> tuple[tuple[int, ...], ...]:
     """Sides that rise, ``SHORTEST_SIDE`` at least, of boxes with just so many servers."""
     if servers > LONGEST_SIDE**dimensions:
-        return []
-    found: list[tuple[int, ...]] = [()]
-    for at in range(dimensions - 1):
-        found = [
-            (*sides, side)
-            for sides in found
-            for side in range(sides[-1] if sides else SHORTEST_SIDE, LONGEST_SIDE + 1)
-            if side ** (dimensions - at) <= servers // int(np.prod(sides, dtype=np.int64))
-            and servers // int(np.prod(sides, dtype=np.int64)) % side == 0
-        ]
-    whole = [(*sides, servers // int(np.prod(sides, dtype=np.int64))) for sides in found]
-    return [sides for sides in whole if sides[-2] <= sides[-1] <= LONGEST_SIDE]
+        return ()
+    return tuple(_rising(servers, dimensions, SHORTEST_SIDE))
+
+
+def _rising(product: int, dimensions: int, shortest: int) -> Iterator[tuple[int, ...]]:
+    if dimensions == 1:
+        if shortest <= product <= LONGEST_SIDE:
+            yield (product,)
+        return
+    for side in range(shortest, LONGEST_SIDE + 1):
+        if side**dimensions > product:
+            return
+        if product % side == 0:
+            yield from ((side, *others) for others in _rising(product // side, dimensions - 1, side))
 
 
 def is_box(servers: int) -> bool:
@@ -156,20 +161,29 @@ def is_box(servers: int) -> bool:
     return any(boxes_of(servers, dimensions) for dimensions in (2, 3))
 
 
-def links_of_ports(sides: tuple[int, ...], pairs: int, cage_ports: int) -> list[tuple[int, ...]]:
+def fewest_links(sides: tuple[int, ...], flow: Fraction) -> tuple[int, ...]:
+    """Links of a pair in each dimension for a pair flow, in units of a link's speed; one at the least.
+
+    One link is loaded by ``N floor(k^2 / 4) / (2 k m)`` ordered pairs (``fabopt.topology.torus``).
+    """
+    servers = prod(sides)
+    return tuple(max(1, ceil(flow * servers * (side * side // 4) / (2 * side))) for side in sides)
+
+
+def links_of_ports(
+    sides: tuple[int, ...], fewest: tuple[int, ...], pairs: int, cage_ports: int
+) -> list[tuple[int, ...]]:
     """Links of a pair in every dimension, ``pairs`` together, of which every dimension fills its cages.
 
     Where two sides are equal, the fewer links come first: the other way round is the same network.
     """
     found: list[tuple[int, ...]] = [()]
-    for at in range(len(sides) - 1):
-        later = len(sides) - 1 - at
-        found = [(*links, one) for links in found for one in range(1, pairs - sum(links) - later + 1)]
+    for at, least in enumerate(fewest[:-1]):
+        later = sum(fewest[at + 1 :])
+        found = [(*links, one) for links in found for one in range(least, pairs - sum(links) - later + 1)]
     whole = [(*links, pairs - sum(links)) for links in found]
     return [links for links in whole if _is_first(sides, links) and not any(2 * one % cage_ports for one in links)]
 
 
 def _is_first(sides: tuple[int, ...], links: tuple[int, ...]) -> bool:
-    if links[-1] < 1:
-        return False
     return all(links[at] <= links[at + 1] for at in range(len(sides) - 1) if sides[at] == sides[at + 1])

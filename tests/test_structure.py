@@ -64,6 +64,7 @@ ROOMS = (
     "foresight",
     "wiring",
     "verify",
+    "outages",
     "multipliers",
     "clock",
     "weighing",

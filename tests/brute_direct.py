@@ -176,10 +176,12 @@ def solve(catalog: Json, case: Json, family: str) -> Best | None:
             continue
         space.start(protocol)
         for lower in lowers(space, protocol):
-            for items, power, between, units, switches, name in designs(space, lower, family):
+            for items, power, between, units, switches, network, name in designs(space, lower, family):
                 fixed = sum(space.goods.least(item) * number for item, number in items.items())
                 if best is not None and terms.value(fixed, power) > best[0][0]:
                     continue  # what is bought whatever joins it costs more already: nothing here is in stock
+                if not survives(space, lower, network):
+                    continue
                 for modes in between():
                     purchase = buy(space.goods, terms, items, power, [one for mode in modes for one in mode.classes])
                     if purchase is not None:
@@ -207,7 +209,7 @@ def lowers(space: Space, protocol: str) -> Iterator[Lower]:
 
 
 def designs(space: Space, lower: Lower, family: str) -> Iterator[Any]:
-    """(items, their power, ways to make the links, rack units, switches, name) of everything that is possible."""
+    """(items, their power, ways to make the links, rack units, switches, network, name) of all that is possible."""
     cards, box, planes = lower.cards, lower.box, lower.planes
     assert box.up is not None
     kept = ceil_fraction(Fraction(lower.most) / (1 - space.reserve))
@@ -218,7 +220,7 @@ def designs(space: Space, lower: Lower, family: str) -> Iterator[Any]:
     if room < 1 or not servers:
         return
     for network in networks(family, lower.leaves, room):
-        if not (carries(space, lower, network) and survives(space, lower, network)):
+        if not carries(space, lower, network):
             continue
         count = planes * network.switches
         items: Counter[Item] = Counter({(box.product["id"], None): count})
@@ -229,7 +231,7 @@ def designs(space: Space, lower: Lower, family: str) -> Iterator[Any]:
             items[space.server["id"], None] += space.servers
         units = Fraction(str(box.product.get("rack_units", 1))) * count
         name = (*network.name, lower.g, lower.k, box.product["id"])
-        yield items, power, partial(modes_of, space, lower, network, servers, kept), units, count, name
+        yield items, power, partial(modes_of, space, lower, network, servers, kept), units, count, network, name
 
 
 def modes_of(

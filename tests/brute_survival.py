@@ -28,7 +28,7 @@ def server_share(cards: int, ports: int, top: Fraction, lost: Sequence[int]) -> 
 
 
 def worst_server_share(cards: int, ports: int, top: Fraction, boxes: Sequence[Counter[int]], count: int) -> Fraction:
-    """The worst of all ways in which so many of its leaves, planes or cables fail; ``boxes``: ports of cards on each."""
+    """The worst of all ways in which so many leaves, planes or cables fail; ``boxes``: ports of cards on each."""
     shares = []
     for failed in combinations(boxes, min(count, len(boxes))):
         lost: Counter[int] = sum(failed, Counter())

@@ -67,6 +67,7 @@ ROOMS = (
     "foresight",
     "wiring",
     "verify",
+    "outages",
     "multipliers",
     "clock",
     "weighing",

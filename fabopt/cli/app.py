@@ -102,11 +102,24 @@ def solve(
 
 
 @app.command()
-def check(design: DesignFile) -> None:
+def check(
+    design: DesignFile,
+    failures: Annotated[
+        str | None,
+        typer.Option(
+            "--failures", metavar="K[ KIND]", help="Say what K random failures leave: 3 of each kind, or '2 leaves'."
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option("--samples", metavar="N", help="Sets of failures to draw; default: 200.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Draws other sets; default: 0.")] = None,
+) -> None:
     """Prove a saved design again, without any solver."""
+    from fabopt.cli.outages import draws_of
     from fabopt.cli.solving import check_design
 
-    raise typer.Exit(check_design(design))
+    raise typer.Exit(check_design(design, draws_of(failures, samples, seed)))
 
 
 @app.command()

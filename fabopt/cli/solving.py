@@ -29,6 +29,7 @@ from fabopt.report.answer import headline, infeasible_lines
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fabopt.cli.outages import Draws
     from fabopt.schema.design import Design
 
 FORMULATION_ENDINGS: dict[str, Literal["lp", "mps"]] = {".lp": "lp", ".mps": "mps"}
@@ -141,8 +142,9 @@ def _exit_code(design: Design) -> int:
     return EXIT_CHECK_FAILED if failed else EXIT_OF_STATUS[design.status]
 
 
-def check_design(path: str) -> int:
-    """Prove a saved design again and print each check."""
+def check_design(path: str, draws: Draws | None = None) -> int:
+    """Prove a saved design again and print each check; of one that holds, what random failures leave."""
+    from fabopt.cli.outages import say_what_is_left
     from fabopt.report.checks import check_report
     from fabopt.verify import verify
 
@@ -152,7 +154,10 @@ def check_design(path: str) -> int:
         raise InputError([fault(path, "status", "there is no design here to check", design.status, allowed=allowed)])
     checks = tuple(verify(design))
     say(check_report(design.case.name, checks))
-    return EXIT_DONE if checks and all(check.ok for check in checks) else EXIT_CHECK_FAILED
+    holds = bool(checks) and all(check.ok for check in checks)
+    if draws is not None:
+        say_what_is_left(path, design, draws, holds)
+    return EXIT_DONE if holds else EXIT_CHECK_FAILED
 
 
 def write_bill(search: Search, output: str) -> int:

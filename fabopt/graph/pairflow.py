@@ -102,6 +102,37 @@ class PairFlow:
         return (self.without_link(one, mbps) for one in kinds.rows.tolist())
 
 
+def rate_of(whole: Network, left: Network, members: Ints) -> float:
+    """What all pairs of some switches, which are joined, can have after any losses, as after one (``PairFlow``).
+
+    ``left``: the rows of ``whole`` with the capacity that is left. Of rows that lost links but not all, the largest
+    lost share goes where all traffic would without these rows, if they do not part the switches.
+    """
+    inside = np.isin(left.a, members) & np.isin(left.b, members)
+    share = 1 - left.mbps / whole.mbps
+    dead, weak = ~inside | (share == 1), inside & (share > 0) & (share < 1)
+    loads = _spread(whole, members, np.flatnonzero(dead))
+    around = left.without(np.flatnonzero(dead | weak))
+    if weak.any() and _joined(around, members):
+        most = float(share[weak].max())
+        loads = (1 - most) * loads + most * _spread(whole, members, np.flatnonzero(dead | weak))
+    return _rate(loads, replace(whole, mbps=np.maximum(left.mbps, 1)))
+
+
+def _spread(network: Network, at: Ints, rows: Ints) -> Floats:
+    """Load of every arc of a network if some rows, which carry nothing, are gone."""
+    left = network.without(rows)
+    arcs, gone = network.arcs, np.zeros(len(network.a), dtype=np.bool_)
+    gone[rows] = True
+    row = np.searchsorted(
+        network.a * network.switches + network.b,
+        np.minimum(arcs.tail, arcs.head) * network.switches + np.maximum(arcs.tail, arcs.head),
+    )
+    loads = np.zeros(arcs.size)
+    loads[~gone[row]] = arc_loads(left, _between(left, at))
+    return loads
+
+
 def _between(network: Network, at: Ints) -> Floats:
     demand = np.zeros((network.switches, network.switches))
     demand[np.ix_(at, at)] = 1

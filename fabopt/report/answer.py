@@ -128,8 +128,13 @@ def failure_line(fabric: FabricDesign) -> str:
     parts = []
     for one in fabric.failures:
         cut = f" ({some(one.servers_cut_off, 'server')} cut off)" if one.servers_cut_off else ""
-        parts.append(f"{some(one.count, one.failed, _MANY.get(one.failed, ''))} {plain(one.gbps_per_gpu)}{cut}")
+        parts.append(f"{failures_named(one.count, one.failed)} {plain(one.gbps_per_gpu)}{cut}")
     return f"left per GPU without {', '.join(parts)} Gb/s" if parts else ""
+
+
+def failures_named(number: int, failed: str) -> str:
+    """``2 leaves``."""
+    return some(number, failed, _MANY.get(failed, ""))
 
 
 def structure_line(fabric: FabricDesign) -> str:

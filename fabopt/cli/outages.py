@@ -1,0 +1,93 @@
+"""The options of `check` about random failures, and what is said of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast, get_args
+
+from fabopt.cli.output import say, tell
+from fabopt.errors import Fault, InputError, fault
+from fabopt.schema.case import PLURALS, SURVIVED, Failing
+
+if TYPE_CHECKING:
+    from fabopt.outages import Grounds
+    from fabopt.schema.design import Design
+
+KINDS: tuple[Failing, ...] = get_args(Failing)
+USUAL_SAMPLES = 200
+MOST_SAMPLES = 100_000
+MOST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What is to fail: so many of some kinds at once, and how often that is drawn; ``text``: as it was given."""
+
+    text: str
+    count: int
+    kinds: tuple[Failing, ...]
+    samples: int
+    seed: int
+
+
+def draws_of(failures: str | None, samples: int | None, seed: int | None) -> Draws | None:
+    """Read the options; None where there are none. Raises ``InputError`` with all that is wrong with them."""
+    faults: list[Fault] = []
+    if failures is None:
+        for name, given in (("--samples", samples), ("--seed", seed)):
+            if given is not None:
+                faults.append(fault(name, "", "there are no failures to draw", given, hint="add `--failures`"))
+    elif re.fullmatch(r"[1-9][0-9]{0,3}", failures) is None and SURVIVED.fullmatch(failures) is None:
+        allowed = f"a number up to 9999, or one and what fails, as in `3` or `2 leaves`: {', '.join(KINDS)}"
+        faults.append(fault("--failures", "", "not a number of failures", failures, allowed=allowed))
+    for name, given, least, most in (("--samples", samples, 1, MOST_SAMPLES), ("--seed", seed, 0, MOST_SEED)):
+        if given is not None and not least <= given <= most:
+            faults.append(fault(name, "", "out of range", given, allowed=f"{least} to {most}"))
+    if faults:
+        raise InputError(faults)
+    if failures is None:
+        return None
+    number, _, word = failures.partition(" ")
+    kinds = (cast(Failing, PLURALS.get(word, word)),) if word else KINDS
+    return Draws(failures, int(number), kinds, USUAL_SAMPLES if samples is None else samples, seed or 0)
+
+
+def say_what_is_left(path: str, design: Design, draws: Draws, holds: bool) -> None:
+    """Print what random failures leave of a design that holds. Raises ``InputError`` where so much cannot fail."""
+    if not holds:
+        tell("what failures leave is not drawn, as the design does not hold")
+        return
+    from fabopt.cli.solving import progress_shown
+    from fabopt.outages import Grounds
+    from fabopt.report.outages import outage_report
+
+    with progress_shown() as progress:
+        if progress is not None:
+            progress("wiring the design")
+        _require_links(path, design)
+        grounds = Grounds(design)
+        _require_enough(path, grounds, draws)
+        found = [
+            one
+            for failed in draws.kinds
+            for one in grounds.sample(failed, draws.count, draws.samples, draws.seed, progress)
+        ]
+    say(outage_report(found, draws.seed))
+
+
+def _require_links(path: str, design: Design) -> None:
+    from fabopt.verify.wiring import MOST_LINKS
+
+    links = sum(row.count for fabric in design.fabrics for row in fabric.links)
+    if links > MOST_LINKS:
+        what = "failures are drawn link by link, of fewer links"
+        raise InputError([fault(path, "fabrics", what, links, allowed=f"{MOST_LINKS:,} links at most")])
+
+
+def _require_enough(path: str, grounds: Grounds, draws: Draws) -> None:
+    most = {failed: max(grounds.numbers(failed).values(), default=0) for failed in draws.kinds}
+    if max(most.values()) < draws.count:
+        there = ", ".join(f"{number} {failed}" for failed, number in most.items())
+        what = f"no fabric of {path} has so many"
+        raise InputError([fault("--failures", "", what, draws.text, allowed=f"at most what there is: {there}")])

@@ -71,6 +71,16 @@ def useful_deadline(problem: Problem, grade: int) -> Deadline:
     return Deadline(pace, workload.gpu_flops(hardware=False) / (workload.peak_flops * used))
 
 
+def ratio_deadline(problem: Problem, grade: int, least_cents: int) -> Deadline:
+    """The step below which designs that cost so much or more have so many cents per effective GPU, rounded, or less."""
+    pace = pace_of(problem)
+    workload = pace.workload
+    spent = cluster_cents(least_cents, problem.case.include_servers, problem.server, problem.servers)
+    assert spent is not None
+    busy_s = workload.gpu_flops(hardware=False) * workload.ranks.gpus / workload.peak_flops
+    return Deadline(pace, Fraction(2 * grade + 1, 2) * busy_s / spent, less=True)
+
+
 def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
     """The problem with a deadline for the step on its computing fabric; None where no card meets it."""
     fabrics = tuple(

@@ -161,7 +161,11 @@ def _cbc(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, int]
             logPath=str(log),
             options=[f"randomCbcSeed {SEED + 1}"],
         )
-        lp.solve(command)
+        try:
+            lp.solve(command)
+        except pulp.PulpSolverError:
+            # it crashes on some small programs; then it has no answer
+            return Solution("unknown", {}, None, 0.0)
         text = log.read_text(errors="replace") if log.exists() else ""
     if lp.sol_status in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):
         values = {var.name: round(var.varValue or 0) for var in lp.variables()}

@@ -8,38 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any
 
 from fabopt.workload.timing import Network, Workload, step_on
 from tests.brute_endpoints import injection_gbps
 from tests.brute_force import Space, Structure, fixed_items, structures
-from tests.brute_front import of_mode, ratios
+from tests.brute_front import Bought, added, of_mode, of_structure, ratios, rounded, thin
 from tests.brute_parts import Json
 
 
-class Timed(NamedTuple):
-    """A structure at its least cost: cents of the network, share of the peak, and what both come to."""
+def timed(catalog: Json, case: Json, work: Workload) -> Iterator[dict[str, Any]]:
+    """The metrics of every design of a case of one fabric that could be on some front; the ratio exactly, in cents.
 
-    capex_cents: int
-    utilization: Fraction
-    cents_per_gpu: Fraction
-
-
-def timed(catalog: Json, case: Json, work: Workload) -> Iterator[Timed]:
-    """Every structure of a case of one fabric; ``case`` says its demands itself."""
+    ``case`` says its demands itself.
+    """
     space = Space(catalog, {key: value for key, value in case.items() if key != "workload"})
     gpus = space.servers * space.server["gpus"]
     servers_cents = space.servers * round(100 * space.server["price_usd"])
-    least: dict[int, int] = {}
+    known: dict[int, set[Bought]] = {}
     for structure, choice in structures(space):
-        items, _ = fixed_items(space, structure)
-        capex = sum(space.goods.least(item) * count for item, count in items.items())
+        items, power = fixed_items(space, structure)
+        totals = {(sum(space.goods.least(item) * count for item, count in items.items()), power, 0)}
         for mode in choice:
-            if id(mode) not in least:
-                least[id(mode)] = min(cents for cents, _, _ in of_mode(space.goods, mode))
-            capex += least[id(mode)]
+            if id(mode) not in known:
+                known[id(mode)] = of_mode(space.goods, mode)
+            totals = thin(added(totals, known[id(mode)]))
         used = step_on(work, network(space, structure)).utilization(work)
-        yield Timed(capex, used, (servers_cents + capex) / (gpus * used))
+        for capex, drawn, _ in totals:
+            ratio = (servers_cents + capex) / (gpus * used)
+            yield {
+                **of_structure(space, structure),
+                "capex_usd": capex,
+                "power_w": drawn,
+                "gpu_utilization": rounded(used * 10**6),
+                "usd_per_effective_gpu": rounded(ratio),
+                "ratio": ratio,
+            }
 
 
 def network(space: Space, structure: Structure) -> Network:

@@ -17,7 +17,7 @@ from tests.brute_purchase import linear, terms_of
 
 # Grades: cents, milliwatts, wires.
 Bought = tuple[int, int, int]
-LESS = ("capex_usd", "tco_usd", "power_w", "rack_units", "cables", "switches")
+LESS = ("capex_usd", "tco_usd", "power_w", "rack_units", "cables", "switches", "usd_per_effective_gpu")
 
 
 def designs(catalog: Json, case: Json) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabopt.clock import Clock, Settings
-from fabopt.effective import RatioSearch, in_time, useful_deadline
+from fabopt.effective import RatioSearch, in_time, ratio_deadline, useful_deadline
 from fabopt.fabric import FabricProblem, Wants
 from fabopt.finance import weights_of
 from fabopt.foresight import least_bisection_kbps
@@ -116,10 +116,24 @@ class Finder:
 
     def _least(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
         """The least of a price, then of other sums."""
+        if EFFECTIVE in demands:
+            return self._within_ratio(demands)
         key = _key(measures, demands)
         if key not in self._solved:
             self._solved[key] = self._solve(measures, demands)
         return self._solved[key]
+
+    def _within_ratio(self, demands: Demands) -> Met | None:
+        """The cheapest design whose ratio is no more than a demand on it, beside others.
+
+        With R that ratio and c a cost that no design is below, a step of it takes less than R / (S + c).
+        """
+        others = {name: grade for name, grade in demands.items() if name != EFFECTIVE}
+        problem, met = asked(self.problem, others), self._least([PRICE], others)
+        while problem is not None and met is not None and met.grades[EFFECTIVE] > demands[EFFECTIVE]:
+            hurried = in_time(problem, ratio_deadline(problem, demands[EFFECTIVE], met.grades[PRICE.name]))
+            met = None if hurried is None else self._searched(hurried, [PRICE])
+        return None if problem is None else met
 
     def _least_ratio(self, demands: Demands) -> Met | None:
         """The least of servers and network over GPUs that work."""
@@ -133,6 +147,9 @@ class Finder:
         problem = asked(self.problem, demands)
         if problem is None:
             return None
+        return self._searched(problem, measures)
+
+    def _searched(self, problem: Problem, measures: Sequence[Measure]) -> Met | None:
         first, *others = (one.name for one in measures)
         weights = weights_of(first, problem.energy_cents_per_mw)
         problem = replace(problem, weights=weights, then=tuple(others))

@@ -14,7 +14,7 @@ from itertools import product
 from math import ceil
 from typing import NamedTuple
 
-from fabopt.front.finder import Finder, Met, StoppedError, better
+from fabopt.front.finder import PRICE, Finder, Met, StoppedError, better
 from fabopt.front.listed import Listed, Listing, can_be_listed
 from fabopt.front.measures import Measure
 from fabopt.front.mixes import TooManyMixesError
@@ -100,23 +100,31 @@ def _every(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
 
 
 def _ties(first: Measure, second: Measure) -> tuple[Measure, ...]:
-    """Metrics to be best in, in order. The best of something to maximize comes with the next step."""
-    if first.name == EFFECTIVE:
+    """Metrics to be best in, in order. The best of something to maximize, and of a ratio, comes with the next step."""
+    if _in_order(first, second) == (first,):
         return (first,)
     return (first, second) if second.sense == "minimize" or not first.is_price else (first,)
 
 
+def _in_order(first: Measure, second: Measure) -> tuple[Measure, ...]:
+    """Metrics to be best in; of a ratio, what is as good and better in the other metric comes with the next step."""
+    return (first,) if EFFECTIVE in (first.name, second.name) else (first, second)
+
+
 def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
-    """Objectives with one that the search can minimize in front: the ratio, else capex, tco or power."""
+    """Objectives with one that the search can minimize in front: capex, the ratio, tco, power."""
+    names = [one.name for one in objectives]
+    ratio_first = PRICE.name not in names
     return sorted(
-        objectives, key=lambda one: (one.name != EFFECTIVE, not one.is_price, one.name, objectives.index(one))
+        objectives,
+        key=lambda one: (not ratio_first or one.name != EFFECTIVE, not one.is_price, one.name, objectives.index(one)),
     )
 
 
 def _filled(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
     """The two ends, then points in the largest gap of the second objective, until no gap can hold one."""
     first, second = in_turn(objectives)
-    ends = [finder.best(order, {}) for order in ((first, second), (second, first))]
+    ends = [finder.best(order, {}) for order in (_in_order(first, second), _in_order(second, first))]
     met = [one for one in ends if one is not None]
     yield from met
     # demands that have not been answered: between the worth just below one point and that of the next
@@ -127,7 +135,7 @@ def _filled(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
         if gap.worst - gap.best < 2:
             continue
         demand = (gap.best + gap.worst) // 2
-        answer = finder.best((first, second), {second.name: second.worth(demand)})
+        answer = finder.best(_in_order(first, second), {second.name: second.worth(demand)})
         here = gap.best if answer is None else second.worth(answer.grades[second.name])
         gaps.append(_Gap(demand, gap.worst))
         if answer is not None and here > gap.best:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from fabopt.oob import SWITCHES, port_cage
+from fabopt.oob import SWITCHES, ByStage, added, port_cage
 from fabopt.ports import PortType, PortTypes
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Fabric
@@ -26,6 +26,13 @@ class AttachmentDemand:
     buys: Literal["both", "near", "none"]
     # at the leaf, where it is not the fabric's
     oversubscription: Fraction | None = None
+    # ports that each stage adds; empty: all are there from the first one on
+    adds: tuple[int, ...] = ()
+
+    @property
+    def by_stage(self) -> tuple[int, ...]:
+        """Ports by the stage that adds them."""
+        return self.adds or (self.ports,)
 
 
 @dataclass(frozen=True)
@@ -35,9 +42,11 @@ class SwitchPorts:
     each: int
     port: PortType
 
-    def of(self, switches: int) -> AttachmentDemand:
-        """The ports of so many switches."""
-        return AttachmentDemand(SWITCHES, switches * self.each, self.port.lane.port_mbps, self.port, "both")
+    def of(self, switches: ByStage) -> AttachmentDemand:
+        """The ports of so many switches at every stage."""
+        ports = tuple(number * self.each for number in switches)
+        adds = added(ports) if ports[0] < ports[-1] else ()
+        return AttachmentDemand(SWITCHES, ports[-1], self.port.lane.port_mbps, self.port, "both", adds=adds)
 
 
 def attachment_demand(one: Attachment, ports: PortTypes) -> AttachmentDemand:
@@ -50,7 +59,7 @@ def attachment_demand(one: Attachment, ports: PortTypes) -> AttachmentDemand:
     if speed is None and one.split is not None:
         speed = parse_split(one.split).port_mbps
     own = None if one.max_oversubscription is None else exact(one.max_oversubscription)
-    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own)
+    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own, one.adds)
 
 
 def switch_ports(fabric: Fabric, shelf: Shelf, server: Server) -> SwitchPorts | None:

@@ -22,6 +22,7 @@ def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
         where = f"fabrics[{index}]"
         found += _separation(case, fabric, where, file)
         found += _own_ratios(case, fabric, where, file)
+        found += _filled_in(fabric, where, file)
         if fabric.role == "oob":
             found += _out_of_band(case, fabric, server, where, file)
     return found
@@ -98,6 +99,14 @@ def _own_ratios(case: Case, fabric: Fabric, where: str, file: str) -> Iterator[F
                 one.max_oversubscription,
                 hint="leave it out, or give the fabric that ratio",
             )
+
+
+def _filled_in(fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
+    for number, one in enumerate(fabric.attachments):
+        if one.adds and not (fabric.role == "oob" and one.name in COUNTED):
+            key = f"{where}.attachments[{number}].adds"
+            hint = "attachments are there from the first stage on"
+            yield fault(file, key, "is filled in by fabopt", list(one.adds), hint=hint)
 
 
 def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: str) -> Iterator[Fault]:

@@ -71,7 +71,8 @@ def _cores_needed(
 def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> int:
     """Uplinks that a leaf must have at a stage."""
     stage = problem.stages[number]
-    down = most_endpoints(replace(shape, servers=stage.servers), fabric.attachment_ports)
+    now = replace(shape, servers=stage.servers, sizes=shape.sizes[: number + 1])
+    down = most_endpoints(now, fabric.attached)
     assert parts.leaf_up is not None
     return int(uplinks_needed(down, parts.leaf_down, parts.leaf_up, stage.oversubscription[fabric.name][0]))
 
@@ -134,8 +135,9 @@ def _until(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, 
     return tuple(stages)
 
 
-def at_stage(parts: Parts, shape: Shape, stage: StageNumbers) -> tuple[Parts, Shape]:
+def at_stage(parts: Parts, shape: Shape, stages: Plan, number: int) -> tuple[Parts, Shape]:
     """Hardware and numbers of a stage, as of a fabric that stays as it is then."""
+    stage, shape = stages[number], replace(shape, sizes=shape.sizes[: number + 1])
     tall = parts.core is not None and stage.group_cores > 0
     if parts.spine is None or stage.spines == 0:
         alone = Parts(parts.protocol, parts.nic, parts.leaf, parts.leaf_down)

@@ -183,10 +183,16 @@ class Planner:
     def uplinks(self, number: int) -> int:
         """Uplinks that the busiest leaf of a stage needs."""
         leaves = self.space.leaves_with(number, self.s.g, self.rails, self.s.planes)
-        down = max(servers * self.s.k + sum(attached) for servers, attached in leaves)
         assert self.s.leaf.up is not None
         speeds = Fraction(self.s.leaf.down.cage.speed, self.s.leaf.up.cage.speed)
-        return max(1, ceil_fraction(down * speeds / self.space.ratios[number][0]))
+        most = self.space.ratios[number][0]
+        own = [exact(one["max_oversubscription"]) for one in self.space.attachments if "max_oversubscription" in one]
+        needed = [Fraction(1)]
+        for servers, attached in leaves:
+            needed.append((servers * self.s.k + sum(attached)) * speeds / most)
+            if own:
+                needed.append(servers * self.s.k * speeds / most + sum(attached) * speeds / min(own))
+        return ceil_fraction(max(needed))
 
     def pod_leaves(self, number: int) -> int:
         groups = self.groups(number)

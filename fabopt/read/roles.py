@@ -21,7 +21,6 @@ def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
     for index, fabric in enumerate(case.fabrics):
         where = f"fabrics[{index}]"
         found += _separation(case, fabric, where, file)
-        found += _own_ratios(case, fabric, where, file)
         found += _filled_in(fabric, where, file)
         if fabric.role == "oob":
             found += _out_of_band(case, fabric, server, where, file)
@@ -86,19 +85,6 @@ def _separation(case: Case, fabric: Fabric, where: str, file: str) -> Iterator[F
         if fabric.name in stage.fabrics:
             key = f"stages[{number}].fabrics.{fabric.name}"
             yield fault(file, key, "a shared fabric has no demand of its own at a stage", hint=f"give it to {hosts}")
-
-
-def _own_ratios(case: Case, fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
-    for number, one in enumerate(fabric.attachments):
-        if one.max_oversubscription is not None and len(case.stages or ()) > 1:
-            key = f"{where}.attachments[{number}].max_oversubscription"
-            yield fault(
-                file,
-                key,
-                "with several stages attachments have no ratio of their own",
-                one.max_oversubscription,
-                hint="leave it out, or give the fabric that ratio",
-            )
 
 
 def _filled_in(fabric: Fabric, where: str, file: str) -> Iterator[Fault]:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from fabopt.fabric import FabricProblem
 from fabopt.installed import StageNumbers
 from fabopt.problem import Problem
+from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.shape import Parts, Shape, most_down, most_endpoints, uplinks_needed, usable_ports
 from fabopt.topology.needs import ceil_of
 
@@ -74,7 +75,9 @@ def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape
     now = replace(shape, servers=stage.servers, sizes=shape.sizes[: number + 1])
     down = most_endpoints(now, fabric.attached)
     assert parts.leaf_up is not None
-    return int(uplinks_needed(down, parts.leaf_down, parts.leaf_up, stage.oversubscription[fabric.name][0]))
+    most = stage.oversubscription[fabric.name][0]
+    of_classes = int(leaf_uplinks(fabric, parts, now, most))
+    return max(of_classes, int(uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)))
 
 
 def _leaves_of_a_pod(now: Shape, shape: Shape) -> int:

@@ -6,7 +6,7 @@ Everything is read on first use. Lookups raise ``LookupError``, relations that h
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -58,10 +58,14 @@ def divide(number: int, divisor: int, what: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """A design file with its case and its parts, as of the last stage or of stage ``number`` (from 0)."""
+    """A design file with its case and its parts, as of the last stage or of stage ``number`` (from 0).
+
+    ``whole``: the file with all fabrics as they stand at last, where ``design`` is of a stage.
+    """
 
     design: Design
     number: int | None = None
+    whole: Design | None = None
     _read: dict[str, Product] = field(default_factory=dict)
 
     @cached_property
@@ -102,15 +106,17 @@ class Embedded:
 
     @cached_property
     def wanted(self) -> dict[str, Fabric]:
-        """The case's fabrics by name, an out-of-band one with the ports of all switches of the file, one that carries
-        logical fabrics with the ports of their cards.
+        """The case's fabrics by name, with the attachments that there are at the stage.
+
+        An out-of-band one has ports for all switches of the file, one that carries logical fabrics those of their cards.
         """
-        return {
-            one.name: one.model_copy(
-                update={"attachments": (*one.attachments, *self._switch_ports(one), *self._logical_ports(one))}
-            )
+        made = {
+            one.name: (*one.attachments, *self._switch_ports(one), *self._logical_ports(one))
             for one in self.case.fabrics
         }
+        if self.number is not None:
+            made = {name: tuple(self._so_far(attachments, self.number)) for name, attachments in made.items()}
+        return {one.name: one.model_copy(update={"attachments": made[one.name]}) for one in self.case.fabrics}
 
     def _logical_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
         made = next((one for one in self.design.fabrics if one.name == fabric.name), None)
@@ -142,10 +148,35 @@ class Embedded:
     def _switch_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
         if fabric.oob is None:
             return ()
-        switches = sum(tier.count for made in self.design.fabrics for tier in made.tiers)
         nics = {one.id: self.part(one.id, Nic).cages for one in self.server.nics if one.role == fabric.role}
-        ports = switches * fabric.oob.ports_per_switch
-        return (as_attachment(SWITCHES, ports, port_cage(self.server, nics)),) if ports else ()
+        ports = tuple(number * fabric.oob.ports_per_switch for number in self.switches_by_stage)
+        return (as_attachment(SWITCHES, ports, port_cage(self.server, nics)),) if ports[-1] else ()
+
+    @property
+    def switches_by_stage(self) -> tuple[int, ...]:
+        """Switches of all fabrics of the file that stand at each stage."""
+        design = self.design if self.whole is None else self.whole
+        last = sum(tier.count for made in design.fabrics for tier in made.tiers)
+        grown = [made.growth for made in design.fabrics]
+        stages = range(len(self.case.stages or ()) - 1)
+        if not all(len(one) > len(stages) for one in grown if one):
+            raise ValueError("a fabric does not say how it grows at every stage")
+        early = [
+            sum(one[at].leaves + one[at].spines + one[at].cores for one in grown if one)
+            + sum(tier.count for made in design.fabrics if not made.growth for tier in made.tiers)
+            for at in stages
+        ]
+        return (*early, last)
+
+    @staticmethod
+    def _so_far(attachments: Sequence[Attachment], number: int) -> Iterator[Attachment]:
+        """Attachments with the ports that there are at a stage; not those that come later."""
+        for one in attachments:
+            adds = one.adds[: number + 1]
+            if not adds:
+                yield one
+            elif any(adds):
+                yield one.model_copy(update={"ports": sum(adds), "boxes": sum(adds), "adds": adds})
 
     @cached_property
     def stage(self) -> Stage:
@@ -159,10 +190,11 @@ class Embedded:
         return self.servers_of(self.stage)
 
     @cached_property
-    def first_servers(self) -> int:
-        """Servers of the first stage, whose leaves take the attachments; 0 where there is one stage."""
+    def sizes(self) -> tuple[int, ...]:
+        """Servers at each stage up to this one, whose leaves take what it adds; empty where the case has one stage."""
         stages = self.case.stages or ()
-        return self.servers_of(stages[0]) if len(stages) > 1 else 0
+        until = len(stages) if self.number is None else self.number + 1
+        return tuple(map(self.servers_of, stages[:until])) if len(stages) > 1 else ()
 
     def servers_of(self, stage: Stage) -> int:
         """Servers of any stage."""

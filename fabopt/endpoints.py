@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from fabopt.hardware import PROTOCOLS, NicOption, nic_options
-from fabopt.oob import SWITCHES, port_cage
+from fabopt.oob import SWITCHES, ByStage, added, port_cage
 from fabopt.ports import PortType, PortTypes
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Fabric
@@ -35,11 +35,18 @@ class AttachmentDemand:
     oversubscription: Fraction | None = None
     network: str | None = None
     nic: NicOption | None = None
+    # ports that each stage adds; empty: all are there from the first one on
+    adds: tuple[int, ...] = ()
 
     @property
     def run(self) -> str:
         """The kind of links whose run theirs have."""
         return "attachment-leaf" if self.nic is None else "server-leaf"
+
+    @property
+    def by_stage(self) -> tuple[int, ...]:
+        """Ports by the stage that adds them."""
+        return self.adds or (self.ports,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +73,11 @@ class SwitchPorts:
     each: int
     port: PortType
 
-    def of(self, switches: int) -> AttachmentDemand:
-        """The ports of so many switches."""
-        return AttachmentDemand(SWITCHES, switches * self.each, self.port.lane.port_mbps, self.port, "both")
+    def of(self, switches: ByStage) -> AttachmentDemand:
+        """The ports of so many switches at every stage."""
+        ports = tuple(number * self.each for number in switches)
+        adds = added(ports) if ports[0] < ports[-1] else ()
+        return AttachmentDemand(SWITCHES, ports[-1], self.port.lane.port_mbps, self.port, "both", adds=adds)
 
 
 def attachment_demand(one: Attachment, ports: PortTypes) -> AttachmentDemand:
@@ -81,7 +90,7 @@ def attachment_demand(one: Attachment, ports: PortTypes) -> AttachmentDemand:
     if speed is None and one.split is not None:
         speed = parse_split(one.split).port_mbps
     own = None if one.max_oversubscription is None else exact(one.max_oversubscription)
-    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own, network=one.network)
+    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own, one.network, adds=one.adds)
 
 
 def guest_of(carried: Carried, shelf: Shelf, server: Server, pcie: Mapping[int, float]) -> Guest:

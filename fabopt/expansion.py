@@ -46,16 +46,16 @@ def _cables_added(units: Units, stage: int) -> int:
     )
 
 
-def stage_clos(fabric: FabricProblem, clos: Clos, stage: StageNumbers) -> Clos:
+def stage_clos(fabric: FabricProblem, clos: Clos, number: int) -> Clos:
     """A stage as a fabric that stays as it is."""
-    parts, shape = at_stage(clos.parts, clos.shape, stage)
-    return Clos(parts, shape, int(most_endpoints(shape, fabric.attachment_ports)), 0)
+    parts, shape = at_stage(clos.parts, clos.shape, clos.stages, number)
+    return Clos(parts, shape, int(most_endpoints(shape, fabric.attached)), 0)
 
 
 def _stage_structure(
     problem: Problem, fabric: FabricProblem, clos: Clos, number: int, stage: StageNumbers, cables: tuple[int, int]
 ) -> StageStructure:
-    now = stage_clos(fabric, clos, stage)
+    now = stage_clos(fabric, clos, number)
     found = figures(now, stage.servers * problem.server.gpus)
     leaves, spines, cores = (int((when <= number).sum()) for when in _box_stages(clos))
     free_leaf, free_spine = _free_ports(fabric, clos, now, leaves, spines)
@@ -97,7 +97,7 @@ def _free_ports(fabric: FabricProblem, clos: Clos, now: Clos, leaves: int, spine
     of_leaf = usable_ports(parts.leaf_down, parts.leaf)
     if parts.leaf_up is not None:
         of_leaf = most_down(parts.leaf, parts.leaf_down, parts.leaf_up, int(shape.u))
-    endpoints = int(now.shape.servers) * now.shape.ports * shape.planes + fabric.attachment_ports
+    endpoints = int(now.shape.servers) * now.shape.ports * shape.planes + sum(fabric.attached[: len(now.shape.sizes)])
     if parts.spine is None or parts.spine_down is None:
         return leaves * of_leaf - endpoints, 0
     of_spine = usable_ports(parts.spine_down, parts.spine)

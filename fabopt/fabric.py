@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import zip_longest
 
 from fabopt.demand import Demand, demand_of, stages_of
 from fabopt.endpoints import AttachmentDemand, Guest, SwitchPorts, attachment_demand, guest_of, switch_ports
@@ -84,9 +86,9 @@ class FabricProblem:
     most_hops: int | None = None
     # what may stand at the points of a torus
     torus_nodes: tuple[str, ...] = ("switches",)
-    # out-of-band: what every switch of all fabrics takes, and of how many switches it is among the attachments
+    # out-of-band: what every switch of all fabrics takes, and of how many at each stage it is among the attachments
     per_switch: SwitchPorts | None = None
-    counted: int = 0
+    counted: tuple[int, ...] = ()
     # logical fabrics on its switches while their cards are open: ``fabopt.guests`` has it with each choice of cards
     guests: tuple[Guest, ...] = ()
 
@@ -105,6 +107,12 @@ class FabricProblem:
     def attachment_ports(self) -> int:
         """Leaf ports that attachments take."""
         return sum(one.ports for one in self.attachments)
+
+    @cached_property
+    def attached(self) -> tuple[int, ...]:
+        """Leaf ports that attachments take, by the stage that adds them; of one entry if all are there at first."""
+        adds = [one.by_stage for one in self.attachments]
+        return tuple(map(sum, zip_longest(*adds, fillvalue=0))) or (0,)
 
     @property
     def attachment_oversubscription(self) -> Fraction | None:

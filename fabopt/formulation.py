@@ -229,18 +229,19 @@ class Program:
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
 
     def oob_covers_boxes(self) -> None:
-        """An out-of-band fabric has ports for just the switches of all fabrics that are built, its own too.
+        """An out-of-band fabric has ports for just the switches of all fabrics that stand at each stage, its own too.
 
-        sum over its candidates of counted * pick = sum over all candidates of switches * pick. Ports of servers and of
-        what no design changes are in every candidate.
+        sum over its candidates of counted * pick = sum over all candidates of switches * pick, for every stage. Ports
+        of servers and of what no design changes are in every candidate.
         """
         for fabric in self.problem.fabrics:
-            if fabric.per_switch is not None:
+            for stage in range(len(self.problem.stages)) if fabric.per_switch is not None else ():
                 terms = [
-                    (var, (one.counted if one.fabric == fabric.name else 0) - one.switches)
+                    (var, (one.counted[stage] if one.fabric == fabric.name else 0) - one.switches(stage))
                     for var, one in zip(self.pick, self.candidates, strict=True)
                 ]
-                self.lp += pulp.LpAffineExpression(terms) == 0, f"oob_covers_boxes_{_word(fabric.name)}"
+                name = f"oob_covers_boxes_{_word(fabric.name)}" + (f"_{stage}" if len(self.problem.stages) > 1 else "")
+                self.lp += pulp.LpAffineExpression(terms) == 0, name
 
     def limits_hold(self) -> None:
         """Budget, power and rack units over all fabrics, and the servers' own if they count; of the case, then of every

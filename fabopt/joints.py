@@ -7,6 +7,8 @@ group or pod only. Parallel links are next to each other; leaf j of a group is i
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,10 +45,10 @@ class ClosNumbers:
 
     servers N, planes P, cards of a server, ports of a card (over all planes), group g, per_leaf k; uplinks u and
     spines S (of a pod); pod_groups T (all groups below three tiers); core_spines q, core_links m2, group_cores C.
-    ``shared_cages``: a server's cards share its cages. ``first``: servers of the first stage, whose leaves take the
-    attachments; 0 where there is one stage. ``apart``: each of the planes is of one card (its rail) only; card j of c
-    has its first ports in plane j, its next ones in plane c + j. ``dual``: the first ports of all cards in a plane come
-    before the second ones, so that no leaf has both of one card.
+    ``shared_cages``: a server's cards share its cages. ``sizes``: servers at each stage, whose leaves take the
+    attachments that it adds; empty where there is one stage. ``apart``: each of the planes is of one card (its rail)
+    only; card j of c has its first ports in plane j, its next ones in plane c + j. ``dual``: the first ports of all
+    cards in a plane come before the second ones, so that no leaf has both of one card.
     """
 
     servers: int
@@ -63,7 +65,7 @@ class ClosNumbers:
     core_spines: int = 0
     core_links: int = 0
     group_cores: int = 0
-    first: int = 0
+    sizes: tuple[int, ...] = ()
     apart: bool = False
     dual: bool = False
 
@@ -192,19 +194,47 @@ def _sorted(joints: list[Joints]) -> Joints:
     return Joints(*(column[order] for column in whole))
 
 
-def attached_leaves(n: ClosNumbers, ports: int) -> list[int]:
+def dealt(adds: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """(Attachment, stage) of every port in the order in which they are dealt. ``adds``: of each, what a stage adds."""
+    stages = range(max((len(one) for one in adds), default=0))
+    return [
+        (index, stage)
+        for stage in stages
+        for index, one in enumerate(adds)
+        for _ in range(one[stage] if stage < len(one) else 0)
+    ]
+
+
+def attached_leaves(n: ClosNumbers, attached: Sequence[int]) -> list[int]:
     """The leaf of every attachment port, dealt one a leaf and round, leaves with the fewest servers first.
 
-    In a cluster that grows only the leaves of the first stage take part, in their order.
+    In a cluster that grows, the ports that a stage adds (``attached``: how many) go to the leaves that are there then,
+    those with the fewest attachments first, in their order.
     """
-    if n.first:
-        settled = [
-            plane * n.leaves + leaf for plane in range(n.planes) for leaf in range(ceil_div(n.first, n.group) * n.rails)
-        ]
-        return [settled[place % len(settled)] for place in range(ports)]
+    if n.sizes:
+        return _as_it_grows(n, attached)
+    ports = sum(attached)
     ragged = n.servers - (n.groups - 1) * n.group < n.group
     last = [plane * n.leaves + (n.groups - 1) * n.rails + rail for plane in range(n.planes) for rail in range(n.rails)]
     first = last if ragged else []
     rest = [leaf for leaf in range(n.planes * n.leaves) if leaf not in set(first)]
     order = first + rest
     return [order[place % len(order)] for place in range(ports)]
+
+
+def _as_it_grows(n: ClosNumbers, attached: Sequence[int]) -> list[int]:
+    """The emptiest leaf for one port after the other; leaves that come later are empty."""
+    found: list[int] = []
+    queue: list[tuple[int, int]] = []
+    there = 0
+    for size, ports in zip(n.sizes, attached, strict=False):
+        settled = ceil_div(size, n.group) * n.rails
+        for plane in range(n.planes):
+            for leaf in range(there, settled):
+                heapq.heappush(queue, (0, plane * n.leaves + leaf))
+        there = settled
+        for _ in range(ports):
+            load, leaf = queue[0]
+            heapq.heapreplace(queue, (load + 1, leaf))
+            found.append(leaf)
+    return found

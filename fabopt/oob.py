@@ -6,7 +6,7 @@ Servers have theirs built in. Everything else has one attachment each: ``applian
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fabopt.schema.case import Attachment, Case, Fabric
 from fabopt.schema.catalog import Cage, Server
@@ -16,15 +16,29 @@ SWITCHES, PDUS, APPLIANCES = "switches", "pdus", "appliances"
 COUNTED = (APPLIANCES, PDUS, SWITCHES)
 
 
-def counted_ports(case: Case, fabric: Fabric, servers: int, per_rack: int | None) -> dict[str, int]:
-    """Ports of management that no design changes, by attachment. ``per_rack``: servers of a rack, if that is known."""
+# Ports that there are at every stage.
+ByStage = tuple[int, ...]
+
+
+def counted_ports(case: Case, fabric: Fabric, servers: Sequence[int], per_rack: int | None) -> dict[str, ByStage]:
+    """Ports of management that no design changes, by attachment and stage.
+
+    ``servers``: at every stage; ``per_rack``: of a rack, if that is known.
+    """
     if fabric.oob is None:
         return {}
-    pdus = fabric.oob.pdus
-    if pdus is None:
-        pdus = 0 if per_rack is None else fabric.oob.pdus_per_rack * ceil_div(servers, per_rack)
     appliances = sum(one.boxes for other in case.fabrics if other.role != "oob" for one in other.attachments)
-    return {name: count for name, count in ((APPLIANCES, appliances), (PDUS, pdus)) if count}
+    each = fabric.oob.pdus_per_rack
+    pdus = tuple(0 if per_rack is None else each * ceil_div(number, per_rack) for number in servers)
+    if fabric.oob.pdus is not None:
+        pdus = (fabric.oob.pdus,) * len(servers)
+    counted = ((APPLIANCES, (appliances,) * len(servers)), (PDUS, pdus))
+    return {name: ports for name, ports in counted if ports[-1]}
+
+
+def added(ports: ByStage) -> ByStage:
+    """What each stage adds."""
+    return tuple(now - before for now, before in zip(ports, (0, *ports), strict=False))
 
 
 def port_cage(server: Server, nic_cages: Mapping[str, tuple[Cage, ...]]) -> Cage:
@@ -33,13 +47,14 @@ def port_cage(server: Server, nic_cages: Mapping[str, tuple[Cage, ...]]) -> Cage
     return (own.cages or nic_cages[own.id])[0]
 
 
-def as_attachment(name: str, ports: int, cage: Cage) -> Attachment:
+def as_attachment(name: str, ports: ByStage, cage: Cage) -> Attachment:
     """Ports of management as an attachment."""
     return Attachment(
         name=name,
-        ports=ports,
+        ports=ports[-1],
         form_factor=cage.form_factor,
         split=cage.splits[0],
         lane_gbps=cage.lane_gbps,
-        boxes=ports,
+        boxes=ports[-1],
+        adds=added(ports) if ports[0] < ports[-1] else (),
     )

@@ -377,10 +377,11 @@ def _other_hardware(
     speeds = {option.port.lane.port_mbps for options in fabric.nics.values() for option in options}
     for speed in sorted(speeds - {winner.parts.nic.port.lane.port_mbps}, reverse=True):
         yield "port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed)
-    if candidate.switches:
+    has_switches = any(item.kind == "switch" for item in candidate.fixed)
+    if has_switches:
         yield "leaf switch", "another", Restriction(not_leaf=winner.parts.leaf.id)
     if candidate.topology == "torus" and len(fabric.torus_nodes) > 1 and any(options_of(problem, fabric)):
-        nodes = "servers" if candidate.switches else "switches"
+        nodes = "servers" if has_switches else "switches"
         yield "torus of", nodes, Restriction(nodes=nodes)
 
 

@@ -93,14 +93,14 @@ class Problem:
     # candidates that have been placed on the floor, by fabric in its layout, hardware and numbers
     standing: dict[Hashable, Any] = field(default_factory=dict)
     # out-of-band fabrics with the ports of so many switches
-    numbered: dict[tuple[FabricProblem, int], FabricProblem] = field(default_factory=dict)
+    numbered: dict[tuple[FabricProblem, tuple[int, ...]], FabricProblem] = field(default_factory=dict)
     # fabrics with each choice of cards for the logical ones on them, by fabric
     equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     # what searches have found, by fabric, part of its space, weights and slack; steps of the model that were timed
     opened: dict[Hashable, Any] = field(default_factory=dict)
 
-    def beside(self, fabric: FabricProblem, switches: int) -> FabricProblem:
-        """An out-of-band fabric with the ports of so many switches, of all fabrics; any other as it is."""
+    def beside(self, fabric: FabricProblem, switches: tuple[int, ...]) -> FabricProblem:
+        """An out-of-band fabric with the ports of so many switches of all fabrics at each stage; any other as it is."""
         if fabric.per_switch is None:
             return fabric
         if (fabric, switches) not in self.numbered:
@@ -140,6 +140,11 @@ class Problem:
     def first_servers(self) -> int:
         """Servers of the first stage; 0 where there is one stage."""
         return self.stages[0].servers if len(self.stages) > 1 else 0
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Servers at each stage; empty where there is one."""
+        return tuple(stage.servers for stage in self.stages) if len(self.stages) > 1 else ()
 
     @property
     def server_adds(self) -> tuple[int, ...]:

@@ -192,7 +192,7 @@ def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
         return case
     cage = port_cage(server, {one.id: one.cages for one in catalog.nics})
     per_rack = servers_per_rack(case.site, server)
-    servers = stages_of(case, server)[-1].servers or 0
+    servers = [stage.servers or 0 for stage in stages_of(case, server)]
     fabrics = []
     for fabric in case.fabrics:
         if fabric.role == "oob":

@@ -1,20 +1,21 @@
 """Candidates of an out-of-band fabric for the numbers of switches that the other fabrics' candidates have.
 
 How many ports of management there are is decided by what is picked, so that fabric has a space of its own for every
-number of switches. A candidate for n switches with ``own`` of them its own goes with others that have n - own. See
-docs/formulation.md, "Out-of-band".
+number of switches (at each stage). A candidate for n switches with ``own`` of them its own goes with others that have
+n - own. See docs/formulation.md, "Out-of-band".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, product
+from itertools import combinations_with_replacement, count, product
 
 import numpy as np
 
 from fabopt.fabric import FabricProblem
+from fabopt.oob import ByStage
 from fabopt.problem import Problem
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
@@ -24,6 +25,7 @@ from fabopt.topology.direct.serverspace import options_of
 from fabopt.topology.families import switches_of
 from fabopt.topology.needs import Costs, ceil_of
 from fabopt.topology.threshold import RELATIVE_SLACK, Batch, Found
+from fabopt.units import ceil_div
 from fabopt.weighing import least_of
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
@@ -85,7 +87,8 @@ class Together:
     def _counted(self, fabric: FabricProblem, costs: Costs) -> Counted:
         leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]
         switch = min((float(costs.of(item)[0]) for item in leaves), default=0.0)
-        return Counted(self.problem, fabric, partial(self.look, costs), partial(self._attached, costs), switch)
+        look, attached = partial(self.look, costs), partial(self._attached, costs)
+        return Counted(self.problem, fabric, look, attached, self.sized, switch)
 
 
 @dataclass
@@ -93,13 +96,15 @@ class Counted:
     """The search for one out-of-band fabric.
 
     ``look(fabric, slack)``: its space with some number of switches. ``attached(fabric)``: the least that links of its
-    attachments cost, which that search leaves aside. ``switch``: the least that a switch costs.
+    attachments cost, which that search leaves aside. ``sized`` are the candidates of a place, ``switch`` is the least
+    that a switch costs.
     """
 
     problem: Problem
     fabric: FabricProblem
     look: Callable[[FabricProblem, float], Found]
     attached: Callable[[FabricProblem], float]
+    sized: Callable[[Batch, int], Sequence[Candidate]]
     switch: float
 
     def open(self, others: Sequence[Found], slack: float) -> Found:
@@ -109,59 +114,93 @@ class Counted:
         cheapest for every number of switches are there too, so that there is a first answer.
         """
         found = self._fewest(others)
-        totals = sums_of_switches(others)
+        totals = sums_of_switches(self._numbers(one) for one in others)
         if not np.isfinite(found.least) or not totals:
             return found
         if np.isinf(slack):
             found.stopped, slack = True, abs(found.least)
-        limit, met = found.least + slack, set[int]()
+        limit, met = found.least + slack, set[ByStage]()
         for own in count(1):
             if own > MOST_OWN:
                 found.stopped = True
             if own > MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK):
                 return found
-            for number in {total + own for total in totals} - met:
+            for number in {plus(total, mine) for total in totals for mine in self._own(own)} - met:
                 least = self._add(found, number, totals, found.least + slack)
                 limit = max(limit, least) if own == 1 else limit
                 met.add(number)
         raise AssertionError("counting has no end")
 
+    def _own(self, last: int) -> Iterator[ByStage]:
+        """Numbers of switches of its own that a design can have at each stage, so many at the last one.
+
+        Its leaves are those of c groups' leaves at each stage, for groups of g servers; all others never fall.
+        """
+        sizes = self.problem.sizes
+        if not sizes:
+            yield (last,)
+            return
+        for groups in {tuple(ceil_div(size, g) for size in sizes) for g in range(1, sizes[-1] + 1)}:
+            for leaves in range(1, last // groups[-1] + 1):
+                above = last - leaves * groups[-1]
+                for others in combinations_with_replacement(range(above + 1), len(sizes) - 1):
+                    yield plus(tuple(leaves * one for one in groups), (*others, above))
+
     def _fewest(self, others: Sequence[Found]) -> Found:
         """The bound of all designs, without candidates."""
         fabrics = [one for one in self.problem.fabrics if one is not self.fabric]
-        fewest = 1 + sum(fewest_switches(self.problem, one) for one in fabrics)
+        last = 1 + sum(fewest_switches(self.problem, one) for one in fabrics)
+        # before the last stage every fabric has one at least
+        fewest = (*[1 + len(fabrics)] * (len(self.problem.stages) - 1), last)
         numbered = self.problem.beside(self.fabric, fewest)
         first = self.look(numbered, 0.0)
         least = first.least + self.attached(numbered)
         return Found(least=least, sized=first.sized, stopped=first.stopped)
 
-    def _add(self, found: Found, number: int, totals: set[int], limit: float) -> float:
-        """Add what suits with so many switches; the least cost of any with so many is returned."""
+    def _add(self, found: Found, number: ByStage, totals: set[ByStage], limit: float) -> float:
+        """Add what suits with so many switches at each stage; the least cost of any with so many is returned."""
         numbered = self.problem.beside(self.fabric, number)
         one, attached = self.look(numbered, 0.0), self.attached(numbered)
         least = one.least + attached
         if limit > least:
             one = self.look(numbered, limit - least)
-        found.batches += [kept for batch in one.batches if (kept := _suiting(batch, number, totals)) is not None]
+        found.batches += [kept for batch in one.batches if (kept := self._suiting(batch, number, totals)) is not None]
         found.sized += one.sized
         found.stopped |= one.stopped
         return float(least)
 
+    def _suiting(self, batch: Batch, number: ByStage, totals: set[ByStage]) -> Batch | None:
+        """What of a batch has the number that is left beside some of the others."""
+        own = {tuple(n - w for n, w in zip(number, total, strict=True)) for total in totals}
+        kept = np.array([place for place, each in enumerate(self._by_place(batch)) if not own.isdisjoint(each)], int)
+        return batch._replace(shape=batch.shape.take(kept), cost=batch.cost[:, kept]) if kept.size else None
 
-def _suiting(batch: Batch, number: int, totals: set[int]) -> Batch | None:
-    kept = np.flatnonzero(np.isin(number - switches_of(batch), list(totals)))
-    return batch._replace(shape=batch.shape.take(kept), cost=batch.cost[:, kept]) if kept.size else None
+    def _numbers(self, found: Found) -> set[ByStage]:
+        """Numbers of switches at each stage that the candidates found have."""
+        return set().union(*(each for batch in found.batches for each in self._by_place(batch)))
+
+    def _by_place(self, batch: Batch) -> Iterator[set[ByStage]]:
+        """Of every place of a batch the numbers of switches at each stage: there may be several ways to grow."""
+        stages = range(len(self.problem.stages))
+        if len(stages) == 1:
+            for number in switches_of(batch).tolist():
+                yield {(number,)}
+            return
+        for index in range(batch.cost.shape[1]):
+            yield {tuple(one.switches(stage) for stage in stages) for one in self.sized(batch, index)}
 
 
-def sums_of_switches(found: Iterable[Found]) -> set[int]:
+def plus(one: ByStage, other: ByStage) -> ByStage:
+    """Numbers of both together, stage by stage."""
+    return tuple(a + b for a, b in zip(one, other, strict=True))
+
+
+def sums_of_switches(found: Iterable[set[ByStage]]) -> set[ByStage]:
     """Numbers of switches that one candidate of each can have together; empty if one has none."""
-    each = [set(np.concatenate([switches_of(batch) for batch in one.batches]).tolist()) for one in found if one.batches]
-    if len(each) < len(list(found)):
-        return set()
-    totals = {0}
-    for numbers in each:
-        totals = {sum(pair) for pair in product(totals, numbers)}
-    return totals
+    totals: set[ByStage] | None = None
+    for numbers in found:
+        totals = numbers if totals is None else {plus(*pair) for pair in product(totals, numbers)}
+    return totals or set()
 
 
 def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:

@@ -103,7 +103,9 @@ def plus(*costs: Cost) -> Cost:
 
 
 class GrowthSpace(Space):
-    """The space of the last stage. Attachments are on leaves of the first one, dealt one a leaf and round."""
+    """The space of the last stage. Attachments go to the leaf that has the fewest of them at their ``stage`` (the first
+    one, if they say none), one port after the other.
+    """
 
     def __init__(self, catalog: Json, case: Json) -> None:
         super().__init__(catalog, case)
@@ -134,21 +136,29 @@ class GrowthSpace(Space):
 
     def loads(self, g: int, per_group: int, k: int, planes: int) -> list[LeafLoad]:
         same = Counter(
-            (servers, tuple(attached)) for servers, attached in self.leaves_with(self.servers, g, per_group, planes)
+            (servers, tuple(attached)) for servers, attached in self.leaves_with(self.last, g, per_group, planes)
         )
         return [LeafLoad(count, *one) for one, count in sorted(same.items())]
 
-    def leaves_with(self, servers: int, g: int, per_group: int, planes: int) -> list[tuple[int, list[int]]]:
-        """(servers, ports of each attachment) of every leaf: plane by plane, group by group."""
+    @property
+    def last(self) -> int:
+        """The number of the last stage."""
+        return len(self.sizes) - 1
+
+    def leaves_with(self, number: int, g: int, per_group: int, planes: int) -> list[tuple[int, list[int]]]:
+        """(servers, ports of each attachment) of every leaf of a stage: plane by plane, group by group."""
         if len(self.sizes) == 1:
             raise ValueError("one stage is for the other oracle")
+        servers = self.sizes[number]
         groups = ceil_div(servers, g)
         all_leaves = [(plane, group) for plane in range(planes) for group in range(groups) for _ in range(per_group)]
-        first = [at for at, (_, group) in enumerate(all_leaves) if group * g < self.sizes[0]]
         attached = [[0] * len(self.attachments) for _ in all_leaves]
-        owners = [index for index, one in enumerate(self.attachments) for _ in range(one["ports"])]
-        for place, owner in enumerate(owners):
-            attached[first[place % len(first)]][owner] += 1
+        for stage, size in enumerate(self.sizes[: number + 1]):
+            there = [at for at, (_, group) in enumerate(all_leaves) if group * g < size]
+            owners = [index for index, one in enumerate(self.attachments) if one.get("stage", 0) == stage]
+            for owner in owners:
+                for _ in range(self.attachments[owner]["ports"]):
+                    attached[min(there, key=lambda at: (sum(attached[at]), at))][owner] += 1
         return [
             (min(g, servers - group * g), on_leaf) for (_, group), on_leaf in zip(all_leaves, attached, strict=True)
         ]
@@ -172,11 +182,17 @@ class Planner:
 
     def uplinks(self, number: int) -> int:
         """Uplinks that the busiest leaf of a stage needs."""
-        leaves = self.space.leaves_with(self.space.sizes[number], self.s.g, self.rails, self.s.planes)
-        down = max(servers * self.s.k + sum(attached) for servers, attached in leaves)
+        leaves = self.space.leaves_with(number, self.s.g, self.rails, self.s.planes)
         assert self.s.leaf.up is not None
         speeds = Fraction(self.s.leaf.down.cage.speed, self.s.leaf.up.cage.speed)
-        return max(1, ceil_fraction(down * speeds / self.space.ratios[number][0]))
+        most = self.space.ratios[number][0]
+        own = [exact(one["max_oversubscription"]) for one in self.space.attachments if "max_oversubscription" in one]
+        needed = [Fraction(1)]
+        for servers, attached in leaves:
+            needed.append((servers * self.s.k + sum(attached)) * speeds / most)
+            if own:
+                needed.append(servers * self.s.k * speeds / most + sum(attached) * speeds / min(own))
+        return ceil_fraction(max(needed))
 
     def pod_leaves(self, number: int) -> int:
         groups = self.groups(number)
@@ -345,7 +361,7 @@ class Pricer:
         if far.ports == 1:
             own = self._server_classes(laying)
             servers = self._kind(laying.server_pairs, near, far, run, mode.classes[:own])
-            return plus(servers, self._at_first(mode.classes[own:]))
+            return plus(servers, self._of_attachments(attached, mode.classes[own:]))
         way = self._way(self.space.joiner.join(near, far, run), mode.classes[0][1][0].key)
         guests = self._guests(laying, way, attached, [one[1][0].key for one in mode.classes[1:]])
         links = laid(laying.server_pairs(), padding_of(way, near.ports))
@@ -360,6 +376,17 @@ class Pricer:
             return 1
         ports = cards.number * cards.ports if cards.shared else cards.ports
         return len([one for one in divmod(ports, cards.cage.ports) if one])
+
+    def _of_attachments(self, attached: list[Json], classes: Any) -> Cost:
+        """Units of attachments, each bought at the stage at which it comes; a later one has single-port cages."""
+        if not any("stage" in one for one in attached):
+            return self._at_first(classes)
+        total = [self.market.none()]
+        for one, (number, found) in zip(attached, classes, strict=True):
+            at = one.get("stage", 0)
+            cost = min(self.market.price(Counter({(item, at): n for item, n in unit.items})) for unit in found)
+            total.append(tuple(number * each for each in cost))
+        return plus(*total)
 
     def _at_first(self, classes: Any) -> Cost:
         """Units that the first stage buys."""
@@ -381,7 +408,7 @@ class Pricer:
             return []
         hosts = dict(zip((one["name"] for one in attached), keys, strict=True))
         rails, guests = s.leaves // s.groups, []
-        leaves = self.space.leaves_with(self.space.servers, s.g, rails, s.planes)
+        leaves = self.space.leaves_with(self.space.last, s.g, rails, s.planes)
         names = [
             ("leaf", plane, group, rail)
             for plane in range(s.planes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.brute_parts import Json
 from tests.random_cases import Dice, a_case, a_catalog, an_attachment, linear, three_tier
 
-FAMILIES = ("staged", "moving", "staged_attached", "staged_three_tier")
+FAMILIES = ("staged", "moving", "staged_attached", "staged_three_tier", "staged_ratios")
 
 
 def generate(family: str, seed: int) -> tuple[Json, Json]:
@@ -15,6 +15,7 @@ def generate(family: str, seed: int) -> tuple[Json, Json]:
         "staged": staged,
         "moving": moving,
         "staged_attached": staged_attached,
+        "staged_ratios": staged_ratios,
         "staged_three_tier": staged_three_tier,
     }
     catalog, case = makers[family](dice)
@@ -54,6 +55,13 @@ def staged_attached(dice: Dice) -> tuple[Json, Json]:
     if dice.chance(0.3):
         fabric["reserve_ports"] = dice.one([0.1, 0.25])
     grow(dice, case, dice.number(3, 7))
+    return catalog, case
+
+
+def staged_ratios(dice: Dice) -> tuple[Json, Json]:
+    """Attachments with a ratio of their own."""
+    catalog, case = staged_attached(dice)
+    case["fabrics"][0]["attachments"][0]["max_oversubscription"] = dice.one([0.5, 1, 1.5])
     return catalog, case
 
 

@@ -32,6 +32,7 @@ SEEDS = {
     "moving": (3, 17, 63, 78),
     "staged_attached": (5, 14, 28),
     "staged_three_tier": (4, 9, 22),
+    "staged_ratios": (23, 71, 74, 78, 93, 97, 115),
 }
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 

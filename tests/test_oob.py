@@ -15,7 +15,7 @@ from fabopt.problem import problem_of, with_objective
 from fabopt.schema.design import Design, Totals
 from fabopt.search import Search
 from fabopt.verify import verify
-from tests.brute_oob import least
+from tests.brute_oob import least, least_growing
 from tests.small import Json, assert_proven, counts, inputs, solved
 
 # Three spare copper ports to a cable of $2; a server of one card slot and one port of management.
@@ -196,3 +196,42 @@ def test_budgets_of_one_problem_do_not_mix() -> None:
         limited = with_objective(problem, "capex_usd", Limits(capex_cents=100 * usd))
         found = Search(limited, Settings(), Clock(None)).run()
         assert (found.verdict, found.value) == (("optimal", 135_200) if usd >= 1352 else ("infeasible", None))
+
+
+# -- growth -----------------------------------------------------------------------------------------------------------
+
+
+def growing(seed: int) -> tuple[Json, Json, tuple[int, ...]]:
+    """A case with two stages, its parts, and the strips that each of them has."""
+    dice = random.Random(seed)
+    first = dice.randrange(1, 4)
+    last = first + dice.randrange(0, 3)
+    prices = {
+        "wide": dice.randrange(300, 1500, 10),
+        "narrow": dice.randrange(100, 500, 10),
+        "quiet_6": dice.randrange(50, 200, 10),
+        "quiet_12": dice.randrange(50, 600, 10),
+    }
+    each = dice.choice([0, 0, 1])
+    content = case(
+        COMPUTE | {"max_oversubscription": dice.choice([1, 2])},
+        OOB | {"max_oversubscription": dice.choice([2, 10]), "oob": {"pdus_per_rack": each}},
+        site={"servers_per_rack": 2},
+        stages=[{"name": "one", "month": 0, "servers": first}, {"name": "two", "month": 12, "servers": last}],
+        growth={"recabling": dice.choice(["forbid", "allow"])},
+        finance={"price_decline": {"switch": dice.choice([0, 0.3]), "cable": dice.choice([0, 0.5])}},
+    )
+    del content["servers"]
+    return content, parts(**prices), tuple(each * -(-servers // 2) for servers in (first, last))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_brute_force_of_growth(seed: int) -> None:
+    content, catalog, strips = growing(seed)
+    truth = least_growing(catalog, content, strips)
+    design = solved(content, catalog)
+    if truth is None:
+        assert design.status == "infeasible"
+        return
+    assert_proven(design)
+    assert round(totals(design).capex_usd * 100) == truth

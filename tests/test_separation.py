@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
 
-from fabopt import optimize
-from fabopt.errors import InputError
-from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Design
-from fabopt.verify import verify
 from tests.brute_logical import least
 from tests.brute_parts import Json
 from tests.random_cases import Dice, a_catalog
-from tests.small import assert_proven, catalog, solved
+from tests.small import catalog, solved
 
 WAYS = ("physical", "logical", "shared")
 

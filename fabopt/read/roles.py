@@ -29,7 +29,7 @@ def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
     for index, fabric in enumerate(case.fabrics):
         where = f"fabrics[{index}]"
         found += _separation(case, fabric, server, where, file)
-        found += _own_ratios(case, fabric, where, file)
+        found += _filled_in(fabric, where, file)
         if fabric.role == "oob":
             found += _out_of_band(case, fabric, server, where, file)
     if not found and is_open(case) and not combinations(case, server):
@@ -91,17 +91,12 @@ def _nothing_left(case: Case, server: Server, file: str) -> Iterator[Fault]:
             yield fault(file, f"fabrics[{index}].separation", f"nothing is left to choose: {text}{taken}", "any")
 
 
-def _own_ratios(case: Case, fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
+def _filled_in(fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
     for number, one in enumerate(fabric.attachments):
-        if one.max_oversubscription is not None and len(case.stages or ()) > 1:
-            key = f"{where}.attachments[{number}].max_oversubscription"
-            yield fault(
-                file,
-                key,
-                "with several stages attachments have no ratio of their own",
-                one.max_oversubscription,
-                hint="leave it out, or give the fabric that ratio",
-            )
+        if one.adds and not (fabric.role == "oob" and one.name in COUNTED):
+            key = f"{where}.attachments[{number}].adds"
+            hint = "attachments are there from the first stage on"
+            yield fault(file, key, "is filled in by fabopt", list(one.adds), hint=hint)
 
 
 def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: str) -> Iterator[Fault]:

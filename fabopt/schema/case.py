@@ -98,7 +98,8 @@ class Attachment(Strict):
     ``boxes``: that these ports belong to, each with one port of management. ``rack_units``, ``power_w``: of a box,
     which then stands in one of ``racks`` of the floor, or in a rack for attachments alone. ``max_oversubscription``: of
     their traffic at the leaf, where it is not the fabric's. ``network``: filled in where they belong to a logical
-    fabric of the case.
+    fabric of the case. ``adds``: ports that each stage adds, filled in where they are counted; empty: all are there
+    from the first stage on.
     """
 
     name: Word
@@ -114,6 +115,7 @@ class Attachment(Strict):
     lane_gbps: Gbps | None = None
     buys: Literal["both", "near", "none"] = "both"
     network: Word | None = None
+    adds: tuple[Annotated[int, Field(ge=0)], ...] = ()
 
     @model_validator(mode="after")
     def _enough_to_buy(self) -> Self:

@@ -117,7 +117,7 @@ class Candidate:
 
     ``boxes``: switches and cards that each stage adds (and cables that it moves, where that is paid). ``bound``: no way
     to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it has
-    ports for, if it is out-of-band. ``guests``: the attachments of logical fabrics on it, ports of
+    ports for at each stage, if it is out-of-band. ``guests``: the attachments of logical fabrics on it, ports of
     servers among them, with their cards.
     """
 
@@ -130,7 +130,7 @@ class Candidate:
     order: tuple[Any, ...] = field(repr=False)
     cards: int = 0
     clashes: tuple[Clash, ...] = ()
-    counted: int = 0
+    counted: tuple[int, ...] = ()
     guests: tuple[AttachmentDemand, ...] = ()
 
     @property
@@ -138,10 +138,9 @@ class Candidate:
         """The ports of servers that logical fabrics have on it."""
         return tuple(one for one in self.guests if one.nic is not None)
 
-    @cached_property
-    def switches(self) -> int:
-        """Switches of the last stage."""
-        return sum(count for item, count in self.fixed.items() if item.kind == "switch")
+    def switches(self, stage: int) -> int:
+        """Switches that stand at a stage."""
+        return sum(count for (when, item), count in self.boxes.items() if item.kind == "switch" and when <= stage)
 
     @cached_property
     def fixed(self) -> dict[Item, int]:

@@ -59,8 +59,8 @@ class Clos:
 
     ``servers`` N, ``server_ports`` over all planes, ``planes`` P, ``per_group`` g, ``per_leaf`` k, ``uplinks`` u,
     ``spines`` S per pod, ``groups_per_pod`` T, ``spine_uplinks`` x, ``spines_per_core_group`` q,
-    ``links_per_core_pair`` m2. What a fabric of fewer tiers lacks is 0. ``first_servers``: those of the first stage of
-    a cluster that grows, else 0.
+    ``links_per_core_pair`` m2. What a fabric of fewer tiers lacks is 0. ``sizes``: servers at each stage of a cluster
+    that grows, else empty; ``adds``: what each stage adds of every attachment, empty if all of it is there at first.
     """
 
     tiers: int
@@ -77,7 +77,8 @@ class Clos:
     spine_uplinks: int
     spines_per_core_group: int
     links_per_core_pair: int
-    first_servers: int = 0
+    sizes: tuple[int, ...] = ()
+    adds: tuple[tuple[int, ...], ...] = ()
 
     @cached_property
     def ports_per_server(self) -> int:
@@ -108,11 +109,11 @@ class Clos:
     def leaf_classes(self) -> tuple[Leaves, ...]:
         """All leaves by what hangs on them. Attachment port t sits on leaf t mod (leaves), counted from the
         leaves with the fewest servers, so that those with the most free ports come first in every round; in a cluster
-        that grows, on leaf t mod (leaves of the first stage), counted plane by plane.
+        that grows, see ``grown_leaves``.
         """
         ends = list(accumulate(self.attached, initial=0))
-        if self.first_servers and sum(self.attached):
-            return tuple(self._grown_classes(ends))
+        if self.sizes and sum(self.attached):
+            return tuple(self._grown_classes())
         leaves = self.planes * self.leaves
         ragged = self.planes * self.rails if self.last_group < self.per_group else 0
         cuts = sorted({0, ragged, leaves} | {end % leaves for end in ends})
@@ -125,21 +126,40 @@ class Clos:
             for lower, upper in pairwise(cuts)
         )
 
-    def _grown_classes(self, ends: list[int]) -> Iterator[Leaves]:
-        """Classes of leaves where attachments are on those of the first stage."""
-        settled = ceil_div(self.first_servers, self.per_group) * self.rails
+    def _grown_classes(self) -> Iterator[Leaves]:
+        """Classes of leaves of a cluster that grows."""
         kinds: Counter[tuple[int, tuple[int, ...]]] = Counter()
-        for plane in range(self.planes):
-            for leaf in range(self.leaves):
-                last = leaf // self.rails == self.groups - 1
-                place, most = plane * settled + leaf, self.planes * settled
-                attached = tuple(
-                    _hits(end, place, most) - _hits(start, place, most) if leaf < settled else 0
-                    for start, end in pairwise(ends)
-                )
-                kinds[self.last_group if last else self.per_group, attached] += 1
+        for number, attached in enumerate(self.grown_leaves):
+            last = number % self.leaves // self.rails == self.groups - 1
+            kinds[self.last_group if last else self.per_group, attached] += 1
         for (servers, attached), count in kinds.items():
             yield Leaves(count, servers, attached)
+
+    @cached_property
+    def grown_leaves(self) -> tuple[tuple[int, ...], ...]:
+        """Ports of each attachment on every leaf, plane by plane, of a cluster that grows.
+
+        Stage by stage, in the order of the attachments, every port goes to the leaf that is there with the fewest ports
+        of all attachments, the first of such.
+        """
+        hosted = [[0] * len(self.attached) for _ in range(self.planes * self.leaves)]
+        for stage, servers in enumerate(self.sizes):
+            there = ceil_div(servers, self.per_group) * self.rails
+            hosts = [number for number in range(len(hosted)) if number % self.leaves < there]
+            for index, ports in enumerate(self.attached):
+                adds = self.adds[index] if index < len(self.adds) and self.adds[index] else (ports,)
+                self._spread(hosted, hosts, index, adds[stage] if stage < len(adds) else 0)
+        return tuple(map(tuple, hosted))
+
+    @staticmethod
+    def _spread(hosted: list[list[int]], hosts: list[int], index: int, ports: int) -> None:
+        """Put ports of an attachment on some of the leaves, level by level."""
+        level = min((sum(hosted[number]) for number in hosts), default=0)
+        while ports > 0 and hosts:
+            for number in [one for one in hosts if sum(hosted[one]) == level][:ports]:
+                hosted[number][index] += 1
+                ports -= 1
+            level += 1
 
     @cached_property
     def most_endpoints(self) -> int:

@@ -264,7 +264,8 @@ class FabricEvidence:
             spine_uplinks=self.tier("spine").up_ports if three else 0,
             spines_per_core_group=structure.spines_per_core_group,
             links_per_core_pair=structure.links_per_core_pair,
-            first_servers=self.evidence.first_servers if made.growth else 0,
+            adds=tuple(one.adds for one in self.wanted.attachments),
+            sizes=self.evidence.sizes if made.growth else (),
         )
 
     def _leaves_alone(self, structure: DirectStructure) -> Clos:

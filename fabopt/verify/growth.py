@@ -67,7 +67,8 @@ def stages_are_fabrics(proof: Proof, cabling: Cabling) -> None:
 def stage_of(fabric: FabricEvidence, one: StageStructure, number: int) -> FabricEvidence:
     """The fabric as it stands at a stage, as a fabric of its own."""
     made = as_it_stands(fabric.made, one)
-    evidence = Evidence(fabric.evidence.design.model_copy(update={"fabrics": (made,)}), number)
+    whole = fabric.evidence.design
+    evidence = Evidence(whole.model_copy(update={"fabrics": (made,)}), number, whole)
     return FabricEvidence(evidence, made)
 
 

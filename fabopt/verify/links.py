@@ -24,7 +24,7 @@ def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:
         proof.equal(f"ports of {attachment.name} on leaves", placed, attachment.ports)
     most = max(sum(leaves.attached) for leaves in classes)
     fewest = min(sum(leaves.attached) for leaves in classes)
-    if not fabric.clos.first_servers:
+    if not fabric.clos.sizes:
         proof.holds(most - fewest <= 1, f"{fewest} to {most} attachment ports on a leaf")
     proof.note(f"{sum(fabric.clos.attached)} attachment ports, at most {most} on a leaf")
 

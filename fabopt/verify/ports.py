@@ -319,13 +319,17 @@ def _logical_ports_are_cabled(proof: Proof, cabling: Cabling) -> None:
 
 
 def _attachments_are_spread(proof: Proof, cabling: Cabling) -> None:
-    """One a leaf and round: over all leaves, or those of the first stage, so that none has to move."""
-    attached = cabling.links.b[cabling.of("attachment-leaf")]
-    leaves = cabling.boxes("leaf")
-    if cabling.clos.first_servers:
-        leaves = leaves[cabling.devices.stage[leaves] == 0]
+    """One a leaf and round over all leaves; in a cluster that grows, stage by stage, so that none has to move."""
+    rows = cabling.of("attachment-leaf")
+    attached, leaves = cabling.links.b[rows], cabling.boxes("leaf")
     each = np.bincount(attached, minlength=len(cabling.devices))[leaves]
-    proof.equal("attachment ports on leaves of a later stage", len(attached) - int(each.sum()), 0)
+    proof.equal("attachment ports on other boxes", len(attached) - int(each.sum()), 0)
+    if cabling.clos.sizes:
+        early = cabling.devices.stage[attached] > cabling.links.stage[rows]
+        proof.equal("attachment ports on leaves of a later stage", int(early.sum()), 0)
+        wanted = [sum(on_leaf) for on_leaf in cabling.clos.grown_leaves] if len(rows) else [0] * len(each)
+        proof.equal("leaves with attachment ports of another stage", int((each != np.array(wanted)).sum()), 0)
+        return
     low, high = int(each.min(initial=len(attached))), int(each.max(initial=0))
     proof.holds(high - low <= 1, f"{low} to {high} attachment ports on a leaf")
 

@@ -122,7 +122,8 @@ def _attached_boxes(one: Attachment, made: FabricDesign) -> Iterator[Box]:
     for index in range(one.devices):
         own = name if one.devices == 1 else numbered(name, "attachment", index)
         rack, unit = places[index] if index < len(places) else NOWHERE
-        yield Box(own, "attachment", one.name, made.name, rack=rack, unit=unit, height_u=height)
+        first = next((stage for stage, ports in enumerate(one.adds) if ports), 0)
+        yield Box(own, "attachment", one.name, made.name, rack=rack, unit=unit, height_u=height, stage=first)
 
 
 def _numbers_of(numbers: Numbers, role: str, within: int) -> tuple[int, int, int]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fabopt.embedded import Embedded
 from fabopt.installed import lent_links, of_links
-from fabopt.joints import Joints, attached_leaves, leaf_spine, padded, server_leaf, spine_core
+from fabopt.joints import ClosNumbers, Joints, attached_leaves, dealt, leaf_spine, padded, server_leaf, spine_core
 from fabopt.meshes import Mesh, Pairs, Slots, Torus, slots_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment
@@ -267,7 +267,7 @@ class _Plan:
             used, servers.b - self.first["leaf"], (servers.far.cage - first_cage) * lanes + servers.far.lane + 1
         )
         cages = LeafCages(used, lanes, head_of(servers.ways[0]))
-        leaves = attached_leaves(numbers.clos, sum(one.ports for one in wanted))
+        leaves, when = _dealt(numbers.clos, wanted)
         servers_head = head_of(servers.ways[0])
         unbought = servers_head or ("nothing bought",)
         heads = [unbought if one.buys == "none" else head_of(many[0]) for one, many in zip(wanted, ways, strict=True)]
@@ -275,8 +275,8 @@ class _Plan:
         boxes = [0 if one.name in numbers.logical else one.devices for one in wanted]
         first_box = self.first.get("attachment", 0) + np.cumsum([0, *boxes])
         made = []
-        for index, dealt in enumerate(place_attachments(wanted, heads, leaves, cages, per_wire)):
-            slots, own = in_cages(dealt, lanes_of(wanted[index]), per_wire[index])
+        for index, placed in enumerate(place_attachments(wanted, heads, leaves, cages, per_wire)):
+            slots, own = in_cages(placed, lanes_of(wanted[index]), per_wire[index])
             at = self._near_end(wanted[index], int(first_box[index]), own)
             b = slots.leaf + self.first["leaf"]
             far = down_cages(self._switch("leaf"), tier.down, slots.slot)
@@ -284,7 +284,7 @@ class _Plan:
             run_m = self.runs.of(numbers.made, "attachment-leaf" if at.stands else "server-leaf", at.box, b)
             cabled = Cabled(
                 1, at.box, at.card, at.port, near, b, far, float(tier.gbps_down), run_m, ways[index],
-                np.full(len(own), NOTHING), 0 * at.box,
+                np.full(len(own), NOTHING), when[index],
             )  # fmt: skip
             deal(cabled, self._shares(rows[index], ways[index], (lanes_of(wanted[index]), lanes)), self.classes_m)
             made.append(cabled)
@@ -320,6 +320,16 @@ class _Plan:
         fit = [] if alone else [one for one in hosts if one.far_module or one.carries is Carries.FAR]
         long_enough = [one for one in fit if row.parts or (one.wires and one.wires[-1][1] >= row.length_m)]
         return way_of(self.numbers.embedded, row, near, far, next(iter(long_enough or fit), None))
+
+
+def _dealt(clos: ClosNumbers, wanted: Sequence[Attachment]) -> tuple[list[int], list[Ints]]:
+    """The leaf of every port, attachment by attachment, and the stages of the ports of each."""
+    owners = dealt([one.adds or (one.ports,) for one in wanted])
+    attached = np.bincount([stage for _, stage in owners], minlength=1).tolist()
+    leaves = attached_leaves(clos, attached)
+    order = sorted(range(len(owners)), key=lambda place: owners[place][0])
+    when = [np.array([stage for owner, stage in owners if owner == index]) for index in range(len(wanted))]
+    return [leaves[place] for place in order], when
 
 
 def _by_box(one: Attachment, own: Ints) -> tuple[Ints, Ints, Ints]:

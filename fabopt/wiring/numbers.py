@@ -113,7 +113,7 @@ class Numbers:
             group=standing.servers_per_group,
             per_leaf=standing.ports_per_server_per_leaf,
             pod_groups=ceil_div(self.embedded.servers, standing.servers_per_group),
-            first=self.embedded.first_servers if self.made.growth else 0,
+            sizes=self.embedded.sizes if self.made.growth else (),
             apart=apart,
             dual=self.wanted.homing == "dual",
         )

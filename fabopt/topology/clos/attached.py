@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
 from fabopt.endpoints import AttachmentDemand
 from fabopt.fabric import FabricProblem
-from fabopt.joints import attached_leaves
+from fabopt.joints import attached_leaves, dealt
 from fabopt.links import Assembly, Mode
 from fabopt.problem import Problem
 from fabopt.topology.candidate import Choice, Option, RowShare, choices_of, part_uses, row_share, undominated
@@ -61,8 +62,8 @@ def _grown_classes(fabric: FabricProblem, clos: Clos) -> list[LeafClass]:
     numbers = numbers_of(clos.parts.nic, clos.shape)
     last = int(clos.shape.last_group)
     on_leaf = [[0] * len(fabric.attachments) for _ in range(numbers.planes * numbers.leaves)]
-    owners = [index for index, one in enumerate(fabric.attachments) for _ in range(one.ports)]
-    for leaf, owner in zip(attached_leaves(numbers, len(owners)), owners, strict=True):
+    owners = dealt([one.by_stage for one in fabric.attachments])
+    for leaf, (owner, _) in zip(attached_leaves(numbers, fabric.attached), owners, strict=True):
         on_leaf[leaf][owner] += 1
     kinds = Counter(
         ((last if leaf % numbers.leaves // numbers.rails == numbers.groups - 1 else numbers.group), tuple(attached))
@@ -75,6 +76,8 @@ def attachment_leaf(
     problem: Problem, fabric: FabricProblem, clos: Clos, one: AttachmentDemand, prune: bool
 ) -> Sequence[Choice] | None:
     """Links of an attachment to single-port leaf cages."""
+    if one.adds:
+        return _later_links(problem, fabric, clos, one, prune)
     if one.buys == "none":
         return (_nothing_bought(one, one.ports),)
     leaf = clos.parts.leaf_down
@@ -89,6 +92,30 @@ def attachment_leaf(
     )
 
 
+def _later_links(
+    problem: Problem, fabric: FabricProblem, clos: Clos, one: AttachmentDemand, prune: bool
+) -> Sequence[Choice] | None:
+    """Links that stages add one by one, of single ports at both ends: each is bought for the stage that adds it."""
+    leaf = clos.parts.leaf_down
+    assert one.port is not None
+    if one.port.ports > 1:
+        return None
+    joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
+    made: list[Choice] = []
+    for stage, ports in enumerate(one.adds):
+        need = Need(Side((Profile(1, 1, ports, 0),), 1, ports), Side((Profile(ports, 1, 1, 0),), 1, 1))
+        key = ("attachment", one.name, leaf.port, stage)
+        for choice in choices_of(need, joins, ("attachment", "leaf"), key, False, prune, one.name) or ():
+            made.append(replace(choice, options=tuple(_at(option, stage) for option in choice.options)))
+    linked = sum(choice.count * choice.options[0].rows[0].links for choice in made if choice.options)
+    return made if linked == one.ports else None
+
+
+def _at(option: Option, stage: int) -> Option:
+    """The links of an option, bought for a stage."""
+    return Option(tuple(row._replace(stage=stage, stages=(stage,) * row.links) for row in option.rows))
+
+
 def _nothing_bought(one: AttachmentDemand, leaf_cages: int) -> Choice:
     ports = one.port.ports if one.port is not None else 1
     row = RowShare("attachment", "leaf", one.name, None, one.ports, int(ceil_of(one.ports, ports)), leaf_cages, ())
@@ -96,8 +123,13 @@ def _nothing_bought(one: AttachmentDemand, leaf_cages: int) -> Choice:
 
 
 def with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind) -> Sequence[Choice] | None:
-    """Server and attachment links together: they share a leaf cage where its transceiver is the same product."""
+    """Server and attachment links together: they share a leaf cage where its transceiver is the same product.
+
+    Links of attachments that come later are not made to such cages.
+    """
     leaf, limit = clos.parts.leaf_down, down_limit(clos.parts, clos.shape)
+    if any(one.adds for one in fabric.attachments):
+        return None
     classes = leaf_classes(fabric, clos)
     cabling = None if clos.standing is None else cabling_of(problem, clos.standing, kind)
     if clos.standing is not None and cabling is None:
@@ -142,7 +174,7 @@ def _by_stage(
         return None
     key = _shares(servers.assembly)
     owners = [one for one, demand in zip(chosen[1:], fabric.attachments, strict=True) for _ in range(demand.ports)]
-    leaves = attached_leaves(links.cabling.numbers, len(owners))
+    leaves = attached_leaves(links.cabling.numbers, fabric.attached)
     shared = [
         (leaf, one is not None)
         for leaf, one in zip(leaves, owners, strict=True)

@@ -35,7 +35,7 @@ from fabopt.topology.threshold import Batch
 
 def clos_of(fabric: FabricProblem, parts: Parts, shape: Shape) -> Clos:
     """One candidate, with the ports that its busiest leaf uses and keeps free."""
-    down = int(most_endpoints(shape, fabric.attachment_ports))
+    down = int(most_endpoints(shape, fabric.attached))
     free = 1 - fabric.reserve
     with_reserve = int(ceil_of(down * free.denominator, free.numerator))
     return Clos(parts, shape, down, with_reserve - down)
@@ -114,7 +114,7 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         clos.standing.layout.name if clos.standing is not None else "",
         tuple(tuple(one.rack.tolist()) for one in clos.standing.stands) if clos.standing is not None else (),
         *(number for stage in clos.stages for number in stage),
-        fabric.counted,
+        *fabric.counted,
         *order_of(fabric.attachments),
     )  # fmt: skip
 

@@ -16,14 +16,18 @@ import numpy as np
 
 from fabopt.endpoints import AttachmentDemand
 from fabopt.fabric import FabricProblem
-from fabopt.topology.clos.shape import Parts, Shape, attached_to_leaves
+from fabopt.topology.clos.shape import Parts, Shape, attached_to_leaves, most_endpoints
 from fabopt.topology.needs import Number, ceil_of
 
 _SAFE = 2**62
 
 
-def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
-    """Fewest uplinks of any leaf for all classes; 0 where no attachment has a ratio of its own."""
+def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, most: Fraction | None = None) -> Number:
+    """Fewest uplinks of any leaf for all classes; 0 where no attachment has a ratio of its own.
+
+    ``most``: the servers' ratio; None: the fabric's. In a cluster that grows, no leaf has more of either class than the
+    first one.
+    """
     if parts.leaf_up is None:
         return 0 * shape.g
     if fabric.networked:
@@ -31,9 +35,13 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
     own = fabric.attachment_oversubscription
     if own is None:
         return 0 * shape.g
-    on_full, on_last = attached_to_leaves(shape, fabric.attachment_ports)
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
-    servers, attached = speeds / fabric.oversubscription_leaf, speeds / own
+    servers, attached = speeds / (fabric.oversubscription_leaf if most is None else most), speeds / own
+    if shape.sizes:
+        of_servers = np.minimum(shape.g, shape.servers) * shape.k
+        others = most_endpoints(shape, fabric.attached) - of_servers
+        return np.asarray(_ceil_of_sum(of_servers, servers, others, attached))
+    on_full, on_last = attached_to_leaves(shape, fabric.attachment_ports)
     full = _ceil_of_sum(shape.g * shape.k, servers, on_full, attached)
     last = _ceil_of_sum(shape.last_group * shape.k, servers, on_last, attached)
     return np.maximum(np.where(shape.groups == 1, 0, full), last)

@@ -14,6 +14,7 @@ import numpy as np
 from fabopt.fabric import FabricProblem
 from fabopt.goods import Item
 from fabopt.problem import Problem
+from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.joins import joins_of, server_joins
 from fabopt.topology.clos.shape import Parts, Shape, most_endpoints, uplinks_needed, usable_ports
 from fabopt.topology.needs import Costs, Floats, Number, ceil_of
@@ -73,14 +74,15 @@ class EarlyCosts:
         return total
 
     def _shape(self, number: int, shape: Shape) -> Shape:
-        return replace(shape, servers=self.problem.stages[number].servers)
+        return replace(shape, servers=self.problem.stages[number].servers, sizes=shape.sizes[: number + 1])
 
     def _fewest(self, number: int, now: Shape, parts: Parts, shape: Shape) -> tuple[Number, Number]:
         """Fewest uplinks of a leaf, and fewest spines of a pod that take them."""
         assert parts.spine is not None and parts.leaf_up is not None and parts.spine_down is not None
         most = self.problem.stages[number].oversubscription[self.fabric.name][0]
-        down = most_endpoints(now, self.fabric.attachment_ports)
+        down = most_endpoints(now, self.fabric.attached)
         uplinks = uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)
+        uplinks = np.maximum(uplinks, leaf_uplinks(self.fabric, parts, now, most))
         spines = ceil_of(_leaves_of_a_pod(now, shape) * uplinks, usable_ports(parts.spine_down, parts.spine))
         if not self.lends:
             each = np.maximum(1, ceil_of(shape.u, shape.spines))

@@ -70,7 +70,7 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
         shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
         spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
         rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
-        group_cores=int(shape.cores_per_group) if int(shape.m2) else 0, first=int(shape.first), apart=nic.apart,
+        group_cores=int(shape.cores_per_group) if int(shape.m2) else 0, sizes=shape.sizes, apart=nic.apart,
         dual=nic.dual,
     )  # fmt: skip
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from fabopt.fabric import FabricProblem
 from fabopt.installed import StageNumbers
 from fabopt.problem import Problem
+from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.shape import Parts, Shape, most_down, most_endpoints, uplinks_needed, usable_ports
 from fabopt.topology.needs import ceil_of
 
@@ -71,9 +72,12 @@ def _cores_needed(
 def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> int:
     """Uplinks that a leaf must have at a stage."""
     stage = problem.stages[number]
-    down = most_endpoints(replace(shape, servers=stage.servers), fabric.attachment_ports)
+    now = replace(shape, servers=stage.servers, sizes=shape.sizes[: number + 1])
+    down = most_endpoints(now, fabric.attached)
     assert parts.leaf_up is not None
-    return int(uplinks_needed(down, parts.leaf_down, parts.leaf_up, stage.oversubscription[fabric.name][0]))
+    most = stage.oversubscription[fabric.name][0]
+    of_classes = int(leaf_uplinks(fabric, parts, now, most))
+    return max(of_classes, int(uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)))
 
 
 def _leaves_of_a_pod(now: Shape, shape: Shape) -> int:
@@ -134,8 +138,9 @@ def _until(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, 
     return tuple(stages)
 
 
-def at_stage(parts: Parts, shape: Shape, stage: StageNumbers) -> tuple[Parts, Shape]:
+def at_stage(parts: Parts, shape: Shape, stages: Plan, number: int) -> tuple[Parts, Shape]:
     """Hardware and numbers of a stage, as of a fabric that stays as it is then."""
+    stage, shape = stages[number], replace(shape, sizes=shape.sizes[: number + 1])
     tall = parts.core is not None and stage.group_cores > 0
     if parts.spine is None or stage.spines == 0:
         alone = Parts(parts.protocol, parts.nic, parts.leaf, parts.leaf_down)

@@ -66,7 +66,7 @@ class Leaves:
 
     def _down_ports(self, shape: Shape) -> Number:
         """Down ports a leaf must have: most endpoints, attachments and reserve."""
-        return self.bounds.reserved(most_endpoints(shape, self.fabric.attachment_ports))
+        return self.bounds.reserved(most_endpoints(shape, self.fabric.attached))
 
     def _joins_servers(self, block: Block, k: int) -> bool:
         return bool(self.bounds.server_joins(block.nic, block.down, k, block.protocol))
@@ -81,11 +81,11 @@ class Leaves:
             nic.planes,
             nic.ports_per_plane,
             np.array([servers]),
-            first=self.problem.first_servers,
+            sizes=self.problem.sizes,
         )
         fits = int(self._down_ports(shape)[0]) <= usable_ports(block.down, block.leaf)
         roomy = bool(has_room(self.fabric, self._parts(block), shape)[0])
-        endpoints = most_endpoints(shape, self.fabric.attachment_ports)
+        endpoints = most_endpoints(shape, self.fabric.attached)
         gpus = self.problem.server.gpus
         roomy = roomy and bool(survives(self.fabric, self._parts(block), shape, endpoints, gpus)[0])
         if fits and roomy and self._joins_servers(block, nic.ports_per_plane):
@@ -104,7 +104,7 @@ class Leaves:
                 g = g[g == self.fabric.group_servers]
             if self.fabric.aligned and k > 1:
                 g = g[g >= servers]
-            shape = Shape(servers, ports, block.nic.planes, k, g, first=self.problem.first_servers)
+            shape = Shape(servers, ports, block.nic.planes, k, g, sizes=self.problem.sizes)
             kept = np.flatnonzero((shape.leaves >= 2) & (shape.groups <= most_groups))
             if kept.size:
                 yield shape.take(kept)
@@ -139,7 +139,7 @@ class Leaves:
 
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
         """Add uplinks to group sizes, then spines (and cores) to what is left below the threshold."""
-        endpoints = most_endpoints(shape, self.fabric.attachment_ports)
+        endpoints = most_endpoints(shape, self.fabric.attached)
         plain = classes.plain_endpoints(self.fabric, endpoints)
         fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)
         gpus = self.problem.server.gpus

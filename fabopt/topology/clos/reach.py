@@ -197,7 +197,7 @@ class _Reach:
             if g * way.groups <= best:
                 break
             servers = np.arange((way.groups - 1) * g + 1, way.groups * g + 1)
-            endpoints = most_endpoints(Shape(servers, way.ports, nic.planes, way.k, g), self.fabric.attachment_ports)
+            endpoints = most_endpoints(Shape(servers, way.ports, nic.planes, way.k, g), self.fabric.attached)
             fits = np.flatnonzero(endpoints <= way.room)
             if fits.size:
                 best = max(best, int(servers[fits[-1]]))

@@ -7,9 +7,10 @@ T groups in a pod, x uplinks of a spine, q spine indices of a core group, m2 lin
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
@@ -50,8 +51,8 @@ class Parts:
 class Shape:
     """The numbers of a candidate (or of many, as arrays). Zero where a tier does not exist.
 
-    ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only. ``first``:
-    servers of the first stage, whose leaves take the attachments; 0 where there is one stage.
+    ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only. ``sizes``:
+    servers at each stage up to this one, whose leaves take the attachments that it adds; empty where there is one.
     """
 
     servers: Number
@@ -66,7 +67,7 @@ class Shape:
     x: Number = 0
     q: Number = 0
     m2: Number = 0
-    first: int = 0
+    sizes: tuple[int, ...] = ()
 
     @property
     def groups(self) -> Number:
@@ -200,7 +201,7 @@ class Shape:
         return Shape(
             self.servers, self.ports, self.planes, at(self.k), at(self.g), at(self.u), at(self.spines),
             at(self.groups_per_pod), bool(at(self.rail_pods)), at(self.x), at(self.q), at(self.m2),
-            self.first,
+            self.sizes,
         )  # fmt: skip
 
 
@@ -215,19 +216,23 @@ def _spine_profiles(pods: Number, leaves: Number, spines: Number, links: Number,
     ]
 
 
-def most_endpoints(shape: Shape, attachment_ports: int) -> Number:
-    """d: most server and attachment ports on any leaf.
+def most_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
+    """d: most server and attachment ports on any leaf. ``attached``: ports of attachments by the stage that adds them.
 
-    Attachments go round the leaves, one each a round, those with the fewest servers first; in a cluster that grows,
-    those of the first stage in their order.
+    Attachments go round the leaves, one each a round, those with the fewest servers first. In a cluster that grows,
+    what a stage adds goes to the leaves with the fewest attachments, the first of equals: so the first leaf of all
+    always has the most, and gets one more as soon as all have as many.
     """
     full = shape.g * shape.k
-    if attachment_ports == 0:
+    if not any(attached):
         return np.minimum(full, shape.servers * shape.k)
-    if shape.first:
-        settled = shape.planes * ceil_of(shape.first, shape.g) * shape.rails
-        return np.minimum(full, shape.servers * shape.k) + ceil_of(attachment_ports, settled)
-    on_full, on_last = attached_to_leaves(shape, attachment_ports)
+    if shape.sizes:
+        most: Number = 0
+        for size, ports in zip(shape.sizes, accumulate(attached), strict=False):
+            leaves = shape.planes * ceil_of(size, shape.g) * shape.rails
+            most = np.maximum(most, ceil_of(ports, leaves))
+        return np.minimum(full, shape.servers * shape.k) + most
+    on_full, on_last = attached_to_leaves(shape, sum(attached))
     only_last = shape.groups == 1
     return np.maximum(np.where(only_last, 0, full + on_full), shape.last_group * shape.k + on_last)
 

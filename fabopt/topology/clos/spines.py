@@ -128,7 +128,7 @@ class Spines:
 
     def _leaf_up_limit(self, stack: _Stack, shape: Shape) -> Number:
         """Cages of a leaf left for uplinks."""
-        down_ports = self.bounds.reserved(most_endpoints(shape, self.fabric.attachment_ports))
+        down_ports = self.bounds.reserved(most_endpoints(shape, self.fabric.attached))
         return up_cage_limit(stack.block.down, stack.block.uplinks, down_ports)
 
     # -- two tiers --------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class Spines:
 
     def _survives(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
         """Which rows have the bandwidth left that is wanted when something fails."""
-        endpoints = most_endpoints(shape, self.fabric.attachment_ports)
+        endpoints = most_endpoints(shape, self.fabric.attached)
         return survives(self.fabric, parts, shape, endpoints, self.bounds.problem.server.gpus)
 
     def _uplink_cost(self, stack: _Stack, shape: Shape, spine_cages: Number) -> Floats:
@@ -254,7 +254,7 @@ class Spines:
         spine, up = stack.spine, stack.spine_up
         down = shape.spine_down
         fewest = self.bounds.spine_uplinks(down, spine.down, up)
-        endpoints = most_endpoints(shape, self.fabric.attachment_ports)
+        endpoints = most_endpoints(shape, self.fabric.attached)
         gpus = self.bounds.problem.server.gpus
         fewest = np.maximum(fewest, spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
         fewest = np.maximum(fewest, timely.spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))

@@ -84,7 +84,7 @@ def in_time(fabric: FabricProblem, batch: Batch, gpus: int) -> NDArray[np.bool_]
         below = gpus_below(tiers, g * gpus, per_pod, servers)
         return deadline.is_met(network_of(injection, ratios, below, reduces))
 
-    down = most_endpoints(shape, fabric.attachment_ports)
+    down = most_endpoints(shape, fabric.attached)
     spine_down = shape.spine_down if "spine" in speeds else 0
     columns = [down, shape.u, spine_down, shape.x, shape.g, shape.groups_per_pod]
     return np.asarray(_by_row([np.broadcast_to(one, size) for one in columns], is_met), dtype=bool)

@@ -64,7 +64,7 @@ def _over_rails(carried: Callable[[Number], Share], count: int, rails: int) -> S
     left, so failures take one rail after the other.
     """
     whole = carried(0)
-    fatal: Number = np.full(np.shape(whole), count + 1)
+    fatal: Number = np.full(np.shape(np.asarray(whole, dtype=float)), count + 1)
     for lost in range(count, 0, -1):
         fatal = np.where(np.asarray(carried(lost), dtype=float) <= 0, lost, fatal)
     gone = np.minimum(count // fatal, rails)

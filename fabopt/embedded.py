@@ -108,7 +108,7 @@ class Embedded:
     def wanted(self) -> dict[str, Fabric]:
         """The case's fabrics by name, with the attachments that there are at the stage.
 
-        An out-of-band one has ports for all switches of the file, one that carries logical fabrics those of their cards.
+        An out-of-band one has ports for all switches of the file, one that carries logical fabrics for their cards.
         """
         made = {
             one.name: (*one.attachments, *self._switch_ports(one), *self._logical_ports(one))

@@ -86,6 +86,8 @@ ROOMS = (
     "points",
     "conflicts",
     "choosing",
+    "answers",
+    "alternatives",
     "optimize",
     "front",
     "sensitivity",

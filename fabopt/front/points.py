@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from fabopt.answers import Answer, summaries_of
 from fabopt.billing import KIND_ORDER, bill, totals_of
 from fabopt.design import fabric_design
 from fabopt.foresight import use_on
 from fabopt.front.finder import Met
 from fabopt.front.measures import shown
-from fabopt.optimize import Answer, design_of, summaries_of
+from fabopt.optimize import design_of
 from fabopt.optimum import Optimum
 from fabopt.ordering import Picked, sums_of
 from fabopt.problem import Problem

@@ -9,13 +9,14 @@ from math import ceil, floor
 from typing import Any
 
 from fabopt import __version__
+from fabopt.answers import Answer, summaries_of
 from fabopt.billing import bill
 from fabopt.clock import Clock, Settings
 from fabopt.conflicts import conflicts_of, obstacles_of
 from fabopt.design import case_record
 from fabopt.errors import NoAnswerError
 from fabopt.front.sweep import catalog_hash
-from fabopt.optimize import Answer, design_of, summaries_of
+from fabopt.optimize import design_of
 from fabopt.optimum import Optimum
 from fabopt.problem import Problem, problem_of
 from fabopt.read import Inputs

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
-from fabopt.meshes import Dragonfly, HyperX, Mesh, Torus, slots_of
+from fabopt.meshes import Dragonfly, DragonflyPlus, HyperX, Mesh, Spines, Torus, slots_of
 from fabopt.topology.direct.lattices import boxes
 from fabopt.topology.direct.nets import Load, Net, moore_mean
 from fabopt.topology.dragonfly import DragonflyKin, longest_path
@@ -51,6 +51,27 @@ def test_published_dragonflies(row: dict[str, int]) -> None:
     assert sum(len(mesh.pairs(scope).a) for scope in mesh.scopes) == row["switch_links"]
     ends = mesh.pairs("global")
     assert set(np.bincount(np.concatenate([*ends])).tolist()) == {row["h"]}
+
+
+@pytest.mark.parametrize(("leaves", "spines", "groups", "links", "outside"), [
+    (18, 18, 23, 1, 396), (2, 3, 4, 2, 7), (4, 2, 2, 1, 5), (3, 1, 5, 2, 8),
+])  # fmt: skip
+def test_dragonfly_plus_joins_leaves_within_and_spines_between(
+    leaves: int, spines: int, groups: int, links: int, outside: int
+) -> None:
+    """Leaves of all groups come first. Spines have floor or ceil of t/S global links, pairs of groups of t/(G - 1)."""
+    mesh = DragonflyPlus(leaves, links, Spines(spines, groups, outside))
+    first = leaves * groups
+    inside, between = mesh.pairs("leaf-spine"), mesh.pairs("global")
+    assert set(Counter(zip(inside.a.tolist(), inside.b.tolist(), strict=True)).values()) == {links}
+    assert (inside.a // leaves == (inside.b - first) // spines).all() and inside.b.max() == mesh.switches - 1
+    assert len(inside.a) == groups * leaves * spines * links
+    ends = np.concatenate([*between]) - first
+    each = np.bincount(ends, minlength=spines * groups)
+    assert ends.min() >= 0 and {*each.tolist()} <= {outside // spines, -(-outside // spines)}
+    pairs = Counter(tuple(sorted(one)) for one in zip(*((end - first) // spines for end in between), strict=True))
+    assert len(pairs) == groups * (groups - 1) // 2
+    assert {*pairs.values()} <= {outside // (groups - 1), -(-outside // (groups - 1))}
 
 
 def test_hyperx_joins_those_that_differ_in_one_coordinate() -> None:

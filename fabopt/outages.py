@@ -23,7 +23,6 @@ from fabopt.verify.kinds import SERVER_LEAF
 from fabopt.verify.wiring import Cabling, Wired
 from fabopt.wiring.model import KINDS
 
-FAILING: tuple[Failing, ...] = ("leaf", "spine", "core", "switch", "plane", "cable")
 TIERS = ("leaf", "spine", "core")
 Progress = Callable[[str], None]
 

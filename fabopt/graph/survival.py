@@ -1,15 +1,28 @@
-"""What a server has left of its ports when leaves, planes or cables fail: the worst way in which they can."""
+"""What is left when leaves, planes, spines or cables fail: the worst way in which they can, of a server and in all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+# A share of what was there: exact, or of many candidates.
+Share = Fraction | NDArray[np.float64]
+
+# What fails at a server, above leaves, and above spines, by what is said to fail.
+PLACES = {
+    "leaf": ("leaf", "", ""),
+    "spine": ("", "spine", ""),
+    "core": ("", "", "core"),
+    "plane": ("plane", "", ""),
+    "switch": ("leaf", "spine", "core"),
+    "cable": ("server-leaf", "leaf-spine", "spine-core"),
+}
 # Ways in which leaves of a server can fail that are all looked at, where its slots deliver less than its ports.
 _MOST_WAYS = 5_000
 
@@ -70,3 +83,50 @@ class ServerPorts(NamedTuple):
         for failed in combinations(range(len(by_leaf)), count):
             left = self.ports - by_leaf[list(failed)].sum(axis=0)
             yield sum(min(Fraction(one), self.top) for one in left.tolist()) / (self.cards * self.top)
+
+
+def by_number(share: Callable[[int], Share], most: int) -> list[Share]:
+    """Shares after 0, 1, 2 failures and so on, until there are so many or nothing is left."""
+    found = [share(0)]
+    while len(found) <= most and np.any(np.asarray(found[-1] > 0)):
+        found.append(share(len(found)))
+    return found
+
+
+def worst_mix(some: Sequence[Share], others: Sequence[Share], count: int) -> list[Share]:
+    """The least product of shares over all ways to deal failures to two kinds; shares are by number of failures.
+
+    More failures of a kind than it has shares for change nothing more.
+    """
+    return dealt(some, others, count, lambda one, other: one * other)
+
+
+def over_rails(shares: Sequence[Share], rails: int, count: int) -> list[Share]:
+    """What boundaries carry on average where rails never meet, after 0 to ``count`` failures; ``shares``: of a rail.
+
+    Inside a server, traffic moves to the rails that carry it. Failures are dealt to the rails as badly as can be.
+    """
+    total: Sequence[Share] = (Fraction(0),)
+    for _ in range(rails):
+        total = dealt(total, shares, count, lambda one, other: one + other)
+    return [one / rails for one in total]
+
+
+def dealt(some: Sequence[Share], others: Sequence[Share], count: int, join: Callable[[Any, Any], Share]) -> list[Share]:
+    """The least that is joined of both, by number of failures that they have together."""
+    most = min(count, len(some) + len(others) - 2)
+    return [
+        least(
+            join(some[number - other], others[other])
+            for other in range(max(0, number - len(some) + 1), min(number, len(others) - 1) + 1)
+        )
+        for number in range(most + 1)
+    ]
+
+
+def least(shares: Iterable[Share]) -> Share:
+    """The least of each candidate."""
+    found = list(shares)
+    if any(isinstance(one, np.ndarray) for one in found):
+        return np.asarray(np.minimum.reduce(np.broadcast_arrays(*(np.asarray(one, dtype=float) for one in found))))
+    return min(found)

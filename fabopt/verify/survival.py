@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from fabopt.graph.survival import ServerPorts
+from fabopt.graph.survival import PLACES, ServerPorts, by_number, over_rails, worst_mix
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction
 from fabopt.verify.bandwidth import LAST_DIGIT, through_servers
 from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
@@ -13,7 +13,6 @@ from fabopt.verify.proof import Proof
 
 TIERS = ("leaf", "spine", "core")
 ENDS = ("server-leaf", "leaf-spine", "spine-core")
-ABOVE_LEAVES = ("spine", "core", *ENDS[1:])
 
 
 def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
@@ -41,16 +40,17 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    """Mb/s per GPU after so many failures of a kind."""
-    tiers = fabric.clos.tiers
-    kinds: Sequence[str] = {"switch": TIERS[:tiers], "cable": ENDS[:tiers]}.get(failed, (failed,))
-    return min(_left(fabric, kind, count) for kind in kinds)
-
-
-def _left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    apart = fabric.networks.apart and failed in ABOVE_LEAVES
-    share = _over_rails(fabric, failed, count) if apart else _carried(fabric, failed, count)
-    return through_servers(fabric, fabric.injection * of_server(fabric, failed, count) * share)
+    """Mb/s per GPU after so many failures of a kind, dealt to all places where it is as badly as can be."""
+    at_server, above_leaf, above_spine = PLACES[failed]
+    own = by_number(lambda lost: of_server(fabric, at_server, lost), count if at_server else 0)
+    leaf = by_number(lambda lost: _sent_up(fabric, above_leaf, lost), count if above_leaf else 0)
+    pod = by_number(lambda lost: _sent_on(fabric, above_spine, lost), count if above_spine else 0)
+    above = worst_mix(leaf, pod, count)
+    if fabric.networks.apart:
+        above = over_rails(above, fabric.networks.number, count)
+    share = worst_mix(own, above, count)[-1]
+    assert isinstance(share, Fraction)
+    return through_servers(fabric, fabric.injection * share)
 
 
 def of_server(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
@@ -65,24 +65,14 @@ def of_server(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
     return left[failed](count) if failed in left else Fraction(1)
 
 
-def _over_rails(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    """What boundaries carry on average over rails that never meet, the failures dealt over these as badly as can be."""
-    rails = fabric.networks.number
-    carried = [_carried(fabric, failed, here) for here in range(count + 1)]
-    worst = carried
-    for _ in range(rails - 1):
-        worst = [min(worst[all_ - here] + carried[here] for here in range(all_ + 1)) for all_ in range(count + 1)]
-    return worst[count] / rails
-
-
-def _carried(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    """What a leaf's uplinks carry of its endpoints, and a pod's spines of what comes up."""
-    clos, left = fabric.clos, Fraction(1)
-    if clos.tiers > 1:
-        lost = {"spine": _links_to_spines(fabric, count), "leaf-spine": count}.get(failed, 0)
-        carried = (clos.uplinks - lost) * fabric.up("leaf").port_mbps
-        left = min(left, Fraction(max(0, carried), clos.most_endpoints * fabric.down("leaf").port_mbps))
-    return left * _sent_on(fabric, failed, count) if clos.tiers > 2 else left
+def _sent_up(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
+    """What a leaf's uplinks carry of its endpoints."""
+    clos = fabric.clos
+    if clos.tiers < 2:
+        return Fraction(1)
+    lost = {"spine": _links_to_spines(fabric, count), "leaf-spine": count}.get(failed, 0)
+    carried = (clos.uplinks - lost) * fabric.up("leaf").port_mbps
+    return min(Fraction(1), Fraction(max(0, carried), clos.most_endpoints * fabric.down("leaf").port_mbps))
 
 
 def _links_to_spines(fabric: FabricEvidence, count: int) -> int:
@@ -93,12 +83,19 @@ def _links_to_spines(fabric: FabricEvidence, count: int) -> int:
 
 def _sent_on(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
     """Share of what comes up to the spines of a pod that they send on to cores; those that lost cores send less."""
-    clos, up = fabric.clos, fabric.up("spine").port_mbps
+    clos = fabric.clos
+    if clos.tiers < 3:
+        return Fraction(1)
+    up = fabric.up("spine").port_mbps
     below = clos.most_spine_downlinks * fabric.down("spine").port_mbps
-    hit = {"core": clos.spines_per_core_group, "spine-core": 1}.get(failed, 0)
-    lost = {"core": count * clos.links_per_core_pair, "spine-core": count}.get(failed, 0)
-    whole, less = (min(below, max(0, clos.spine_uplinks - one) * up) for one in (0, lost))
-    return Fraction((clos.spines - hit) * whole + hit * less, clos.spines * below)
+    hit, fatal, each = (1, clos.spine_uplinks, 1)
+    if failed == "core":
+        hit, fatal, each = clos.spines_per_core_group, clos.cores_per_group, clos.links_per_core_pair
+    lost = [0] * clos.spines
+    for at in range(clos.spines // hit if failed else 0):
+        lost[at * hit : (at + 1) * hit] = [min(fatal, max(0, count - at * fatal)) * each] * hit
+    sent = sum(min(below, (clos.spine_uplinks - one) * up) for one in lost)
+    return Fraction(sent, clos.spines * below)
 
 
 def cut_off(fabric: FabricEvidence, failed: str) -> int:

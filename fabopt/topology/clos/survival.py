@@ -1,4 +1,4 @@
-"""What a Clos still gives when some of its boxes or links fail, all of one kind, in the worst places.
+"""What a Clos still gives when some of its boxes or links of a kind fail, in the worst places.
 
 ``failures_leave_bandwidth``. What is left per GPU is that of the worst-hit server: injection over the ports that it has
 left, times the share that every boundary carries: uplinks that a leaf has left over its endpoints, and what the spines
@@ -7,7 +7,6 @@ of a pod still send upwards over what comes from below. Without failures this is
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.fabric import FabricProblem
-from fabopt.graph.survival import ServerPorts
+from fabopt.graph.survival import PLACES, ServerPorts, Share, by_number, over_rails, worst_mix
 from fabopt.hardware import RAIL_ONLY, NicOption
 from fabopt.schema.case import Failing
 from fabopt.topology.clos.shape import Parts, Shape
@@ -23,9 +22,6 @@ from fabopt.topology.needs import Number
 
 # Of arrays the search keeps what is within rounding; figures and proofs are exact.
 _ROUNDING = 1e-12
-_ABOVE_LEAVES = ("spine", "core", "leaf-spine", "spine-core")
-_BELOW_SPINES = {"switch": ("leaf", "spine"), "cable": ("server-leaf", "leaf-spine")}
-Share = Number | Fraction
 
 
 def tiers_of(parts: Parts) -> tuple[Failing, ...]:
@@ -36,44 +32,18 @@ def tiers_of(parts: Parts) -> tuple[Failing, ...]:
 
 def bandwidth_left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, failed: str, count: int) -> Share:
     """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; an exact fraction for one candidate."""
-    if failed == "switch":
-        kinds = [bandwidth_left(parts, shape, endpoints, gpus, tier, count) for tier in tiers_of(parts)]
-        return _least(*kinds)
-    if failed == "cable":
-        ends = ["server-leaf", "leaf-spine", "spine-core"][: parts.tiers]
-        return _least(*(_left(parts, shape, endpoints, gpus, end, count) for end in ends))
-    return _left(parts, shape, endpoints, gpus, failed, count)
-
-
-def _left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, failed: str, count: int) -> Share:
-    def carried(lost: Number) -> Share:
-        return _of_leaf(parts, shape, endpoints, failed, lost) * _of_pod(parts, shape, failed, lost)
-
-    nic = parts.nic
-    share = _over_rails(carried, count, nic.planes) if nic.apart and failed in _ABOVE_LEAVES else carried(count)
-    rate = nic.injection * without(server_ports(parts, shape, gpus), failed, count)
+    nic, ports = parts.nic, server_ports(parts, shape, gpus)
+    at_server, above_leaf, above_spine = PLACES[failed]
+    own = by_number(lambda lost: without(ports, at_server, lost), count if at_server else 0)
+    leaf = by_number(lambda lost: _of_leaf(parts, shape, endpoints, above_leaf, lost), count if above_leaf else 0)
+    pod = by_number(lambda lost: _of_pod(parts, shape, above_spine, lost), count if above_spine else 0)
+    above = worst_mix(leaf, pod, count)
+    if nic.apart:
+        above = over_rails(above, nic.planes, count)
+    share = worst_mix(own, above, count)[-1]
     if isinstance(share, np.ndarray):
-        return np.asarray(np.minimum(float(rate) * share, float(nic.crosses_any_cut)))
-    return min(rate * share, nic.crosses_any_cut)
-
-
-def _over_rails(carried: Callable[[Number], Share], count: int, rails: int) -> Share:
-    """What boundaries carry on average where rails never meet and ``count`` failures are where they hurt most.
-
-    Inside a server, traffic moves to the rails that carry it. A share falls ever faster with failures until nothing is
-    left, so failures take one rail after the other.
-    """
-    whole = carried(0)
-    fatal: Number = np.full(np.shape(np.asarray(whole, dtype=float)), count + 1)
-    for lost in range(count, 0, -1):
-        fatal = np.where(np.asarray(carried(lost), dtype=float) <= 0, lost, fatal)
-    gone = np.minimum(count // fatal, rails)
-    partly = np.where(gone < rails, 1, 0)
-    rest = partly * (count - gone * fatal)
-    if not isinstance(whole, np.ndarray):
-        untouched = rails - int(gone) - int(partly)
-        return (untouched * Fraction(whole) + int(partly) * Fraction(carried(int(rest)))) / rails
-    return np.asarray(((rails - gone - partly) * whole + partly * carried(rest)) / rails)
+        return np.asarray(np.minimum(float(nic.injection) * share, float(nic.crosses_any_cut)))
+    return min(nic.injection * share, nic.crosses_any_cut)
 
 
 def server_ports(parts: Parts, shape: Shape, gpus: int) -> ServerPorts:
@@ -99,7 +69,7 @@ def without(ports: ServerPorts, failed: str, count: int) -> Fraction:
     return ports.without_cables(count) if failed == "server-leaf" else Fraction(1)
 
 
-def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: Number) -> Share:
+def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: int) -> Share:
     """Share of a leaf's endpoints that its uplinks carry."""
     if parts.leaf_up is None:
         return Fraction(1)
@@ -111,19 +81,19 @@ def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: 
     return _share((shape.u - lost) * parts.leaf_up.lane.port_mbps, endpoints * parts.leaf_down.lane.port_mbps)
 
 
-def _of_pod(parts: Parts, shape: Shape, failed: str, count: Number) -> Share:
+def _of_pod(parts: Parts, shape: Shape, failed: str, count: int) -> Share:
     """Share of what comes up to a pod's spines that they send on."""
     if parts.spine_up is None or parts.spine_down is None:
         return Fraction(1)
-    hit, lost = 0 * shape.x, 0 * shape.x
-    if failed == "core":
-        hit, lost = shape.q, np.minimum(count * shape.m2, shape.x)
-    elif failed == "spine-core":
-        hit, lost = hit + 1, np.minimum(count, shape.x)
-    below = shape.spine_down * parts.spine_down.lane.port_mbps
-    whole = np.minimum(below, shape.x * parts.spine_up.lane.port_mbps)
-    less = np.minimum(below, (shape.x - lost) * parts.spine_up.lane.port_mbps)
-    return _share((shape.spines - hit) * whole + hit * less, shape.spines * below)
+    # what fails together hits so many spines, each of which is cut off by so many
+    hit, fatal, each = (shape.q, shape.cores_per_group, shape.m2) if failed == "core" else (1, shape.x, 1)
+    lost = count if failed else 0
+    gone = np.minimum(lost // np.maximum(1, fatal), shape.spines // np.maximum(1, hit))
+    partly = np.minimum(hit, shape.spines - gone * hit)
+    below, up = shape.spine_down * parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps
+    whole = np.minimum(below, shape.x * up)
+    less = np.minimum(below, (shape.x - (lost - gone * fatal) * each) * up)
+    return _share((shape.spines - gone * hit - partly) * whole + partly * less, shape.spines * below)
 
 
 def _share(above: Number, below: Number) -> Share:
@@ -131,12 +101,6 @@ def _share(above: Number, below: Number) -> Share:
     if np.ndim(above) == 0 and np.ndim(below) == 0:
         return min(Fraction(1), max(Fraction(0), Fraction(int(above), int(below))))
     return np.asarray(np.clip(np.asarray(above) / np.asarray(below), 0, 1))
-
-
-def _least(*rates: Share) -> Share:
-    if any(isinstance(one, np.ndarray) for one in rates):
-        return np.asarray(np.minimum.reduce(np.broadcast_arrays(*(np.asarray(one, dtype=float) for one in rates))))
-    return min(rates)
 
 
 def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
@@ -148,10 +112,8 @@ def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Nu
     spread = replace(shape, spines=shape.u)
     below = replace(parts, spine_down=None, spine_up=None)
     for one in fabric.resilience:
-        kinds = _BELOW_SPINES.get(one.failed, (one.failed,))
-        for kind in kinds:
-            left = _left(below, spread, endpoints, gpus, kind, one.count)
-            kept &= np.asarray(left, dtype=float) >= one.least_mbps * (1 - _ROUNDING)
+        left = bandwidth_left(below, spread, endpoints, gpus, one.failed, one.count)
+        kept &= np.asarray(left, dtype=float) >= one.least_mbps * (1 - _ROUNDING)
     return kept
 
 

@@ -23,12 +23,13 @@ def offer_survivors(
     Networks that give less without a failure than is to be left are ruled out without a look at their graphs.
     """
     servers = clos_of(fabric, batch.parts, batch.shape.servers.row(0))
-    for at in np.argsort(batch.cost[0], kind="stable").tolist():
+    open_ = np.flatnonzero(threshold.within(batch.cost))
+    for at in open_[np.argsort(batch.cost[0, open_], kind="stable")].tolist():
+        if batch.cost[0, at] > threshold.limit:
+            return
         if should_stop():
             threshold.found.stopped = True
             return
-        if not threshold.within(batch.cost[:, at : at + 1]).all():
-            continue
         one = np.array([at])
         design = Flat(kin, batch.shape.net.take(one), servers)
         if all(survives(design, gpus, wanted) for wanted in fabric.resilience):

@@ -11,6 +11,7 @@ from fabopt.metrics import HOPS_BY_TIERS, figures, left_after, ratios_asked
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
+from fabopt.workload.allowance import FIGURES
 
 MOST_RATIO = 1024
 RATIO_PRECISION = Fraction(1, 1000)
@@ -42,12 +43,20 @@ def demand_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
             yield from _left_over(inquiry, fabric, index, number)
 
 
+def _of_model(inquiry: Inquiry, fabric: Fabric) -> dict[str, None]:
+    """Figures that the model sets: they go with the bandwidth and the ratios, and are not limits of their own."""
+    needs = inquiry.problem.needs
+    if needs is None or needs.fabric != fabric.name:
+        return {}
+    return {name: None for name in FIGURES if name in needs.sets}
+
+
 def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:
     """The most injection below the demand that some design gives."""
     limit = f"fabrics.{fabric.name}.min_gbps_per_gpu"
     inquiry.tell(limit)
     wanted_mbps = inquiry.problem.fabrics[index].gpu_mbps
-    problem = inquiry.problem_of(changed(inquiry.case, fabric, min_gbps_per_gpu=0.001))
+    problem = inquiry.problem_of(changed(inquiry.case, fabric, min_gbps_per_gpu=0.001, **_of_model(inquiry, fabric)))
     free = problem.fabrics[index]
     rates = sorted({int(one.injection) for many in free.nics.values() for one in many if one.injection < wanted_mbps})
 
@@ -75,7 +84,8 @@ def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict
     def reached(most: Fraction) -> Fraction | None:
         wanted = {**limits, tier: most}
         allowed = Oversubscription(leaf=float(wanted["leaf"]), spine=float(wanted["spine"]))
-        found = inquiry.design(changed(inquiry.case, fabric, max_oversubscription=allowed))
+        update = {"max_oversubscription": allowed, **_of_model(inquiry, fabric)}
+        found = inquiry.design(changed(inquiry.case, fabric, **update))
         return None if found is None else ratios_asked(found.picked[index][0].design, inquiry.problem.gpus).get(tier)
 
     low, best = limits[tier], reached(Fraction(MOST_RATIO))
@@ -98,7 +108,7 @@ def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterat
     """The most of a figure below the one wanted that some design gives (within 0.1 %)."""
     key = f"min_{figure}_gbps_per_gpu"
     wanted = getattr(fabric, key)
-    if wanted is None:
+    if wanted is None or key in _of_model(inquiry, fabric):
         return
 
     def reached(least: float | None) -> Fraction | None:

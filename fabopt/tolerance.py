@@ -15,9 +15,10 @@ from fabopt.hardware import PROTOCOLS, Protocol, nic_options, switches_of
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Server
 from fabopt.schema.prediction import WorkloadNeeds
+from fabopt.schema.topologies import can_be_asked
 from fabopt.shelf import Shelf
 from fabopt.units import exact, gbps, mbps
-from fabopt.workload.allowance import needs_of
+from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 from fabopt.workload.prediction import REDUCES
 
@@ -36,7 +37,8 @@ def with_needs(
     if fabric.min_gbps_per_gpu is not None:
         asked = mbps(fabric.min_gbps_per_gpu)
     offered = _least_offered(fabric, shelf, server, pcie, asked)
-    needs = needs_of(workload, fabric, limit, reach, MOST_MBPS if least is None else least, offered)
+    figures = [name for name in FIGURES if can_be_asked(case, fabric, **{name: 1.0})]
+    needs = needs_of(workload, fabric, limit, reach, MOST_MBPS if least is None else least, offered, figures)
     return _filled(case, fabric, asked, needs), needs
 
 
@@ -46,6 +48,7 @@ def _filled(case: Case, fabric: Fabric, asked_mbps: int, needs: WorkloadNeeds) -
         update={
             "min_gbps_per_gpu": gbps(asked_mbps),
             "max_oversubscription": Oversubscription(leaf=ratios["leaf"], spine=ratios["spine"]),
+            **{name: figure_gbps(needs) for name in FIGURES if name in needs.sets},
         }
     )
     return case.model_copy(

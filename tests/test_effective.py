@@ -119,7 +119,7 @@ def test_the_cheapest_network_is_the_wrong_one_where_gpus_wait_for_it() -> None:
         assert (best.totals.capex_usd > cheapest.totals.capex_usd) == dearer
         assert best.workload is not None and cheapest.workload is not None
         assert best.objective.value == best.workload.usd_per_effective_gpu
-        assert (best.objective.value < (cheapest.workload.usd_per_effective_gpu or 0)) == dearer
+        assert ((best.objective.value or 0) < (cheapest.workload.usd_per_effective_gpu or 0)) == dearer
 
 
 def ratio(workload: Json | None = None, servers: int = 16, **keys: Any) -> Design:
@@ -230,6 +230,15 @@ def test_servers_without_a_price_are_refused() -> None:
     read = inputs_from_objects({**content, "objective": "capex_usd"}, parts)
     traded = objectives_of(["capex_usd", "usd_per_effective_gpu"], [], None)
     with pytest.raises(InputError, match="--minimize: box has no price_usd"):
+        pareto_front(read, traded, None, Settings(), Clock(None), lambda met: None)
+
+
+@pytest.mark.parametrize("metric", ["gpu_utilization", "usd_per_effective_gpu"])
+def test_fronts_of_a_step_are_of_families_with_tiers(metric: str) -> None:
+    words = [metric] if metric.startswith("usd") else []
+    traded = objectives_of(["capex_usd", *words], [] if words else [metric], None)
+    read = inputs_from_objects(case(topologies=["clos", "torus"]))
+    with pytest.raises(InputError, match="this is not searched for over torus"):
         pareto_front(read, traded, None, Settings(), Clock(None), lambda met: None)
 
 

@@ -62,7 +62,8 @@ def fabric_content(design: Design) -> Json:
 def test_a_model_sets_what_the_fabric_leaves_out(design: Design) -> None:
     assert design.workload is not None
     needs, content = design.workload.needs, fabric_content(design)
-    assert needs.sets == ("min_gbps_per_gpu", "max_oversubscription.leaf", "max_oversubscription.spine")
+    ratios = ("max_oversubscription.leaf", "max_oversubscription.spine")
+    assert needs.sets == ("min_gbps_per_gpu", *ratios, "min_allreduce_gbps_per_gpu")
     assert content["min_gbps_per_gpu"] == needs.min_gbps_per_gpu
     assert content["max_oversubscription"] == needs.max_oversubscription
     assert design.workload.exposed_communication <= 0.05
@@ -81,7 +82,7 @@ def test_own_keys_go_first() -> None:
     design = solved(min_gbps_per_gpu=400, max_oversubscription={"leaf": 1})
     assert design.workload is not None
     needs = design.workload.needs
-    assert needs.sets == ("max_oversubscription.spine",)
+    assert needs.sets == ("max_oversubscription.spine", "min_allreduce_gbps_per_gpu")
     assert fabric_content(design)["min_gbps_per_gpu"] == 400
     assert needs.max_oversubscription["leaf"] == 1 and needs.max_oversubscription["spine"] > 1
     assert all(check.ok for check in design.checks)
@@ -257,3 +258,64 @@ def test_a_workload_that_is_left_out_is_missed(design: Design) -> None:
     bad = json.loads(design_bytes(design))
     bad["workload"] = None
     assert failed(bad) == {"workload_needs_are_met", "workload_is_recomputed"}
+
+
+def experts(**plan: Any) -> Json:
+    """The model with sixteen experts, split over so many ways."""
+    architecture = {**MODEL["architecture"], "experts": {"count": 16, "top_k": 2}}
+    return {**MODEL, "architecture": architecture, "plan": {**MODEL["plan"], **plan}}
+
+
+def test_figures_are_set_for_what_crosses_the_network() -> None:
+    """All-to-all of sixteen expert ranks leaves domains of eight GPUs; of eight it does not. Gradients always do."""
+    found = {}
+    for ways in (8, 16):
+        design = solved({"model": experts(expert=ways), "max_exposed_communication": 0.3})
+        assert design.workload is not None and all(check.ok for check in design.checks)
+        needs, content = design.workload.needs, fabric_content(design)
+        assert content["min_allreduce_gbps_per_gpu"] == pytest.approx(needs.pod_gbps_per_gpu, abs=0.002)
+        assert content["min_allreduce_gbps_per_gpu"] < needs.pod_gbps_per_gpu
+        found[ways] = content["min_alltoall_gbps_per_gpu"]
+        assert ("min_alltoall_gbps_per_gpu" in needs.sets) == (found[ways] is not None)
+        metrics = design.fabrics[0].metrics
+        assert metrics.alltoall_gbps_per_gpu >= (found[ways] or 0)
+    assert found[8] is None and found[16] is not None
+
+
+def test_a_figure_of_ones_own_goes_first() -> None:
+    workload = {"model": experts(expert=16), "max_exposed_communication": 0.3}
+    design = solved(workload, min_alltoall_gbps_per_gpu=399, min_allreduce_gbps_per_gpu=1)
+    assert design.workload is not None and design.fabrics[0].metrics.alltoall_gbps_per_gpu >= 399
+    assert not {"min_alltoall_gbps_per_gpu", "min_allreduce_gbps_per_gpu"} & set(design.workload.needs.sets)
+
+
+@pytest.mark.parametrize("keys", [{}, {"tiers": 2}, {"tiers": 3}, {"rails": "any"}, {"nics_per_server": 2}])
+def test_a_clos_within_its_ratios_has_the_figures_anyway(keys: Json) -> None:
+    """So that setting them changes no Clos: what is asked for beside the ratios is met by every design."""
+    workload = {"model": experts(expert=16), "max_exposed_communication": 0.4}
+    design = solved(workload, **keys)
+    assert design.workload is not None and "min_alltoall_gbps_per_gpu" in design.workload.needs.sets
+    free = solved(workload, **keys, min_alltoall_gbps_per_gpu=0.001, min_allreduce_gbps_per_gpu=0.001)
+    assert design.status == free.status == "optimal"
+    assert (design.fabrics, design.bom) == (free.fabrics, free.bom)
+
+
+@pytest.mark.parametrize("topology", ["hyperx", "torus", "dragonfly"])
+def test_other_families_meet_the_models_demand_on_their_own_graph(topology: str) -> None:
+    design = solved({"model": experts(expert=16), "max_exposed_communication": 0.3}, topologies=[topology])
+    assert design.workload is not None and design.status == "optimal"
+    assert design.workload.exposed_communication <= 0.3
+    wanted = fabric_content(design)["min_alltoall_gbps_per_gpu"]
+    assert design.fabrics[0].metrics.alltoall_gbps_per_gpu >= wanted > 0
+    assert all(check.ok for check in design.checks)
+
+
+def test_what_would_help_is_told_in_ratios_not_in_figures_that_follow_from_them() -> None:
+    """24 servers with two ports on two tiers of 8-port switches: at most 8 leaves, so 6 ports down and 2 up, 3:1."""
+    workload = {"model": experts(expert=16, batch=1536), "max_exposed_communication": 0.4}
+    content = case(workload, tiers=2, nics_per_server=2, min_gbps_per_gpu=100) | {"servers": 24}
+    design = optimize.solve(inputs_from_objects(content))
+    assert design.status == "infeasible"
+    needed = {one.limit: one.needed for one in design.conflicts}
+    assert needed["fabrics.compute.max_oversubscription.leaf"] == 3
+    assert not [limit for limit in needed if "alltoall" in limit or "allreduce" in limit]

@@ -13,7 +13,7 @@ from fabopt.errors import Fault, fault
 from fabopt.front import pareto
 from fabopt.front.finder import Finder
 from fabopt.front.knees import marked
-from fabopt.front.measures import OF_A_MODEL, Measure, measure
+from fabopt.front.measures import OF_A_MODEL, PREDICTED, Measure, measure
 from fabopt.front.points import Place, points_of, without_design
 from fabopt.front.sweep import catalog_hash
 from fabopt.problem import Problem, problem_of
@@ -21,6 +21,7 @@ from fabopt.read import Inputs
 from fabopt.read.faults import refuse
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.schema.topologies import TIERED
 from fabopt.workload.prediction import cluster_cents
 
 MOST_OBJECTIVES = 3
@@ -99,8 +100,23 @@ def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:
             what = f"{problem.server.id} has no price_usd, and GPUs that wait cost nothing then"
             hint = "give it one, in the catalog or a price book"
             faults.append(fault(option, "", what, one.name, hint=hint))
+        elif one.name in (PREDICTED, EFFECTIVE) and (untimed := _untimed(problem)):
+            hint = f"write topologies: [{', '.join(TIERED)}]"
+            what = f"this is not searched for over {', '.join(untimed)}"
+            faults.append(fault(option, "", what, one.name, hint=hint))
     if faults:
         raise refuse(faults)
+
+
+def _untimed(problem: Problem) -> list[str]:
+    """Families of the computing fabric that are not searched by the time of a step."""
+    return [
+        name
+        for fabric in problem.fabrics
+        if problem.needs is not None and fabric.name == problem.needs.fabric
+        for name in fabric.topologies
+        if name not in TIERED
+    ]
 
 
 def _none(inputs: Inputs, problem: Problem, place: Place, settings: Settings, clock: Clock) -> tuple[FrontPoint, ...]:

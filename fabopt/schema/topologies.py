@@ -70,6 +70,12 @@ def refused(case: Case, fabric: Fabric, topology: str) -> Iterator[Feature]:
             yield feature
 
 
+def can_be_asked(case: Case, fabric: Fabric, **keys: float) -> bool:
+    """Whether all families of a fabric can do what some other keys of it ask for."""
+    changed = fabric.model_copy(update=keys)
+    return not any(feature for name in families_of(case, fabric) for feature in refused(case, changed, name))
+
+
 def families_of(case: Case, fabric: Fabric) -> tuple[str, ...]:
     """The families to look at, in the order of ``DESIGNED``; ``any`` is all that can do what the case asks for."""
     if "any" in fabric.topologies:

@@ -7,12 +7,13 @@ from fabopt.floor import servers_per_rack
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import DirectStructure
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
+from fabopt.schema.topologies import can_be_asked
 from fabopt.units import MBPS_PER_GBPS, cents, exact
 from fabopt.verify import direct
 from fabopt.verify.bandwidth import oversubscription
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
-from fabopt.workload.allowance import needs_of
+from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 from fabopt.workload.prediction import REDUCES, Prediction, cluster_cents, gpus_below, network_of, use_of
 from fabopt.workload.timing import Network, Workload
@@ -40,7 +41,9 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     assert evidence.case.workload is not None
     limit = exact(evidence.case.workload.max_exposed_communication)
     least = least_mbps(workload, limit, reach)
-    again = needs_of(workload, _as_written(wanted, needs), limit, reach, MOST_MBPS if least is None else least, offered)
+    written = _as_written(wanted, needs)
+    figures = [name for name in FIGURES if can_be_asked(evidence.case, written, **{name: 1.0})]
+    again = needs_of(workload, written, limit, reach, MOST_MBPS if least is None else least, offered, figures)
     proof.equal("needs", needs, again)
     _equal_content(proof, wanted, needs)
     proof.note(f"{needs.min_gbps_per_gpu} Gb/s per GPU needed")
@@ -106,7 +109,9 @@ def _as_written(wanted: Fabric, needs: WorkloadNeeds) -> Fabric:
         for name in ("leaf", "spine")
     }
     bandwidth = None if "min_gbps_per_gpu" in needs.sets else wanted.min_gbps_per_gpu
-    return wanted.model_copy(update={"min_gbps_per_gpu": bandwidth, "max_oversubscription": Oversubscription(**own)})
+    figures = {name: None for name in FIGURES if name in needs.sets}
+    update = {"min_gbps_per_gpu": bandwidth, "max_oversubscription": Oversubscription(**own), **figures}
+    return wanted.model_copy(update=update)
 
 
 def _equal_content(proof: Proof, wanted: Fabric, needs: WorkloadNeeds) -> None:
@@ -114,6 +119,9 @@ def _equal_content(proof: Proof, wanted: Fabric, needs: WorkloadNeeds) -> None:
     ratios = wanted.max_oversubscription
     for name, most in needs.max_oversubscription.items():
         proof.equal(f"max_oversubscription.{name}", getattr(ratios, name), most)
+    for name in FIGURES:
+        if name in needs.sets:
+            proof.equal(name, getattr(wanted, name), figure_gbps(needs))
     if "min_gbps_per_gpu" in needs.sets:
         least = max(needs.min_gbps_per_gpu, 1 / MBPS_PER_GBPS)
         proof.equal("min_gbps_per_gpu", wanted.min_gbps_per_gpu, least)

@@ -1,21 +1,58 @@
-"""The oversubscription that a workload tolerates at each boundary, where the case leaves it open."""
+"""The oversubscription that a workload tolerates at each boundary, and figures that it needs, where the case leaves
+them open.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
-from fabopt.workload.needs import Reach, flat, most_leaf_ratio, most_spine_ratio
+from fabopt.workload.collectives import Operation
+from fabopt.workload.needs import MOST_MBPS, Reach, flat, most_leaf_ratio, most_spine_ratio
 from fabopt.workload.prediction import binding
-from fabopt.workload.timing import Workload, step_on
+from fabopt.workload.timing import DOMAIN, Workload, step_on
+
+# Of a rate in a file.
+LAST_DIGIT = Fraction(1, 10**6)
+# Figures of a fabric that are set where calls of some operation leave the scale-up domains.
+FIGURES: Mapping[str, frozenset[Operation]] = {
+    "min_alltoall_gbps_per_gpu": frozenset({"all-to-all"}),
+    "min_allreduce_gbps_per_gpu": frozenset({"all-reduce", "reduce-scatter", "all-gather"}),
+}
+
+
+def figure_gbps(needs: WorkloadNeeds) -> int | float:
+    """The figures that are set: what the most oversubscription leaves, in whole Mb/s; less the last digit, rounded.
+
+    A Clos within its ratios gives that much of uniform traffic and around a ring, so that it is a demand of other
+    families only.
+    """
+    return gbps(int((exact(needs.pod_gbps_per_gpu) - LAST_DIGIT) * MBPS_PER_GBPS))
+
+
+def figures_needed(workload: Workload, reach: Reach) -> tuple[str, ...]:
+    """Keys of the figures that calls which leave the scale-up domains take."""
+    costs = step_on(workload, flat(MOST_MBPS, reach)).costs
+    far = {one.traffic.operation for one in costs if one.place != DOMAIN}
+    return tuple(key for key, operations in FIGURES.items() if operations & far)
 
 
 def needs_of(
-    workload: Workload, fabric: Fabric, limit: Fraction, reach: Reach, least: int, offered: Fraction
+    workload: Workload,
+    fabric: Fabric,
+    limit: Fraction,
+    reach: Reach,
+    least: int,
+    offered: Fraction,
+    figures: Collection[str] = (),
 ) -> WorkloadNeeds:
-    """What a workload needs of a fabric; ``least``: Mb/s per GPU, ``offered``: what the slowest cards give."""
+    """What a workload needs of a fabric; ``least``: Mb/s per GPU, ``offered``: what the slowest cards give.
+
+    ``figures``: keys that all families of the fabric can be asked for.
+    """
     given = fabric.max_oversubscription
     own = given if isinstance(given, Oversubscription) else Oversubscription(leaf=given, spine=given)
     leaf = most_leaf_ratio(workload, limit, offered, reach) if own.leaf is None else exact(own.leaf)
@@ -23,6 +60,9 @@ def needs_of(
     up = offered / max(Fraction(1), leaf)
     sets = [] if fabric.min_gbps_per_gpu is not None else ["min_gbps_per_gpu"]
     sets += [f"max_oversubscription.{name}" for name in ("leaf", "spine") if getattr(own, name) is None]
+    if up / max(Fraction(1), spine) > 1:
+        wanted = figures_needed(workload, reach)
+        sets += [name for name in wanted if name in figures and getattr(fabric, name) is None]
     return WorkloadNeeds(
         fabric=fabric.name,
         min_gbps_per_gpu=gbps(least),

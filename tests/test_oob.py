@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from fabopt.clock import Clock, Settings
+from fabopt.errors import InputError
 from fabopt.limits import Limits
 from fabopt.problem import problem_of, with_objective
 from fabopt.schema.design import Design, Totals
@@ -235,3 +237,54 @@ def test_brute_force_of_growth(seed: int) -> None:
         return
     assert_proven(design)
     assert round(totals(design).capex_usd * 100) == truth
+
+
+def test_early_stages_have_their_own_ports() -> None:
+    # Narrow leaves of two servers: one for the first server, three and a spine for five. Out-of-band has one quiet-12
+    # from the first day on, for 5 servers, 4 switches and itself: 1 + 1 ports of switches, and 3 more later.
+    content = growing(0)[0]
+    content["stages"] = [{"name": "one", "servers": 1}, {"name": "two", "month": 12, "servers": 5}]
+    design = solved(content, parts())
+    assert_proven(design)
+    assert [stage.fabrics["compute"] for stage in design.stages] == [
+        {"leaf": 1, "spine": 0, "core": 0},
+        {"leaf": 3, "spine": 1, "core": 0},
+    ]
+    rows = [row for row in design.fabrics[1].links if row.attachment == "switches"]
+    assert {row.stages: row.count for row in rows} == {("one",): 2, ("two",): 3}
+    patches = [row.quantity for row in design.bom if row.id == "patch"]
+    assert patches == [1 + 2, 4 + 3]
+
+
+def all_at_first(content: Json) -> None:
+    for row in content["fabrics"][1]["links"]:
+        row["stages"] = ["one"] if row["attachment"] == "switches" else row["stages"]
+
+
+def one_port_earlier(content: Json) -> None:
+    one, two = (row for row in content["fabrics"][1]["links"] if row["attachment"] == "switches")
+    one["count"], two["count"] = one["count"] + 1, two["count"] - 1
+
+
+def one_early_switch_more(content: Json) -> None:
+    content["fabrics"][0]["growth"][0]["leaves"] += 1
+
+
+@pytest.mark.parametrize("change", [all_at_first, one_port_earlier, one_early_switch_more])
+def test_ports_of_another_stage_are_found(change: Callable[[Json], None]) -> None:
+    content = growing(0)[0]
+    content["stages"] = [{"name": "one", "servers": 1}, {"name": "two", "month": 12, "servers": 5}]
+    made = solved(content, parts()).model_dump(mode="json", by_alias=True)
+    change(made)
+    checks = verify(Design.model_validate_json(json.dumps(made)))
+    assert "oob_covers_boxes" in [check.name for check in checks if not check.ok]
+
+
+def test_ports_by_stage_are_not_for_cases() -> None:
+    given = {"name": "gateways", "ports": 2, "adds": [1, 1], "buys": "none"}
+    with pytest.raises(InputError) as refused:
+        inputs(case(COMPUTE | {"attachments": [given]}), parts())
+    assert str(refused.value) == (
+        "case: fabrics[0].attachments[0].adds: is filled in by fabopt; found [1, 1]; attachments are there from the "
+        "first stage on"
+    )

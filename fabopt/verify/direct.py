@@ -50,10 +50,11 @@ def switches_form_network(proof: Proof, fabric: FabricEvidence) -> None:
 def flow_carries_demand(proof: Proof, fabric: FabricEvidence) -> None:
     """Bisection and uniform all-to-all of every GPU are its injection over the most oversubscription, at least.
 
-    Source: case file, ``max_oversubscription``; docs/formulation.md, direct networks.
+    What the switches carry counts, so that a ratio below 1 can ask for more than a card takes. Source: case file, ``max_oversubscription``; docs/formulation.md, direct networks.
     """
     wanted = fabric.injection / fabric.oversubscription_limits["leaf"]
-    for what, rate in (("bisection", bisection(fabric)), ("all-to-all", all_to_all(fabric))):
+    for what, port_mbps in (("bisection", _cut(fabric)), ("all-to-all", _spread(fabric))):
+        rate = port_mbps * _ports_of_gpu(fabric)
         shown = f"{what} {_shown(rate)} of {_shown(wanted)} Gb/s per GPU demanded"
         proof.holds(rate >= wanted, shown)
         proof.note(shown)
@@ -70,21 +71,34 @@ def oversubscription(fabric: FabricEvidence) -> Fraction:
 
 
 def bisection(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU: any x of Q switches have links of ``flow x (Q - x)`` to the others, for at most d x ports."""
-    mesh, ports = mesh_of(fabric), fabric.clos.most_endpoints
-    return _of_gpu(fabric, mesh.flow * fabric.up("leaf").port_mbps * mesh.switches / (2 * ports))
+    """Mb/s per GPU, at most what a port and a card take."""
+    return _of_gpu(fabric, _cut(fabric))
 
 
 def all_to_all(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU: two switches have at most d^2 of the E (E - 1) ordered pairs of ports."""
+    """Mb/s per GPU, at most what a port and a card take."""
+    return _of_gpu(fabric, _spread(fabric))
+
+
+def _cut(fabric: FabricEvidence) -> Fraction:
+    """Mb/s per port: any x of Q switches have links of ``flow x (Q - x)`` to the others, for at most d x ports."""
+    mesh, ports = mesh_of(fabric), fabric.clos.most_endpoints
+    return mesh.flow * fabric.up("leaf").port_mbps * mesh.switches / (2 * ports)
+
+
+def _spread(fabric: FabricEvidence) -> Fraction:
+    """Mb/s per port: two switches have at most d^2 of the E (E - 1) ordered pairs of ports."""
     ports = fabric.clos.most_endpoints
     endpoints = fabric.evidence.servers * fabric.clos.ports_per_server
-    return _of_gpu(fabric, mesh_of(fabric).flow * fabric.up("leaf").port_mbps * max(1, endpoints - 1) / ports**2)
+    return mesh_of(fabric).flow * fabric.up("leaf").port_mbps * max(1, endpoints - 1) / ports**2
+
+
+def _ports_of_gpu(fabric: FabricEvidence) -> Fraction:
+    return Fraction(fabric.made.planes * fabric.clos.ports_per_server, fabric.evidence.sharers)
 
 
 def _of_gpu(fabric: FabricEvidence, port_mbps: Fraction) -> Fraction:
-    ports = fabric.made.planes * fabric.clos.ports_per_server
-    rate = min(port_mbps, Fraction(fabric.nic_lane.port_mbps)) * ports / fabric.evidence.sharers
+    rate = min(port_mbps, Fraction(fabric.nic_lane.port_mbps)) * _ports_of_gpu(fabric)
     return min(fabric.injection, rate)
 
 

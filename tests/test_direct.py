@@ -123,6 +123,19 @@ def test_demands_on_figures_hold() -> None:
     assert made.fabrics[0].metrics.max_switch_hops == 2
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_ratio_below_one_asks_for_more_than_cards_take(family: str) -> None:
+    """As uplinks of a Clos may: 5/2 of the injection cost no less than the injection, and are proven."""
+    capex = []
+    for ratio in (1, 0.4):
+        made = small.solved(small.case(ANY | {"topologies": [family], "max_oversubscription": ratio}, servers=4))
+        small.assert_proven(made)
+        assert made.totals is not None
+        assert made.fabrics[0].metrics.bisection_gbps_per_gpu <= made.fabrics[0].metrics.injection_gbps_per_gpu
+        capex.append(made.totals.capex_usd)
+    assert capex[0] <= capex[1]
+
+
 def test_the_ratio_that_would_do_is_told() -> None:
     """On switches with 8 ports, 20 servers have no HyperX at 1:1; at 4/3 they have one, and at 1% less none."""
     parts = small.catalog()

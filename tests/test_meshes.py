@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -97,12 +97,14 @@ def test_hops_are_between_switches_with_servers() -> None:
     assert (DragonflyKin().hops(numbers, 3), DragonflyKin().hops(numbers, 4)) == (3, 4)
 
 
-@pytest.mark.parametrize("numbers", [(3, 3, 1, 2), (2, 4, 1, 3), (3, 4, 1, 3), (2, 3, 1, 4)])
-def test_hops_without_some_of_the_last_group(numbers: tuple[int, ...]) -> None:
-    """From the first group alone they are those of all pairs, however many of the last group have servers."""
-    mesh = Dragonfly(*numbers)
-    for used in range(mesh.switches - mesh.group + 1, mesh.switches + 1):
-        assert DragonflyKin().hops(np.array(numbers), used) == longest_path(mesh, range(used), used)
+@pytest.mark.parametrize("a", [2, 3, 4, 5])
+def test_hops_without_some_of_the_last_group(a: int) -> None:
+    """By arithmetic or from the first group alone they are those of all pairs, whatever of the last group is used."""
+    for groups, n in product(range(2, 8), range(1, a + 3)):
+        numbers = (a, groups, 1, n * (groups - 1))
+        mesh = Dragonfly(*numbers)
+        for used in range(mesh.switches - a + 1, mesh.switches + 1):
+            assert DragonflyKin().hops(np.array(numbers), used) == longest_path(mesh, range(used), used), numbers
 
 
 @pytest.mark.parametrize(("kin", "numbers", "mesh"), SMALL, ids=lambda one: str(one) if isinstance(one, tuple) else "")

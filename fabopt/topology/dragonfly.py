@@ -18,8 +18,9 @@ from fabopt.schema.design import DragonflyStructure
 from fabopt.topology.direct.nets import Floats, Ints, Load, Net, moore_mean, rounded_up
 from fabopt.topology.needs import ceil_of
 
-# Switches of a local, a global and a local link.
+# Switches of a local, a global and a local link; of the farthest two of a network whose pairs of groups have a links.
 LONGEST_PATH = 4
+SHORTEST_PATH = 3
 
 
 class DragonflyKin:
@@ -33,13 +34,14 @@ class DragonflyKin:
 
         With a of them every switch has one to each other group, and three switches are on the longest path.
         """
-        a = np.arange(2, min(most_ports + 1, leaves) + 1)
+        hops = LONGEST_PATH if load.most_hops is None else load.most_hops
+        a = np.arange(2, (min(most_ports + 1, leaves) if hops >= SHORTEST_PATH else 1) + 1)
         groups = ceil_of(leaves, a)
         a, groups = a[groups >= 2], groups[groups >= 2]
         switches = a * groups
         n = load.links(switches, a**2, 1)
         fewest = fewest_local(load, a, groups, n)
-        nearer = load.most_hops is not None and load.most_hops < LONGEST_PATH
+        nearer = hops < LONGEST_PATH
         tries = np.where(fewest > 1, a, 1)
         rows, n = _more_global(a, groups, n, np.maximum(tries, a + 1 - n) if nearer else tries)
         a, groups, fewest = a[rows], groups[rows], fewest[rows]
@@ -124,11 +126,22 @@ def net_of(a: Ints, groups: Ints, local: Ints, n: Ints) -> Net:
 
 @lru_cache(maxsize=1024)
 def _longest(numbers: tuple[int, ...], used: int) -> int:
-    """Switches on the longest shortest path between used ones: from the first group, for all groups are alike.
+    """Switches on the longest shortest path between used ones: 3 or 4, by search of the graph where need be.
 
-    Only the last group has others. Three groups or more have, without it, two at every distance in their ring.
+    The n links of two groups X and Y are at n switches of each, in turn. With n >= a there is always a way over a local
+    and a global link; one link alone joins a switch of X to one of Y at most. With n < a, switches without one reach
+    only those of Y that have one, or over a third group: h (h - 1) switches in all, h being their global links.
     """
     a, groups, _, outside = numbers
+    n, most = outside // (groups - 1), int(ceil_of(outside, a))
+    if n >= a:
+        return SHORTEST_PATH
+    if groups == 2:
+        return SHORTEST_PATH if used - a <= n else LONGEST_PATH
+    # of the groups that a switch has no link to, the last one may be partly used
+    if most * (most - 1) < (groups - 2 - most) * (a - n):
+        return LONGEST_PATH
+    # all groups are alike, and without the last one, three or more have two at every distance in their ring
     return longest_path(Dragonfly(a, groups, 1, outside), range(a), used)
 
 

@@ -55,10 +55,12 @@ def switches_form_network(proof: Proof, fabric: FabricEvidence) -> None:
 def flow_carries_demand(proof: Proof, fabric: FabricEvidence) -> None:
     """Bisection and uniform all-to-all of every GPU are its injection over the most oversubscription, at least.
 
-    Source: case file, ``max_oversubscription``; docs/formulation.md, direct networks.
+    What the network carries counts, so that a ratio below 1 can ask for more than a card takes. Source: case file,
+    ``max_oversubscription``; docs/formulation.md, direct networks.
     """
     wanted = fabric.injection / fabric.oversubscription_limits["leaf"]
-    for what, rate in (("bisection", bisection(fabric)), ("all-to-all", all_to_all(fabric))):
+    for what, endpoint_mbps in (("bisection", _cut(fabric)), ("all-to-all", _spread(fabric))):
+        rate = endpoint_mbps * _endpoints_of_gpu(fabric)
         shown = f"{what} {_shown(rate)} of {_shown(wanted)} Gb/s per GPU demanded"
         proof.holds(rate >= wanted, shown)
         proof.note(shown)
@@ -77,18 +79,27 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
 
 
 def bisection(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU, of the worst cut into halves."""
-    endpoint = 1 if fabric.is_switchless else fabric.clos.most_endpoints
-    return _of_gpu(fabric, mesh_of(fabric).cut(endpoint, _speeds(fabric)))
+    """Mb/s per GPU, of the worst cut into halves, at most what a port and a card take."""
+    return _of_gpu(fabric, _cut(fabric))
 
 
 def all_to_all(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU, of traffic that every endpoint spreads evenly over all others."""
-    mesh, speeds = mesh_of(fabric), _speeds(fabric)
+    """Mb/s per GPU, of traffic that every endpoint spreads evenly over all others, at most what a port and a card take."""
+    return _of_gpu(fabric, _spread(fabric))
+
+
+def _cut(fabric: FabricEvidence) -> Fraction:
+    """Mb/s of an endpoint: a port of a server, or a server that is joined to others itself."""
+    endpoints = 1 if fabric.is_switchless else fabric.clos.most_endpoints
+    return mesh_of(fabric).cut(endpoints, _speeds(fabric))
+
+
+def _spread(fabric: FabricEvidence) -> Fraction:
+    """Mb/s of an endpoint, as ``_cut``."""
+    mesh, speeds, servers = mesh_of(fabric), _speeds(fabric), fabric.evidence.servers
     if fabric.is_switchless:
-        return _of_gpu(fabric, mesh.spread(1, fabric.evidence.servers, speeds))
-    endpoints = fabric.evidence.servers * fabric.clos.ports_per_server
-    return _of_gpu(fabric, mesh.spread(fabric.clos.most_endpoints, endpoints, speeds))
+        return mesh.spread(1, servers, speeds)
+    return mesh.spread(fabric.clos.most_endpoints, servers * fabric.clos.ports_per_server, speeds)
 
 
 def _speeds(fabric: FabricEvidence) -> list[int]:
@@ -98,12 +109,14 @@ def _speeds(fabric: FabricEvidence) -> list[int]:
     return [fabric.up(role).port_mbps for role, _ in mesh_of(fabric).tiers]
 
 
-def _of_gpu(fabric: FabricEvidence, port_mbps: Fraction) -> Fraction:
-    """What a GPU gets of what an endpoint gets: a port of a server, or a server that is joined to others itself."""
-    if fabric.is_switchless:
-        return min(fabric.injection, port_mbps / fabric.evidence.sharers)
-    ports = fabric.made.planes * fabric.clos.ports_per_server
-    rate = min(port_mbps, Fraction(fabric.nic_lane.port_mbps)) * ports / fabric.evidence.sharers
+def _endpoints_of_gpu(fabric: FabricEvidence) -> Fraction:
+    ports = 1 if fabric.is_switchless else fabric.made.planes * fabric.clos.ports_per_server
+    return Fraction(ports, fabric.evidence.sharers)
+
+
+def _of_gpu(fabric: FabricEvidence, endpoint_mbps: Fraction) -> Fraction:
+    top = endpoint_mbps if fabric.is_switchless else Fraction(fabric.nic_lane.port_mbps)
+    rate = min(endpoint_mbps, top) * _endpoints_of_gpu(fabric)
     return min(fabric.injection, rate)
 
 

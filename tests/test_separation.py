@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from fabopt import optimize
+from fabopt.choosing import Tried, cheapest, without_design
 from fabopt.errors import InputError
+from fabopt.optimum import Optimum
 from fabopt.problem import problem_of
 from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Design
+from fabopt.separation import combinations
 from fabopt.verify import verify, verify_wiring
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
@@ -215,18 +218,33 @@ def test_isolation_bounds_the_choice() -> None:
     assert any("separation shared left out" in note for note in design.notes)
 
 
+def tried(content: Json, *outcomes: tuple[str, int | None]) -> list[Tried]:
+    """Combinations of a case, each with a verdict and a value; the bound of a value is ten less."""
+    inputs = inputs_from_objects(content, parts())
+    cases = combinations(inputs.case, inputs.catalog.servers[0])
+    return [
+        Tried(one, problem_of(one, inputs.catalog), Optimum(verdict, value=value, bound=value and value - 10))
+        for one, (verdict, value) in zip(cases, outcomes, strict=True)
+    ]
+
+
 def test_of_equal_costs_the_most_separation_is_taken() -> None:
-    # with all prices at nothing every separation costs the same
-    content = parts()
-    for kind in ("switches", "nics", "transceivers"):
-        for product in content[kind]:
-            product["price_usd"] = 0
-    for kind in ("cables", "fibres"):
-        for product in content[kind]:
-            for length in product["lengths"]:
-                length["price_usd"] = 0
-    assert picked(solved(case("any"), content)) == "physical"
-    assert picked(solved(case("any", isolation="none") | {"objective": "power_w"}, content)) in WAYS
+    best = cheapest(tried(case("any"), ("optimal", 100), ("optimal", 100), ("optimal", 100)))
+    assert best is not None and best.case.fabrics[1].separation == "physical"
+    best = cheapest(tried(case("any"), ("optimal", 101), ("optimal", 100), ("optimal", 100)))
+    assert best is not None and best.case.fabrics[1].separation == "logical"
+
+
+def test_a_choice_is_optimal_only_if_all_are_decided() -> None:
+    best = cheapest(tried(case("any"), ("optimal", 100), ("infeasible", None), ("optimal", 120)))
+    assert best is not None and best.optimum.verdict == "optimal"
+    # what is not decided may be as low as its bound: 95 - 10
+    best = cheapest(tried(case("any"), ("optimal", 90), ("infeasible", None), ("feasible", 95)))
+    assert best is not None and (best.optimum.verdict, best.optimum.value, best.optimum.bound) == ("feasible", 90, 80)
+    best = cheapest(tried(case("any"), ("optimal", 100), ("unknown", None), ("optimal", 120)))
+    assert best is not None and (best.optimum.verdict, best.optimum.bound) == ("feasible", None)
+    none = tried(case("any"), ("infeasible", None), ("unknown", None), ("infeasible", None))
+    assert cheapest(none) is None and without_design(none).verdict == "unknown"
 
 
 def test_a_choice_for_two_fabrics_is_made_together() -> None:
@@ -263,7 +281,7 @@ def refused(content: Json, products: Json | None = None) -> str:
         ({"protocol": "infiniband"}, "fabrics[1].protocol: its host `compute` speaks ethernet; found 'infiniband'"),
         ({"planes": 2}, "fabrics[1].planes: a logical fabric has one plane"),
         ({"min_bisection_gbps_per_gpu": 1}, "fabrics[1].min_bisection_gbps_per_gpu: a fabric on the switches of an"),
-        ({"role": "oob"}, "fabrics[1].separation: role oob is physical, it cannot be logical; found 'logical'"),
+        ({"role": "oob"}, "fabrics[1].separation: role oob cannot be logical, it is physical; found 'logical'"),
     ],
 )
 def test_what_a_logical_fabric_cannot_be(changes: Json, text: str) -> None:

@@ -79,8 +79,8 @@ def _logical(problem: Problem) -> Iterator[Conflict]:
                 limit=f"fabrics.{guest.name}.nics",
                 value=shown,
                 needed=wanted,
-                detail=f"a leaf has one speed of ports to servers: cards that give {guest.name} its bandwidth, with "
-                f"one port a cage, have ports of {shown} Gb/s, those of its host {host.name} {wanted}; "
+                detail=f"a leaf has one speed of ports to servers: cards that give {guest.name} its bandwidth, a port "
+                f"a cage, have ports of {shown} Gb/s, those of its host {host.name} {wanted}; "
                 f"{sum_of_cards(problem)}",
             )
 

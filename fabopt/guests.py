@@ -32,7 +32,7 @@ def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[
         hosts = tuple(one for one in fabric.nics.get(protocol, ()) if one.topology == HOST_FAMILY and not one.apart)
         speeds = {one.port.lane.port_mbps for one in hosts}
         taken = min((_slots(one) for one in hosts), default=0)
-        options = [_options(guest, protocol, len(fabric.guests) == 1, prune) for guest in fabric.guests]
+        options = [_options(guest, protocol, guest is fabric.guests[-1], prune) for guest in fabric.guests]
         for chosen in product(*options):
             if taken + sum(_slots(one) for one in chosen) > problem.nic_slots:
                 continue
@@ -49,21 +49,22 @@ def _slots(nic: NicOption) -> int:
     return 0 if nic.item is None else nic.cards
 
 
-def _options(guest: Guest, protocol: str, alone: bool, prune: bool) -> Sequence[NicOption]:
+def _options(guest: Guest, protocol: str, last: bool, prune: bool) -> Sequence[NicOption]:
     """Cards for a logical fabric. Of two with the same ports the cheaper one is as good; of two that differ in number
-    of ports the one with fewer, if no other logical fabric's ports are dealt after them (``alone``).
+    of ports the one with fewer, if no other logical fabric's ports are dealt after them (``last``): every leaf then has
+    what it has with more, or less.
     """
     options = guest.nics.get(protocol, ())
     if not prune:
         return options
-    return [one for one in options if not any(_beats(other, one, alone) for other in options if other is not one)]
+    return [one for one in options if not any(_beats(other, one, last) for other in options if other is not one)]
 
 
-def _beats(one: NicOption, other: NicOption, alone: bool) -> bool:
+def _beats(one: NicOption, other: NicOption, last: bool) -> bool:
     if one.port is not other.port:
         return False
     mine, theirs = (one.ports_per_server, *_numbers(one)), (other.ports_per_server, *_numbers(other))
-    if not alone and mine[0] != theirs[0]:
+    if not last and mine[0] != theirs[0]:
         return False
     return all(a <= b for a, b in zip(mine, theirs, strict=True)) and (mine != theirs or _key(one) < _key(other))
 

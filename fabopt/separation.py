@@ -62,7 +62,7 @@ def hindrances(fabric: Fabric, case: Case, server: Server, way: Way) -> Iterator
         return
     if fabric.role not in SHARERS:
         hint = f"a fabric of role {' or '.join(SHARERS)} can"
-        yield Hindrance("separation", f"role {fabric.role} is physical, it cannot be {way}", way, hint)
+        yield Hindrance("separation", f"role {fabric.role} cannot be {way}, it is physical", way, hint)
         return
     yield from _of_host(fabric, case, way)
     for number, stage in enumerate(case.stages or ()):

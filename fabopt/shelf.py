@@ -48,7 +48,8 @@ def shelf_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = Fal
 def _named_ids(case: Case) -> frozenset[str]:
     named = {case.server}
     for fabric in case.fabrics:
-        for chosen in (fabric.nics, fabric.switches.leaf, fabric.switches.spine, fabric.switches.core):
+        logical = (one.nics for one in fabric.carries if one.separation == "logical")
+        for chosen in (fabric.nics, *logical, fabric.switches.leaf, fabric.switches.spine, fabric.switches.core):
             if not isinstance(chosen, str):
                 named.update(chosen)
     return frozenset(named)

@@ -84,7 +84,7 @@ def bisection(fabric: FabricEvidence) -> Fraction:
 
 
 def all_to_all(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU, of traffic that every endpoint spreads evenly over all others, at most what a port and a card take."""
+    """Mb/s per GPU, of traffic that every endpoint spreads evenly over all others, at most what a card takes."""
     return _of_gpu(fabric, _spread(fabric))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from fabopt.schema.case import Fabric
+from fabopt.units import MBPS_PER_GBPS, plain_fraction
 from fabopt.verify.choices import allows, offered, priced
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
@@ -39,7 +40,7 @@ def logical_fabrics(evidence: Evidence) -> Iterator[LogicalEvidence]:
     """Every logical fabric of the file."""
     for fabric in evidence.fabrics:
         for one in fabric.made.logical:
-            update = {"name": one.name, "role": one.role, "nic": one.nic, "logical": ()}
+            update = {"name": one.name, "role": one.role, "nic": one.nic, "logical": (one,)}
             yield LogicalEvidence(evidence, fabric.made.model_copy(update=update))
 
 
@@ -73,8 +74,8 @@ def isolation_is_kept(proof: Proof, evidence: Evidence) -> None:
 def logical_cards_are_allowed(proof: Proof, fabric: LogicalEvidence) -> None:
     """The cards of a logical fabric are among those that the case allows, with one port in each cage.
 
-    Chosen ones have a price and a power figure, and are at the end of their life only if the case names them. Source:
-    case file, ``nics``.
+    Chosen ones have a price and a power figure, and are at the end of their life only if the case names them; the file
+    says what they give a GPU. Source: case file, ``nics``.
     """
     made = fabric.made.nic
     if fabric.built_in:
@@ -83,4 +84,6 @@ def logical_cards_are_allowed(proof: Proof, fabric: LogicalEvidence) -> None:
         offered(proof, f"NIC {made.id}", fabric.wanted.nics, made.id, fabric.nic.end_of_life)
         priced(proof, made.id, fabric.nic.price_usd, fabric.nic.power_w)
     proof.equal(f"ports in a cage of {made.id}", fabric.nic_lane.ports, 1)
+    injection = plain_fraction(fabric.injection / MBPS_PER_GBPS)
+    proof.equal("injection_gbps_per_gpu", fabric.made.logical[0].injection_gbps_per_gpu, injection)
     proof.note(f"{made.per_server} x {made.id}")

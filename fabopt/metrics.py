@@ -14,6 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from fabopt.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.schema.case import Failing
 from fabopt.schema.design import Failure, Metrics
@@ -129,7 +131,9 @@ def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) ->
         return direct.bandwidth_left(design, gpus, failed, count)
     if isinstance(design, Direct):
         raise ValueError(f"failures of a {type(design).__name__} are not looked at")
-    return Fraction(bandwidth_left(design.parts, design.shape, design.down_ports, gpus, failed, count))
+    left = bandwidth_left(design.parts, design.shape, design.down_ports, gpus, failed, count)
+    assert not isinstance(left, np.ndarray)
+    return left
 
 
 def failures_left(design: Clos | Direct, gpus: int, asked: Sequence[tuple[Failing, int]]) -> tuple[Failure, ...]:

@@ -24,7 +24,7 @@ from fabopt.wiring.model import KINDS
 from tests.brute_logical import least
 from tests.brute_parts import Json
 from tests.random_cases import Dice, a_catalog
-from tests.small import catalog, solved
+from tests.small import assert_proven, catalog, solved
 
 WAYS = ("physical", "logical", "shared")
 

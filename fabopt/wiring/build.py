@@ -5,8 +5,7 @@ The same file always gives the same wiring. docs/formulation.md, "Wiring", state
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,26 +23,13 @@ from fabopt.wiring.assembly import Carries, Way, way_of
 from fabopt.wiring.attachments import LeafCages, head_of, in_cages, lanes_of, place_attachments
 from fabopt.wiring.boxes import Box, fabric_boxes, server_boxes, table_of
 from fabopt.wiring.cages import at_slots, down_cages, first_cage, up_cages
-from fabopt.wiring.join import UNMADE, Cabled, Jackets, Share, deal, jackets
-from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Links, Modules, Wires, Wiring
+from fabopt.wiring.join import UNMADE, Cabled, Share, deal, jackets
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Wiring
 from fabopt.wiring.numbers import Cards, Numbers, cards_before, logical_before
 from fabopt.wiring.runs import Runs
+from fabopt.wiring.tables import Wired, tables_of
 
 NO_MEDIUM = "none"
-# A box, and the number of a cage of it.
-_Place = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class _Wired:
-    """Kinds of links of a fabric whose wires were made together."""
-
-    fabric: int
-    parts: tuple[Cabled, ...]
-    ways: tuple[Way, ...]
-    way: Ints
-    jackets: Jackets
-    lent: Lent | None = None
 
 
 class _NearEnd(NamedTuple):
@@ -71,13 +57,13 @@ def wiring_of(design: Design) -> Wiring:
         boxes.extend(fabric_boxes(numbers))
     devices = table_of(boxes)
     runs = Runs(embedded, devices)
-    wired: list[_Wired] = []
+    wired: list[Wired] = []
     logical = logical_before(fabrics)
     for index, before in enumerate(cards_before(fabrics)):
         wired += _Plan(fabrics[index], index, starts[index], boxes, runs, before, logical).wired()
     names = tuple(fabric.name for fabric in design.fabrics)
     protocols = tuple(fabric.protocol for fabric in design.fabrics)
-    return Wiring(names, protocols, devices, _links(wired), _wires(wired), _modules(wired), _lent(wired))
+    return Wiring(names, protocols, devices, *tables_of(wired))
 
 
 class _Plan:
@@ -101,7 +87,7 @@ class _Plan:
         self.classes_m = () if floor is None else tuple(float(one) for one in floor.length_classes_m)
         self.first: dict[str, int] = {role: start + made.index(role) for role in dict.fromkeys(made)}
 
-    def wired(self) -> Iterable[_Wired]:
+    def wired(self) -> Iterable[Wired]:
         """Server and attachment links, then those between switches; or those between servers alone."""
         if isinstance(self.numbers.made.structure, SwitchlessStructure):
             yield from self._servers_joined(self.numbers.made.structure)
@@ -114,7 +100,7 @@ class _Plan:
         if self.numbers.mesh is not None:
             yield from self._meshed(self.numbers.mesh)
 
-    def _meshed(self, mesh: Mesh) -> Iterable[_Wired]:
+    def _meshed(self, mesh: Mesh) -> Iterable[Wired]:
         """Links between equal switches, scope by scope: each has its own cages, together the last of their group."""
         tier, switch = self.numbers.made.tiers[-1], self._switch(self.numbers.made.tiers[-1].role)
         if tier.up is None:
@@ -128,7 +114,7 @@ class _Plan:
             yield self._scope(scope, joined[scope], slots[scope], first, lanes)
             first += own
 
-    def _servers_joined(self, structure: SwitchlessStructure) -> Iterable[_Wired]:
+    def _servers_joined(self, structure: SwitchlessStructure) -> Iterable[Wired]:
         """Links between servers, dimension by dimension: each takes the next ports of a server's cards."""
         first, torus = 0, Torus(structure.sides, structure.links_per_pair)
         for scope, links in zip(torus.scopes, structure.links_per_pair, strict=True):
@@ -137,7 +123,7 @@ class _Plan:
             yield self._between_servers(scope, pairs, Slots(ahead, ahead + links))
             first += 2 * links
 
-    def _between_servers(self, scope: str, pairs: Pairs, ports: Slots) -> _Wired:
+    def _between_servers(self, scope: str, pairs: Pairs, ports: Slots) -> Wired:
         nic = self.numbers.made.nic
         lanes = parse_split(nic.split).ports
         rows = self._rows("server", "server", scope=scope)
@@ -151,9 +137,9 @@ class _Plan:
             *cards[1],
         )  # fmt: skip
         deal(cabled, self._shares(rows, ways, (lanes, lanes)), self.classes_m)
-        return _Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
+        return Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
 
-    def _scope(self, scope: str, pairs: Pairs, slots: Slots, first: int, lanes: int) -> _Wired:
+    def _scope(self, scope: str, pairs: Pairs, slots: Slots, first: int, lanes: int) -> Wired:
         tier, planes = self.numbers.made.tiers[-1], self.numbers.clos.planes
         rows = self._rows(tier.role, tier.role, scope=scope)
         ways = [way_of(self.numbers.embedded, row, lanes, lanes) for row in rows]
@@ -166,7 +152,7 @@ class _Plan:
             KINDS.index(scope), a, none, none, near, b, far, float(tier.gbps_up), run_m, ways, none.copy(), stage
         )
         deal(cabled, self._shares(rows, ways, (lanes, lanes)), self.classes_m)
-        return _Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
+        return Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
 
     def _rows(self, near: str, far: str, attachment: str | None = None, scope: str | None = None) -> list[LinkRow]:
         rows, wanted = self.numbers.made.links, (near, far, attachment, scope)
@@ -181,7 +167,7 @@ class _Plan:
     def _switch(self, role: str) -> Switch:
         return self.numbers.embedded.part(self._tier(role).id, Switch)
 
-    def _between(self, below: str, above: str) -> _Wired:
+    def _between(self, below: str, above: str) -> Wired:
         kind = f"{below}-{above}"
         lower, upper = self._tier(below), self._tier(above)
         if lower.up is None:
@@ -201,7 +187,7 @@ class _Plan:
         )
         deal(cabled, self._shares(rows, ways, lanes), self.classes_m)
         lent = self._lent(joints, upper) if below == "leaf" else None
-        return _Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way), lent)
+        return Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way), lent)
 
     def _lent(self, joints: Joints, spine: TierUse) -> Lent | None:
         """Where uplinks are plugged in before their spine is there."""
@@ -216,13 +202,13 @@ class _Plan:
         at = down_cages(switch, spine.down, found.slot)
         return Lent(found.link, found.first, found.last, found.spine + self.first["spine"], at.cage, at.lane)
 
-    def _down(self) -> _Wired:
+    def _down(self) -> Wired:
         servers = self._servers()
         parts = [servers, *self._attached(servers)]
         ways = [way for part in parts for way in part.ways]
         offsets = np.cumsum([0, *(len(part.ways) for part in parts)]).tolist()
         way = np.concatenate([part.way + offset for part, offset in zip(parts, offsets, strict=False)])
-        return _Wired(self.fabric, tuple(parts), tuple(ways), way, jackets(parts, ways, way))
+        return Wired(self.fabric, tuple(parts), tuple(ways), way, jackets(parts, ways, way))
 
     def _servers(self) -> Cabled:
         numbers, tier = self.numbers, self._tier("leaf")
@@ -344,116 +330,3 @@ def _by_box(one: Attachment, own: Ints) -> tuple[Ints, Ints, Ints]:
 def _padding(ways: Sequence[Way]) -> int:
     """Links that share a wire because they join the same two boxes; 1 where several ways are mixed in whole cages."""
     return ways[0].ports if len(ways) == 1 and ways[0].carries is Carries.PAIR else 1
-
-
-def _lent(wired: Sequence[_Wired]) -> Lent:
-    """All times for which links are elsewhere, with the links' rows over all fabrics."""
-    columns: list[list[Ints]] = []
-    start = 0
-    for one in wired:
-        if one.lent is not None:
-            columns.append([one.lent.link + start, *(getattr(one.lent, each.name) for each in fields(Lent)[1:])])
-        start += sum(len(part) for part in one.parts)
-    if not columns:
-        return Lent(*(np.array([], dtype=np.int64) for _ in fields(Lent)))
-    return Lent(*(np.concatenate(column) for column in zip(*columns, strict=True)))
-
-
-def _links(wired: Sequence[_Wired]) -> Links:
-    """All links, fabric by fabric, kind by kind."""
-    columns: list[list[Ints]] = []
-    start = 0
-    for one in wired:
-        at = 0
-        for part in one.parts:
-            wire = one.jackets.wire[at : at + len(part)]
-            size = len(part)
-            columns.append([
-                np.full(size, one.fabric), np.full(size, part.kind), part.a, part.a_card, part.a_card_port,
-                *part.near, part.b, *part.far, np.where(wire >= 0, wire + start, NOTHING), np.full(size, part.gbps),
-                part.stage,
-                *(np.full(size, NOTHING) if end is None else end for end in (part.b_card, part.b_card_port)),
-            ])  # fmt: skip
-            at += size
-        start += len(one.jackets.part)
-    return Links(*(np.concatenate(column) for column in zip(*columns, strict=True)))
-
-
-def _wires(wired: Sequence[_Wired]) -> Wires:
-    """All wires, numbered in the order of their first links."""
-    total = sum(len(one.jackets.part) for one in wired)
-    digits = max(5, len(str(total)))
-    kinds, media, near_heads, far_heads, near_modules, far_modules = [], [], [], [], [], []
-    for one in wired:
-        kind = np.concatenate([np.full(len(part), part.kind) for part in one.parts])
-        kinds.append(kind[one.jackets.first])
-        made = [one.ways[number] for number in one.jackets.way.tolist()]
-        media += [way.medium for way in made]
-        near_heads += [way.near_heads for way in made]
-        far_heads += [way.far_heads for way in made]
-        near_modules += [one.ways[number].near_module for number in one.way[one.jackets.first].tolist()]
-        far_modules += [way.far_module for way in made]
-    return Wires(
-        [f"C{number + 1:0{digits}d}" for number in range(total)],
-        np.concatenate([np.full(len(one.jackets.part), one.fabric) for one in wired]),
-        np.concatenate(kinds),
-        [part for one in wired for part in one.jackets.part],
-        np.concatenate([one.jackets.length_m for one in wired]),
-        np.concatenate([one.jackets.run_m for one in wired]),
-        media,
-        np.array(near_heads, dtype=np.int64),
-        np.array(far_heads, dtype=np.int64),
-        near_modules,
-        far_modules,
-        np.concatenate([one.jackets.stage for one in wired]),
-    )
-
-
-class _End(NamedTuple):
-    """One end of links of one kind, link by link; ``modules``: what each way has in a cage there."""
-
-    device: Ints
-    cage: Ints
-    way: Ints
-    stage: Ints
-    modules: Sequence[str]
-
-
-def _modules(wired: Sequence[_Wired]) -> Modules:
-    """Every module that is bought, cage by cage; where several kinds of links share a cage it is there once."""
-    found: dict[_Place, tuple[str, int]] = {}
-    earliest: dict[_Place, int] = {}
-    for one in wired:
-        for end in _ends(one):
-            for place, module, stage in _cages(end):
-                earliest[place] = min(stage, earliest.get(place, stage))
-                if module:
-                    found.setdefault(place, (module, one.fabric))
-    taken = sorted(found)
-    return Modules(
-        np.array([device for device, _ in taken], dtype=np.int64),
-        np.array([cage for _, cage in taken], dtype=np.int64),
-        [found[place][0] for place in taken],
-        np.array([found[place][1] for place in taken], dtype=np.int64),
-        np.array([earliest[place] for place in taken], dtype=np.int64),
-    )
-
-
-def _ends(one: _Wired) -> Iterator[_End]:
-    """Both ends of each kind of links that was wired."""
-    at = 0
-    for part in one.parts:
-        way = one.way[at : at + len(part)]
-        yield _End(part.a, part.near.cage, way, part.stage, [each.near_module for each in one.ways])
-        yield _End(part.b, part.far.cage, way, part.stage, [each.far_module for each in one.ways])
-        at += len(part)
-
-
-def _cages(end: _End) -> Iterator[tuple[_Place, str, int]]:
-    """Every cage of an end: its place, the module that its first link has there, and the stage of its earliest."""
-    places, first, cage = np.unique(np.stack([end.device, end.cage]), axis=1, return_index=True, return_inverse=True)
-    earliest = np.full(len(first), np.iinfo(np.int64).max)
-    np.minimum.at(earliest, cage.ravel(), end.stage)
-    modules = [end.modules[way] for way in end.way[first].tolist()]
-    numbers = [(device, number) for device, number in places.T.tolist()]
-    yield from zip(numbers, modules, earliest.tolist(), strict=True)

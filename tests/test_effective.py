@@ -215,6 +215,10 @@ def test_sweeps_answer_a_ratio_like_any_objective() -> None:
         ({"workload": {"profile": "mixed"}}, "objective: the case has no model to say how long GPUs wait"),
         ({"fabrics": [{"name": "files", "role": "storage"}]}, "objective: the case has no fabric of role compute"),
         ({"fabrics": [{"name": "compute", "topologies": ["torus"]}]}, "torus"),
+        (
+            {"fabrics": [{"name": "compute"}, {"name": "files", "role": "storage", "separation": "any"}]},
+            r"fabrics\[1\].separation: the ratio of the objective is not compared between separations",
+        ),
     ],
 )
 def test_what_the_ratio_takes_is_asked_for(changes: Json, said: str) -> None:

@@ -150,6 +150,10 @@ class _Check:
         if computing(case) is None:
             self.report("objective", "the case has no fabric of role compute that GPUs wait for", EFFECTIVE,
                         hint=f"{hint} add one")  # fmt: skip
+        for index, fabric in enumerate(case.fabrics):
+            if fabric.separation == "any":
+                self.report(f"fabrics[{index}].separation", "the ratio of the objective is not compared between "
+                            "separations", "any", allowed="physical, logical or shared", hint="say one")  # fmt: skip
 
     def topologies(self, fabric: Fabric, path: str, case: Case) -> None:
         """Report what a case asks for that its families cannot do."""

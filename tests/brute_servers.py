@@ -57,7 +57,7 @@ def carries(space: Space, cards: Cards, rings: tuple[Ring, ...]) -> bool:
     _, loads = walked("torus", tuple(ring.side for ring in rings))
     flow = min(ring.links * cards.cage.speed / load for ring, load in zip(rings, loads, strict=True))
     spread, cut = flow * (space.servers - 1), Fraction(flow * space.servers, 2)
-    return min(spread, cut) / space.server["gpus"] >= wanted
+    return bool(min(spread, cut) / space.server["gpus"] >= wanted)
 
 
 def modes_of(space: Space, cards: Cards, ring: Ring) -> list[Mode]:

@@ -13,11 +13,11 @@ from functools import cached_property
 import numpy as np
 
 from fabopt.clock import Clock, Settings
-from fabopt.conflicts import sized
 from fabopt.fabric import FabricProblem
 from fabopt.finance import weights_of
 from fabopt.front.finder import PRICE, Finder, Met, better
 from fabopt.front.measures import Measure
+from fabopt.inquiry import sized
 from fabopt.problem import Problem, problem_of
 from fabopt.topology.clos.bounds import Block
 from fabopt.topology.clos.space import ClosSpace

@@ -23,13 +23,6 @@ class Feature(NamedTuple):
 FLOOR = Feature("a floor plan", "site.floor", False, lambda case, fabric: case.site.floor is not None)
 GROWTH = Feature("growth in stages", "stages", False, lambda case, fabric: len(case.stages or ()) > 1)
 ATTACHMENTS = Feature("attachments", "attachments", True, lambda case, fabric: bool(fabric.attachments))
-ALLREDUCE = Feature(
-    "a least all-reduce bandwidth",
-    "min_allreduce_gbps_per_gpu",
-    True,
-    lambda case, fabric: fabric.min_allreduce_gbps_per_gpu is not None,
-)
-
 RESILIENCE = Feature(
     "bandwidth left after failures", "resilience", True, lambda case, fabric: fabric.resilience is not None
 )
@@ -46,9 +39,9 @@ DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "clos": (RESILIENCE_OF_RAILS,),
     "rail-only": (RESILIENCE,),
-    "hyperx": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
-    "torus": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
-    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "hyperx": (FLOOR, GROWTH, ATTACHMENTS, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "torus": (FLOOR, GROWTH, ATTACHMENTS, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "dragonfly": (FLOOR, GROWTH, ATTACHMENTS, RESILIENCE, OWN_RAILS, DUAL_HOMING),
 }
 DESIGNED = tuple(UNSUPPORTED)
 # Those with leaves and spines, whose tiers can be counted.

@@ -8,6 +8,7 @@ Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, sectio
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
@@ -43,6 +44,22 @@ class DragonflyKin:
         net = Net(*(np.concatenate([getattr(one, name) for one in parts]) for name in Net.__dataclass_fields__))
         net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
         return net.take(np.unique(net.numbers, axis=0, return_index=True)[1])
+
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+        """Groups of any size with all numbers of local and global links that fit."""
+        for a in range(2, min(most_ports + 1, leaves) + 1):
+            groups = int(ceil_of(leaves, a))
+            if groups < 2:
+                continue
+            few = int(load.links(np.array([a * groups]), np.array([a**2]), np.array([1]))[0])
+            most = min(most_ports, most_ports - (a - 1) + 1) * a // (groups - 1)
+            n, local = (
+                one.ravel() for one in np.meshgrid(np.arange(few, most + 1), np.arange(1, most_ports // (a - 1) + 1))
+            )
+            enough = local >= _local(load, np.full_like(n, a), np.full_like(n, groups), n) if n.size else n > 0
+            n, local = n[enough], local[enough]
+            net = _net(np.full_like(n, a), np.full_like(n, groups), local, n)
+            yield net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
 
     def scopes(self, numbers: Ints) -> tuple[str, ...]:
         """Links within groups, and between them."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +20,12 @@ from fabopt.hardware import CageUse, NicOption, SwitchType
 from fabopt.links import Assembly
 from fabopt.problem import Problem
 from fabopt.topology.clos.bounds import Bounds
+from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.direct.candidates import equal_joins, wire_links
-from fabopt.topology.direct.design import DirectShape, load_of
+from fabopt.topology.direct.design import DirectShape, OnSwitches, load_of
 from fabopt.topology.direct.nets import Ints, Kin, Load, Net, fewest_ports
+from fabopt.topology.direct.rings import offer_reducing
 from fabopt.topology.family import Quest
 from fabopt.topology.needs import Floats, ceil_of
 from fabopt.topology.threshold import Batch, Found, Threshold
@@ -184,15 +187,37 @@ class DirectSpace:
         room = int(uplinks_that_fit(parts.leaf, parts.leaf_down, up, np.array([with_reserve]))[0])
         if room < fewest:
             return
+        load, leaves = self._load(parts, ports), int(shape.leaves[0])
+        wants = self.fabric.wants
+        if wants is not None and wants.allreduce:
+            for net in self.kin.thicker(leaves, load, room):
+                if self.quest.should_stop():
+                    threshold.found.stopped = True
+                    return
+                self._offer(threshold, parts, shape, base, net.take(self._fitting(parts, with_reserve, net)))
+            return
         ways = tuple(sorted({wire_links(one) for one in self._joins(up, "local", parts.protocol)} - {1}))
-        net = self.kin.nets(int(shape.leaves[0]), self._load(parts, ports), room, ways)
-        net = net.take(self._fitting(parts, with_reserve, net))
+        net = self.kin.nets(leaves, load, room, ways)
+        self._offer(threshold, parts, shape, base, net.take(self._fitting(parts, with_reserve, net)))
+
+    def _offer(self, threshold: Threshold, parts: Parts, shape: Shape, base: Floats, net: Net) -> None:
+        """Offer networks that have their cages, as far as figures are asked for that they have."""
         net = net.take(self._wanted(shape, net))
         if not len(net):
             return
         cost = base + self._net_cost(parts, net)
         many = replace(shape, g=np.full(len(net), shape.g[0]))
-        threshold.offer(Batch(parts, DirectShape(many, net), cost, family=self.kin.name))
+        batch = Batch(parts, DirectShape(many, net), cost, family=self.kin.name)
+        least = Fraction(0) if self.fabric.wants is None else self.fabric.wants.allreduce
+        if not least:
+            threshold.offer(batch)
+            return
+
+        def design_at(index: int) -> OnSwitches:
+            row = batch.shape.row(index)
+            return OnSwitches(self.kin, row.net, clos_of(self.fabric, parts, row.servers))
+
+        offer_reducing(threshold, batch, design_at, self.problem.gpus, least)
 
     def _wanted(self, shape: Shape, net: Net) -> Ints:
         """Networks with paths as short, and room for as many more servers, as is asked for."""

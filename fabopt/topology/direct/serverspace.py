@@ -76,7 +76,7 @@ class ServerSpace:
             return []
         for sides in self._boxes():
             fewest = fewest_links(sides, flow)
-            for links in links_of_ports(sides, fewest, parts.nic.ports_per_server // 2, parts.nic.port.ports):
+            for links in links_of_ports(fewest, parts.nic.ports_per_server // 2, parts.nic.port.ports):
                 many = np.array([links])
                 net = lattice_net(np.array([sides]), many, np.array([self.problem.servers]), 2 * many)
                 nets.append(net)

@@ -10,6 +10,7 @@ from fabopt.inquiry import Inquiry, last_true, narrowed
 from fabopt.metrics import HOPS_BY_TIERS, figures, left_after, ratios_asked
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict
+from fabopt.topology.direct.rings import allreduce
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.allowance import FIGURES
 
@@ -115,8 +116,9 @@ def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterat
         found = inquiry.design(changed(inquiry.case, fabric, **{key: least}))
         if found is None:
             return None
-        given: Fraction = getattr(figures(found.picked[index][0].design, inquiry.problem.gpus), figure)
-        return given
+        design, gpus = found.picked[index][0].design, inquiry.problem.gpus
+        given: Fraction | None = getattr(figures(design, gpus), figure)
+        return given if given is not None else allreduce(design, gpus)
 
     what = f"the most {DEMANDED_FIGURES[figure]} bandwidth per GPU that a design gives"
     yield from _most(inquiry, f"fabrics.{fabric.name}.{key}", wanted, reached, what)

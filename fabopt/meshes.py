@@ -103,6 +103,11 @@ class _Box:
         """One for each dimension."""
         return tuple(f"dim-{number + 1}" for number in range(len(self.sides)))
 
+    @cached_property
+    def coordinates(self) -> Ints:
+        """Of every box: shape (boxes, dimensions), from 0."""
+        return np.column_stack([line.place for line in map(self._line, self.scopes)])
+
     def _line(self, scope: str) -> _Line:
         if scope not in self.scopes:
             raise LookupError(f"{scope} is none of {', '.join(self.scopes)}")
@@ -130,11 +135,6 @@ class Torus(_Box):
         line = self._line(scope)
         ahead = (line.place + 1) % line.side - line.place
         return _repeated(line.switch, line.switch + ahead * line.stride, line.links)
-
-    @cached_property
-    def coordinates(self) -> Ints:
-        """Of every box: shape (boxes, dimensions), from 0."""
-        return np.column_stack([line.place for line in map(self._line, self.scopes)])
 
     @cached_property
     def places(self) -> Ints:

@@ -220,7 +220,7 @@ def designs(space: Space, lower: Lower, family: str) -> Iterator[Any]:
     if room < 1 or not servers:
         return
     for network in networks(family, lower.leaves, room):
-        if not carries(space, lower, network):
+        if not carries(space, lower, network) or not reduces(space, lower, network):
             continue
         count = planes * network.switches
         items: Counter[Item] = Counter({(box.product["id"], None): count})
@@ -308,6 +308,87 @@ def survives(space: Space, lower: Lower, network: Network) -> bool:
         direct_left(space, lower, network, injection, kind, number) >= least
         for kind, number, least in wanted_of(space.fabric)
     )
+
+
+def reduces(space: Space, lower: Lower, network: Network) -> bool:
+    """Whether rings have the all-reduce that is asked for: every port sends to the same one of the next server."""
+    least = space.fabric.get("min_allreduce_gbps_per_gpu")
+    if not least:
+        return True
+    assert lower.box.up is not None
+    cards, per_plane = lower.cards, lower.cards.number * lower.cards.ports // lower.planes
+    at = [
+        [server // lower.g * (per_plane // lower.k) + port // lower.k for server in range(space.servers)]
+        for port in range(per_plane)
+    ]
+    steps = Counter((one, other) for ring in at for one, other in zip(ring, ring[1:] + ring[:1], strict=True))
+    busiest = busiest_share(neighbours(network), {pair: n for pair, n in steps.items() if pair[0] != pair[1]})
+    port_mbps = Fraction(cards.cage.speed)
+    rate = min(port_mbps, lower.box.up.cage.speed / busiest) if busiest else port_mbps
+    given = rate * cards.number * cards.ports / space.server["gpus"]
+    injected = injection_gbps(space.catalog, space.server, cards) * 1000
+    return bool(min(given, injected) >= Fraction(str(least)) * 1000 - Fraction(1, 10**6))
+
+
+def neighbours(network: Network) -> dict[int, Counter[int]]:
+    """Links of every switch to each other one."""
+    found: dict[int, Counter[int]] = {one: Counter() for one in range(network.switches)}
+    for one, other in links_between(network):
+        found[one][other] += 1
+        found[other][one] += 1
+    return found
+
+
+def links_between(network: Network) -> Iterator[tuple[int, int]]:
+    """Every link once."""
+    if network.name[0] == "dragonfly":
+        yield from dragonfly_links(*network.name[1:])
+        return
+    family, sides, links = network.name
+    for start in product(*map(range, sides)):
+        for at, side in enumerate(sides):
+            ahead = [(start[at] + 1) % side] if family == "torus" else range(start[at] + 1, side)
+            for place in ahead:
+                end = (*start[:at], place, *start[at + 1 :])
+                yield from [(number(sides, start), number(sides, end))] * links[at]
+
+
+def number(sides: Coordinates, at: Coordinates) -> int:
+    """The first coordinate runs fastest."""
+    return sum(one * prod(sides[:place]) for place, one in enumerate(at))
+
+
+def dragonfly_links(a: int, groups: int, local: int, n: int) -> Iterator[tuple[int, int]]:
+    """Global links of a group go round its switches, first those to the next group, then to the one after it."""
+    for group in range(groups):
+        for one in range(a):
+            for other in range(one + 1, a):
+                yield from [(group * a + one, group * a + other)] * local
+        for ahead in range(1, groups):
+            other = (group + ahead) % groups
+            for link in range(n) if group < other else ():
+                near, far = (ahead - 1) * n + link, (groups - ahead - 1) * n + link
+                yield group * a + near % a, other * a + far % a
+
+
+def busiest_share(near: dict[int, Counter[int]], demand: dict[tuple[int, int], int]) -> Fraction:
+    """Load of the busiest link, where at every switch traffic is shared among all links that lead nearer to its end."""
+    load: Counter[tuple[int, int]] = Counter()
+    for end in {end for _, end in demand}:
+        away, edge = {end: 0}, [end]
+        while edge:
+            edge = [
+                b for a in edge for b in near[a] if away.setdefault(b, away[a] + 1) == away[a] + 1 and b not in edge
+            ]
+            edge = list(dict.fromkeys(edge))
+        flow = Counter({start: Fraction(n) for (start, to), n in demand.items() if to == end})
+        for here in sorted(away, key=lambda one: -away[one]):
+            onward = {b: links for b, links in near[here].items() if away[b] == away[here] - 1}
+            for b, links in onward.items():
+                sent = flow[here] * Fraction(links, sum(onward.values()))
+                load[here, b] += sent  # type: ignore[assignment]
+                flow[b] += sent
+    return max((Fraction(carried) / near[a][b] for (a, b), carried in load.items()), default=Fraction(0))
 
 
 def scope_modes(space: Space, box: Box2, planes: int, scope: Scope) -> list[Mode]:

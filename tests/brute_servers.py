@@ -14,10 +14,10 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from tests.brute_direct import links_of_wire, walked
+from tests.brute_direct import Network, busiest_share, links_of_wire, neighbours, walked
 from tests.brute_endpoints import Cards, among, injection_gbps, usable_cards
 from tests.brute_force import Space
-from tests.brute_parts import Item, Json, Mode, Unit, ceil_div
+from tests.brute_parts import Item, Json, Mode, Unit, ceil_div, exact
 from tests.brute_purchase import Purchase, buy, terms_of
 
 
@@ -57,7 +57,20 @@ def carries(space: Space, cards: Cards, rings: tuple[Ring, ...]) -> bool:
     _, loads = walked("torus", tuple(ring.side for ring in rings))
     flow = min(ring.links * cards.cage.speed / load for ring, load in zip(rings, loads, strict=True))
     spread, cut = flow * (space.servers - 1), Fraction(flow * space.servers, 2)
-    return min(spread, cut) / space.server["gpus"] >= wanted
+    return bool(min(spread, cut) / space.server["gpus"] >= wanted)
+
+
+def reduces(space: Space, cards: Cards, rings: tuple[Ring, ...]) -> bool:
+    """Whether one ring of all servers in their order has the all-reduce that is asked for."""
+    least = space.fabric.get("min_allreduce_gbps_per_gpu")
+    if not least:
+        return True
+    sides, links = tuple(ring.side for ring in rings), tuple(ring.links for ring in rings)
+    torus = Network(("torus", sides, links), space.servers, ())
+    steps = {(server, (server + 1) % space.servers): 1 for server in range(space.servers)}
+    given = cards.cage.speed / busiest_share(neighbours(torus), steps) / space.server["gpus"]
+    injected = injection_gbps(space.catalog, space.server, cards) * 1000
+    return bool(min(given, injected) >= exact(least) * 1000 - Fraction(1, 10**6))
 
 
 def modes_of(space: Space, cards: Cards, ring: Ring) -> list[Mode]:
@@ -105,7 +118,7 @@ def solve(catalog: Json, case: Json) -> Best | None:
             if space.case.get("include_servers"):
                 items[space.server["id"], None] += space.servers
             for rings in tori(space.servers, cards.number * cards.ports):
-                if not carries(space, cards, rings):
+                if not carries(space, cards, rings) or not reduces(space, cards, rings):
                     continue
                 for modes in product(*(modes_of(space, cards, ring) for ring in rings)):
                     purchase = buy(space.goods, terms, items, power, [one for mode in modes for one in mode.classes])

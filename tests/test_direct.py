@@ -81,6 +81,31 @@ def assert_agrees(family: str, parts: Json, wanted: Json) -> None:
     assert [check for check in theirs["checks"] if not check["ok"]] == [], text
 
 
+@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
+def test_random_demands_on_rings_agree(family: str, seed: int) -> None:
+    """The cheapest with a least all-reduce above what the cheapest without one has, which may take more links."""
+    parts, wanted = generate(family, seed)
+    free = solve(parts, wanted, family)
+    if free is None:
+        return
+    without = small.solved(wanted, parts).fabrics[0].metrics
+    assert without.allreduce_gbps_per_gpu is not None
+    most = without.injection_gbps_per_gpu
+    least = [most, (most + without.allreduce_gbps_per_gpu) / 2, without.allreduce_gbps_per_gpu * 1.01][seed % 3]
+    wanted["fabrics"][0]["min_allreduce_gbps_per_gpu"] = round(min(most, least), 3)
+    found = solve(parts, wanted, family)
+    text = json.dumps({"catalog": parts, "case": wanted})
+    if found is None:
+        given = small.inputs(wanted, parts)
+        problem = problem_of(given.case, given.catalog)
+        assert Search(problem, Settings(), Clock(None)).run(ties=False).verdict == "infeasible", text
+        return
+    theirs = small.solved(wanted, parts)
+    assert theirs.totals is not None, text
+    assert found.purchase.capex == round(theirs.totals.capex_usd * 100), (found.name, text)
+    assert [check for check in theirs.checks if not check.ok] == [], text
+
+
 ANY = {"topologies": ["any"], "tiers": "any", "max_oversubscription": 2}
 
 

@@ -97,6 +97,48 @@ def test_random_cases_agree(seed: int) -> None:
     assert [check for check in theirs.checks if not check.ok] == [], text
 
 
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_random_demands_on_rings_agree(seed: int) -> None:
+    """The cheapest with a least all-reduce above what the cheapest without one has."""
+    parts, wanted = generate(seed)
+    free = brute_servers.solve(parts, wanted)
+    if free is None:
+        return
+    figures = small.solved(wanted, parts).fabrics[0].metrics
+    assert figures.allreduce_gbps_per_gpu is not None
+    least = min(figures.injection_gbps_per_gpu, figures.allreduce_gbps_per_gpu * (1.01 + seed % 3 / 4))
+    wanted["fabrics"][0]["min_allreduce_gbps_per_gpu"] = round(least, 3)
+    found = brute_servers.solve(parts, wanted)
+    theirs = small.solved(wanted, parts)
+    text = json.dumps({"catalog": parts, "case": wanted})
+    assert (theirs.totals is None) == (found is None), text
+    if found is not None and theirs.totals is not None:
+        assert found.purchase.capex == round(theirs.totals.capex_usd * 100), (found.name, text)
+        assert [check for check in theirs.checks if not check.ok] == [], text
+
+
+def test_rings_may_ask_for_more_links_along_them() -> None:
+    """Nine servers whose ring goes along dimension 1, one link of 400 Gb/s to the next: 100 a GPU. Two links take six
+    ports, of which dimension 2 has two; the slot then lets 126 through.
+    """
+    thin = small.solved(case(9, torus_nodes="servers"), catalog())
+    assert thin.fabrics[0].metrics.allreduce_gbps_per_gpu == 100
+    thick = small.solved(case(9, torus_nodes="servers", min_allreduce_gbps_per_gpu=110), catalog())
+    small.assert_proven(thick)
+    assert thick.fabrics[0].structure.links_per_pair == (2, 1)  # type: ignore[union-attr]
+    assert thick.fabrics[0].metrics.allreduce_gbps_per_gpu == 126
+    none = small.solved(case(9, torus_nodes="servers", min_allreduce_gbps_per_gpu=126, nics_per_server=1), thin_card())
+    needed = {one.limit: one.needed for one in none.conflicts}["fabrics.compute.min_allreduce_gbps_per_gpu"]
+    assert none.status == "infeasible" and needed == 100
+
+
+def thin_card() -> Json:
+    """The catalog with four ports on the card."""
+    parts = catalog()
+    small.product(parts, "nic-through")["cages"][0]["count"] = 4
+    return parts
+
+
 def test_the_cheaper_of_both_wins() -> None:
     """Nine servers with a card each: $3,000 and two cables of $200 against nine switches; and at a dear card those."""
     made = optimize.solve(small.inputs(case(9), catalog()))
@@ -213,11 +255,10 @@ def test_ports_lead_on_then_back() -> None:
 def test_boxes_and_links() -> None:
     assert [one for one in range(1, 31) if is_box(one)] == [9, 12, 15, 16, 18, 20, 21, 24, 25, 27, 28, 30]
     assert boxes_of(36, 2) == ((3, 12), (4, 9), (6, 6)) and boxes_of(36, 3) == ((3, 3, 4),)
-    # 5 pairs of ports on equal sides: 1 + 4 and 2 + 3; on others their mirrors; in cages of 4 ports even ones.
-    assert links_of_ports((3, 3), (1, 1), 5, 1) == [(1, 4), (2, 3)]
-    assert links_of_ports((3, 4), (1, 2), 5, 2) == [(1, 4), (2, 3), (3, 2)]
-    assert links_of_ports((3, 4), (1, 1), 6, 4) == [(2, 4), (4, 2)]
-    assert links_of_ports((3, 3, 3), (1, 1, 1), 2, 1) == []
+    # 5 pairs of ports, 1 and 2 at the least in a dimension; of 6 in cages of 4 ports the even ones
+    assert links_of_ports((1, 2), 5, 2) == [(1, 4), (2, 3), (3, 2)]
+    assert links_of_ports((1, 1), 6, 4) == [(2, 4), (4, 2)]
+    assert links_of_ports((1, 1, 1), 2, 1) == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, sectio
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
@@ -40,20 +41,36 @@ class DragonflyKin:
         a, groups = a[groups >= 2], groups[groups >= 2]
         switches = a * groups
         n = load.links(switches, a**2, 1)
-        fewest = fewest_local(load, a, groups, n)
+        fewest = _local(load, a, groups, n)
         nearer = hops < LONGEST_PATH
         tries = np.where(fewest > 1, a, 1)
         rows, n = _more_global(a, groups, n, np.maximum(tries, a + 1 - n) if nearer else tries)
         a, groups, fewest = a[rows], groups[rows], fewest[rows]
-        local = fewest_local(load, a, groups, n)
+        local = _local(load, a, groups, n)
         first = np.concatenate([[True], rows[1:] != rows[:-1]]) if len(rows) else np.empty(0, dtype=np.bool_)
         useful = first | (local < fewest) | nearer
         kept = np.flatnonzero(useful & (n * (groups - 1) < most_ports * a + a))
         a, groups, n, local = a[kept], groups[kept], n[kept], local[kept]
-        parts = [net_of(a, groups, links, n) for links in rounded_up(local, ports_per_wire)]
+        parts = [_net(a, groups, links, n) for links in rounded_up(local, ports_per_wire)]
         net = Net(*(np.concatenate([getattr(one, name) for one in parts]) for name in Net.__dataclass_fields__))
         net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
         return net.take(np.unique(net.numbers, axis=0, return_index=True)[1])
+
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+        """Groups of any size with all numbers of local and global links that fit."""
+        for a in range(2, min(most_ports + 1, leaves) + 1):
+            groups = int(ceil_of(leaves, a))
+            if groups < 2:
+                continue
+            few = int(load.links(np.array([a * groups]), np.array([a**2]), np.array([1]))[0])
+            most = min(most_ports, most_ports - (a - 1) + 1) * a // (groups - 1)
+            n, local = (
+                one.ravel() for one in np.meshgrid(np.arange(few, most + 1), np.arange(1, most_ports // (a - 1) + 1))
+            )
+            enough = local >= _local(load, np.full_like(n, a), np.full_like(n, groups), n) if n.size else n > 0
+            n, local = n[enough], local[enough]
+            net = _net(np.full_like(n, a), np.full_like(n, groups), local, n)
+            yield net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
 
     def scopes(self, numbers: Ints) -> tuple[str, ...]:
         """Links within groups, and between them."""
@@ -95,7 +112,7 @@ class DragonflyKin:
         return max(a * (a * (most_ports + 1 - a) + 1) for a in range(1, most_ports + 2))
 
 
-def fewest_local(load: Load, a: Ints, groups: Ints, n: Ints) -> Ints:
+def _local(load: Load, a: Ints, groups: Ints, n: Ints) -> Ints:
     """Fewest local links of a pair."""
     return load.links(a * groups, n + 2 * a * ceil_of(n * (groups - 1), a), n)
 
@@ -110,7 +127,7 @@ def _more_global(a: Ints, groups: Ints, n: Ints, tries: Ints) -> tuple[Ints, Int
     return rows, n[rows] + step
 
 
-def net_of(a: Ints, groups: Ints, local: Ints, n: Ints) -> Net:
+def _net(a: Ints, groups: Ints, local: Ints, n: Ints) -> Net:
     """Networks with so many switches a group, groups, local links of a pair and global links of two groups."""
     outside = n * (groups - 1)
     low = outside // a

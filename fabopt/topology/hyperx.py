@@ -8,6 +8,7 @@ and packaging of efficient large-scale networks", SC 2009, sections 3.1 to 3.3.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -37,6 +38,15 @@ class HyperxKin:
             for links in multiplicities(fewest, ports_per_wire):
                 parts.append(_net(sides, links, switches))
         return joined(parts, most_ports)
+
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+        """Every box with all numbers of links that fit."""
+        for dimensions in range(1, MOST_DIMENSIONS + 1):
+            sides = boxes(leaves, dimensions, 2, most_ports + 1)
+            sides = sides[(sides - 1).sum(axis=1) <= most_ports]
+            switches = sides.prod(axis=1)
+            fewest = load.links(switches[:, np.newaxis], switches[:, np.newaxis], sides)
+            yield from thickened(sides, fewest, sides - 1, most_ports)
 
     def scopes(self, numbers: Ints) -> tuple[str, ...]:
         """One for each dimension."""
@@ -82,6 +92,20 @@ def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> Net:
     used = np.zeros((rows, MOST_DIMENSIONS), dtype=np.int64)
     used[:, :dimensions] = ports
     return Net(numbers, switches, used, np.zeros_like(used), numbers[:, MOST_DIMENSIONS:])
+
+
+def thickened(sides: Ints, fewest: Ints, ports: Ints, most_ports: int) -> Iterator[Net]:
+    """For every box all numbers of links from the fewest on; ``ports``: of a switch, for one link of a pair."""
+    for box, least, each in zip(sides, fewest, ports, strict=True):
+        spare = most_ports - int((least * each).sum())
+        if spare >= 0:
+            links = np.stack(
+                np.meshgrid(*(one + np.arange(spare // of + 1) for one, of in zip(least, each, strict=True)))
+            )
+            many = links.reshape(len(box), -1).T
+            many = many[(many * each).sum(axis=1) <= most_ports]
+            boxes_ = np.repeat(box[np.newaxis, :], len(many), axis=0)
+            yield lattice_net(boxes_, many, boxes_.prod(axis=1), many * each)
 
 
 def joined(parts: list[Net], most_ports: int) -> Net:

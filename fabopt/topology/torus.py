@@ -8,6 +8,7 @@ that. Source: Dally and Towles, Principles and Practices of Interconnection Netw
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,7 @@ from fabopt.meshes import Torus
 from fabopt.schema.design import TorusStructure
 from fabopt.topology.direct.lattices import LONGEST_SIDE, boxes, multiplicities, volume
 from fabopt.topology.direct.nets import Floats, Ints, Load, Net
-from fabopt.topology.hyperx import halves, joined, lattice_net
+from fabopt.topology.hyperx import halves, joined, lattice_net, thickened
 
 SHORTEST_SIDE = 3
 
@@ -38,6 +39,15 @@ class TorusKin:
             for links in multiplicities(fewest, ports_per_wire):
                 parts.append(lattice_net(sides, links, switches, 2 * links))
         return joined(parts, most_ports)
+
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+        """Every box with all numbers of links that fit."""
+        for dimensions in (2, 3):
+            sides = boxes(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
+            switches = sides.prod(axis=1)
+            around = switches[:, np.newaxis] * (sides**2 // 4)
+            fewest = load.links(switches[:, np.newaxis], around, 2 * sides)
+            yield from thickened(sides, fewest, np.full_like(sides, 2), most_ports)
 
     def scopes(self, numbers: Ints) -> tuple[str, ...]:
         """One for each dimension."""

@@ -110,6 +110,12 @@ class Direct(ABC):
         """Servers that pass traffic on along the longest shortest path; None where switches do."""
         return None
 
+    @property
+    def links(self) -> int:
+        """Links between the boxes of one plane."""
+        mesh = self.mesh
+        return sum(len(mesh.pairs(scope).a) for scope in mesh.scopes)
+
     @abstractmethod
     def bandwidth(self, gpus: int) -> Bandwidth:
         """Figures that have a formula, with so many GPUs in all."""
@@ -169,6 +175,11 @@ class Alike(Direct):
     def mesh(self) -> Mesh:
         """One plane, link by link."""
         return self.kin.mesh(self.numbers)
+
+    @property
+    def links(self) -> int:
+        """Links between the boxes of one plane."""
+        return int(self.net.links[0].sum())
 
     @property
     def speeds_mbps(self) -> Mapping[str, int]:

@@ -10,14 +10,11 @@ from typing import NamedTuple
 
 from fabopt.graph.distances import hopping
 from fabopt.graph.permutation import permutation_bound
-from fabopt.graph.ring import ring_rate
 from fabopt.topology.direct.design import Direct
+from fabopt.topology.direct.rings import allreduce
 
-# Links, both ways, times switches with servers: some two seconds, for paths and for rings.
+# Links, both ways, times switches with servers: some two seconds.
 MOST_PATHS = 200_000_000
-MOST_RINGS = 30_000_000
-# Of Mb/s: loads are sums in floating point, files have six digits of Gb/s.
-_DIGITS = 3
 
 
 class Measured(NamedTuple):
@@ -30,16 +27,13 @@ class Measured(NamedTuple):
 
 def measured(design: Direct, gpus: int) -> Measured | None:
     """The figures on the graph of one plane; None of what takes too long on one so large."""
-    injection, mesh = design.parts.nic.injection, design.mesh
-    rings = design.rings()
-    work = 2 * sum(len(mesh.pairs(scope).a) for scope in mesh.scopes) * (int(rings.max()) + 1)
-    if work > MOST_PATHS:
+    injection = design.parts.nic.injection
+    if 2 * design.links * (int(design.rings().max()) + 1) > MOST_PATHS:
         return None
     network, share = design.graph(), design.share(gpus)
     far, pairs = hopping(network), network.endpoints * (network.endpoints - 1)
-    rate = None if work > MOST_RINGS else Fraction(round(ring_rate(network, rings), _DIGITS))
     return Measured(
         min(injection, permutation_bound(network) * share),
-        None if rate is None else min(injection, rate * share),
+        allreduce(design, gpus),
         design.switches_passed(Fraction(far.links, pairs)),
     )

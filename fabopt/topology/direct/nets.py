@@ -12,6 +12,7 @@ theorems", J. ACM 1999 (the easy direction). docs/formulation.md, "Direct networ
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -114,6 +115,11 @@ class Kin(Protocol):
         """Networks of at least so many switches that carry a load, on as many ports of a switch at the most.
 
         ``ports_per_wire``: links of a pair that wires on sale carry, beside 1.
+        """
+
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+        """The same with all numbers of links that fit, also more than the load asks for; equal ones but for that in
+        one, those of any load.
         """
 
     def scopes(self, numbers: Ints) -> tuple[str, ...]:

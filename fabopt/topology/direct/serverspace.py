@@ -14,9 +14,10 @@ from fabopt.links import Assembly
 from fabopt.problem import Problem
 from fabopt.topology.candidate import Candidate, Choice, Option, Uses, all_choices, row_share, undominated
 from fabopt.topology.direct.candidates import equal_joins, fills, wire_links
-from fabopt.topology.direct.measured import measured
 from fabopt.topology.direct.nets import Kin, Net
+from fabopt.topology.direct.rings import reduces
 from fabopt.topology.direct.switchless import CardParts, ServerShape, Switchless, boxes_of, fewest_links, links_of_ports
+from fabopt.topology.direct.tried import offer_tried
 from fabopt.topology.family import Quest
 from fabopt.topology.hyperx import joined, lattice_net
 from fabopt.topology.needs import Floats, Quantities, ceil_of
@@ -40,14 +41,14 @@ class ServerSpace:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
         threshold = Threshold(self.fabric, self.quest.caps, slack, self.quest.prune, found)
         for batch in self._batches():
-            threshold.offer(batch)
+            self._offer(threshold, batch)
         return threshold.close()
 
     def any_candidate(self) -> Found:
         """Some candidate: those of the first card that has one."""
         threshold = Threshold(self.fabric, self.quest.caps, 0.0, self.quest.prune)
         for batch in self._batches():
-            threshold.offer(batch)
+            self._offer(threshold, batch)
             if threshold.found.batches:
                 break
         return threshold.close()
@@ -70,17 +71,16 @@ class ServerSpace:
                     yield Batch(CardParts(protocol, nic), shape, cost[:, made], family=self.kin.name)
 
     def _nets(self, parts: CardParts) -> list[Net]:
-        """Every box, with every number of links that takes all ports and carries what is asked for."""
+        """Every box, with every number of links that takes all ports and carries bisection and all-to-all."""
         flow, nets = self._least_flow(parts.nic), []
         if flow is None:
             return []
         for sides in self._boxes():
             fewest = fewest_links(sides, flow)
-            for links in links_of_ports(sides, fewest, parts.nic.ports_per_server // 2, parts.nic.port.ports):
+            for links in links_of_ports(fewest, parts.nic.ports_per_server // 2, parts.nic.port.ports):
                 many = np.array([links])
                 net = lattice_net(np.array([sides]), many, np.array([self.problem.servers]), 2 * many)
-                if self._reduces(Switchless(self.kin, net, parts)):
-                    nets.append(net)
+                nets.append(net)
         return nets
 
     def _boxes(self) -> Iterator[tuple[int, ...]]:
@@ -100,9 +100,16 @@ class ServerSpace:
         of_server = Fraction(max(1, self.problem.gpus), servers * nic.port.lane.port_mbps)
         return of_server * max(2 * cut / servers, spread / max(1, servers - 1))
 
-    def _reduces(self, design: Switchless) -> bool:
-        wants = self.fabric.wants
-        return wants is None or reduces_at(design, self.problem.gpus, wants.allreduce)
+    def _offer(self, threshold: Threshold, batch: Batch) -> None:
+        least = Fraction(0) if self.fabric.wants is None else self.fabric.wants.allreduce
+        if not least:
+            threshold.offer(batch)
+            return
+
+        def has(index: int) -> bool | None:
+            return reduces(Switchless(self.kin, batch.shape.row(index).net, batch.parts), self.problem.gpus, least)
+
+        offer_tried(threshold, batch, has, self.quest.should_stop)
 
     def _cost(self, nic: NicOption, net: Net, joins: Sequence[Assembly]) -> Floats:
         """Cards, and links at the least that each metric by itself can be."""
@@ -119,14 +126,6 @@ class ServerSpace:
                 best = np.where(used & whole, np.minimum(best, cost), best)
             total = total + best
         return np.asarray(total)
-
-
-def reduces_at(design: Any, gpus: int, least: Fraction) -> bool:
-    """Whether rings have so many Mb/s per GPU; not where the graph is too large to say."""
-    if not least:
-        return True
-    found = measured(design, gpus)
-    return found is not None and found.allreduce is not None and found.allreduce >= least
 
 
 def options_of(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, NicOption]]:

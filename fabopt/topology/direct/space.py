@@ -20,12 +20,12 @@ from fabopt.hardware import CageUse, NicOption, SwitchType
 from fabopt.links import Assembly
 from fabopt.problem import Problem
 from fabopt.topology.clos.bounds import Bounds
+from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.direct.candidates import equal_joins, wire_links
-from fabopt.topology.direct.design import DirectShape, load_of
+from fabopt.topology.direct.design import DirectShape, Flat, load_of
 from fabopt.topology.direct.nets import Ints, Kin, Load, Net, fewest_ports
-from fabopt.topology.direct.surviving import offer_survivors
-from fabopt.topology.direct.thicker import THICKER
+from fabopt.topology.direct.tried import has_asked, offer_tried
 from fabopt.topology.family import Quest
 from fabopt.topology.needs import Floats, ceil_of
 from fabopt.topology.threshold import Batch, Found, Threshold
@@ -209,27 +209,44 @@ class DirectSpace(LeafSpace):
         room = int(uplinks_that_fit(parts.leaf, parts.leaf_down, up, np.array([with_reserve]))[0])
         if room < fewest:
             return
-        net = self._nets(parts, int(shape.leaves[0]), ports, room)
-        net = net.take(self._fitting(parts, with_reserve, net))
+        load, leaves = self._load(parts, ports), int(shape.leaves[0])
+        for net in self._nets(parts, leaves, load, room):
+            if self.quest.should_stop():
+                threshold.found.stopped = True
+                return
+            self._offer(threshold, parts, shape, base, net.take(self._fitting(parts, with_reserve, net)))
+
+    def _nets(self, parts: Parts, leaves: int, load: Load, room: int) -> Iterator[Net]:
+        """Networks of so many switches with servers that carry a load; all, where more links may have more left."""
+        if self._is_tried:
+            yield from self.kin.thicker(leaves, load, room)
+            return
+        assert parts.leaf_up is not None
+        ways = tuple(sorted({wire_links(one) for one in self._joins(parts.leaf_up, "local", parts.protocol)} - {1}))
+        yield self.kin.nets(leaves, load, room, ways)
+
+    @property
+    def _is_tried(self) -> bool:
+        """Whether something is asked for that only the graph of a network says."""
+        return bool(self.fabric.resilience or (self.fabric.wants is not None and self.fabric.wants.allreduce))
+
+    def _offer(self, threshold: Threshold, parts: Parts, shape: Shape, base: Floats, net: Net) -> None:
+        """Offer networks that have their cages, as far as figures are asked for that they have."""
         net = net.take(self._wanted(shape, net))
         if not len(net):
             return
         cost = base + self._net_cost(parts, net)
         many = replace(shape, g=np.full(len(net), shape.g[0]))
-        batch, gpus = Batch(parts, DirectShape(many, net), cost, family=self.kin.name), self.problem.server.gpus
-        if self.fabric.resilience:
-            offer_survivors(threshold, self.fabric, self.kin, batch, gpus, self.quest.should_stop)
-        else:
+        batch = Batch(parts, DirectShape(many, net), cost, family=self.kin.name)
+        if not self._is_tried:
             threshold.offer(batch)
+            return
+        servers = clos_of(self.fabric, parts, many.row(0))
 
-    def _nets(self, parts: Parts, leaves: int, ports: int, room: int) -> Net:
-        """Networks of so many switches with servers that carry the load of so many ports on the busiest one."""
-        up, load = parts.leaf_up, self._load(parts, ports)
-        assert up is not None
-        if self.fabric.resilience:
-            return THICKER[self.kin.name](self.kin, leaves, load, room)
-        ways = tuple(sorted({wire_links(one) for one in self._joins(up, "local", parts.protocol)} - {1}))
-        return self.kin.nets(leaves, load, room, ways)
+        def has(index: int) -> bool | None:
+            return has_asked(self.problem, self.fabric, Flat(self.kin, net.take(np.array([index])), servers))
+
+        offer_tried(threshold, batch, has, self.quest.should_stop)
 
     def _wanted(self, shape: Shape, net: Net) -> Ints:
         """Networks with paths as short, and room for as many more servers, as is asked for."""

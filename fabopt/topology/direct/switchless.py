@@ -170,20 +170,11 @@ def fewest_links(sides: tuple[int, ...], flow: Fraction) -> tuple[int, ...]:
     return tuple(max(1, ceil(flow * servers * (side * side // 4) / (2 * side))) for side in sides)
 
 
-def links_of_ports(
-    sides: tuple[int, ...], fewest: tuple[int, ...], pairs: int, cage_ports: int
-) -> list[tuple[int, ...]]:
-    """Links of a pair in every dimension, ``pairs`` together, of which every dimension fills its cages.
-
-    Where two sides are equal, the fewer links come first: the other way round is the same network.
-    """
+def links_of_ports(fewest: tuple[int, ...], pairs: int, cage_ports: int) -> list[tuple[int, ...]]:
+    """Links of a pair in every dimension, ``pairs`` together, of which every dimension fills its cages."""
     found: list[tuple[int, ...]] = [()]
     for at, least in enumerate(fewest[:-1]):
         later = sum(fewest[at + 1 :])
         found = [(*links, one) for links in found for one in range(least, pairs - sum(links) - later + 1)]
     whole = [(*links, pairs - sum(links)) for links in found]
-    return [links for links in whole if _is_first(sides, links) and not any(2 * one % cage_ports for one in links)]
-
-
-def _is_first(sides: tuple[int, ...], links: tuple[int, ...]) -> bool:
-    return all(links[at] <= links[at + 1] for at in range(len(sides) - 1) if sides[at] == sides[at + 1])
+    return [links for links in whole if not any(2 * one % cage_ports for one in links)]

@@ -110,9 +110,10 @@ class Problem:
 
     @property
     def shares_slots(self) -> bool:
-        """Whether several fabrics have cards in a server; logical ones count if they can have others than built-in."""
-        guests = (guest for fabric in self.fabrics for guest in fabric.guests)
-        return len(self.fabrics) > 1 or any(nic.item for one in guests for many in one.nics.values() for nic in many)
+        """Whether several fabrics, logical ones among them, can have cards in a server that are not built in."""
+        equipment = [one.nics for one in self.fabrics] + [one.nics for fabric in self.fabrics for one in fabric.guests]
+        bought = any(nic.item is not None for nics in equipment for many in nics.values() for nic in many)
+        return len(equipment) > 1 and bought
 
     @property
     def estimates_floor(self) -> bool:

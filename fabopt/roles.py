@@ -73,7 +73,7 @@ def _only_way(case: Case, server: Server) -> Case:
             fault(
                 case.name,
                 f"fabrics[{index}].separation",
-                "only `fabopt solve` compares separations, everything else is about one",
+                "only `fabopt solve` and `fabopt bom` compare separations, all else is about one",
                 "any",
                 allowed="physical, logical or shared",
                 hint="say the one that `fabopt solve` picks",

@@ -342,7 +342,7 @@ def test_cards_that_find_no_slot_are_no_design() -> None:
 
 def test_only_solving_compares_separations() -> None:
     inputs = inputs_from_objects(case("any"), parts())
-    with pytest.raises(InputError, match="only `fabopt solve` compares separations"):
+    with pytest.raises(InputError, match="only `fabopt solve` and `fabopt bom` compare separations"):
         problem_of(inputs.case, inputs.catalog)
     # where one is left, there is nothing to compare
     alone = inputs_from_objects(case("any", isolation="physical"), parts())

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from fabopt.endpoints import AttachmentDemand
 from fabopt.fabric import FabricProblem
+from fabopt.goods import Item
 from fabopt.joints import attached_leaves, dealt
 from fabopt.links import Assembly, Mode
 from fabopt.problem import Problem
@@ -140,6 +141,8 @@ def with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, kind: 
         joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
         lists.append((None,) if one.buys == "none" else joins)
     staged = staged_links(problem, fabric, clos, kind) if clos.stages else None
+    if staged is None and cabling is None:
+        lists = [_unbeaten(one) for one in lists]
     options = []
     for chosen in product(*lists):
         option = _joint_option(fabric, clos, classes, limit, chosen)
@@ -153,6 +156,35 @@ def with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, kind: 
         return None
     kept = undominated(options)
     return (Choice(("joint", tuple(option.rows for option in kept)), 1, kept),)
+
+
+def _unbeaten(ways: Sequence[Assembly | None]) -> list[Assembly | None]:
+    """Ways without those that another beats which takes the same of leaf cages: dearer at the near end, or as wires."""
+    alike: dict[tuple[Any, ...], list[Assembly | None]] = {}
+    for one in ways:
+        key = None if one is None else (_shares(one), one.mode, one.far, one.ports_per_wire)
+        alike.setdefault((key,), []).append(one)
+    kept = (one for many in alike.values() for one in many if not any(_beats(other, one) for other in many))
+    return sorted(kept, key=ways.index)
+
+
+def _beats(one: Assembly | None, other: Assembly | None) -> bool:
+    """Whether one way is no dearer than another and draws no more, near module and wire each; of equals by name."""
+    if one is other or one is None or other is None:
+        return False
+    if any(item is not None and item.varies for item in (one.near, one.wire, other.near, other.wire)):
+        return False
+    mine, theirs = (_numbers(each.near) + _numbers(each.wire) for each in (one, other))
+    if len(mine) != len(theirs):
+        return False
+    return all(a <= b for a, b in zip(mine, theirs, strict=True)) and (
+        mine != theirs or (one.name, one.length_m) < (other.name, other.length_m)
+    )
+
+
+def _numbers(item: Item | None) -> tuple[int, ...]:
+    """What an item costs at each stage and draws; nothing if there is none."""
+    return () if item is None else (*item.unit_cents, item.power_mw)
 
 
 def _on_floor(problem: Problem, cabling: Cabling, option: Option) -> Option | None:

@@ -34,7 +34,7 @@ from tests.brute_dragonfly_plus import solve
 from tests.random_cases import Dice, a_case, a_catalog
 
 Json = dict[str, Any]
-SEEDS = 24 * int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
+SEEDS = 12 * int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 PUBLISHED = Path(__file__).parent / "published" / "direct-networks.yaml"
 LEONARDO = next(one for one in yaml.safe_load(PUBLISHED.read_text()) if "Leonardo" in one["source"]["title"])
 ASKED = {"topologies": ["dragonfly+"], "tiers": "any"}

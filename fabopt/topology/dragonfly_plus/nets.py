@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,14 +142,16 @@ def frames(leaves: int, demand: Demand, room: int, spine: SpinePorts) -> Groups:
 
     ``room``: uplinks that a leaf can have. n is the fewest, m as if n were a multiple of S.
     """
-    largest = min(leaves - 1, spine.most - 1)
-    size, spines = (one.ravel() for one in np.meshgrid(np.arange(2, largest + 1), np.arange(1, room + 1)))
+    size, spines = np.arange(2, min(leaves, spine.most)), np.arange(1, room + 1)
     groups = ceil_of(leaves, size)
-    n = _fewest_global(demand, size, groups)
-    able = spine.fit(size, ceil_of(n * (groups - 1), spines))
-    size, spines, groups, n = (one[able] for one in (size, spines, groups, n))
+    outside = _fewest_global(demand, size, groups) * (groups - 1)
+    # uplinks for any half of a leaf's traffic, however it is spread
+    least = ceil_of(max(1, ceil(demand.ports * demand.rates.cut / demand.up_mbps)), spines)
+    fits = spine.fit(size * least[:, np.newaxis], ceil_of(outside, spines[:, np.newaxis]))
+    row, at = np.nonzero(fits & (spines * least <= room)[:, np.newaxis])
+    size, spines, groups, outside = size[at], spines[row], groups[at], outside[at]
     m = _fewest_up(demand, size, spines, groups, spines)
-    return _fitting(np.column_stack([size, spines, groups, m, n * (groups - 1)]), room, spine)
+    return _fitting(np.column_stack([size, spines, groups, m, outside]), room, spine)
 
 
 def networks(frames: Groups, demand: Demand, room: int, spine: SpinePorts) -> Groups:

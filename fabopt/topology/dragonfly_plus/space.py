@@ -7,7 +7,7 @@ bounds the leaf, and with the real number of leaves each group size. See docs/fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -65,20 +65,20 @@ class _Leaves(NamedTuple):
         needed = np.maximum(float(self.rates.cut), spread) * self.ports / self.up.lane.port_mbps
         return np.maximum(1, np.ceil(needed * (1 - _MARGIN))).astype(np.int64)
 
-    def outlets(self, spine: SpinePorts, mbps: int) -> Floats:
+    def outlets(self, most: int, mbps: int) -> Floats:
         """Global ports of a leaf's share, no more than it has: ``2 cut d (G - 1) / (G w2)``, for all-to-all
         ``spread d^2 (Q - L) / (w2 (E - 1))``.
 
-        The S spines of a group have ports for all, and S is at most the room u: ``L (u + outlets) <= u P``, by which
-        larger machines need more groups, and so on.
+        The S spines of a group have ports for all, ``most`` P each, and S is at most the room u: ``L (u + outlets) <=
+        u P``, by which larger machines need more groups, and so on.
         """
-        groups, size = np.full(len(self.ports), 2), np.full(len(self.ports), spine.most)
+        groups, size = np.full(len(self.ports), 2), np.full(len(self.ports), most)
         cut, pairs = (float(rate) * self.ports / mbps * (1 - _MARGIN) for rate in self.rates)
         found = np.zeros(len(self.ports))
         for _ in range(_STEPS):
             between = pairs * self.ports * np.maximum(self.number - size, 0) / max(1, self.endpoints - 1)
             found = np.maximum(2 * cut * (groups - 1) / groups, between)
-            size = np.maximum(1, self.room * spine.most / np.maximum(1, self.room + found) + _MARGIN).astype(np.int64)
+            size = np.maximum(1, self.room * most / np.maximum(1, self.room + found) + _MARGIN).astype(np.int64)
             groups = np.maximum(2, ceil_of(self.number, size))
         return found
 
@@ -106,10 +106,9 @@ class PlusSpace(LeafSpace):
         return share
 
     def _worked_out_share(self, protocol: str, leaf: SwitchType, leaves: _Leaves) -> Floats:
-        above = np.full((len(self.costs.table), len(leaves.ports)), np.inf)
-        for one in self._above(leaves.up, protocol):
-            above = np.minimum(above, _cost_above(one, leaves))
-        cost = self.costs.of(leaf.item)[:, np.newaxis] + above
+        ways = _costs_above(self._above(leaves.up, protocol), leaves)
+        none = np.full((len(self.costs.table), len(leaves.ports)), np.inf)
+        cost = self.costs.of(leaf.item)[:, np.newaxis] + np.minimum.reduce([none, *ways])
         return np.asarray((np.where(leaves.uplinks <= leaves.room, cost, np.inf) / leaves.ports).min(axis=1))
 
     def _above(self, up: CageUse, protocol: str) -> list[_Above]:
@@ -148,7 +147,7 @@ class PlusSpace(LeafSpace):
         if not options or not able.any():
             return
         leaf, many = self.costs.of(block.leaf.item)[:, np.newaxis], nic.planes * shape.leaves
-        bounds = [base + many * (leaf + _cost_above(one, leaves)) for one in options]
+        bounds = [base + many * (leaf + above) for above in _costs_above(options, leaves)]
         of_all = np.where(able, [bound[0] for bound in bounds], np.inf)
         for flat in np.argsort(of_all, axis=None, kind="stable").tolist():
             option, at = divmod(flat, len(ports))
@@ -231,9 +230,14 @@ class _Sized(NamedTuple):
         return Demand(self.ports, endpoints, self.rates, *(use.lane.port_mbps for use in speeds))
 
 
-def _cost_above(one: _Above, leaves: _Leaves) -> Floats:
-    """The least that all above one leaf costs, shape (metrics, sizes)."""
-    outlets = leaves.outlets(one.ports, one.up.lane.port_mbps)
-    return np.asarray(
-        np.multiply.outer(one.share + one.uplink, leaves.uplinks) + np.multiply.outer(one.share + one.outlet, outlets)
-    )
+def _costs_above(options: Sequence[_Above], leaves: _Leaves) -> list[Floats]:
+    """The least that all above one leaf costs with each spine, shape (metrics, sizes)."""
+    found, outlets = [], dict[tuple[int, int], Floats]()
+    uplinks = leaves.uplinks
+    for one in options:
+        key = one.ports.most, one.up.lane.port_mbps
+        if key not in outlets:
+            outlets[key] = leaves.outlets(*key)
+        out = np.multiply.outer(one.share + one.outlet, outlets[key])
+        found.append(np.asarray(np.multiply.outer(one.share + one.uplink, uplinks) + out))
+    return found

@@ -6,11 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from fabopt.cli.output import say, tell
 from fabopt.errors import Fault, InputError, fault
 from fabopt.schema.case import PLURALS, SURVIVED, Failing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import RenderableType
+
     from fabopt.outages import Grounds
     from fabopt.schema.design import Design
 
@@ -53,27 +56,18 @@ def draws_of(failures: str | None, samples: int | None, seed: int | None) -> Dra
     return Draws(failures, int(number), kinds, USUAL_SAMPLES if samples is None else samples, seed or 0)
 
 
-def say_what_is_left(path: str, design: Design, draws: Draws, holds: bool) -> None:
-    """Print what random failures leave of a design that holds. Raises ``InputError`` where so much cannot fail."""
-    if not holds:
-        tell("what failures leave is not drawn, as the design does not hold")
-        return
-    from fabopt.cli.solving import progress_shown
+def what_is_left(path: str, design: Design, draws: Draws, progress: Callable[[str], None] | None) -> RenderableType:
+    """A table of what random failures leave of a design. Raises ``InputError`` where so much cannot fail."""
     from fabopt.outages import Grounds
     from fabopt.report.outages import outage_report
 
-    with progress_shown() as progress:
-        if progress is not None:
-            progress("wiring the design")
-        _require_links(path, design)
-        grounds = Grounds(design)
-        _require_enough(path, grounds, draws)
-        found = [
-            one
-            for failed in draws.kinds
-            for one in grounds.sample(failed, draws.count, draws.samples, draws.seed, progress)
-        ]
-    say(outage_report(found, draws.seed))
+    if progress is not None:
+        progress("wiring the design")
+    _require_links(path, design)
+    grounds = Grounds(design)
+    _require_enough(path, grounds, draws)
+    kinds = (grounds.sample(failed, draws.count, draws.samples, draws.seed, progress) for failed in draws.kinds)
+    return outage_report([one for found in kinds for one in found], draws.seed)
 
 
 def _require_links(path: str, design: Design) -> None:

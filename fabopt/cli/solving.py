@@ -144,7 +144,7 @@ def _exit_code(design: Design) -> int:
 
 def check_design(path: str, draws: Draws | None = None) -> int:
     """Prove a saved design again and print each check; of one that holds, what random failures leave."""
-    from fabopt.cli.outages import say_what_is_left
+    from fabopt.cli.outages import what_is_left
     from fabopt.report.checks import check_report
     from fabopt.verify import verify
 
@@ -155,8 +155,12 @@ def check_design(path: str, draws: Draws | None = None) -> int:
     checks = tuple(verify(design))
     say(check_report(design.case.name, checks))
     holds = bool(checks) and all(check.ok for check in checks)
-    if draws is not None:
-        say_what_is_left(path, design, draws, holds)
+    if draws is not None and holds:
+        with progress_shown() as progress:
+            left = what_is_left(path, design, draws, progress)
+        say(left)
+    elif draws is not None:
+        tell("what failures leave is not drawn, as the design does not hold")
     return EXIT_DONE if holds else EXIT_CHECK_FAILED
 
 

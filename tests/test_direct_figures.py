@@ -11,7 +11,7 @@ import pytest
 
 from fabopt.graph import forms
 from fabopt.schema.design import Check, Design, HyperxStructure
-from fabopt.topology.direct import measured
+from fabopt.topology.direct import measured, rings
 from fabopt.verify import graph, verify
 from tests import small
 
@@ -99,7 +99,7 @@ def test_an_older_file_is_proven_without() -> None:
 
 def test_too_large_a_graph_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """36 arcs x 8 switches with servers are one more than is looked at for rings, or for anything."""
-    monkeypatch.setattr(measured, "MOST_RINGS", 287)
+    monkeypatch.setattr(rings, "MOST_RINGS", 287)
     fabric = {"topologies": ["torus"], "tiers": "any", "planes": 1, "max_oversubscription": 3}
     made = small.solved(small.case(fabric, servers=9))
     assert figures(made) == (200, None, 2.144444)
@@ -107,6 +107,18 @@ def test_too_large_a_graph_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     made = small.solved(small.case(fabric, servers=9))
     small.assert_proven(made)
     assert figures(made) == (None, None, None)
+
+
+def test_rings_that_nothing_measures_are_neither_had_nor_ruled_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A least all-reduce where every graph is too large: no answer, and no proof that there is none.
+
+    A Clos that costs less than any of them is proven all the same.
+    """
+    monkeypatch.setattr(rings, "MOST_RINGS", 0)
+    fabric = {"topologies": ["torus"], "tiers": "any", "max_oversubscription": 3, "min_allreduce_gbps_per_gpu": 200}
+    assert small.solved(small.case(fabric, servers=9)).status == "unknown"
+    both = small.solved(small.case({**fabric, "topologies": ["torus", "clos"]}, servers=9))
+    assert (both.status, both.fabrics[0].topology) == ("optimal", "clos")
 
 
 def test_figures_that_nothing_proves_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,8 @@ def switches_form_network(proof: Proof, fabric: FabricEvidence) -> None:
 def flow_carries_demand(proof: Proof, fabric: FabricEvidence) -> None:
     """Bisection and uniform all-to-all of every GPU are its injection over the most oversubscription, at least.
 
-    What the switches carry counts, so that a ratio below 1 can ask for more than a card takes. Source: case file, ``max_oversubscription``; docs/formulation.md, direct networks.
+    What the switches carry counts, so that a ratio below 1 can ask for more than a card takes. Source: case file,
+    ``max_oversubscription``; docs/formulation.md, direct networks.
     """
     wanted = fabric.injection / fabric.oversubscription_limits["leaf"]
     for what, port_mbps in (("bisection", _cut(fabric)), ("all-to-all", _spread(fabric))):

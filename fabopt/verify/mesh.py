@@ -119,7 +119,7 @@ class Mesh:
         require(min(one.links_per_pair) >= 1, "links of every ring")
         shortest, longest = min(one.sides), max(one.sides)
         require(
-            SHORTEST_RING <= shortest and longest <= LONGEST_RING,
+            shortest >= SHORTEST_RING and longest <= LONGEST_RING,
             f"sides {one.sides}: {SHORTEST_RING} to {LONGEST_RING}; a ring of two joins one pair twice",
         )
         found = []

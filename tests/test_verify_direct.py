@@ -157,6 +157,14 @@ def test_claims_beyond_the_graph_are_found() -> None:
     assert names == {"paths_are_as_long", "figures_hold_on_graph"}
 
 
+@pytest.mark.parametrize("sides", [(2, 4), (1, 8), (10**12, 3)])
+def test_rings_are_neither_too_short_nor_endless(sides: tuple[int, ...]) -> None:
+    """The rule is said, and said at once."""
+    changed_sides = changed("torus", (0, "structure", "sides"), lambda value: sides)
+    (check,) = (check for check in verify(changed_sides) if check.name == "ports_fit_radix")
+    assert not check.ok and f"sides {sides}: 3 to 1024; a ring of two joins one pair twice" in check.detail
+
+
 def test_demand_is_proven_again() -> None:
     """The same design for a case that asks for twice the bandwidth."""
     made = design("hyperx")

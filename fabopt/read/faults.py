@@ -42,6 +42,8 @@ _TYPES = {
     "model_type": "keys with values",
     "model_attributes_type": "keys with values",
 }
+# What says that a mapping is not of the kind that was tried.
+_OTHER_KIND = ("missing", "extra_forbidden", "literal_error")
 _KEYED = ("model_type", "model_attributes_type")
 _BOUNDS = {
     "greater_than": ("gt", "more than {}"),
@@ -89,30 +91,46 @@ def validated(model: type[Model], content: object, file: str, faults: list[Fault
     except (ValueError, TypeError, RecursionError) as error:
         faults.append(fault(file, key_path(at), f"cannot be read as data: {error}"))
         return None
-    located = [_located(one, content) for one in errors]
+    located = _of_its_kind([_located(one, content) for one in errors])
     for steps, group in _by_place(located).items():
         faults.append(_fault(model, steps, group, file, at))
     return None
 
 
 class _Located(NamedTuple):
-    """One pydantic error; ``steps`` lead to it through the data, without the names of union branches."""
+    """One pydantic error; ``steps`` lead to it through the data, without the names of union branches.
+
+    ``branch``: the place of a mapping that may be of several kinds, and the kind; None elsewhere.
+    """
 
     steps: Steps
     error: Any
+    branch: tuple[Steps, str | int] | None
 
 
 def _located(error: Any, content: object) -> _Located:
     steps: list[str | int] = []
+    branch: tuple[Steps, str | int] | None = None
     here: Any = content
     last = len(error["loc"]) - 1
     for index, step in enumerate(error["loc"]):
         if _holds(here, step):
             here = here[step]
         elif index != last or error["type"] != "missing":
+            branch = (tuple(steps), step) if isinstance(here, dict) and branch is None else branch
             continue
         steps.append(step)
-    return _Located(tuple(steps), error)
+    return _Located(tuple(steps), error, branch if branch is not None and len(steps) > len(branch[0]) else None)
+
+
+def _of_its_kind(located: list[_Located]) -> list[_Located]:
+    """Without what kinds of a mapping say whose keys are not the ones that are there, where others fit better."""
+    strange: dict[tuple[Steps, str | int], int] = {}
+    for one in located:
+        if one.branch is not None:
+            strange[one.branch] = strange.get(one.branch, 0) + (one.error["type"] in _OTHER_KIND)
+    least = {place: min(number for key, number in strange.items() if key[0] == place) for place, _ in strange}
+    return [one for one in located if one.branch is None or strange[one.branch] == least[one.branch[0]]]
 
 
 def _holds(content: Any, step: str | int) -> bool:
@@ -124,7 +142,7 @@ def _holds(content: Any, step: str | int) -> bool:
 def _by_place(located: list[_Located]) -> dict[Steps, list[Any]]:
     """Group errors by place. Where one branch of a union got further into the data, the others are dropped."""
     groups: dict[Steps, list[Any]] = {}
-    for steps, error in located:
+    for steps, error, _ in located:
         groups.setdefault(steps, []).append(error)
     deeper = {steps[:end] for steps in groups for end in range(len(steps))}
     return {

@@ -15,10 +15,11 @@ from typing import ClassVar, Literal
 from fabopt.schema.design import DirectStructure, DragonflyStructure, HyperxStructure, TorusStructure
 from fabopt.units import ceil_div
 
-# A ring of two would join one pair twice, and one switch has no neighbour.
+# A ring of two would join one pair twice, and one switch has no neighbour; the longest is that of the family.
 SHORTEST_RING = 3
 Role = Literal["leaf", "spine"]
 Equals = Literal["leaf", "spine", "server"]
+LONGEST_RING = 1024
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,11 @@ class Mesh:
         """
         require(len(one.sides) == len(one.links_per_pair) >= 2, "a multiplicity for every side")
         require(min(one.links_per_pair) >= 1, "links of every ring")
-        require(min(one.sides) >= SHORTEST_RING, f"sides {one.sides}: {SHORTEST_RING} or more")
+        shortest, longest = min(one.sides), max(one.sides)
+        require(
+            shortest >= SHORTEST_RING and longest <= LONGEST_RING,
+            f"sides {one.sides}: {SHORTEST_RING} to {LONGEST_RING}; a ring of two joins one pair twice",
+        )
         found = []
         for number, (side, links) in enumerate(zip(one.sides, one.links_per_pair, strict=True), 1):
             steps = sum(min(step, side - step) for step in range(side))

@@ -10,6 +10,7 @@ from fabopt.inquiry import Inquiry, last_true, narrowed
 from fabopt.metrics import HOPS_BY_TIERS, figures, left_after, ratios_asked
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict
+from fabopt.schema.topologies import TIERED
 from fabopt.topology.direct.rings import allreduce
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.allowance import FIGURES
@@ -164,13 +165,15 @@ def _most(
 
 def path_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """The fewest switches on the longest path with which there is a design."""
-    for fabric in inquiry.case.fabrics:
+    for fabric, meant in zip(inquiry.case.fabrics, inquiry.problem.fabrics, strict=True):
         most = fabric.max_switch_hops
         if most is None:
             continue
         limit = f"fabrics.{fabric.name}.max_switch_hops"
         inquiry.tell(limit)
-        more = (hops for hops in HOPS_BY_TIERS.values() if hops > most)
+        of_clos = tuple(HOPS_BY_TIERS.values())
+        lengths = of_clos if set(meant.topologies) <= set(TIERED) else range(1, max(of_clos) + 1)
+        more = (hops for hops in lengths if hops > most)
         others = ((hops, changed(inquiry.case, fabric, max_switch_hops=hops)) for hops in more)
         needed = next((hops for hops, case in others if inquiry.design(case) is not None), None)
         if needed is not None:

@@ -234,7 +234,9 @@ def test_every_network_that_is_left_out_has_a_better_one(leaves: int, d: int, as
 def test_hops_are_four() -> None:
     asked = ASKED | {"max_oversubscription": 4}
     small.assert_proven(small.solved(small.case(asked | {"max_switch_hops": 4}, servers=8)))
-    assert small.solved(small.case(asked | {"max_switch_hops": 3}, servers=8)).status == "infeasible"
+    none = small.solved(small.case(asked | {"max_switch_hops": 3}, servers=8))
+    assert none.status == "infeasible"
+    assert {one.limit: one.needed for one in none.conflicts}["fabrics.compute.max_switch_hops"] == 4
 
 
 def test_more_bisection_than_the_ratio_asks_for() -> None:

@@ -124,7 +124,9 @@ def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) ->
     """Mb/s per GPU (``gpus`` of a server) after so many failures of a kind."""
     if isinstance(design, Direct):
         return direct.bandwidth_left(design, gpus, failed, count)
-    return Fraction(bandwidth_left(design.parts, design.shape, design.down_ports, gpus, failed, count))
+    left = bandwidth_left(design.parts, design.shape, design.down_ports, gpus, failed, count)
+    assert isinstance(left, Fraction)  # of one candidate
+    return left
 
 
 def failures_left(design: Clos | Direct, gpus: int, asked: Sequence[tuple[Failing, int]]) -> tuple[Failure, ...]:

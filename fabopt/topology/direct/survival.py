@@ -28,6 +28,8 @@ from fabopt.topology.direct.measured import rings
 # Links, both ways, times switches: a graph with more takes minutes.
 MOST_WORK = 200_000_000
 KINDS: tuple[Failing, ...] = ("leaf", "plane", "cable")
+# Families all of whose switches may have servers.
+COUNTED = ("hyperx", "torus", "dragonfly")
 # Of ends of cables: those of servers, and those between switches.
 _BETWEEN = "leaf-leaf"
 ANYTHING = Fraction(0)
@@ -64,7 +66,9 @@ def _carried(design: Direct, failed: str, count: int, enough: Fraction) -> Fract
 
 
 def kinds_told(design: Direct) -> tuple[Failing, ...]:
-    """What can fail alone; only planes of a network whose graph takes minutes."""
+    """What can fail alone; only planes of a network whose graph takes minutes, nothing of a family not counted."""
+    if design.kin.name not in COUNTED:
+        return ()
     return KINDS if _work(design) <= MOST_WORK else ("plane",)
 
 

@@ -14,8 +14,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
-
 from fabopt.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.schema.case import Failing
 from fabopt.schema.design import Failure, Metrics
@@ -132,7 +130,7 @@ def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) ->
     if isinstance(design, Direct):
         raise ValueError(f"failures of a {type(design).__name__} are not looked at")
     left = bandwidth_left(design.parts, design.shape, design.down_ports, gpus, failed, count)
-    assert not isinstance(left, np.ndarray)
+    assert isinstance(left, Fraction)  # of one candidate
     return left
 
 

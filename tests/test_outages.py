@@ -17,7 +17,7 @@ from fabopt.schema.case import Failing
 from fabopt.schema.design import Design
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.survival import bandwidth_left
-from tests import small, test_rails
+from tests import small, test_brute_force, test_rails
 from tests.test_figures import FEW_SWITCHES, THREE_TIERS, TWO_TIERS
 from tests.test_losses import rails
 
@@ -41,7 +41,7 @@ DESIGNS: dict[str, Callable[[], Design]] = {
     "rail-only": lambda: of_rails({}, 9),
     "planes that are rails": lambda: of_rails({"topologies": ["clos"], "planes": "rails", "tiers": 2}, 9),
     "rails of three tiers": lambda: test_rails.design(
-        test_rails.case(8, {"planes": "rails", "tiers": 3, "min_gbps_per_gpu": 200})
+        test_brute_force.case(8, {"planes": "rails", "tiers": 3, "min_gbps_per_gpu": 200})
     ),
     "hyperx": lambda: direct("hyperx", 14, 1),
     "square": lambda: direct("hyperx", 14, 8),

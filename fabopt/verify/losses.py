@@ -66,8 +66,12 @@ class Losses:
         self.cabling = cabling
         self.fabric = cabling.fabric
         self.speed = cabling.fabric.nic_lane.port_mbps
-        self.link_mbps = cabling.fabric.up("leaf").port_mbps
         self._known: dict[str, Fraction] = {}
+
+    @property
+    def link_mbps(self) -> int:
+        """Speed of a link between switches."""
+        return self.fabric.up("leaf").port_mbps
 
     @cached_property
     def work(self) -> int:

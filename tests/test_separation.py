@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import copy
+import csv
 import hashlib
 import json
 from dataclasses import replace
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from rich.console import Console
 
 from fabopt import optimize
 from fabopt.choosing import Tried, cheapest, without_design
 from fabopt.errors import InputError
+from fabopt.export.cables import pull_list
+from fabopt.export.ends import networks_of
+from fabopt.export.formats import Options, export
 from fabopt.optimum import Optimum
 from fabopt.problem import problem_of
 from fabopt.read import inputs_from_objects
+from fabopt.report.networks import network_shares
+from fabopt.report.summary import summary
 from fabopt.schema.design import Design
 from fabopt.separation import combinations
 from fabopt.verify import verify, verify_wiring
@@ -413,3 +423,40 @@ def test_a_link_at_another_port_is_caught() -> None:
         moved[row] += 1
         changed = replace(wiring, links=replace(wiring.links, **{column: moved}))
         assert not all(check.ok for check in verify_wiring(design, changed)), column
+
+
+# -- what is written --------------------------------------------------------------------------------------------
+
+
+def test_schedules_name_the_logical_fabric() -> None:
+    wanted = case(attachments=[{"name": "nodes", "ports": 2, "buys": "none"}])
+    design = solved(wanted, parts())
+    wiring = wiring_of(design)
+    networks = networks_of(design, wiring)
+    assert networks.names == ["compute", "storage"]
+    mine = [wiring.devices.name[wiring.links.a[row]] for row in np.flatnonzero(networks.of_link == 1)]
+    # its attachments and its servers' ports, six of them, one cable each
+    assert sorted(mine) == ["compute-nodes", "compute-nodes", *(f"server-{number:04d}" for number in range(1, 7))]
+    assert int((networks.of_wire == 1).sum()) == 6
+    table = pull_list(design, wiring)
+    assert table[table["fabric"] == "storage"]["cables"].sum() == 6
+
+
+def test_ports_in_netbox_say_their_vlan(tmp_path: Path) -> None:
+    design = solved(case(), parts())
+    export(design, wiring_of(design), ["netbox"], tmp_path, Options())
+    rows = list(csv.DictReader(StringIO((tmp_path / "07-interfaces.csv").read_text())))
+    about = "storage on the compute fabric: VLAN storage, VRF storage"
+    # both ends of six links
+    assert sum(row["description"] == about for row in rows) == 12
+    assert {row["name"] for row in rows if row["device"] == "server-0001" and row["description"] == about} == {"nic3p1"}
+
+
+def test_the_summary_names_what_is_carried() -> None:
+    design = solved(case(), parts())
+    text = StringIO()
+    Console(file=text, width=160).print(summary(design))
+    assert "carries storage in a VLAN and VRF of its own: 1 x nic-400-b per server, 1 port of 400" in text.getvalue()
+    shares = {one.name: one.usd for one in network_shares(design)}
+    # six cards at 800 and six cables at 150
+    assert shares["storage"] == 6 * 800 + 6 * 150

@@ -10,6 +10,8 @@ from fabopt.schema.design import (
     DragonflyStructure,
     FabricDesign,
     HyperxStructure,
+    NicUse,
+    Number,
     TorusStructure,
 )
 
@@ -89,11 +91,21 @@ def _shape(fabric: FabricDesign) -> str:
 
 def nic_line(fabric: FabricDesign) -> str:
     """Say what sits in every server, and what each GPU gets from it."""
-    nic, metrics = fabric.nic, fabric.metrics
+    return _cards(fabric.nic, fabric.metrics.injection_gbps_per_gpu)
+
+
+def logical_lines(fabric: FabricDesign) -> tuple[str, ...]:
+    """Say what sits in every server for each logical fabric on this one's switches."""
+    return tuple(
+        f"carries {one.name} in a VLAN and VRF of its own: {_cards(one.nic, one.injection_gbps_per_gpu)}"
+        for one in fabric.logical
+    )
+
+
+def _cards(nic: NicUse, injection: Number) -> str:
     own = " (built in)" if nic.built_in else ""
     ports = f"{some(nic.ports_per_nic, 'port')} of {plain(nic.gbps)} Gb/s"
-    per_gpu = f"{plain(metrics.injection_gbps_per_gpu)} Gb/s per GPU"
-    return f"{nic.per_server} x {nic.id}{own} per server, {ports} each: {per_gpu}"
+    return f"{nic.per_server} x {nic.id}{own} per server, {ports} each: {plain(injection)} Gb/s per GPU"
 
 
 def bandwidth_line(fabric: FabricDesign) -> str:

@@ -15,6 +15,7 @@ from fabopt.report.answer import (
     fabric_line,
     failure_line,
     headline,
+    logical_lines,
     metric_name,
     nic_line,
     proof_line,
@@ -43,7 +44,13 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     for fabric in design.fabrics:
         yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
         yield _switch_table(fabric)
-        about = (nic_line(fabric), structure_line(fabric), bandwidth_line(fabric), failure_line(fabric))
+        about = (
+            nic_line(fabric),
+            *logical_lines(fabric),
+            structure_line(fabric),
+            bandwidth_line(fabric),
+            failure_line(fabric),
+        )
         yield from (_line(line) for line in about if line)
         yield Text()
         yield _link_table(fabric)
@@ -149,7 +156,7 @@ def _part(part: LinkPart) -> str:
 def _cost_table(design: Design) -> Table:
     totals = design.totals
     assert totals is not None
-    several = len(design.fabrics) > 1
+    several = len(design.fabrics) > 1 or any(one.logical for one in design.fabrics)
     groups: dict[tuple[str, str], list[BomRow]] = {}
     for row in design.bom:
         groups.setdefault((row.fabric if several else "", row.kind), []).append(row)

@@ -17,10 +17,13 @@ from rich.console import Console
 
 from fabopt import optimize
 from fabopt.choosing import Tried, cheapest, without_design
+from fabopt.clock import Clock, Settings
 from fabopt.errors import InputError
 from fabopt.export.cables import pull_list
 from fabopt.export.ends import networks_of
 from fabopt.export.formats import Options, export
+from fabopt.front.fronts import pareto_front
+from fabopt.front.measures import MEASURES
 from fabopt.optimum import Optimum
 from fabopt.problem import problem_of
 from fabopt.read import inputs_from_objects
@@ -50,12 +53,13 @@ def parts(**server: Any) -> Json:
     return content
 
 
-def case(separation: str = "logical", compute: Json | None = None, servers: int = 6, **storage: Any) -> Json:
+def case(separation: str = "logical", compute: Json | None = None, limits: Json | None = None, **storage: Any) -> Json:
     """Six servers with 200 Gb/s a GPU of computing at 1:1, and 50 of storage at 2:1."""
     host = {"name": "compute", "min_gbps_per_gpu": 200, "max_oversubscription": 1, "tiers": 2, **(compute or {})}
     guest = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 50, "max_oversubscription": 2, **storage}
     return {
-        "name": "apart", "server": "gpu-4", "servers": servers, "fabrics": [host, guest | {"separation": separation}],
+        "name": "apart", "server": "gpu-4", "servers": 6, "fabrics": [host, guest | {"separation": separation}],
+        "limits": limits or {},
     }  # fmt: skip
 
 
@@ -460,3 +464,24 @@ def test_the_summary_names_what_is_carried() -> None:
     shares = {one.name: one.usd for one in network_shares(design)}
     # six cards at 800 and six cables at 150
     assert shares["storage"] == 6 * 800 + 6 * 150
+
+
+# -- other commands ---------------------------------------------------------------------------------------------
+
+
+def test_limits_and_the_program_count_a_logical_fabric() -> None:
+    cheapest_cents = capex_cents(solved(case(), parts()))
+    assert cheapest_cents is not None
+    inputs = inputs_from_objects(case(limits={"budget_usd": cheapest_cents / 100}), parts())
+    assert capex_cents(optimize.solve(inputs, alternatives=False)) == cheapest_cents
+    less = case(limits={"budget_usd": (cheapest_cents - 1) / 100})
+    assert solved(less, parts()).status == "infeasible"
+    text = optimize.formulation_text(inputs_from_objects(case(), parts()), "lp")
+    assert "nics_fit_slots" in text
+
+
+def test_room_for_more_servers_is_not_traded() -> None:
+    inputs = inputs_from_objects(case(), parts())
+    traded = [MEASURES["capex_usd"], MEASURES["headroom_servers"]]
+    with pytest.raises(InputError, match="room for more servers is not counted where logical fabrics are on `compute`"):
+        pareto_front(inputs, traded, None, Settings(), Clock(None), lambda *args: None)

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import copy
+import csv
 import hashlib
 import json
 from dataclasses import replace
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from rich.console import Console
 
 from fabopt import optimize
 from fabopt.choosing import Tried, cheapest, without_design
+from fabopt.clock import Clock, Settings
 from fabopt.errors import InputError
+from fabopt.export.cables import pull_list
+from fabopt.export.ends import networks_of
+from fabopt.export.formats import Options, export
+from fabopt.front.fronts import pareto_front
+from fabopt.front.measures import MEASURES
 from fabopt.optimum import Optimum
 from fabopt.problem import problem_of
 from fabopt.read import inputs_from_objects
+from fabopt.report.networks import network_shares
+from fabopt.report.summary import summary
 from fabopt.schema.design import Design
 from fabopt.separation import combinations
 from fabopt.verify import verify, verify_wiring
@@ -40,12 +53,13 @@ def parts(**server: Any) -> Json:
     return content
 
 
-def case(separation: str = "logical", compute: Json | None = None, servers: int = 6, **storage: Any) -> Json:
+def case(separation: str = "logical", compute: Json | None = None, limits: Json | None = None, **storage: Any) -> Json:
     """Six servers with 200 Gb/s a GPU of computing at 1:1, and 50 of storage at 2:1."""
     host = {"name": "compute", "min_gbps_per_gpu": 200, "max_oversubscription": 1, "tiers": 2, **(compute or {})}
     guest = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 50, "max_oversubscription": 2, **storage}
     return {
-        "name": "apart", "server": "gpu-4", "servers": servers, "fabrics": [host, guest | {"separation": separation}],
+        "name": "apart", "server": "gpu-4", "servers": 6, "fabrics": [host, guest | {"separation": separation}],
+        "limits": limits or {},
     }  # fmt: skip
 
 
@@ -413,3 +427,61 @@ def test_a_link_at_another_port_is_caught() -> None:
         moved[row] += 1
         changed = replace(wiring, links=replace(wiring.links, **{column: moved}))
         assert not all(check.ok for check in verify_wiring(design, changed)), column
+
+
+# -- what is written --------------------------------------------------------------------------------------------
+
+
+def test_schedules_name_the_logical_fabric() -> None:
+    wanted = case(attachments=[{"name": "nodes", "ports": 2, "buys": "none"}])
+    design = solved(wanted, parts())
+    wiring = wiring_of(design)
+    networks = networks_of(design, wiring)
+    assert networks.names == ["compute", "storage"]
+    mine = [wiring.devices.name[wiring.links.a[row]] for row in np.flatnonzero(networks.of_link == 1)]
+    # its attachments and its servers' ports, six of them, one cable each
+    assert sorted(mine) == ["compute-nodes", "compute-nodes", *(f"server-{number:04d}" for number in range(1, 7))]
+    assert int((networks.of_wire == 1).sum()) == 6
+    table = pull_list(design, wiring)
+    assert table[table["fabric"] == "storage"]["cables"].sum() == 6
+
+
+def test_ports_in_netbox_say_their_vlan(tmp_path: Path) -> None:
+    design = solved(case(), parts())
+    export(design, wiring_of(design), ["netbox"], tmp_path, Options())
+    rows = list(csv.DictReader(StringIO((tmp_path / "07-interfaces.csv").read_text())))
+    about = "storage on the compute fabric: VLAN storage, VRF storage"
+    # both ends of six links
+    assert sum(row["description"] == about for row in rows) == 12
+    assert {row["name"] for row in rows if row["device"] == "server-0001" and row["description"] == about} == {"nic3p1"}
+
+
+def test_the_summary_names_what_is_carried() -> None:
+    design = solved(case(), parts())
+    text = StringIO()
+    Console(file=text, width=160).print(summary(design))
+    assert "carries storage in a VLAN and VRF of its own: 1 x nic-400-b per server, 1 port of 400" in text.getvalue()
+    shares = {one.name: one.usd for one in network_shares(design)}
+    # six cards at 800 and six cables at 150
+    assert shares["storage"] == 6 * 800 + 6 * 150
+
+
+# -- other commands ---------------------------------------------------------------------------------------------
+
+
+def test_limits_and_the_program_count_a_logical_fabric() -> None:
+    cheapest_cents = capex_cents(solved(case(), parts()))
+    assert cheapest_cents is not None
+    inputs = inputs_from_objects(case(limits={"budget_usd": cheapest_cents / 100}), parts())
+    assert capex_cents(optimize.solve(inputs, alternatives=False)) == cheapest_cents
+    less = case(limits={"budget_usd": (cheapest_cents - 1) / 100})
+    assert solved(less, parts()).status == "infeasible"
+    text = optimize.formulation_text(inputs_from_objects(case(), parts()), "lp")
+    assert "nics_fit_slots" in text
+
+
+def test_room_for_more_servers_is_not_traded() -> None:
+    inputs = inputs_from_objects(case(), parts())
+    traded = [MEASURES["capex_usd"], MEASURES["headroom_servers"]]
+    with pytest.raises(InputError, match="room for more servers is not counted where logical fabrics are on `compute`"):
+        pareto_front(inputs, traded, None, Settings(), Clock(None), lambda *args: None)

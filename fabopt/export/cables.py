@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.export.ends import HOSTS, device_columns, joined, link_ends, part_numbers, part_texts, spread, taken
+from fabopt.export.ends import (
+    HOSTS,
+    device_columns,
+    joined,
+    link_ends,
+    networks_of,
+    part_numbers,
+    part_texts,
+    spread,
+    taken,
+)
 from fabopt.export.folded import folded_places
 from fabopt.export.formats import Options
 from fabopt.export.sheets import write_csv, write_workbook
@@ -139,12 +149,12 @@ def _labels(legs: pd.DataFrame, here: str, there: str, begins: Bools) -> list[st
 
 def _wire_columns(design: Design, wiring: Wiring, wire: Ints, link: Ints) -> dict[str, Any]:
     """Return what is known of the wires at the rows of the schedule, and the fabric and kind of their links."""
-    wires, links = wiring.wires, wiring.links
+    wires, links, networks = wiring.wires, wiring.links, networks_of(design, wiring)
     parts = taken(wires.part, wire)
     descriptions = part_texts(design, parts, "description")
     return {
         "cable": taken(wires.name, wire),
-        "fabric": taken(wiring.fabrics, links.fabric[link]),
+        "fabric": taken(networks.names, networks.of_link[link]),
         "kind": taken(KINDS, links.kind[link]),
         "part": parts,
         "part_number": part_texts(design, parts, "part_number"),
@@ -191,11 +201,12 @@ def _place(rack: str) -> tuple[int, int]:
 
 def pull_list(design: Design, wiring: Wiring) -> pd.DataFrame:
     """Wires by stage, fabric, kind, part and length: how many, how many metres together, the longest run."""
-    wires = frame(wiring.wires)
+    networks = networks_of(design, wiring)
+    wires = frame(wiring.wires).assign(fabric=networks.of_wire)
     grouped = wires.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
     table = grouped.agg(cables=("part", "size"), total_m=("length_m", "sum"), longest_run_m=("run_m", "max"))
     table = _described(design, table.reset_index())
-    table["fabric"] = taken(wiring.fabrics, table["fabric"].to_numpy())
+    table["fabric"] = taken(networks.names, table["fabric"].to_numpy())
     table["kind"] = taken(KINDS, table["kind"].to_numpy())
     table["stage"] = taken(stage_names(design), table["stage"].to_numpy())
     return table[["stage", "fabric", "kind", *_PART, "cables", "total_m", "longest_run_m"]]

@@ -155,8 +155,8 @@ def _own_power_w(embedded: Embedded, role: str, product: str, fabric: str) -> fl
         return 0.0 if one.rack_units is None else _known(one.power_w)
     if role != "server":
         return _known(embedded.part(product, Switch).power_w)
-    cards = [fabric.nic for fabric in embedded.design.fabrics if not fabric.nic.built_in]
-    bought = sum(card.per_server * _known(embedded.part(card.id, Nic).power_w) for card in cards)
+    cards = [nic for fabric in embedded.design.fabrics for nic in (fabric.nic, *(one.nic for one in fabric.logical))]
+    bought = sum(one.per_server * _known(embedded.part(one.id, Nic).power_w) for one in cards if not one.built_in)
     return _known(embedded.part(product, Server).power_w) + bought
 
 

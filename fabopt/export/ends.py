@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fabopt.embedded import Embedded
 from fabopt.schema.design import Design
-from fabopt.wiring.model import Devices, Ints, Wiring
+from fabopt.wiring.model import KINDS, Devices, Ints, Wiring
+from fabopt.wiring.numbers import Numbers, logical_before
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +55,37 @@ def device_columns(wiring: Wiring, rows: Ints) -> dict[str, Any]:
         "unit": units_of(devices)[rows],
         "device": taken(devices.name, rows),
     }
+
+
+class Networks(NamedTuple):
+    """Fabrics in the case's order, each followed by the logical ones on it: ``names``.
+
+    ``of_link``, ``of_wire``: the one that every link, every wire belongs to, as the bill books them.
+    """
+
+    names: list[str]
+    of_link: Ints
+    of_wire: Ints
+
+
+def networks_of(design: Design, wiring: Wiring) -> Networks:
+    """Return which fabric every link and wire belongs to, logical ones told apart from their hosts."""
+    links, devices, embedded = wiring.links, wiring.devices, Embedded(design)
+    before = logical_before([Numbers(embedded, fabric) for fabric in design.fabrics])
+    names = [name for fabric in design.fabrics for name in (fabric.name, *(one.name for one in fabric.logical))]
+    of_link = np.array([names.index(name) for name in wiring.fabrics], dtype=np.int64)[links.fabric]
+    attached = links.kind == KINDS.index("attachment-leaf")
+    for index, fabric in enumerate(design.fabrics):
+        for one in fabric.logical:
+            first = before[one.name].cards
+            own = {each.name for each in embedded.wanted[fabric.name].attachments if each.network == one.name}
+            boxes = np.array([name in own for name in devices.product], dtype=np.bool_)
+            cards = (links.a_card > first) & (links.a_card <= first + one.nic.per_server)
+            of_link[attached & (links.fabric == index) & (cards | boxes[links.a])] = names.index(one.name)
+    of_wire = np.zeros(len(wiring.wires), dtype=np.int64)
+    made = links.wire >= 0
+    of_wire[links.wire[made][::-1]] = of_link[made][::-1]
+    return Networks(names, of_link, of_wire)
 
 
 def link_ends(wiring: Wiring) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from fabopt.errors import Fault, fault
 from fabopt.front import pareto
 from fabopt.front.finder import Finder
 from fabopt.front.knees import marked
-from fabopt.front.measures import OF_A_MODEL, PREDICTED, Measure, measure
+from fabopt.front.measures import HEADROOM, OF_A_MODEL, PREDICTED, Measure, measure
 from fabopt.front.points import Place, points_of, without_design
 from fabopt.front.sweep import catalog_hash
 from fabopt.problem import Problem, problem_of
@@ -68,6 +68,10 @@ def pareto_front(
     """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points."""
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     check_predicted(problem, objectives)
+    hosts = [one.name for one in problem.fabrics if one.guests]
+    if hosts and any(one.name == HEADROOM for one in objectives):
+        text = f"room for more servers is not counted where logical fabrics are on `{', '.join(hosts)}`"
+        raise refuse([fault("--maximize", "", text, HEADROOM, hint="leave it out, or say another `separation`")])
     found = pareto.front(Finder(problem, settings, clock), objectives, points, report)
     traded = tuple(FrontObjective(metric=one.name, sense=one.sense) for one in objectives)
     place = Place(objectives[0].name, settings.engine)

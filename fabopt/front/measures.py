@@ -30,6 +30,7 @@ PER_GBPS = 10**6
 UTILIZATION = "least_gpu_utilization"
 PREDICTED = "gpu_utilization"
 OF_A_MODEL = (UTILIZATION, PREDICTED, EFFECTIVE)
+HEADROOM = "headroom_servers"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ MEASURES: Mapping[str, Measure] = {
         Measure("switches", "minimize", 1),
         Measure("gbps_per_gpu", "maximize", PER_GBPS),
         Measure("bisection_gbps_per_gpu", "maximize", PER_GBPS),
-        Measure("headroom_servers", "maximize", 1),
+        Measure(HEADROOM, "maximize", 1),
         Measure(UTILIZATION, "maximize", PER_ONE),
         Measure(PREDICTED, "maximize", PER_ONE),
         Measure(EFFECTIVE, "minimize", 100),
@@ -95,7 +96,7 @@ def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
         **_spent(problem, picked),
         "gbps_per_gpu": min(_kbps(one.injection) for one in speeds),
         "bisection_gbps_per_gpu": min(_kbps(one.bisection) for one in speeds),
-        "headroom_servers": min(int(_headroom(fabric, one)) for fabric, one in pairs),
+        HEADROOM: min(int(_headroom(fabric, one)) for fabric, one in pairs),
         **_useful(problem, pairs),
         **_predicted(problem, picked),
     }
@@ -151,6 +152,9 @@ def least_mbps(grade: int) -> Fraction:
 def _headroom(fabric: FabricProblem, clos: Clos | Direct) -> int:
     if isinstance(clos, Direct):
         return clos.headroom
+    if fabric.guests:
+        # more servers have ports of logical fabrics too, which are not counted here
+        return 0
     ratio = fabric.wants.leaf_ratio if fabric.wants is not None else fabric.oversubscription_leaf
     return int(headroom(fabric, clos.parts, clos.shape, ratio))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabopt.page.drawing import Drawing
-from fabopt.report.answer import bandwidth_line, fabric_line, failure_line, nic_line, structure_line
+from fabopt.report.answer import about_lines, fabric_line
 from fabopt.report.growth import merged
 from fabopt.report.html import drawn
 from fabopt.report.words import count, plain
@@ -38,11 +38,7 @@ def fabric_view(fabric: FabricDesign, drawing: Drawing | None) -> FabricView:
         fabric_line(fabric).replace("infiniband", "InfiniBand"),
         None if drawing is None else drawn(drawing.svg),
         drawing is not None and drawing.aggregated,
-        tuple(
-            line
-            for line in (nic_line(fabric), structure_line(fabric), bandwidth_line(fabric), failure_line(fabric))
-            if line
-        ),
+        tuple(about_lines(fabric)),
         tuple(_tier_row(fabric, tier) for tier in fabric.tiers),
         links,
         len(links) <= _MOST_OPEN,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fabopt.report.words import KIND_NAMES, count, listed, money, percent, plain, power, some
 from fabopt.schema.design import (
     Conflict,
@@ -11,6 +13,8 @@ from fabopt.schema.design import (
     DragonflyStructure,
     FabricDesign,
     HyperxStructure,
+    NicUse,
+    Number,
     SwitchlessStructure,
     TorusStructure,
 )
@@ -104,11 +108,21 @@ def _shape(fabric: FabricDesign) -> str:
 
 def nic_line(fabric: FabricDesign) -> str:
     """Say what sits in every server, and what each GPU gets from it."""
-    nic, metrics = fabric.nic, fabric.metrics
+    return _cards(fabric.nic, fabric.metrics.injection_gbps_per_gpu)
+
+
+def logical_lines(fabric: FabricDesign) -> tuple[str, ...]:
+    """Say what sits in every server for each logical fabric on this one's switches."""
+    return tuple(
+        f"carries {one.name} in a VLAN and VRF of its own: {_cards(one.nic, one.injection_gbps_per_gpu)}"
+        for one in fabric.logical
+    )
+
+
+def _cards(nic: NicUse, injection: Number) -> str:
     own = " (built in)" if nic.built_in else ""
     ports = f"{some(nic.ports_per_nic, 'port')} of {plain(nic.gbps)} Gb/s"
-    per_gpu = f"{plain(metrics.injection_gbps_per_gpu)} Gb/s per GPU"
-    return f"{nic.per_server} x {nic.id}{own} per server, {ports} each: {per_gpu}"
+    return f"{nic.per_server} x {nic.id}{own} per server, {ports} each: {plain(injection)} Gb/s per GPU"
 
 
 def bandwidth_line(fabric: FabricDesign) -> str:
@@ -186,6 +200,12 @@ def _mesh_line(one: DirectStructure) -> str:
         parts.append(f"{some(one.links_per_pair, 'link')} from each leaf to each of {spines} of its group")
         parts.append(f"{some(one.global_links_per_group, 'link')} from the spines of each group to other groups")
     return "; ".join(parts)
+
+
+def about_lines(fabric: FabricDesign) -> Iterator[str]:
+    """Cards, logical fabrics, structure, bandwidth and what failures leave, a line each."""
+    found = (nic_line(fabric), *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
+    yield from (line for line in (*found, failure_line(fabric)) if line)
 
 
 def totals_line(design: Design) -> str:

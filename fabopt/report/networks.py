@@ -33,8 +33,8 @@ class NetworkShare:
 
 
 def network_shares(design: Design) -> list[NetworkShare]:
-    """Return the part of every fabric, and of what is on the bill for none; empty where there is one fabric."""
-    if design.totals is None or len(design.fabrics) < 2:
+    """Return the part of every fabric, and of what is on the bill for none; empty where there is one fabric only."""
+    if design.totals is None or len(design.fabrics) + sum(len(one.logical) for one in design.fabrics) < 2:
         return []
     return list(_shares(design, design.totals.capex_usd))
 

@@ -11,15 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from fabopt.report.answer import (
-    bandwidth_line,
+    about_lines,
     fabric_line,
-    failure_line,
     headline,
     metric_name,
-    nic_line,
     proof_line,
     spares_line,
-    structure_line,
     totals_line,
 )
 from fabopt.report.floor import floor_lines
@@ -45,8 +42,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
         if fabric.tiers:
             yield _switch_table(fabric)
-        about = (nic_line(fabric), structure_line(fabric), bandwidth_line(fabric), failure_line(fabric))
-        yield from (_line(line) for line in about if line)
+        yield from (_line(line) for line in about_lines(fabric))
         yield Text()
         yield _link_table(fabric)
     if design.workload is not None:
@@ -153,7 +149,7 @@ def _part(part: LinkPart) -> str:
 def _cost_table(design: Design) -> Table:
     totals = design.totals
     assert totals is not None
-    several = len(design.fabrics) > 1
+    several = len(design.fabrics) > 1 or any(one.logical for one in design.fabrics)
     groups: dict[tuple[str, str], list[BomRow]] = {}
     for row in design.bom:
         groups.setdefault((row.fabric if several else "", row.kind), []).append(row)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from fabopt.export.ends import networks_of
 from fabopt.export.netbox.heads import CageKey, Jacket
 from fabopt.export.netbox.objects import line
 from fabopt.export.netbox.ports import Channel, Ports, Side
@@ -24,6 +25,7 @@ from fabopt.schema.catalog import Cage, Nic
 from fabopt.schema.design import FabricDesign
 from fabopt.units import gbps
 from fabopt.wiring.model import NOTHING
+from fabopt.wiring.numbers import Numbers, logical_before
 
 _KBPS_PER_GBPS = 1_000_000
 _ACTIVE_COPPER = ("ACC", "AEC")
@@ -72,11 +74,26 @@ class Interfaces:
         if self.ports.version.channels:
             more = (channel.parent.name, "", channel.number) if channel is not None else ("", channels or "", "")
         kbps = "" if speed is None else round(speed * _KBPS_PER_GBPS)
-        return (self.objects.names[cage.device], name, type_, *more, kbps, "true", "false", self._abouts[cage.fabric])
+        about = self._logical_abouts.get((cage.device, name), self._abouts[cage.fabric])
+        return (self.objects.names[cage.device], name, type_, *more, kbps, "true", "false", about)
 
     @cached_property
     def _abouts(self) -> list[str]:
         return [text(f"{fabric} fabric") for fabric in self.wiring.fabrics]
+
+    @cached_property
+    def _logical_abouts(self) -> dict[tuple[int, str], str]:
+        """What ports of logical fabrics are for, by device and name, at both ends of their links."""
+        wiring, networks = self.wiring, networks_of(self.objects.design, self.wiring)
+        hosts = {one.name: fabric.name for fabric in self.objects.design.fabrics for one in fabric.logical}
+        found = {}
+        for row, number in enumerate(networks.of_link.tolist() if hosts else ()):
+            name = networks.names[number]
+            if name in hosts:
+                about = text(f"{name} on the {hosts[name]} fabric: VLAN {name}, VRF {name}")
+                found[int(wiring.links.a[row]), wiring.a_port[row]] = about
+                found[int(wiring.links.b[row]), wiring.b_port[row]] = about
+        return found
 
     def _type(self, cage: CageKey, kind: Cage | None, speed: float) -> str:
         return interface_type(self.ports.version, self.wiring.protocols[cage.fabric], kind, speed)
@@ -87,7 +104,8 @@ class Interfaces:
         """Return what a cage is; None for one of an attachment of which the case does not say it."""
         role, fabric = self.wiring.devices.role[cage.device], self.wiring.fabrics[cage.fabric]
         if role == "server":
-            return self._server_cages[fabric]
+            logical = next((kind for first, last, kind in self._logical_cages if first < cage.cage <= last), None)
+            return logical or self._server_cages[fabric]
         if role == "attachment":
             return self._attachment_cages[fabric, self.wiring.devices.product[cage.device]]
         return self.ports.switch_cages(cage.device)[cage.cage - 1]
@@ -95,6 +113,19 @@ class Interfaces:
     @cached_property
     def _server_cages(self) -> dict[str, Cage]:
         return {fabric.name: self._server_cage(fabric) for fabric in self.objects.design.fabrics}
+
+    @cached_property
+    def _logical_cages(self) -> list[tuple[int, int, Cage]]:
+        """Cages of a server that cards of logical fabrics have: after the first number, up to the last, and which."""
+        design, embedded = self.objects.design, self.objects.embedded
+        numbers = [Numbers(embedded, fabric) for fabric in design.fabrics]
+        before, found = logical_before(numbers), []
+        for fabric in numbers:
+            for one in fabric.made.logical:
+                first = before[one.name].cages
+                kind = embedded.card_cages(one)[one.nic.cage_group]
+                found.append((first, first + fabric.logical_cards(one).cages, kind))
+        return found
 
     def _server_cage(self, fabric: FabricDesign) -> Cage:
         """Return the cages of the server that the cards share, else those of the card."""

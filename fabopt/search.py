@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from fabopt.clock import Clock, Settings
+from fabopt.fabric import FabricProblem
 from fabopt.multipliers import Master, Point
 from fabopt.opening import MOST_SAMPLED, Opened, Opening
 from fabopt.optimum import Optimum, optimum_of, without_ties
@@ -22,6 +23,7 @@ from fabopt.places.estimates import ESTIMATES_WITHIN, likely
 from fabopt.places.variants import variants_of
 from fabopt.problem import Problem, estimating, in_layouts_only
 from fabopt.slots import slots_are_short
+from fabopt.tally import suiting, with_fewest
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
 from fabopt.topology.clos.variants import anywhere, spread
@@ -116,7 +118,9 @@ class Search:
             return best
         bounds = [one.bound for one in found if one.verdict != "infeasible"]
         known = [bound for bound in bounds if bound is not None]
-        return replace(best, verdict="feasible", bound=min(known) if len(known) == len(bounds) else None)
+        # that of an estimate holds wherever switches stand, so for the layouts in which nothing was found too
+        holds = bool(known) and (len(known) == len(bounds) or self.problem.estimates_floor)
+        return replace(best, verdict="feasible", bound=min(known) if holds else None)
 
     def _prove(self, ties: bool) -> Optimum:
         prices = np.zeros(len(self.opening.caps) - 1)
@@ -170,11 +174,7 @@ class Search:
         outcome = self._tied(self._solve(made), ties)
         if outcome.value is None and made and self.near is None:
             # within the limits may be what needs little of them, rather than what costs least
-            lean = [
-                candidate
-                for row in range(1, len(self.opening.table))
-                for candidate in self._likely(self.opening.costs_of(row))
-            ]
+            lean = [candidate for row in self._limited for candidate in self._likely(self.opening.costs_of(row))]
             outcome = self._tied(self._solve(distinct([*made, *lean])), ties)
         if outcome.value is None:
             verdict = "infeasible" if self.near is None and self._cannot_be() else "unknown"
@@ -184,14 +184,21 @@ class Search:
         )
 
     def _likely(self, costs: Costs) -> list[Candidate]:
+        """What looks best; ports of management are those of what the other fabrics have."""
         made: list[Candidate] = []
-        for fabric in self.problem.fabrics:
-            variants = self.opening.wanted(fabric, costs)
-            around = self.near or self.opening.space(anywhere(self.problem, fabric), costs).search().least
-            found = [self.opening.space(one, costs).search(ESTIMATES_WITHIN * around) for one in variants]
-            self.opening.sized += sum(one.sized for one in found)
-            made += likely(found, self._measured, costs.table[0])
+        for fabric in sorted(self.problem.fabrics, key=lambda one: one.per_switch is not None):
+            if fabric.per_switch is None:
+                made += self._likely_of(costs, fabric)
+            else:
+                made += suiting(self.problem, fabric, made, partial(self._likely_of, costs))
         return made
+
+    def _likely_of(self, costs: Costs, fabric: FabricProblem) -> list[Candidate]:
+        variants = self.opening.wanted(fabric, costs)
+        around = self.near or self.opening.space(anywhere(self.problem, fabric), costs).search().least
+        found = [self.opening.space(one, costs).search(ESTIMATES_WITHIN * around) for one in variants]
+        self.opening.sized += sum(one.sized for one in found)
+        return likely(found, self._measured, costs.table[0])
 
     def _measured(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
         return () if self.clock.is_over() else self.opening.sized_at(batch, index)
@@ -207,14 +214,22 @@ class Search:
 
     def _cannot_be(self) -> bool:
         """Whether no place of the switches can help: a limit is below what is needed anywhere, or a run too long."""
-        for row, cap in enumerate(self.opening.caps):
-            if np.isfinite(cap) and sum(self._least_anywhere(self.opening.costs_of(row))) > cap + tolerance(cap):
+        for row in self._limited:
+            cap = self.opening.caps[row]
+            if sum(self._least_anywhere(self.opening.costs_of(row))) > cap + tolerance(cap):
                 return True
         return too_far_apart(self.problem) is not None
 
+    @property
+    def _limited(self) -> list[int]:
+        """Metrics with a limit. Not card slots, which were looked at before: by them alone all switches are equal."""
+        cards = np.array([item.kind == "nic" for item in self.problem.goods.items])
+        return [row for row in range(1, len(self.opening.table)) if self.opening.table[row][~cards].any()]
+
     def _least_anywhere(self, costs: Costs) -> list[float]:
         """What every fabric costs at least, wherever its switches stand; infinite if it cannot be made."""
-        found = [self.opening.space(spread(self.problem, one), costs).search() for one in self.problem.fabrics]
+        fabrics = [with_fewest(self.problem, one) for one in self.problem.fabrics]
+        found = [self.opening.space(spread(self.problem, one), costs).search() for one in fabrics]
         return [one.least if one.batches else np.inf for one in found]
 
     def _least_to_open(self, slack: float, needed: float, bound: float) -> float:

@@ -30,6 +30,8 @@ from fabopt.weighing import least_of
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
 MOST_OWN = 200
+# So often the number of its own switches is guessed where nothing has to be proven.
+MOST_GUESSES = 6
 
 
 @dataclass
@@ -148,11 +150,7 @@ class Counted:
 
     def _fewest(self, others: Sequence[Found]) -> Found:
         """The bound of all designs, without candidates."""
-        fabrics = [one for one in self.problem.fabrics if one is not self.fabric]
-        last = 1 + sum(fewest_switches(self.problem, one) for one in fabrics)
-        # before the last stage every fabric has one at least
-        fewest = (*[1 + len(fabrics)] * (len(self.problem.stages) - 1), last)
-        numbered = self.problem.beside(self.fabric, fewest)
+        numbered = with_fewest(self.problem, self.fabric)
         first = self.look(numbered, 0.0)
         least = first.least + self.attached(numbered)
         return Found(least=least, sized=first.sized, stopped=first.stopped)
@@ -187,7 +185,47 @@ class Counted:
                 yield {(number,)}
             return
         for index in range(batch.cost.shape[1]):
-            yield {tuple(one.switches(stage) for stage in stages) for one in self.sized(batch, index)}
+            yield {by_stage(one, self.problem) for one in self.sized(batch, index)}
+
+
+def with_fewest(problem: Problem, fabric: FabricProblem) -> FabricProblem:
+    """An out-of-band fabric with ports for the fewest switches that any design has; any other as it is."""
+    others = [one for one in problem.fabrics if one.name != fabric.name]
+    if fabric.per_switch is None:
+        return fabric
+    last = 1 + sum(fewest_switches(problem, one) for one in others)
+    # before the last stage every fabric has one at least
+    return problem.beside(fabric, (*[1 + len(others)] * (len(problem.stages) - 1), last))
+
+
+def by_stage(candidate: Candidate, problem: Problem) -> ByStage:
+    """Switches of a candidate that stand at each stage."""
+    return tuple(candidate.switches(stage) for stage in range(len(problem.stages)))
+
+
+def suiting(
+    problem: Problem,
+    fabric: FabricProblem,
+    others: Sequence[Candidate],
+    likely: Callable[[FabricProblem], Sequence[Candidate]],
+) -> Iterator[Candidate]:
+    """Candidates of an out-of-band fabric that have ports for what candidates of the others bring, where no proof is
+    wanted.
+
+    ``likely``: the best of a fabric. For every sum of the others it is asked again, with the switches that its own
+    best has, until one has as many as it has ports for.
+    """
+    names = dict.fromkeys(one.fabric for one in others)
+    totals = sums_of_switches({by_stage(one, problem) for one in others if one.fabric == name} for name in names)
+    for total in sorted(totals):
+        own: ByStage = (1,) * len(total)
+        for _ in range(MOST_GUESSES):
+            made = likely(problem.beside(fabric, plus(total, own)))
+            fitting = [one for one in made if by_stage(one, problem) == own]
+            yield from fitting
+            if fitting or not made:
+                break
+            own = by_stage(made[0], problem)
 
 
 def plus(one: ByStage, other: ByStage) -> ByStage:

@@ -13,7 +13,9 @@ import pytest
 from fabopt.clock import Clock, Settings
 from fabopt.errors import InputError
 from fabopt.limits import Limits
+from fabopt.optimize import solve
 from fabopt.problem import problem_of, with_objective
+from fabopt.read import inputs_from_objects
 from fabopt.schema.design import Design, Totals
 from fabopt.search import Search
 from fabopt.verify import verify
@@ -288,3 +290,24 @@ def test_ports_by_stage_are_not_for_cases() -> None:
         "case: fabrics[0].attachments[0].adds: is filled in by fabopt; found [1, 1]; attachments are there from the "
         "first stage on"
     )
+
+
+def test_large_floors_count_what_they_place() -> None:
+    """Beyond 512 servers nothing is proven, but ports are those of the switches that stand."""
+    only = {tier: ["nvidia-qm9790"] for tier in ("leaf", "spine", "core")}
+    small = {tier: ["nvidia-sn2201"] for tier in ("leaf", "spine")}
+    content = {
+        "name": "large", "server": "nvidia-dgx-h200", "servers": 520,
+        "fabrics": [
+            {"name": "compute", "protocol": "infiniband", "switches": only},
+            {"name": "management", "role": "oob", "tiers": 2, "switches": small},
+        ],
+        "site": {"servers_per_rack": 4, "floor": {"rows": 10, "racks_per_row": 24, "network_racks": "row"}},
+    }  # fmt: skip
+    design = solve(inputs_from_objects(content), alternatives=False)
+    assert design.status == "feasible"
+    assert [check for check in design.checks if not check.ok] == []
+    found = ports(design)
+    assert (found["pdus"], found["switches"]) == (260, totals(design).switches)
+    bound, value = design.objective.bound, design.objective.value
+    assert bound is not None and value is not None and 0 < bound < value

@@ -19,9 +19,6 @@ from fabopt.separation import (
     reasons_against,
 )
 
-# So many servers on a floor are placed by estimates, which do not count ports of management.
-MOST_SERVERS_COUNTED_ON_FLOOR = 512
-
 
 def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
     """Return what does not work out between a case's roles, its server and this version; empty if nothing."""
@@ -112,13 +109,3 @@ def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: s
         if one.name in COUNTED:
             key = f"{where}.attachments[{number}].name"
             yield fault(file, key, "is the name of what an out-of-band fabric counts by itself", one.name)
-    size = (case.stages or (case,))[-1]
-    servers = size.servers if size.servers is not None else (size.gpus or 0) // max(1, server.gpus)
-    if case.site.floor is not None and servers > MOST_SERVERS_COUNTED_ON_FLOOR:
-        yield fault(
-            file,
-            f"{where}.role",
-            f"on a floor, ports of management are counted for up to {MOST_SERVERS_COUNTED_ON_FLOOR} servers",
-            servers,
-            hint="leave out `site.floor`, or the out-of-band fabric",
-        )

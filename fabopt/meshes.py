@@ -278,7 +278,18 @@ def moves_of(mesh: Mesh) -> list[Ints]:
     """Renumberings of the switches that are symmetries of the family's networks, as far as their links are even."""
     if isinstance(mesh, HyperX | Torus):
         return box_moves(mesh.sides, any_order=isinstance(mesh, HyperX))
+    if isinstance(mesh, DragonflyPlus):
+        return _plus_moves(mesh)
     return group_moves(mesh.groups, mesh.group) if isinstance(mesh, Dragonfly) else []
+
+
+def _plus_moves(mesh: DragonflyPlus) -> list[Ints]:
+    """Groups as those of a dragonfly, leaves with their spines; and the next leaf of its group for each."""
+    spines, spine = mesh.spines, np.arange(mesh.leaves, mesh.switches)
+    together = zip(group_moves(spines.groups, mesh.group), group_moves(spines.groups, spines.group), strict=True)
+    of_groups = [np.concatenate([leaves, mesh.leaves + others]) for leaves, others in together]
+    leaves = np.roll(np.arange(mesh.leaves).reshape(-1, mesh.group), -1, axis=1).ravel()
+    return [*of_groups, np.concatenate([leaves, spine])]
 
 
 def mesh_of(structure: DirectStructure) -> Mesh:

@@ -22,6 +22,8 @@ from fabopt.topology.clos.survival import bandwidth_left, failures_of, servers_c
 from fabopt.topology.direct import survival as direct
 from fabopt.topology.direct.design import Direct, Flat
 from fabopt.topology.direct.measured import measured
+from fabopt.topology.dragonfly_plus import survival as groups
+from fabopt.topology.dragonfly_plus.design import Grouped
 from fabopt.units import MBPS_PER_GBPS, plain_fraction
 
 HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
@@ -127,8 +129,10 @@ def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) ->
     """Mb/s per GPU (``gpus`` of a server) after so many failures of a kind."""
     if isinstance(design, Flat):
         return direct.bandwidth_left(design, gpus, failed, count)
+    if isinstance(design, Grouped) and count == 1:
+        return groups.bandwidth_left(design, gpus, failed)
     if isinstance(design, Direct):
-        raise ValueError(f"failures of a {type(design).__name__} are not looked at")
+        raise ValueError(f"{count} failures of {failed} in a {type(design).__name__} are not looked at")
     left = bandwidth_left(design.parts, design.shape, design.down_ports, gpus, failed, count)
     assert isinstance(left, Fraction)  # of one candidate
     return left
@@ -137,14 +141,10 @@ def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) ->
 def failures_left(design: Clos | Direct, gpus: int, asked: Sequence[tuple[Failing, int]]) -> tuple[Failure, ...]:
     """What is left when one box or link of each kind fails, and after the failures that the case asks about.
 
-    ``gpus``: of a server. What is not known of a graph that is too large is left out. Nothing for a dragonfly+ and a
-    torus of servers.
+    ``gpus``: of a server. What is not known of a graph that is too large is left out. Nothing for a torus of servers.
     """
-    if isinstance(design, Direct) and not isinstance(design, Flat):
-        return ()
-    kinds = direct.kinds_told(design) if isinstance(design, Direct) else failures_of(design.parts)
     found = []
-    for failed, count in dict.fromkeys([*((failed, 1) for failed in kinds), *asked]):
+    for failed, count in dict.fromkeys([*((failed, 1) for failed in _kinds_told(design)), *asked]):
         left = left_after(design, gpus, failed, count)
         cut_off = _cut_off(design, failed) if count == 1 else None
         rate = plain_fraction(left / MBPS_PER_GBPS)
@@ -152,9 +152,21 @@ def failures_left(design: Clos | Direct, gpus: int, asked: Sequence[tuple[Failin
     return tuple(found)
 
 
-def _cut_off(design: Clos | Flat, failed: Failing) -> int:
+def _kinds_told(design: Clos | Direct) -> Sequence[Failing]:
+    if isinstance(design, Flat):
+        return direct.kinds_told(design)
+    if isinstance(design, Grouped):
+        return groups.kinds_told(design)
+    return () if isinstance(design, Direct) else failures_of(design.parts)
+
+
+def _cut_off(design: Clos | Direct, failed: Failing) -> int | None:
     if isinstance(design, Flat):
         return direct.servers_cut_off(design, failed)
+    if isinstance(design, Grouped):
+        return groups.servers_cut_off(design, failed)
+    if isinstance(design, Direct):
+        return None
     return servers_cut_off(design.parts, design.shape, failed)
 
 

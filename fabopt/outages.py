@@ -18,6 +18,7 @@ from fabopt.graph.outage import Left, Lost, Plant, nothing
 from fabopt.schema.case import Failing
 from fabopt.schema.design import Design
 from fabopt.units import MBPS_PER_GBPS, exact
+from fabopt.verify.direct import cut
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
 from fabopt.verify.kinds import SERVER_LEAF
 from fabopt.verify.wiring import Cabling, Wired
@@ -164,9 +165,7 @@ def plant_of(cabling: Cabling) -> Plant:
 
 def _carried(fabric: FabricEvidence) -> float:
     """What bisection carries of a port's speed where switches are joined to each other."""
-    assert fabric.mesh is not None
-    flow = fabric.mesh.flow * fabric.up("leaf").port_mbps * fabric.mesh.switches
-    return min(1.0, float(flow / (2 * fabric.clos.most_endpoints * fabric.nic_lane.port_mbps)))
+    return min(1.0, float(cut(fabric) / fabric.nic_lane.port_mbps))
 
 
 def _across(fabric: FabricEvidence) -> float:

@@ -61,12 +61,12 @@ def uniform_loads(network: Network) -> Floats:
             if size > 1:
                 members = network.with_hosts[twins.place == number]
                 out = starts[members][:, np.newaxis] + np.arange(starts[target + 1] - starts[target])
-                mine = _exchanged(mine, members == target, (out, back[out]))
+                mine = exchanged(mine, members == target, (out, back[out]))
             load += mine
     return load
 
 
-def _exchanged(mine: Floats, is_target: NDArray[np.bool_], own: tuple[Ints, Ints]) -> Floats:
+def exchanged(mine: Floats, is_target: NDArray[np.bool_], own: tuple[Ints, Ints]) -> Floats:
     """Loads of the traffic to all switches of a class, from those of the traffic to one of them.
 
     ``own``: arcs from, and to, every switch of the class, shape (switches, links), in the same order.

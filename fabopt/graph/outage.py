@@ -1,7 +1,8 @@
 """What any set of failures leaves of one fabric: bandwidth per GPU of the worst-hit server, and who is cut off.
 
 The figures are those of one failure (docs/bandwidth.md), of whatever fails together: what the leaves of a server still
-send upwards, and their pods' spines on; where switches are joined to each other, what all pairs of them can have.
+send upwards, and their pods' spines on; where switches are joined to each other, what all pairs of them can have, or
+the leaves of one half to those of the other.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.graph.distances import components
+from fabopt.graph.halves import half_rate
 from fabopt.graph.network import Floats, Ints, Network, network_of
 from fabopt.graph.pairflow import rate_of
 from fabopt.graph.parting import NOWHERE, cut_off
@@ -32,7 +34,7 @@ class Plant:
     port_mbps   speed of a server's port; card_mbps: what a card moves at most; gpus: that share a server
     below_leaf  what the endpoints of the busiest leaf send; below_spine: the busiest spine's links from leaves carry
     carried     what the bisection of a whole network carries of a port's speed; ports: most of a switch
-    direct      whether leaves are joined to each other; apart: whether rails never meet
+    direct      whether switches of a tier are joined to each other; apart: whether rails never meet
     most_mbps   what crosses a server's scale-up domain for a GPU, where rails never meet
     """
 
@@ -137,15 +139,21 @@ class Plant:
             return
         largest = int(np.bincount(part[known], weights=ports[known] + 1 / (2 * len(part))).argmax())
         members = np.flatnonzero(part == largest)
-        rate = rate_of(whole, left, members) * len(members) / (2 * self.ports)
-        shares[switches[members]] = min(self.carried, rate / self.port_mbps)
+        shares[switches[members]] = min(self.carried, self._port_rate(whole, left, members, rows) / self.port_mbps)
+
+    def _port_rate(self, whole: Network, left: Network, members: Ints, gone: Ints) -> float:
+        """Mb/s of a port across any cut into halves of what is joined; ``gone``: rows without links."""
+        if whole.hosts.all():
+            return rate_of(whole, left, members) * len(members) / (2 * self.ports)
+        hosts = np.where(np.isin(np.arange(whole.switches), members), whole.hosts, 0)
+        return half_rate(replace(left.without(gone), hosts=hosts)) / self.ports
 
     def _graph(self, network: int) -> tuple[Network, Ints]:
-        """One network, and which switch each of its switches is."""
+        """One network with an endpoint on each leaf, and which switch each of its switches is."""
         switches = np.flatnonzero(self.network == network)
         mine = self.network[self.a] == network
         a, b = (np.searchsorted(switches, end[mine]) for end in (self.a, self.b))
-        hosts = np.ones(len(switches), dtype=np.int64)
+        hosts = (self.tier[switches] == 0).astype(np.int64)
         return network_of(a, b, self.mbps[mine], hosts, self.port_mbps, self.length[mine]), switches
 
     def _gone(self, lost: Lost, mine: Mask, whole: Network, switches: Ints) -> Ints:

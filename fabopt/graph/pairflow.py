@@ -29,8 +29,12 @@ def port_rate(flow_mbps: float, switches: int, ports: int, most_mbps: int) -> Fr
 
     Between x of Q switches and the others run ``flow x (Q - x)``, for ``ports x`` ports at most, ``ports`` on each.
     """
-    rate = flow_mbps * switches / (2 * ports)
-    return Fraction(most_mbps) if rate >= most_mbps else Fraction(rate).limit_denominator(_DENOMINATOR)
+    return rounded(flow_mbps * switches / (2 * ports), most_mbps)
+
+
+def rounded(rate_mbps: float, most_mbps: int) -> Fraction:
+    """A rate worked out in floating point, at most a whole one."""
+    return Fraction(most_mbps) if rate_mbps >= most_mbps else Fraction(rate_mbps).limit_denominator(_DENOMINATOR)
 
 
 class PairFlow:

@@ -25,16 +25,17 @@ def cut_off(part: Ints, at: Ints) -> int:
     return len(at) - int(counts.max(initial=0))
 
 
-def cut_off_by_switch(network: Network, kinds: Kinds, at: Ints) -> int:
-    """The most that the loss of one switch cuts off."""
-    if all(_is_joined(_without_switch(network, one)) for one in kinds.switches.tolist()):
+def cut_off_by_switch(network: Network, kinds: Kinds, at: Ints, some: Ints | None = None) -> int:
+    """The most that the loss of one switch, of all or of some, cuts off."""
+    tried = np.arange(network.switches) if some is None else some
+    if all(_is_joined(_without_switch(network, one)) for one in np.intersect1d(kinds.switches, tried).tolist()):
         alone = at[(at == at[:, :1]).all(axis=1), 0]
-        return int(np.bincount(alone).max(initial=0))
-    return max(cut_off(_without_switch(network, one), at) for one in range(network.switches))
+        return int(np.bincount(alone, minlength=network.switches)[tried].max(initial=0))
+    return max(cut_off(_without_switch(network, one), at) for one in tried.tolist())
 
 
-def cut_off_by_link(network: Network, kinds: Kinds, at: Ints, mbps: int) -> int:
-    """The most that the loss of one link of so much cuts off."""
+def cut_off_by_link(network: Network, kinds: Kinds, at: Ints, mbps: int | Ints) -> int:
+    """The most that the loss of one link of so much, in all rows or in each, cuts off."""
     if all(_is_joined(part) for part in _without_links(network, kinds.rows, mbps)):
         return 0
     return max(cut_off(part, at) for part in _without_links(network, np.arange(len(network.a)), mbps))
@@ -46,9 +47,10 @@ def _without_switch(network: Network, switch: int) -> Ints:
     return part
 
 
-def _without_links(network: Network, rows: Ints, mbps: int) -> Iterator[Ints]:
+def _without_links(network: Network, rows: Ints, mbps: int | Ints) -> Iterator[Ints]:
+    alone = network.mbps <= mbps
     for row in rows.tolist():
-        if network.mbps[row] <= mbps:
+        if alone[row]:
             yield components(network.without(np.array([row])))
 
 

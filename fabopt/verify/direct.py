@@ -59,7 +59,7 @@ def flow_carries_demand(proof: Proof, fabric: FabricEvidence) -> None:
     ``max_oversubscription``; docs/formulation.md, direct networks.
     """
     wanted = fabric.injection / fabric.oversubscription_limits["leaf"]
-    for what, endpoint_mbps in (("bisection", _cut(fabric)), ("all-to-all", _spread(fabric))):
+    for what, endpoint_mbps in (("bisection", cut(fabric)), ("all-to-all", _spread(fabric))):
         rate = endpoint_mbps * _endpoints_of_gpu(fabric)
         shown = f"{what} {_shown(rate)} of {_shown(wanted)} Gb/s per GPU demanded"
         proof.holds(rate >= wanted, shown)
@@ -80,7 +80,7 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
 
 def bisection(fabric: FabricEvidence) -> Fraction:
     """Mb/s per GPU, of the worst cut into halves, at most what a port and a card take."""
-    return _of_gpu(fabric, _cut(fabric))
+    return _of_gpu(fabric, cut(fabric))
 
 
 def all_to_all(fabric: FabricEvidence) -> Fraction:
@@ -88,14 +88,14 @@ def all_to_all(fabric: FabricEvidence) -> Fraction:
     return _of_gpu(fabric, _spread(fabric))
 
 
-def _cut(fabric: FabricEvidence) -> Fraction:
+def cut(fabric: FabricEvidence) -> Fraction:
     """Mb/s of an endpoint: a port of a server, or a server that is joined to others itself."""
     endpoints = 1 if fabric.is_switchless else fabric.clos.most_endpoints
     return mesh_of(fabric).cut(endpoints, _speeds(fabric))
 
 
 def _spread(fabric: FabricEvidence) -> Fraction:
-    """Mb/s of an endpoint, as ``_cut``."""
+    """Mb/s of an endpoint, as ``cut``."""
     mesh, speeds, servers = mesh_of(fabric), _speeds(fabric), fabric.evidence.servers
     if fabric.is_switchless:
         return mesh.spread(1, servers, speeds)
@@ -150,7 +150,7 @@ def switches_are_numbered(proof: Proof, cabling: Cabling) -> None:
     """
     clos, devices, mesh = cabling.clos, cabling.devices, mesh_of(cabling.fabric)
     switches = cabling.boxes("leaf")
-    within = _within(cabling)[switches]
+    within = within_plane(cabling)[switches]
     for role, count in mesh.tiers:
         each = counts_of(devices.plane[cabling.boxes(role)])
         proof.equal(f"{role}s of each plane", each.tolist(), [count] * clos.planes)
@@ -163,12 +163,12 @@ def switches_are_numbered(proof: Proof, cabling: Cabling) -> None:
         proof.equal(f"switches of another {what}", int(wrong.sum()), 0)
     if isinstance(mesh, Groups):
         above = np.concatenate([switches, cabling.boxes("spine")])
-        wrong = devices.pod[above] != mesh.group_of(_within(cabling)[above]) + 1
+        wrong = devices.pod[above] != mesh.group_of(within_plane(cabling)[above]) + 1
         proof.equal("switches with the number of another group", int(wrong.sum()), 0)
     proof.note(f"{clos.planes} planes of {clos.groups} groups x {clos.rails} rails")
 
 
-def _within(cabling: Cabling) -> Ints:
+def within_plane(cabling: Cabling) -> Ints:
     """For every box its number among those of its plane that are joined, from 0: leaves, then spines, or servers."""
     if cabling.fabric.is_switchless:
         return cabling.numbers("server")
@@ -220,7 +220,7 @@ def _leaves_reach_spines(proof: Proof, cabling: Cabling, mesh: Groups) -> None:
 
 
 def _ends_of(cabling: Cabling, rows: Ints) -> tuple[Ints, Ints]:
-    within = _within(cabling)
+    within = within_plane(cabling)
     return within[cabling.links.a[rows]], within[cabling.links.b[rows]]
 
 
@@ -317,7 +317,7 @@ def _endpoints(cabling: Cabling) -> tuple[Ints, int]:
     """(Box of every endpoint, endpoints of a server): server ports on switches, or the servers themselves."""
     if cabling.fabric.is_switchless:
         return np.arange(mesh_of(cabling.fabric).switches), 1
-    leaf = _within(cabling)[cabling.links.b[cabling.of("server-leaf")]]
+    leaf = within_plane(cabling)[cabling.links.b[cabling.of("server-leaf")]]
     return leaf, cabling.fabric.made.planes * cabling.clos.ports_per_server
 
 

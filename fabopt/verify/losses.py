@@ -9,15 +9,17 @@ from functools import cached_property
 import numpy as np
 
 from fabopt import meshes
+from fabopt.graph.halves import HalfRate, port_share
 from fabopt.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.graph.pairflow import PairFlow, port_rate
 from fabopt.graph.parting import cut_off_by_link, cut_off_by_switch
 from fabopt.graph.symmetry import Kinds, kinds_of
-from fabopt.schema.design import DirectStructure
+from fabopt.schema.design import DirectStructure, DragonflyPlusStructure
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.bandwidth import LAST_DIGIT
-from fabopt.verify.direct import mesh_of
-from fabopt.verify.kinds import SERVER_LEAF
+from fabopt.verify.direct import cut, mesh_of, within_plane
+from fabopt.verify.groups import Groups
+from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF
 from fabopt.verify.proof import Proof
 from fabopt.verify.survival import of_server
 from fabopt.verify.wiring import Cabling
@@ -25,22 +27,25 @@ from fabopt.wiring.model import KINDS
 
 # Links, both ways, times switches: of larger graphs files say no more than the case asks about.
 MOST_WORK = 200_000_000
-BETWEEN = "leaf-leaf"
+# In a dragonfly+ links, both ways, times groups, times spines and global links of a group.
+MOST_WORK_IN_GROUPS = 250_000_000
+BETWEEN = "between"
 
 
 def failures_leave_flow(proof: Proof, cabling: Cabling) -> None:
     """What the file says is left after a failure is what the wired graph gives, and is what the case asks for.
 
     Left per GPU, at the worst place: injection over the ports that a server has left, x what bisection carries of a
-    port, from the traffic that all pairs of switches can have over equal-cost shortest paths of what is left; at most
-    what it carries of the whole. One switch and one link of every class that symmetries of the graph make are tried.
+    port, from the traffic that all pairs of switches can have over equal-cost shortest paths of what is left (in a
+    dragonfly+ from what leaves of one half can send to the other); at most what it carries of the whole. One switch and
+    one link of every class that symmetries of the graph make are tried.
     Source: case file, ``resilience``; docs/bandwidth.md.
     """
     fabric, losses = cabling.fabric, Losses(cabling)
     asked = [one.failures for one in fabric.wanted.survived]
     for row in fabric.made.failures:
         what = f"{row.count} {row.failed}"
-        if losses.work > MOST_WORK and row.failed != "plane" and (row.failed, row.count) not in asked:
+        if losses.is_large and row.failed != "plane" and (row.failed, row.count) not in asked:
             proof.holds(False, f"what is left after {what}, which nothing proves on so large a graph")
             continue
         left = losses.left(row.failed, row.count) / MBPS_PER_GBPS
@@ -66,21 +71,25 @@ class Losses:
         self.cabling = cabling
         self.fabric = cabling.fabric
         self.speed = cabling.fabric.nic_lane.port_mbps
+        self.mesh = mesh_of(cabling.fabric)
+        self.in_groups = isinstance(self.mesh, Groups)
+        self._roles = tuple(role for role, _ in self.mesh.tiers)
+        self._one_by_one = (*self._roles, BETWEEN)
         self._known: dict[str, Fraction] = {}
 
-    @property
-    def link_mbps(self) -> int:
-        """Speed of a link between switches."""
-        return self.fabric.up("leaf").port_mbps
-
     @cached_property
-    def work(self) -> int:
-        """Links, both ways, times switches of the largest plane."""
-        return max(network.arcs.size * network.switches for network, _ in self._planes)
+    def is_large(self) -> bool:
+        """Whether the graph of the largest plane is one of which files say no more than they have to."""
+        if isinstance(self.mesh, Groups):
+            links = sum(len(self.cabling.of(kind)) for kind in (LEAF_SPINE, "global")) // self.fabric.clos.planes
+            one = self.mesh.structure
+            tried = one.spines_per_group + one.global_links_per_group
+            return 2 * links * one.switch_groups * tried > MOST_WORK_IN_GROUPS
+        return max(network.arcs.size * network.switches for network, _ in self._planes) > MOST_WORK
 
     def left(self, failed: str, count: int) -> Fraction:
         """Mb/s per GPU after so many failures; raises ``ValueError`` for several of what is tried one by one."""
-        kinds = {"switch": ("leaf",), "cable": (SERVER_LEAF, BETWEEN)}.get(failed, (failed,))
+        kinds = {"switch": self._roles, "cable": (SERVER_LEAF, BETWEEN)}.get(failed, (failed,))
         return min(
             self.fabric.injection * of_server(self.fabric, kind, count) * self._carried(kind, count) for kind in kinds
         )
@@ -93,37 +102,58 @@ class Losses:
         if failed == "plane":
             return clos.servers
         network, kinds = self._planes[0]
-        if failed in ("leaf", "switch"):
-            return cut_off_by_switch(network, kinds, self._switches_of_servers)
+        if failed != "cable":
+            return cut_off_by_switch(network, kinds, self._switches_of_servers, self._switches(failed))
         alone = int(clos.server_ports == 1)
-        return max(alone, cut_off_by_link(network, kinds, self._switches_of_servers, self.link_mbps))
+        return max(alone, cut_off_by_link(network, kinds, self._switches_of_servers, self._link_mbps(network)))
+
+    def _switches(self, failed: str) -> Ints:
+        """Those of a role in a plane, or all."""
+        first, last = {"leaf": (0, self.mesh.leaves), "spine": (self.mesh.leaves, self.mesh.switches)}.get(
+            failed, (0, self.mesh.switches)
+        )
+        return np.arange(first, last)
+
+    def _link_mbps(self, network: Network) -> Ints:
+        """Of one link of every row: a leaf's, or one between spines."""
+        above = (network.a >= self.mesh.leaves) & (network.b >= self.mesh.leaves)
+        up = self.fabric.up("leaf").port_mbps
+        return np.where(above, self.fabric.up("spine").port_mbps if self.in_groups else up, up)
 
     def _carried(self, failed: str, count: int) -> Fraction:
         """The share of a port's speed that bisection carries."""
-        if failed in ("leaf", BETWEEN) and count != 1:
+        if failed in self._one_by_one and count != 1:
             raise ValueError(f"{count} failures of {failed} are not looked at")
         if failed not in self._known:
             self._known[failed] = min(self._of_plane(network, kinds, failed) for network, kinds in self._planes)
         return self._known[failed]
 
     def _of_plane(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
-        mesh, ports = mesh_of(self.fabric), self.fabric.clos.most_endpoints
-        carried = min(Fraction(1), mesh.flow * self.link_mbps * mesh.switches / (2 * ports * self.speed))
-        flow = PairFlow(network)
-        if failed == "leaf":
-            rate = port_rate(min(flow.without_switches(kinds)), mesh.switches - 1, ports, self.speed)
-        elif failed == BETWEEN:
-            rate = port_rate(min(flow.without_links(kinds, self.link_mbps)), mesh.switches, ports, self.speed)
-        else:
+        carried = min(Fraction(1), cut(self.fabric) / self.speed)
+        if failed not in self._one_by_one:
             return carried
-        return min(carried, rate / self.speed)
+        left = self._of_groups if self.in_groups else self._of_equals
+        return min(carried, left(network, kinds, failed) / self.speed)
+
+    def _of_equals(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
+        flow, ports = PairFlow(network), self.fabric.clos.most_endpoints
+        if failed == "leaf":
+            return port_rate(min(flow.without_switches(kinds)), self.mesh.switches - 1, ports, self.speed)
+        left = min(flow.without_links(kinds, self.fabric.up("leaf").port_mbps))
+        return port_rate(left, self.mesh.switches, ports, self.speed)
+
+    def _of_groups(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
+        rate = HalfRate(network)
+        if failed == BETWEEN:
+            left = rate.without_links(kinds, self._link_mbps(network))
+        else:
+            left = rate.without_switches(kinds, self._switches(failed))
+        return port_share(min(left), self.fabric.clos.most_endpoints, self.speed)
 
     @cached_property
     def _planes(self) -> list[tuple[Network, Kinds]]:
         """The different graphs of planes, one endpoint on each switch, and what is alike in each."""
-        structure = self.fabric.made.structure
-        assert isinstance(structure, DirectStructure)
-        moves = meshes.moves_of(meshes.mesh_of(structure))
+        moves = meshes.moves_of(_hint_of(self.mesh.structure))
         found: list[Network] = []
         for network in self._networks():
             if not any(_same(network, other) for other in found):
@@ -131,15 +161,16 @@ class Losses:
         return [(network, kinds_of(network, moves)) for network in found]
 
     def _networks(self) -> Iterator[Network]:
-        links, devices, switches = self.cabling.links, self.cabling.devices, mesh_of(self.fabric).switches
-        within = self.cabling.numbers("leaf") % switches
+        links, devices = self.cabling.links, self.cabling.devices
+        within, hosts = within_plane(self.cabling), np.zeros(self.mesh.switches, dtype=np.int64)
+        hosts[: self.mesh.leaves] = 1
         between = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
         length = np.where(links.kind[between] == KINDS.index("global"), GLOBAL_LENGTH, 1)
         mbps, plane = self.cabling.mbps(between), devices.plane[links.a[between]]
         for one in np.unique(plane).tolist():
             rows = plane == one
             ends = within[links.a[between][rows]], within[links.b[between][rows]]
-            yield network_of(*ends, mbps[rows], np.ones(switches, dtype=np.int64), self.speed, length[rows])
+            yield network_of(*ends, mbps[rows], hosts, self.speed, length[rows])
 
     @cached_property
     def _switches_of_servers(self) -> Ints:
@@ -147,8 +178,16 @@ class Losses:
         links = self.cabling.links
         rows = self.cabling.of(SERVER_LEAF)
         rows = rows[np.argsort(links.a[rows], kind="stable")]
-        within = self.cabling.numbers("leaf") % mesh_of(self.fabric).switches
+        within = within_plane(self.cabling)
         return np.asarray(within[links.b[rows]].reshape(self.fabric.clos.servers, -1))
+
+
+def _hint_of(structure: DirectStructure) -> meshes.Mesh:
+    """Whose renumberings are tried on the graph of the wiring."""
+    made = meshes.mesh_of(structure)
+    if isinstance(structure, DragonflyPlusStructure) and isinstance(made, meshes.Spines):
+        return meshes.DragonflyPlus(structure.leaves_per_group, structure.links_per_pair, made)
+    return made
 
 
 def _same(one: Network, other: Network) -> bool:

@@ -69,22 +69,41 @@ class Grouped(OnSwitches):
         """Speed of a link of each scope."""
         return {"leaf-spine": self.leaf_up.lane.port_mbps, "global": self.spine[2].lane.port_mbps}
 
+    @property
+    def _streams(self) -> Fraction:
+        """Streams of the busiest link between a leaf and a spine, of one from each leaf to each, times m."""
+        size, spines, groups, _, outside = self.numbers
+        return max(
+            Fraction(self.leaves - 1, spines), Fraction(size * int(self.net.spine_up[0]), outside // (groups - 1))
+        )
+
+    @property
+    def _between(self) -> Fraction:
+        """Mb/s of every ordered pair of leaves over the links of their two groups."""
+        size, _, groups, _, outside = self.numbers
+        return Fraction(outside // (groups - 1) * self.speeds_mbps["global"], size * size)
+
+    @property
+    def cut_mbps(self) -> Fraction:
+        """Mb/s of a port over a cut into halves."""
+        (_, spines, groups, links, outside), d = self.numbers, self.servers.down_ports
+        n = outside // (groups - 1)
+        of_leaf = max(Fraction(n, int(ceil_of(n, spines))), self.leaves / (2 * self._streams))
+        return min(self._between * self.leaves / 2, links * self.speeds_mbps["leaf-spine"] * of_leaf) / d
+
     def bandwidth(self, gpus: int) -> Bandwidth:
         """Figures: see ``fabopt.topology.dragonfly_plus.nets``."""
-        (size, spines, groups, links, outside), (up, out) = self.numbers, self.speeds_mbps.values()
+        (size, spines, _, links, outside), (up, out) = self.numbers, self.speeds_mbps.values()
         d, ports = self.servers.down_ports, int(self.shape.servers) * self.shape.ports
-        n, busiest = outside // (groups - 1), int(self.net.spine_up[0])
-        streams = max(Fraction(self.leaves - 1, spines), Fraction(size * busiest, n))
-        between = Fraction(n * out, size * size)
-        inside = links * up * max(Fraction(n, int(ceil_of(n, spines))), self.leaves / (2 * streams))
+        flow = min(self._between, links * up / self._streams)
         return Bandwidth(
             {
                 "leaf": Fraction(d * self.parts.leaf_down.lane.port_mbps, spines * links * up),
                 "spine": Fraction(size * spines * links * up, outside * out),
             },
             self.parts.nic.injection,
-            self.per_gpu(gpus, between * self.leaves / (2 * d), inside / d),
-            self.per_gpu(gpus, min(between, links * up / streams) * max(1, ports - 1) / (d * d)),
+            self.per_gpu(gpus, self.cut_mbps),
+            self.per_gpu(gpus, flow * max(1, ports - 1) / (d * d)),
             HOPS,
         )
 

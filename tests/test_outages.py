@@ -34,6 +34,18 @@ def of_rails(fabric: dict[str, object], servers: int) -> Design:
     return small.solved(content, parts)
 
 
+def slow_slots(fabric: dict[str, object]) -> Design:
+    """Two cards of two ports of 100 Gb/s in slots that deliver 126: a lost port takes 26."""
+    slot = {"pcie": {"generation": 3, "lanes": 16}}
+    parts = test_brute_force.catalog(
+        switches=[test_brute_force.switch("switch", test_brute_force.cage(16, "1x100"))],
+        servers=test_brute_force.server(scale_up={"domain_gpus": 1, "gbps_per_gpu": 400}, **slot),
+        nics=[test_brute_force.card("card", test_brute_force.cage(2, "1x100"), **slot)],
+    )
+    wanted = {"min_gbps_per_gpu": 200, "nics_per_server": 2, "max_oversubscription": 3}
+    return small.solved(test_brute_force.case(9, wanted | fabric), parts)
+
+
 DESIGNS: dict[str, Callable[[], Design]] = {
     "two tiers": lambda: small.solved(TWO_TIERS),
     "three tiers": lambda: small.solved(THREE_TIERS),
@@ -43,6 +55,11 @@ DESIGNS: dict[str, Callable[[], Design]] = {
     "rails of three tiers": lambda: test_rails.design(
         test_brute_force.case(8, {"planes": "rails", "tiers": 3, "min_gbps_per_gpu": 200})
     ),
+    "slow slots": lambda: slow_slots({"tiers": 2}),
+    "dual-homed": lambda: slow_slots({"tiers": 2, "homing": "dual"}),
+    "dual-homed rails": lambda: slow_slots({"tiers": 2, "homing": "dual", "topologies": ["rail-only"]}),
+    "rails of two planes": lambda: slow_slots({"planes": 2, "topologies": ["rail-only"]}),
+    "hyperx of two planes": lambda: slow_slots({"planes": 2, "topologies": ["hyperx"]}),
     "hyperx": lambda: direct("hyperx", 14, 1),
     "square": lambda: direct("hyperx", 14, 8),
     "torus": lambda: direct("torus", 14, 1),

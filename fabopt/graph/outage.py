@@ -80,17 +80,18 @@ class Plant:
         return Left(float(rate.min(initial=np.inf)), cut_off(part, np.where(alive, self.at, NOWHERE)))
 
     def _rate(self, alive: Mask, shares: Floats) -> Floats:
-        """Mb/s per GPU of every server, whose ports' boundaries carry such shares."""
-        total, most = np.zeros(len(alive)), np.zeros(len(alive))
+        """Mb/s per GPU of every server, whose ports' boundaries carry such shares; a lost port's is infinite.
+
+        All ports of a server in a network send alike, where rails meet, in all networks.
+        """
+        total = np.zeros(len(alive))
+        groups = self.network[self.at[0]] if self.apart else np.zeros_like(self.card)
+        lowest = {one: shares[:, groups == one].min(axis=1) for one in np.unique(groups).tolist()}
         for card in np.unique(self.card).tolist():
-            mine = self.card == card
+            mine = np.flatnonzero(self.card == card)
             count = alive[:, mine].sum(axis=1)
-            moved = np.minimum(count * self.port_mbps, self.card_mbps)
-            mean = np.where(alive[:, mine], shares[:, mine], 0).sum(axis=1) / np.maximum(1, count)
-            total += moved * mean
-            most += moved
-        if not self.apart:
-            total = most * np.where(alive.any(axis=1), shares.min(axis=1), 0)
+            carried = sum(np.where(alive[:, at], lowest[int(groups[at])], 0) for at in mine.tolist())
+            total += np.minimum(count * self.port_mbps, self.card_mbps) * carried / np.maximum(1, count)
         return np.minimum(total / self.gpus, self.most_mbps)
 
     def _parts(self, lost: Lost) -> Ints:

@@ -118,7 +118,7 @@ class Opening:
             looked.append((choice, aside, one))
         for choice, aside, one in looked:
             spare = found.least + slack - one.least - float(aside[0])
-            if spare < 0 and self.settings.prune:
+            if spare < -RELATIVE_SLACK * abs(found.least) and self.settings.prune:
                 continue
             if spare > 0 and not first:
                 one = self._one(costs, choice, spare)

@@ -42,7 +42,7 @@ def with_cards(catalog: Json, case: Json, cards: Cards) -> Iterator[int]:
     server = server_of(catalog, case)
     servers = num_servers(case, server)
     nic = next(one for one in catalog["nics"] if one["id"] == cards.id)
-    entry = next((one for one in server.get("nics", []) if one.get("role", "compute") == guest["role"]), {})
+    entry: Json = next((one for one in server.get("nics", []) if one.get("role", "compute") == guest["role"]), {})
     cage = (entry.get("cages") or nic["cages"])[cards.group]
     ports = {
         **cage, "name": guest["name"], "ports": servers * cards.number * cards.ports, "split": cards.split,

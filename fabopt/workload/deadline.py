@@ -18,7 +18,7 @@ from fabopt.workload.timing import Network, Workload, step_on
 
 # What floating point may be off, relatively; halvings of a share.
 MARGIN = 1e-9
-HALVINGS = 10
+HALVINGS = 6
 
 
 @dataclass(frozen=True, eq=False)

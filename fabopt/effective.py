@@ -14,6 +14,8 @@ from fractions import Fraction
 from functools import cached_property
 from math import inf
 
+import numpy as np
+
 from fabopt.clock import Clock, Settings
 from fabopt.demand import case_workload
 from fabopt.fabric import FabricProblem, Wants
@@ -27,6 +29,7 @@ from fabopt.search import Search
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
 from fabopt.workload.deadline import Deadline, Pace
+from fabopt.workload.many import Steps
 from fabopt.workload.prediction import REDUCES, cluster_cents
 from fabopt.workload.timing import Network
 
@@ -58,7 +61,7 @@ def pace_of(problem: Problem) -> Pace:
     if "pace" not in problem.opened:
         workload = case_workload(problem.case, problem.server)
         assert workload is not None
-        problem.opened["pace"] = Pace(workload)
+        problem.opened["pace"] = Pace(workload, Steps(workload))
     pace: Pace = problem.opened["pace"]
     return pace
 
@@ -93,19 +96,24 @@ def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
 def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> FabricProblem:
     """A fabric with the cards that can be in time, and the most oversubscription with which leaves can be."""
     reduces = _some_reduce(fabric)
-    nics = {
-        protocol: tuple(one for one in options if deadline.leaf_share(one.injection, problem.gpus, reduces) is not None)
-        for protocol, options in fabric.nics.items()
-    }
     own = fabric.wants or Wants(fabric.oversubscription_leaf)
     if own.deadline is not None and own.deadline.is_before(deadline):
         return fabric
+
+    def may_be(rate: Fraction) -> bool:
+        return deadline.is_met(Network(rate, rate, rate, problem.gpus, problem.gpus, reduces))
+
+    rates = {one.injection for options in fabric.nics.values() for one in options}
+    enough = {rate for rate in rates if may_be(rate)}
+    nics = {
+        protocol: tuple(one for one in options if one.injection in enough) for protocol, options in fabric.nics.items()
+    }
+    gpus = np.array([_most_under_a_leaf(problem, fabric)])
+    # slower cards must lose less of what they give
+    fastest = max(enough, default=Fraction(1))
+    least = float(deadline.leaf_shares(fastest, gpus, problem.gpus, reduces)[0])
+    most = 1 / Fraction(least) if 0 < least < inf else fabric.oversubscription_leaf
     fabric = replace(fabric, nics=nics, wants=replace(own, deadline=deadline))
-    gpus = _most_under_a_leaf(problem, fabric)
-    cards = (one for options in nics.values() for one in options)
-    shares = (deadline.leaf_share(one.injection, gpus, reduces) or Fraction(0) for one in cards)
-    least = min(shares, default=Fraction(0))
-    most = 1 / least if least else fabric.oversubscription_leaf
     return replace(fabric, oversubscription_leaf=min(fabric.oversubscription_leaf, most))
 
 

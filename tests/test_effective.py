@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fabopt import optimize
@@ -25,11 +27,13 @@ from fabopt.schema.design import Design
 from fabopt.sensitivity.targets import Asked, check_asked
 from fabopt.units import usd
 from fabopt.verify import verify
+from fabopt.workload.many import Networks, Steps
+from fabopt.workload.timing import Network, step_on
 from tests.brute_effective import timed
 from tests.brute_front import undominated
 from tests.random_cases import generate
 from tests.small import Json, comparable
-from tests.test_workload_designs import case
+from tests.test_workload_designs import case, experts
 
 # seeds whose best design is mostly neither the cheapest nor the fastest one
 SEEDS = {"linear": (0, 2, 7, 8, 13, 17, 18, 20, 22), "three_tier": (3, 4, 5, 6, 7, 10)}
@@ -103,6 +107,27 @@ def test_fronts_of_the_ratio_are_those_of_full_enumeration(family: str, seed: in
         assert front.is_whole
         grades = {tuple(met.grades[name] for name in pair) for met in front.points}
         assert grades == undominated(found, pair), pair
+
+
+def test_many_steps_are_those_of_one_at_a_time() -> None:
+    """Random networks, with and without reduction, of models with every kind of calls."""
+    dice = random.Random(7)
+    for plan in ({}, {"expert": 16}, {"tensor": 16}, {"pipeline": 4, "context": 2, "zero_stage": 3}):
+        read = inputs_from_objects(
+            case({"model": experts(**plan), "max_exposed_communication": 0.99}) | {"servers": 16}
+        )
+        work = case_workload(read.case, next(iter(read.catalog.servers)))
+        assert work is not None
+        for reduces in (False, True):
+            leaf = [Fraction(400_000, dice.randint(1, 9)) for _ in range(20)]
+            pod = [rate / dice.randint(1, 9) for rate in leaf]
+            groups = [8 * dice.randint(1, 16) for _ in leaf]
+            pods = [group * dice.randint(1, 4) for group in groups]
+            rows = zip(leaf, pod, groups, pods, strict=True)
+            one = [float(step_on(work, Network(Fraction(400_000), *row, reduces)).step_s) for row in rows]
+            rates = [np.array(rates, dtype=float) for rates in (leaf, pod)]
+            many = Networks(400_000.0, *rates, np.array(groups), np.array(pods), reduces)
+            assert Steps(work).step_s(many).tolist() == pytest.approx(one, rel=1e-12)
 
 
 def picked(family: str, seed: int, **changes: Any) -> Design:

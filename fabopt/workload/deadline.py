@@ -1,7 +1,7 @@
 """How long a step may take, and the share of the cards' bandwidth that it takes at each boundary.
 
-A step never takes longer where a boundary has more bandwidth, or where more neighbours are behind it. So what is known
-of two networks says which of those between are in time, and the least share is found by halving.
+A step never takes longer where a boundary has more bandwidth, or where more neighbours are behind it, so that the least
+share is found by halving. Networks are timed in floating point, those near the deadline exactly.
 """
 
 from __future__ import annotations
@@ -9,24 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
 
-from fabopt.workload.needs import least
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.workload.many import Floats, Ints, Networks, Steps
 from fabopt.workload.timing import Network, Workload, step_on
 
-# Shares are looked for in these parts of the injection.
-PARTS = 256
-
-
-class Seen(NamedTuple):
-    """A network as a step sees it: rates in Mb/s, a communicator's members behind leaves and pods."""
-
-    server: Fraction
-    leaf: Fraction
-    pod: Fraction
-    behind_leaf: tuple[int, ...]
-    behind_pod: tuple[int, ...]
-    reduces: bool
+# What floating point may be off, relatively; halvings of a share.
+MARGIN = 1e-9
+HALVINGS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,34 +26,14 @@ class Pace:
     """Steps of a workload on networks, each worked out once."""
 
     workload: Workload
-    known: dict[Seen, Fraction] = field(default_factory=dict)
-    members: dict[int, tuple[int, ...]] = field(default_factory=dict)
-
-    def behind(self, gpus: int) -> tuple[int, ...]:
-        """How many of each communicator's members are among so many neighbours."""
-        gpus = max(gpus, self.workload.domain_gpus)
-        if gpus not in self.members:
-            self.members[gpus] = tuple(one.group.inside(gpus) for one in self.workload.traffic)
-        return self.members[gpus]
-
-    def seen(self, network: Network) -> Seen:
-        """What of a network counts: a boundary that nothing crosses is as the one before."""
-        whole = self.behind(self.workload.ranks.gpus)
-        leaf = self.behind(network.leaf_gpus)
-        pod = self.behind(max(network.leaf_gpus, network.pod_gpus))
-        up = network.server_mbps if leaf == whole else network.leaf_mbps
-        above = up if pod == whole else network.pod_mbps
-        return Seen(network.server_mbps, up, above, leaf, pod, network.reduces)
+    steps: Steps
+    known: dict[Network, Fraction] = field(default_factory=dict)
 
     def step_s(self, network: Network) -> Fraction:
-        """Seconds of a step."""
-        seen = self.seen(network)
-        if seen not in self.known:
-            self.known[seen] = step_on(self.workload, network).step_s
-        return self.known[seen]
-
-
-_Rates = tuple[Fraction, Fraction]
+        """Seconds of a step, exactly."""
+        if network not in self.known:
+            self.known[network] = step_on(self.workload, network).step_s
+        return self.known[network]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +43,6 @@ class Deadline:
     pace: Pace
     most_s: Fraction
     less: bool = False
-    shares: dict[tuple[object, ...], int | None] = field(default_factory=dict)
-    # rates above leaves and pods that are in time, and that are not, of networks that are alike otherwise
-    met: dict[object, tuple[list[_Rates], list[_Rates]]] = field(default_factory=dict)
 
     def is_before(self, other: Deadline) -> bool:
         """Whether it leaves no more time than another one."""
@@ -81,37 +50,47 @@ class Deadline:
 
     def is_met(self, network: Network) -> bool:
         """Whether a step on a network is in time."""
-        seen = self.pace.seen(network)
-        met, missed = self.met.setdefault(seen._replace(leaf=Fraction(0), pod=Fraction(0)), ([], []))
-        if any(leaf <= seen.leaf and pod <= seen.pod for leaf, pod in met):
-            return True
-        if any(leaf >= seen.leaf and pod >= seen.pod for leaf, pod in missed):
-            return False
         step_s = self.pace.step_s(network)
-        found = step_s < self.most_s if self.less else step_s <= self.most_s
-        (met if found else missed).append((seen.leaf, seen.pod))
-        return found
+        return step_s < self.most_s if self.less else step_s <= self.most_s
 
-    def leaf_share(self, injection: Fraction, leaf_gpus: int, reduces: bool) -> Fraction | None:
-        """The share of the injection that leaves must give for a step to be in time, nothing slowing above.
+    def are_met(self, networks: Networks, exactly: Callable[[int], Network]) -> NDArray[np.bool_]:
+        """Which networks are in time; ``exactly``: one of them, for those near the deadline."""
+        steps = self.pace.steps.step_s(networks)
+        most = float(self.most_s)
+        met = steps <= most * (1 - MARGIN)
+        for place in np.flatnonzero((steps <= most * (1 + MARGIN)) & ~met).tolist():
+            met[place] = self.is_met(exactly(place))
+        return met
 
-        With less it is not in time; with that much it may be. None if no share will do.
+    def leaf_shares(self, injection: Fraction, leaf_gpus: Ints, gpus: int, reduces: bool) -> Floats:
+        """Shares of the injection that leaves must give for a step to be in time, nothing slowing above.
+
+        With less it is not in time; with that much it may be. Infinite where no share will do. ``gpus``: of all.
         """
-        whole = self.pace.workload.ranks.gpus
-        key = ("leaf", injection, self.pace.behind(leaf_gpus), reduces)
-        return self._least(key, injection, lambda rate: Network(injection, rate, rate, leaf_gpus, whole, reduces))
-
-    def pod_share(self, injection: Fraction, leaf_gpus: int, pod_gpus: int, reduces: bool) -> Fraction | None:
-        """The same of what pods must give whose leaves slow nothing."""
-        key = ("pod", injection, self.pace.behind(leaf_gpus), self.pace.behind(pod_gpus), reduces)
+        rate, pod_gpus = float(injection), np.full(leaf_gpus.shape, gpus, dtype=np.int64)
         return self._least(
-            key, injection, lambda rate: Network(injection, injection, rate, leaf_gpus, pod_gpus, reduces)
+            leaf_gpus.shape, lambda share: Networks(rate, share * rate, share * rate, leaf_gpus, pod_gpus, reduces)
         )
 
-    def _least(
-        self, key: tuple[object, ...], injection: Fraction, network: Callable[[Fraction], Network]
-    ) -> Fraction | None:
-        if key not in self.shares:
-            self.shares[key] = least(lambda parts: self.is_met(network(injection * parts / PARTS)), 1, PARTS)
-        parts = self.shares[key]
-        return None if parts is None else Fraction(parts - 1, PARTS)
+    def pod_shares(
+        self, injection: Fraction, leaf_share: Floats, leaf_gpus: Ints, pod_gpus: Ints, reduces: bool
+    ) -> Floats:
+        """The same of what pods must give above leaves that give a share."""
+        rate = float(injection)
+        return self._least(
+            leaf_gpus.shape,
+            lambda share: Networks(
+                rate, leaf_share * rate, np.minimum(share, leaf_share) * rate, leaf_gpus, pod_gpus, reduces
+            ),
+        )
+
+    def _least(self, shape: tuple[int, ...], networks: Callable[[Floats], Networks]) -> Floats:
+        def may_be(share: Floats) -> NDArray[np.bool_]:
+            return np.asarray(self.pace.steps.step_s(networks(share)) <= float(self.most_s) * (1 + MARGIN))
+
+        low, high = np.zeros(shape), np.where(may_be(np.ones(shape)), 1.0, np.inf)
+        for _ in range(HALVINGS):
+            middle = np.where(np.isfinite(high), (low + high) / 2, 1.0)
+            enough = may_be(middle)
+            low, high = np.where(enough, low, middle), np.where(enough, np.minimum(middle, high), high)
+        return np.asarray(np.where(np.isfinite(high), low, np.inf))

@@ -6,9 +6,7 @@ offered is then timed as its prediction is (``fabopt.workload``). Symbols are th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +15,10 @@ from fabopt.fabric import FabricProblem
 from fabopt.topology.clos.shape import Ints, Parts, Shape, most_endpoints
 from fabopt.topology.needs import Number
 from fabopt.topology.threshold import Batch
-from fabopt.workload.prediction import REDUCES, gpus_below, network_of
+from fabopt.workload.deadline import MARGIN
+from fabopt.workload.many import Floats, Networks
+from fabopt.workload.prediction import REDUCES, network_of
+from fabopt.workload.timing import Network
 
 # Uplinks of a switch where no number would do.
 _NEVER = 2**30
@@ -31,16 +32,9 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
     deadline = None if fabric.wants is None else fabric.wants.deadline
     if deadline is None:
         return 0 * endpoints
-    assert parts.leaf_up is not None
-    injection, reduces = parts.nic.injection, _reduces(parts)
-    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
-
-    def needed(row: Ints) -> Fraction | None:
-        share = deadline.leaf_share(injection, int(row[0]) * gpus, reduces)
-        return None if share is None else share * speeds
-
-    shares = _by_row([shape.g], needed)
-    return _ceil(endpoints, 1, shares)
+    group = np.atleast_1d(shape.g) * gpus
+    shares = deadline.leaf_shares(parts.nic.injection, group, int(shape.servers) * gpus, _reduces(parts))
+    return _fewest(endpoints * float(_speeds(parts)["leaf"]) * shares)
 
 
 def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
@@ -51,19 +45,11 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
     deadline = None if fabric.wants is None else fabric.wants.deadline
     if deadline is None:
         return 0 * shape.spine_down
-    assert parts.leaf_up is not None and parts.spine_down is not None and parts.spine_up is not None
-    injection, reduces = parts.nic.injection, _reduces(parts)
-    speeds = Fraction(parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps)
-
-    def needed(row: Ints) -> Fraction | None:
-        group = int(row[0]) * gpus
-        share = deadline.pod_share(injection, group, group * int(row[1]), reduces)
-        return None if share is None else share * speeds
-
-    shares = _by_row([shape.g, shape.groups_per_pod], needed)
-    down, up = parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps
-    worst = np.maximum(endpoints * down, shape.u * up)
-    return _ceil(shape.spine_down * worst, shape.u * up, shares)
+    speeds = _speeds(parts)
+    below = np.maximum(1.0, endpoints * float(speeds["leaf"]) / shape.u)
+    group = np.atleast_1d(shape.g) * gpus
+    shares = deadline.pod_shares(parts.nic.injection, 1 / below, group, group * shape.groups_per_pod, _reduces(parts))
+    return _fewest(shape.spine_down * float(speeds["spine"]) * below * shares)
 
 
 def in_time(fabric: FabricProblem, batch: Batch, gpus: int) -> NDArray[np.bool_]:
@@ -73,21 +59,40 @@ def in_time(fabric: FabricProblem, batch: Batch, gpus: int) -> NDArray[np.bool_]
     if deadline is None:
         return np.ones(size, dtype=bool)
     parts, shape = batch.parts, batch.shape
-    injection, tiers, reduces = parts.nic.injection, parts.tiers, _reduces(parts)
-    servers = int(shape.servers) * gpus
     speeds = _speeds(parts)
-
-    def is_met(row: Ints) -> bool:
-        d, u, spine_down, x, g, per_pod = (int(one) for one in row)
-        ratios = dict(zip(("leaf", "spine"), (Fraction(d, u or 1), Fraction(spine_down, x or 1)), strict=True))
-        ratios = {name: ratio * speeds[name] for name, ratio in ratios.items() if name in speeds}
-        below = gpus_below(tiers, g * gpus, per_pod, servers)
-        return deadline.is_met(network_of(injection, ratios, below, reduces))
-
     down = most_endpoints(shape, fabric.attached)
-    spine_down = shape.spine_down if "spine" in speeds else 0
-    columns = [down, shape.u, spine_down, shape.x, shape.g, shape.groups_per_pod]
-    return np.asarray(_by_row([np.broadcast_to(one, size) for one in columns], is_met), dtype=bool)
+    ratios = {"leaf": (down, shape.u)} if "leaf" in speeds else {}
+    if "spine" in speeds:
+        ratios["spine"] = (shape.spine_down, shape.x)
+    leaf_gpus, pod_gpus = _below(parts.tiers, shape, gpus, size)
+
+    def one(place: int) -> Network:
+        """As its prediction has it."""
+        exact = {
+            name: Fraction(_at(above, place), _at(below, place)) * speeds[name]
+            for name, (above, below) in ratios.items()
+        }
+        below = int(leaf_gpus[place]), int(pod_gpus[place])
+        return network_of(parts.nic.injection, exact, below, _reduces(parts))
+
+    rates = [np.full(size, float(parts.nic.injection))]
+    for name, (above, below) in ratios.items():
+        rates.append(rates[-1] / np.maximum(1.0, above * float(speeds[name]) / below))
+    leaf, pod = (*rates[1:], rates[-1], rates[-1])[:2]
+    networks = Networks(float(parts.nic.injection), leaf, pod, leaf_gpus, pod_gpus, _reduces(parts))
+    return deadline.are_met(networks, one)
+
+
+def _below(tiers: int, shape: Shape, gpus: int, size: int) -> tuple[Ints, Ints]:
+    """GPUs that reach each other under the leaves of a group, and within a pod: see ``fabopt.workload.prediction``."""
+    group = np.broadcast_to(shape.g * gpus, size)
+    whole = np.full(size, int(shape.servers) * gpus, dtype=np.int64)
+    leaf = whole if tiers == 1 else group
+    return leaf, whole if tiers <= 2 else group * shape.groups_per_pod
+
+
+def _at(values: Number, place: int) -> int:
+    return int(np.atleast_1d(values)[place if np.size(values) > 1 else 0])
 
 
 def _speeds(parts: Parts) -> dict[str, Fraction]:
@@ -105,21 +110,7 @@ def _reduces(parts: Parts) -> bool:
     return all(REDUCES in one.product.features for one in switches if one is not None)
 
 
-def _by_row(columns: list[Any], value: Callable[[Ints], Any]) -> NDArray[Any]:
-    """A value for every row of some columns, worked out once for equal rows."""
-    rows = np.column_stack([np.atleast_1d(one) for one in np.broadcast_arrays(*columns)])
-    distinct, places = np.unique(rows, axis=0, return_inverse=True)
-    values = np.empty(len(distinct), dtype=object)
-    values[:] = [value(row) for row in distinct]
-    found: NDArray[Any] = values[places.reshape(-1)]
-    return found
-
-
-def _ceil(above: Number, below: Number, shares: NDArray[Any]) -> Number:
-    """Ceiling of ``above / below * share`` of every row, exact; more than any switch has where there is no share."""
-    above, below = (np.broadcast_to(one, shares.shape) for one in (above, below))
-    counts = [
-        _NEVER if share is None else -(-int(a) * share.numerator // (int(b) * share.denominator))
-        for a, b, share in zip(above, below, shares, strict=True)
-    ]
-    return np.minimum(np.array(counts, dtype=object), _NEVER).astype(np.int64)
+def _fewest(uplinks: Floats) -> Number:
+    """Whole uplinks, no more than rounding allows; more than any switch has where none would do."""
+    least = np.ceil(np.asarray(uplinks) * (1 - MARGIN) - MARGIN)
+    return np.asarray(np.minimum(least, _NEVER).astype(np.int64))

@@ -1,0 +1,135 @@
+"""Steps of a workload on many networks at once, in floating point: the same as ``fabopt.workload.timing`` to rounding.
+
+For bounds, and for what is far from a deadline; what is near it is timed exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.units import exact
+from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, factor, latency_s
+from fabopt.workload.needs import MOST_MBPS, Reach, flat
+from fabopt.workload.ranks import Group
+from fabopt.workload.timing import DOMAIN, Workload, step_on
+from fabopt.workload.volumes import COMMUNICATORS, Traffic
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_BYTES_PER_MBPS = float(PAYLOAD) * 10**6 / 8
+
+
+class Networks(NamedTuple):
+    """Networks of the same cards: what leaves and pods give each GPU in Mb/s, and GPUs that reach each other below."""
+
+    server_mbps: float
+    leaf_mbps: Floats
+    pod_mbps: Floats
+    leaf_gpus: Ints
+    pod_gpus: Ints
+    reduces: bool
+
+
+class _Boundary(NamedTuple):
+    """Members of a group behind a boundary, and bytes a second that each may send over it."""
+
+    members: Ints
+    rate: Floats | float
+    is_server: bool = False
+
+
+class Steps:
+    """Steps of one workload."""
+
+    def __init__(self, workload: Workload) -> None:
+        self.workload = workload
+
+    def step_s(self, networks: Networks) -> Floats:
+        """Seconds of a step on each network."""
+        exposed = np.zeros(networks.leaf_mbps.shape)
+        left = np.full(networks.leaf_mbps.shape, self._window_s)
+        for traffic in self._far:
+            time_s = self._time_s(traffic, networks)
+            room = left if traffic.repeats else np.minimum(left, self._window_s / float(self.workload.micro_batches))
+            overlap = float(exact(getattr(self.workload.plan.overlap, traffic.communicator)))
+            hidden = np.minimum(overlap * time_s, room)
+            left = left - hidden
+            exposed += (time_s - hidden) * (1 + float(self.workload.bubble) if traffic.repeats else 1.0)
+        return np.asarray(self._free_s + exposed)
+
+    @cached_property
+    def _far(self) -> list[Traffic]:
+        """Calls that leave the scale-up domains, in the order in which they hide behind computation."""
+        domain = self.workload.domain_gpus
+        found = [one for one in self.workload.traffic if one.group.inside(domain) < one.group.size]
+        return sorted(found, key=lambda one: COMMUNICATORS.index(one.communicator))
+
+    @cached_property
+    def _free_s(self) -> float:
+        return float(step_on(self.workload, flat(MOST_MBPS, Reach())).free_s)
+
+    @cached_property
+    def _window_s(self) -> float:
+        """Computation that communication over the network can hide behind."""
+        step = step_on(self.workload, flat(MOST_MBPS, Reach()))
+        if self.workload.utilization is not None:
+            return float(step.compute_s)
+        return max(0.0, float(step.compute_s - sum(one.hidden_s for one in step.costs if one.place == DOMAIN)))
+
+    def _time_s(self, traffic: Traffic, networks: Networks) -> Floats:
+        """The fastest way to run the calls."""
+        group = traffic.group
+        inside = group.inside(self.workload.domain_gpus)
+        boundaries = list(self._boundaries(group, networks))
+        ways = []
+        for algorithm in algorithms(traffic.operation, networks.reduces):
+            latency = float(latency_s(traffic.operation, algorithm, group.size, inside))
+            slowest = np.zeros(networks.leaf_mbps.shape)
+            for one in boundaries:
+                slowest = np.maximum(slowest, _sent(traffic, algorithm, one) / one.rate)
+            if self.workload.domain_gpus > 1:
+                slowest = np.maximum(slowest, self._within_s(traffic, algorithm))
+            ways.append(float(traffic.calls) * (latency + slowest))
+        return np.asarray(np.min(ways, axis=0))
+
+    def _boundaries(self, group: Group, networks: Networks) -> Iterator[_Boundary]:
+        """Those of servers, leaves and pods."""
+        shape = networks.leaf_mbps.shape
+        server = np.full(shape, self.workload.domain_gpus, dtype=np.int64)
+        leaf = np.maximum(server, networks.leaf_gpus)
+        pod = np.maximum(leaf, networks.pod_gpus)
+        yield _Boundary(_inside(group, server), networks.server_mbps * _BYTES_PER_MBPS, True)
+        yield _Boundary(_inside(group, leaf), networks.leaf_mbps * _BYTES_PER_MBPS)
+        yield _Boundary(_inside(group, pod), networks.pod_mbps * _BYTES_PER_MBPS)
+
+    def _within_s(self, traffic: Traffic, algorithm: Algorithm) -> float:
+        """The time over the scale-up links of a GPU, which carry every copy."""
+        alone = _Boundary(np.ones(1, dtype=np.int64), 1.0)
+        rate = float(self.workload.domain_mbps) * _BYTES_PER_MBPS
+        return float(_sent(traffic, algorithm, alone)[0]) / float(traffic.copies) / rate
+
+
+def _inside(group: Group, block: Ints) -> Ints:
+    """``Group.inside`` of many blocks."""
+    found = np.ones(block.shape, dtype=np.int64)
+    for ways, stride in group.dimensions:
+        found *= np.minimum(ways, np.maximum(1, block // stride))
+    return found
+
+
+def _sent(traffic: Traffic, algorithm: Algorithm, boundary: _Boundary) -> Floats:
+    """Bytes of a call over a boundary for each GPU behind it: ``crossing``; 0 where the group is behind it."""
+    size, members = traffic.group.size, boundary.members
+    vector = float(traffic.message * traffic.copies)
+    if traffic.operation == "all-to-all":
+        sent = vector * (size - members) / size
+    elif traffic.operation == "send" and boundary.is_server:
+        sent = np.full(members.shape, float(factor(traffic.operation, algorithm, size)) * vector)
+    else:
+        sent = float(factor(traffic.operation, algorithm, size)) * vector / members
+    return np.asarray(np.where(members < size, sent, 0.0))

@@ -66,7 +66,6 @@ def say_what_is_left(path: str, design: Design, draws: Draws, holds: bool) -> No
         if progress is not None:
             progress("wiring the design")
         _require_links(path, design)
-        _require_switches(path, design)
         grounds = Grounds(design)
         _require_enough(path, grounds, draws)
         found = [
@@ -80,17 +79,14 @@ def say_what_is_left(path: str, design: Design, draws: Draws, holds: bool) -> No
 def _require_links(path: str, design: Design) -> None:
     from fabopt.verify.wiring import MOST_LINKS
 
-    links = sum(row.count for fabric in design.fabrics for row in fabric.links)
-    if links > MOST_LINKS:
-        what = "failures are drawn link by link, of fewer links"
-        raise InputError([fault(path, "fabrics", what, links, allowed=f"{MOST_LINKS:,} links at most")])
-
-
-def _require_switches(path: str, design: Design) -> None:
     for number, fabric in enumerate(design.fabrics):
         if not fabric.tiers:
             what = "failures are not drawn where servers are joined to each other"
             raise InputError([fault(path, f"fabrics[{number}].tiers", what, "none", allowed="fabrics with switches")])
+    links = sum(row.count for fabric in design.fabrics for row in fabric.links)
+    if links > MOST_LINKS:
+        what = "failures are drawn link by link, of fewer links"
+        raise InputError([fault(path, "fabrics", what, links, allowed=f"{MOST_LINKS:,} links at most")])
 
 
 def _require_enough(path: str, grounds: Grounds, draws: Draws) -> None:

@@ -17,7 +17,7 @@ from fabopt.schema.case import Failing
 from fabopt.schema.design import Design
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.survival import bandwidth_left
-from tests import small, test_rails, test_switchless
+from tests import small, test_rails
 from tests.test_figures import FEW_SWITCHES, THREE_TIERS, TWO_TIERS
 from tests.test_losses import rails
 
@@ -190,13 +190,6 @@ def test_nothing_is_drawn_of_what_does_not_hold(tmp_path: Path, capsys: pytest.C
     path.write_bytes(design_bytes(wrong))
     assert main(["check", str(path), "--failures", "1"]) == 1
     assert "not drawn" in capsys.readouterr().err
-
-
-def test_a_torus_of_servers_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "torus.json"
-    path.write_bytes(design_bytes(small.solved(test_switchless.case(9), test_switchless.catalog())))
-    assert main(["check", str(path), "--failures", "1"]) == 2
-    assert "failures are not drawn where servers are joined to each other" in capsys.readouterr().err
 
 
 def test_a_report_names_every_fabric() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from fabopt import optimize
+from fabopt.cli import main
 from fabopt.clock import Clock, Settings
+from fabopt.export.design import design_bytes
 from fabopt.meshes import Torus
 from fabopt.problem import problem_of
 from fabopt.search import Search
@@ -294,3 +297,12 @@ def test_no_card_passes_on() -> None:
     made = small.solved(case(9, torus_nodes="servers"), small.catalog())
     (conflict,) = made.conflicts
     assert conflict.limit == "fabrics.compute.nics" and "no card of the catalog does" in conflict.detail
+
+
+def test_no_failures_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """There is neither a row of failures nor a switch that could fail."""
+    made, path = small.solved(case(9, torus_nodes="servers"), catalog()), tmp_path / "torus.json"
+    assert made.fabrics[0].failures == ()
+    path.write_bytes(design_bytes(made))
+    assert main(["check", str(path), "--failures", "1"]) == 2
+    assert "failures are not drawn where servers are joined to each other" in capsys.readouterr().err

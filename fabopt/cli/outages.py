@@ -73,6 +73,10 @@ def what_is_left(path: str, design: Design, draws: Draws, progress: Callable[[st
 def _require_links(path: str, design: Design) -> None:
     from fabopt.verify.wiring import MOST_LINKS
 
+    for number, fabric in enumerate(design.fabrics):
+        if not fabric.tiers:
+            what = "failures are not drawn where servers are joined to each other"
+            raise InputError([fault(path, f"fabrics[{number}].tiers", what, "none", allowed="fabrics with switches")])
     links = sum(row.count for fabric in design.fabrics for row in fabric.links)
     if links > MOST_LINKS:
         what = "failures are drawn link by link, of fewer links"

@@ -123,4 +123,6 @@ def _sent(network: Network, target: int, away: Hops) -> tuple[Floats, Floats]:
     for step in reversed(steps):
         load[step] = flow[tail[step]] * share[step]
         flow += np.bincount(head[step], weights=load[step], minlength=size)
-    return tuple(np.bincount(way, weights=one, minlength=arcs.size) for one in (load, own))
+    whole = np.zeros((2, arcs.size))
+    whole[:, way] = load, own
+    return whole[0], whole[1]

@@ -57,7 +57,7 @@ def _carried(design: Grouped, failed: str) -> Fraction:
 @lru_cache(maxsize=4096)
 def worst_rate(mesh: DragonflyPlus, speeds_mbps: tuple[int, int], failed: str) -> float:
     """Mb/s of a leaf without the worst ``leaf``, ``spine`` or link between switches."""
-    network, kinds = _plane_of(mesh, speeds_mbps)
+    network, kinds = plane_of(mesh, speeds_mbps)
     rate = HalfRate(network)
     if failed == _BETWEEN:
         return min(rate.without_links(kinds, _link_mbps(mesh, speeds_mbps, network)))
@@ -65,7 +65,7 @@ def worst_rate(mesh: DragonflyPlus, speeds_mbps: tuple[int, int], failed: str) -
 
 
 @lru_cache(maxsize=16)
-def _plane_of(mesh: DragonflyPlus, speeds_mbps: tuple[int, int]) -> tuple[Network, Kinds]:
+def plane_of(mesh: DragonflyPlus, speeds_mbps: tuple[int, int]) -> tuple[Network, Kinds]:
     """The graph of a plane's switches, one endpoint on each leaf, and what is alike in it."""
     pairs = [mesh.pairs(scope) for scope in mesh.scopes]
     counts = [len(one.a) for one in pairs]
@@ -91,7 +91,7 @@ def servers_cut_off(design: Grouped, failed: str) -> int:
     if failed == "plane":
         return int(shape.servers)
     speeds = design.speeds_mbps["leaf-spine"], design.speeds_mbps["global"]
-    (network, kinds), at = _plane_of(mesh, speeds), design.rings().T
+    (network, kinds), at = plane_of(mesh, speeds), design.rings().T
     if failed == "cable":
         return max(int(shape.ports == 1), cut_off_by_link(network, kinds, at, _link_mbps(mesh, speeds, network)))
     return cut_off_by_switch(network, kinds, at, _switches(mesh, failed))

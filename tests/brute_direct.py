@@ -148,6 +148,11 @@ class Best(NamedTuple):
     switches: int
     name: tuple[Any, ...]
 
+    @property
+    def sums(self) -> tuple[float, ...]:
+        """Cents, milliwatts, rack units, switches and cables."""
+        return self.purchase.capex, self.purchase.power, self.rack_units, self.switches, self.purchase.cables
+
 
 class Lower(NamedTuple):
     """A way to stand servers on switches of one type."""

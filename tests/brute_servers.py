@@ -27,6 +27,11 @@ class Best(NamedTuple):
     purchase: Purchase
     name: tuple[Any, ...]
 
+    @property
+    def sums(self) -> tuple[float, ...]:
+        """Cents, milliwatts, rack units, switches and cables."""
+        return self.purchase.capex, self.purchase.power, 0, 0, self.purchase.cables
+
 
 class Ring(NamedTuple):
     """One dimension: side, links of a pair."""

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from fabopt import optimize
+from fabopt.clock import Clock, Settings
+from fabopt.problem import problem_of
 from fabopt.read import Inputs, inputs_from_objects
 from fabopt.schema.design import Design
+from fabopt.search import Search
 
 Json = dict[str, Any]
 
@@ -128,3 +131,19 @@ def assert_proven(design: Design) -> None:
     assert design.objective.value == design.objective.bound
     assert design.checks
     assert [check for check in design.checks if not check.ok] == []
+
+
+def assert_optimum(found: tuple[float, ...] | None, content: Json, parts: Json, name: str = "") -> None:
+    """The answer is an oracle's: its cents, milliwatts, rack units, switches and cables; None: there is none."""
+    text = f"{name} {json.dumps({'catalog': parts, 'case': content})}"
+    if found is None:
+        given = inputs(content, parts)
+        problem = problem_of(given.case, given.catalog)
+        assert Search(problem, Settings(), Clock(None)).run(ties=False).verdict == "infeasible", text
+        return
+    made = solved(content, parts)
+    totals = made.totals
+    assert made.status == "optimal" and totals is not None, text
+    theirs = round(totals.capex_usd * 100), round(totals.power_w * 1000)
+    assert found == (*theirs, totals.rack_units, totals.switches, totals.cables), text
+    assert [check for check in made.checks if not check.ok] == [], text

@@ -111,11 +111,10 @@ class Losses:
         return max(alone, cut_off_by_link(network, kinds, self._switches_of_servers, self._link_mbps(network)))
 
     def _switches(self, failed: str) -> Ints:
-        """Those of a role in a plane, or all."""
-        first, last = {"leaf": (0, self.mesh.leaves), "spine": (self.mesh.leaves, self.mesh.switches)}.get(
-            failed, (0, self.mesh.switches)
-        )
-        return np.arange(first, last)
+        """Those of a plane that fail so: of a role, or all; none of cores."""
+        leaves, every = self.mesh.leaves, self.mesh.switches
+        of_role = {"leaf": (0, leaves), "spine": (leaves, every), "switch": (0, every)}
+        return np.arange(*of_role.get(failed, (0, 0)))
 
     def _link_mbps(self, network: Network) -> Ints:
         """Of one link of every row: a leaf's, or one between spines."""

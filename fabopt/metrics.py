@@ -16,12 +16,14 @@ from fractions import Fraction
 
 from fabopt.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.schema.case import Failing
-from fabopt.schema.design import Failure, Metrics
+from fabopt.schema.design import Failed, Failure, Metrics
 from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.survival import bandwidth_left, failures_of, servers_cut_off
+from fabopt.topology.direct import serverlosses as servers
 from fabopt.topology.direct import survival as direct
 from fabopt.topology.direct.design import Direct, Flat
 from fabopt.topology.direct.measured import measured
+from fabopt.topology.direct.switchless import Switchless
 from fabopt.topology.dragonfly_plus import survival as groups
 from fabopt.topology.dragonfly_plus.design import Grouped
 from fabopt.units import MBPS_PER_GBPS, plain_fraction
@@ -125,12 +127,14 @@ def all_figures(design: Clos | Direct, gpus: int) -> Figures:
     return found if made is None else replace(found, **made._asdict())
 
 
-def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) -> Fraction:
+def left_after(design: Clos | Direct, gpus: int, failed: Failed, count: int) -> Fraction:
     """Mb/s per GPU (``gpus`` of a server) after so many failures of a kind."""
     if isinstance(design, Flat):
         return direct.bandwidth_left(design, gpus, failed, count)
     if isinstance(design, Grouped) and count == 1:
         return groups.bandwidth_left(design, gpus, failed)
+    if isinstance(design, Switchless) and count == 1:
+        return servers.bandwidth_left(design, gpus, failed)
     if isinstance(design, Direct):
         raise ValueError(f"{count} failures of {failed} in a {type(design).__name__} are not looked at")
     left = bandwidth_left(design.parts, design.shape, design.down_ports, gpus, failed, count)
@@ -141,10 +145,11 @@ def left_after(design: Clos | Direct, gpus: int, failed: Failing, count: int) ->
 def failures_left(design: Clos | Direct, gpus: int, asked: Sequence[tuple[Failing, int]]) -> tuple[Failure, ...]:
     """What is left when one box or link of each kind fails, and after the failures that the case asks about.
 
-    ``gpus``: of a server. What is not known of a graph that is too large is left out. Nothing for a torus of servers.
+    ``gpus``: of a server. What is not known of a graph that is too large is left out.
     """
     found = []
-    for failed, count in dict.fromkeys([*((failed, 1) for failed in _kinds_told(design)), *asked]):
+    told: list[tuple[Failed, int]] = [(failed, 1) for failed in _kinds_told(design)]
+    for failed, count in dict.fromkeys([*told, *asked]):
         left = left_after(design, gpus, failed, count)
         cut_off = _cut_off(design, failed) if count == 1 else None
         rate = plain_fraction(left / MBPS_PER_GBPS)
@@ -152,19 +157,23 @@ def failures_left(design: Clos | Direct, gpus: int, asked: Sequence[tuple[Failin
     return tuple(found)
 
 
-def _kinds_told(design: Clos | Direct) -> Sequence[Failing]:
+def _kinds_told(design: Clos | Direct) -> Sequence[Failed]:
     if isinstance(design, Flat):
         return direct.kinds_told(design)
     if isinstance(design, Grouped):
         return groups.kinds_told(design)
+    if isinstance(design, Switchless):
+        return servers.kinds_told(design)
     return () if isinstance(design, Direct) else failures_of(design.parts)
 
 
-def _cut_off(design: Clos | Direct, failed: Failing) -> int | None:
+def _cut_off(design: Clos | Direct, failed: Failed) -> int | None:
     if isinstance(design, Flat):
         return direct.servers_cut_off(design, failed)
     if isinstance(design, Grouped):
         return groups.servers_cut_off(design, failed)
+    if isinstance(design, Switchless):
+        return servers.CUT_OFF
     if isinstance(design, Direct):
         return None
     return servers_cut_off(design.parts, design.shape, failed)

@@ -15,7 +15,7 @@ from fabopt.schema.design import Design
 from fabopt.topology.dragonfly_plus.survival import plane_of, worst_rate
 from tests import brute_halves, small
 from tests.test_dragonfly_plus import recounted
-from tests.test_losses import failed, left
+from tests.test_losses import failed, left, tight
 
 Json = dict[str, Any]
 Numbers = tuple[int, int, int, int, int]
@@ -147,6 +147,18 @@ def test_wrong_figures_are_found(key: str) -> None:
         rows = (*fabric.failures[:place], wrong, *fabric.failures[place + 1 :])
         changed = made.model_copy(update={"fabrics": (fabric.model_copy(update={"failures": rows}),)})
         assert "failures_leave_flow" in failed(changed), row
+
+
+@pytest.mark.parametrize("survive", ["1 spine", "1 core"])
+def test_what_there_is_not_cuts_nobody_off(survive: str) -> None:
+    """A HyperX has neither spines nor cores; a leaf, which has the only ports of its servers, cuts these off."""
+    content = tight("hyperx", survive, 10)
+    content["fabrics"][0] |= {"nics": ["nic-400"], "nics_per_server": 1, "min_gbps_per_gpu": 50}
+    made = small.solved(content)
+    assert failed(made) == []
+    rows = left(made)
+    assert rows[survive.split()[1]][1] == 0
+    assert (rows["leaf"][1] or 0) > 0
 
 
 def test_too_large_a_graph_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -251,13 +251,17 @@ class Metrics(Strict):
     max_nic_hops: int | None = None
 
 
+# What a case can ask about, and a server of those that are joined to each other.
+Failed = Literal["leaf", "spine", "core", "plane", "cable", "switch", "server"]
+
+
 class Failure(Strict):
     """What is left when ``count`` boxes or links of a kind fail at the worst places, see docs/bandwidth.md.
 
     ``servers_cut_off``: from the largest part that stays joined; None for more than one failure.
     """
 
-    failed: Literal["leaf", "spine", "core", "plane", "cable", "switch"]
+    failed: Failed
     count: int
     gbps_per_gpu: Number
     servers_cut_off: int | None = None

@@ -245,7 +245,7 @@ SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     planes_stay_apart: (),
     rails_reach_leaves: (),
     planes_are_connected: (),
-    bisection_carries_claim: (halves_carry_claim, cuts_carry_claim, paths_are_as_long),
+    bisection_carries_claim: (halves_carry_claim, cuts_carry_claim, paths_are_as_long, failures_leave_flow),
 }
 # Of fabrics whose rails are networks of their own.
 RAIL_RULES: tuple[FabricRule, ...] = (scale_up_carries_rails,)

@@ -68,7 +68,7 @@ def networks(cabling: Cabling) -> Iterator[tuple[int, Network, Ints]]:
     """(Number, graph, rings) of every plane: switches in the order of their rows, a ring of every port of a server."""
     links, devices = cabling.links, cabling.devices
     if cabling.fabric.is_switchless:
-        yield 1, *_of_servers(cabling)
+        yield 1, *of_servers(cabling)
         return
     servers = cabling.of(SERVER_LEAF)
     between = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
@@ -86,7 +86,7 @@ def networks(cabling: Cabling) -> Iterator[tuple[int, Network, Ints]]:
         yield plane, network_of(one, other, mbps[inside], hosts, cabling.fabric.nic_lane.port_mbps), rings
 
 
-def _of_servers(cabling: Cabling) -> tuple[Network, Ints]:
+def of_servers(cabling: Cabling) -> tuple[Network, Ints]:
     """Servers that are joined to each other, an endpoint each, and the ring of all."""
     links, number, nic = cabling.links, cabling.numbers("server"), cabling.fabric.made.nic
     mbps, servers = cabling.mbps(np.arange(len(links))), cabling.fabric.evidence.servers

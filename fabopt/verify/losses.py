@@ -21,6 +21,7 @@ from fabopt.verify.direct import cut, mesh_of, within_plane
 from fabopt.verify.groups import Groups
 from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF
 from fabopt.verify.proof import Proof
+from fabopt.verify.serverlosses import ServerLosses
 from fabopt.verify.survival import of_server
 from fabopt.verify.wiring import Cabling
 from fabopt.wiring.model import KINDS
@@ -37,11 +38,13 @@ def failures_leave_flow(proof: Proof, cabling: Cabling) -> None:
 
     Left per GPU, at the worst place: injection over the ports that a server has left, x what bisection carries of a
     port, from the traffic that all pairs of switches can have over equal-cost shortest paths of what is left (in a
-    dragonfly+ from what leaves of one half can send to the other); at most what it carries of the whole. One switch and
-    one link of every class that symmetries of the graph make are tried.
+    dragonfly+ from what leaves of one half can send to the other); at most what it carries of the whole. Of servers
+    that are joined to each other the lesser of what is injected and carried. One switch (or server) and one link of
+    every class that symmetries of the graph make are tried.
     Source: case file, ``resilience``; docs/bandwidth.md.
     """
-    fabric, losses = cabling.fabric, Losses(cabling)
+    fabric = cabling.fabric
+    losses = ServerLosses(cabling) if fabric.is_switchless else Losses(cabling)
     asked = [one.failures for one in fabric.wanted.survived]
     for row in fabric.made.failures:
         what = f"{row.count} {row.failed}"
@@ -108,11 +111,10 @@ class Losses:
         return max(alone, cut_off_by_link(network, kinds, self._switches_of_servers, self._link_mbps(network)))
 
     def _switches(self, failed: str) -> Ints:
-        """Those of a role in a plane, or all."""
-        first, last = {"leaf": (0, self.mesh.leaves), "spine": (self.mesh.leaves, self.mesh.switches)}.get(
-            failed, (0, self.mesh.switches)
-        )
-        return np.arange(first, last)
+        """Those of a plane that fail so: of a role, or all; none of cores."""
+        leaves, every = self.mesh.leaves, self.mesh.switches
+        of_role = {"leaf": (0, leaves), "spine": (leaves, every), "switch": (0, every)}
+        return np.arange(*of_role.get(failed, (0, 0)))
 
     def _link_mbps(self, network: Network) -> Ints:
         """Of one link of every row: a leaf's, or one between spines."""

@@ -19,7 +19,7 @@ def servers_form_torus(proof: Proof, fabric: FabricEvidence) -> None:
     """The servers are the points of a box of two or three dimensions, all of them, and nothing else is in the fabric.
 
     N = product of sides k_i >= 3; one plane, no switch, no attachment; on the longest shortest path traffic passes
-    sum of floor(k_i / 2) - 1 servers. A case that asks for ports kept free or figures after failures has none of these.
+    sum of floor(k_i / 2) - 1 servers. A case that asks for ports kept free or ``resilience`` has none of these.
     Source: docs/formulation.md, direct networks.
     """
     mesh, made, wanted = mesh_of(fabric), fabric.made, fabric.wanted
@@ -31,7 +31,7 @@ def servers_form_torus(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("servers_per_group", one.servers_per_group, 1)
     proof.equal("ports_per_server_per_leaf", one.ports_per_server_per_leaf, one.ports_per_server)
     asked = [*wanted.attachments, *wanted.survived] or wanted.reserve_ports or wanted.group_by != "any"
-    proof.holds(not asked and not made.failures, "attachments, a reserve, racks or failures, which it cannot have")
+    proof.holds(not asked, "attachments, a reserve, racks or resilience, which it cannot have")
     proof.equal("max_switch_hops", made.metrics.max_switch_hops, 0)
     proof.equal("max_nic_hops", made.metrics.max_nic_hops, sum(side // 2 for side in one.sides) - 1)
     proof.note(f"{' x '.join(map(str, one.sides))} servers, {made.metrics.max_nic_hops} passed at the most")

@@ -224,14 +224,14 @@ def test_a_budget_buys_the_most_servers(fabric: Json) -> None:
         (
             ["capex"], ["gbps"], None,
             "--minimize: no such metric; found 'capex'; allowed: capex_usd, tco_usd, power_w, rack_units, cables, "
-            "switches; did you mean `capex_usd`?\n"
+            "switches, usd_per_effective_gpu; did you mean `capex_usd`?\n"
             "--maximize: no such metric; found 'gbps'; allowed: gbps_per_gpu, bisection_gbps_per_gpu, "
-            "headroom_servers, least_gpu_utilization",
+            "headroom_servers, least_gpu_utilization, gpu_utilization",
         ),
         (
             ["gbps_per_gpu", "capex_usd"], [], None,
             "--minimize: more of this is better; found 'gbps_per_gpu'; allowed: capex_usd, tco_usd, power_w, "
-            "rack_units, cables, switches; write --maximize gbps_per_gpu",
+            "rack_units, cables, switches, usd_per_effective_gpu; write --maximize gbps_per_gpu",
         ),
         (
             ["capex_usd"], [], None,

@@ -282,6 +282,10 @@ def test_too_large_a_graph_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabopt.topology.direct.survival.MOST_WORK", 10)
     assert list(left(small.solved(tight("torus", None)))) == ["plane"]
     assert list(left(small.solved(tight("torus", "1 cable", 10)))) == ["plane", "cable"]
+    monkeypatch.setattr("fabopt.topology.direct.survival.MOST_WORK", 200_000_000)
+    assert left(small.solved(tight("torus", None))) == left(whole)
+    monkeypatch.setattr("fabopt.topology.direct.survival.MOST_TRIED", 10)
+    assert list(left(small.solved(tight("torus", None)))) == ["plane"]
     monkeypatch.setattr("fabopt.verify.losses.MOST_WORK", 10)
     assert failed(whole) == ["failures_leave_flow"]
 

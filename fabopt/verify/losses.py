@@ -155,6 +155,8 @@ class Losses:
     @cached_property
     def _planes(self) -> list[tuple[Network, Kinds]]:
         """The different graphs of planes, one endpoint on each switch, and what is alike in each."""
+        if self.mesh.switches > len(self.cabling.devices):
+            raise ValueError(f"{self.mesh.switches} switches a plane of {len(self.cabling.devices)} boxes")
         moves = meshes.moves_of(_hint_of(self.mesh.structure))
         found: list[Network] = []
         for network in self._networks():

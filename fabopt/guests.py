@@ -16,8 +16,7 @@ from fabopt.fabric import FabricProblem
 from fabopt.goods import Item
 from fabopt.hardware import NicOption
 from fabopt.problem import Problem
-
-HOST_FAMILY = "clos"
+from fabopt.separation import HOST_FAMILY
 
 
 def equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[FabricProblem, ...]:

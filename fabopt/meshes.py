@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.graph.symmetry import box_moves, group_moves
-from fabopt.schema.design import (
+from fabopt.schema.structure import (
     DirectStructure,
     DragonflyPlusStructure,
     DragonflyStructure,

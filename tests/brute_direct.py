@@ -7,7 +7,7 @@ of ``tests.brute_force``, without attachments.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, partial
@@ -378,7 +378,7 @@ def dragonfly_links(a: int, groups: int, local: int, n: int) -> Iterator[tuple[i
 
 def busiest_share(near: dict[int, Counter[int]], demand: dict[tuple[int, int], int]) -> Fraction:
     """Load of the busiest link, where at every switch traffic is shared among all links that lead nearer to its end."""
-    load: Counter[tuple[int, int]] = Counter()
+    load: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
     for end in {end for _, end in demand}:
         away, edge = {end: 0}, [end]
         while edge:
@@ -391,9 +391,9 @@ def busiest_share(near: dict[int, Counter[int]], demand: dict[tuple[int, int], i
             onward = {b: links for b, links in near[here].items() if away[b] == away[here] - 1}
             for b, links in onward.items():
                 sent = flow[here] * Fraction(links, sum(onward.values()))
-                load[here, b] += sent  # type: ignore[assignment]
+                load[here, b] += sent
                 flow[b] += sent
-    return max((Fraction(carried) / near[a][b] for (a, b), carried in load.items()), default=Fraction(0))
+    return max((carried / near[a][b] for (a, b), carried in load.items()), default=Fraction(0))
 
 
 def scope_modes(space: Space, box: Box2, planes: int, scope: Scope) -> list[Mode]:

@@ -63,7 +63,11 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """The browser of this machine. Without one, tests that need it are skipped; with ``CI=true`` they fail."""
+    """The browser of this machine.
+
+    Tests of pages are skipped where there is none, for it is a system part that a user need not have to run the others;
+    with ``CI=true``, where ``.ci/run`` has installed one, they fail instead.
+    """
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         message = f"there is no browser: {', '.join(BROWSERS)}"

@@ -10,7 +10,8 @@ from functools import cache
 import pytest
 
 from fabopt.graph import forms
-from fabopt.schema.design import Check, Design, HyperxStructure
+from fabopt.schema.design import Check, Design
+from fabopt.schema.structure import HyperxStructure
 from fabopt.topology.direct import measured, rings
 from fabopt.verify import graph, verify
 from tests import small

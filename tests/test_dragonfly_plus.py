@@ -20,7 +20,7 @@ from fabopt.graph.network import Network, network_of
 from fabopt.meshes import DragonflyPlus, Spines
 from fabopt.page.drawing import drawings
 from fabopt.report.answer import fabric_line
-from fabopt.schema.design import DragonflyPlusStructure
+from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.topology.direct.design import Rates
 from fabopt.topology.dragonfly_plus.nets import Demand, SpinePorts, frames, networks
 from fabopt.verify.groups import Groups

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from fabopt.schema.design import Design, SwitchlessStructure
+from fabopt.schema.design import Design
+from fabopt.schema.structure import SwitchlessStructure
 from tests import brute_survival, small
 from tests.test_losses import failed, left
 from tests.test_switchless import case, catalog

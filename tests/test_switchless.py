@@ -17,6 +17,8 @@ from fabopt.clock import Clock, Settings
 from fabopt.export.design import design_bytes
 from fabopt.meshes import Torus
 from fabopt.problem import problem_of
+from fabopt.schema.design import Design
+from fabopt.schema.structure import SwitchlessStructure
 from fabopt.search import Search
 from fabopt.topology.direct.switchless import boxes_of, is_box, links_of_ports
 from fabopt.wiring.build import wiring_of
@@ -79,6 +81,13 @@ def generate(seed: int) -> tuple[Json, Json]:
     return parts, wanted
 
 
+def torus_of(design: Design) -> SwitchlessStructure:
+    """The box of a design whose only fabric is a torus of servers."""
+    structure = design.fabrics[0].structure
+    assert isinstance(structure, SwitchlessStructure)
+    return structure
+
+
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_random_cases_agree(seed: int) -> None:
     """Objective, cost, power and cables; ``FABOPT_ORACLE_SEEDS=10`` walks ten times as many seeds."""
@@ -115,7 +124,7 @@ def test_rings_may_ask_for_more_links_along_them() -> None:
     assert thin.fabrics[0].metrics.allreduce_gbps_per_gpu == 100
     thick = small.solved(case(9, torus_nodes="servers", min_allreduce_gbps_per_gpu=110), catalog())
     small.assert_proven(thick)
-    assert thick.fabrics[0].structure.links_per_pair == (2, 1)  # type: ignore[union-attr]
+    assert torus_of(thick).links_per_pair == (2, 1)
     assert thick.fabrics[0].metrics.allreduce_gbps_per_gpu == 126
     none = small.solved(case(9, torus_nodes="servers", min_allreduce_gbps_per_gpu=126, nics_per_server=1), thin_card())
     needed = {one.limit: one.needed for one in none.conflicts}["fabrics.compute.min_allreduce_gbps_per_gpu"]
@@ -185,7 +194,7 @@ def test_figures_of_a_small_torus() -> None:
     """
     made = small.solved(case(12, torus_nodes="servers"), catalog())
     small.assert_proven(made)
-    assert made.fabrics[0].structure.sides == (3, 4)  # type: ignore[union-attr]
+    assert torus_of(made).sides == (3, 4)
     figures = made.fabrics[0].metrics
     assert (figures.injection_gbps_per_gpu, figures.alltoall_gbps_per_gpu, figures.bisection_gbps_per_gpu) == (
         126,
@@ -229,8 +238,7 @@ def test_ports_lead_on_then_back() -> None:
     on to the next of dimension 2, 5 and 6 back. Server 1 is at (0, 0), its neighbours 2 and 3, and 4 and 7.
     """
     made = small.solved(case(9, torus_nodes="servers", max_oversubscription=1, min_gbps_per_gpu=126), catalog())
-    structure = made.fabrics[0].structure
-    assert made.fabrics[0].nic.ports_per_nic == 4 and structure.links_per_pair == (1, 1)  # type: ignore[union-attr]
+    assert made.fabrics[0].nic.ports_per_nic == 4 and torus_of(made).links_per_pair == (1, 1)
     wiring = wiring_of(made)
     ends = {}
     for row in range(len(wiring.links)):

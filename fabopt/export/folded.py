@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabopt.meshes import Torus
-from fabopt.schema.design import Design, SwitchlessStructure, TorusStructure
+from fabopt.schema.design import Design
+from fabopt.schema.structure import SwitchlessStructure, TorusStructure
 from fabopt.wiring.model import Wiring
 
 if TYPE_CHECKING:

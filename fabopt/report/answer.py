@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.report.words import KIND_NAMES, count, listed, money, percent, plain, power, some
-from fabopt.schema.design import (
-    Conflict,
-    Design,
+from fabopt.schema.design import Conflict, Design, FabricDesign, NicUse, Number
+from fabopt.schema.structure import (
     DirectStructure,
     DragonflyPlusStructure,
     DragonflyStructure,
-    FabricDesign,
     HyperxStructure,
-    NicUse,
-    Number,
     SwitchlessStructure,
     TorusStructure,
 )

@@ -12,6 +12,14 @@ from pydantic import Field
 
 from fabopt.schema.base import Strict
 from fabopt.schema.prediction import WorkloadUse
+from fabopt.schema.structure import (
+    DragonflyPlusStructure,
+    DragonflyStructure,
+    HyperxStructure,
+    Structure,
+    SwitchlessStructure,
+    TorusStructure,
+)
 
 Number = int | float
 # Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
@@ -61,98 +69,6 @@ class Totals(Strict):
     capex_usd_per_gpu: Number | None = None
     racks: int | None = None
     cluster_rack_units: Number | None = None
-
-
-class Structure(Strict):
-    """The arithmetic of a Clos. Counts marked "per plane" are of one plane; "per pod" of a full pod.
-
-    tiers                      switch tiers: 1, 2 or 3
-    servers_per_group          g: servers whose ports share one set of leaves (the last group may have fewer)
-    groups                     ceil(N / g)
-    ports_per_server           R: ports of one server into one plane
-    ports_per_server_per_leaf  k
-    links_per_pair             m: links of a leaf to each spine of its pod (the fewest, striping `any`); 0 for one tier
-    pods                       per plane; 1 for one or two tiers
-    leaves_per_pod             of a full pod; spines_per_pod: S
-    pod_of                     "groups" (whole server groups) or "rail" (the leaves of one rail)
-    groups_per_pod             T
-    links_per_core_pair        m2: links between a spine and each core of its group; 0 below three tiers
-    spines_per_core_group      q: spine indices of every pod that one core group serves
-    cores_per_group            C
-
-    Of a rail-only fabric, what is "per plane" or of a pod is of one rail, apart from ``ports_per_server``.
-    """
-
-    tiers: Literal[1, 2, 3]
-    servers_per_group: int
-    groups: int
-    ports_per_server: int
-    ports_per_server_per_leaf: int
-    links_per_pair: int
-    pods: int
-    leaves_per_pod: int
-    spines_per_pod: int
-    pod_of: Literal["groups", "rail"]
-    groups_per_pod: int
-    links_per_core_pair: int
-    spines_per_core_group: int
-    cores_per_group: int
-
-
-class DirectStructure(Strict):
-    """What all networks of equal switches have: how servers stand on them. Words are those of ``Structure``."""
-
-    servers_per_group: int
-    groups: int
-    ports_per_server: int
-    ports_per_server_per_leaf: int
-
-
-class HyperxStructure(DirectStructure):
-    """A box of switches of one plane: any two that differ in coordinate i are joined by ``links_per_pair[i]`` links."""
-
-    family: Literal["hyperx"]
-    sides: tuple[int, ...]
-    links_per_pair: tuple[int, ...]
-
-
-class TorusStructure(DirectStructure):
-    """A box of switches of one plane: lines of dimension i are rings of ``links_per_pair[i]`` parallel links."""
-
-    family: Literal["torus"]
-    sides: tuple[int, ...]
-    links_per_pair: tuple[int, ...]
-
-
-class SwitchlessStructure(TorusStructure):
-    """A box of servers, joined port to port; each is a group of its own with all its ports on "its switch", itself."""
-
-    nodes: Literal["servers"]
-
-
-class DragonflyStructure(DirectStructure):
-    """Groups of switches of one plane, each fully joined, and every two of them by equally many links, or one more."""
-
-    family: Literal["dragonfly"]
-    switches_per_group: int
-    switch_groups: int
-    links_per_local_pair: int
-    global_links_per_group: int
-
-
-class DragonflyPlusStructure(DirectStructure):
-    """Leaf-spine groups of one plane, every two of them joined by equally many links between spines, or one more.
-
-    links_per_pair           of a leaf to each spine of its group
-    global_links_per_group   of all spines of a group to those of others
-    """
-
-    family: Literal["dragonfly+"]
-    leaves_per_group: int
-    spines_per_group: int
-    switch_groups: int
-    links_per_pair: int
-    global_links_per_group: int
 
 
 class NicUse(Strict):

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from fabopt.meshes import Dragonfly, Mesh
-from fabopt.schema.design import DragonflyStructure
+from fabopt.schema.structure import DragonflyStructure
 from fabopt.topology.direct.nets import Floats, Ints, Load, Net, moore_mean, rounded_up
 from fabopt.topology.needs import ceil_of
 

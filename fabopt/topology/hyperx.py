@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from fabopt.meshes import HyperX
-from fabopt.schema.design import HyperxStructure
+from fabopt.schema.structure import HyperxStructure
 from fabopt.topology.direct.lattices import boxes, multiplicities, volume
 from fabopt.topology.direct.nets import Floats, Ints, Load, Net, moore_mean
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from fabopt.meshes import Torus
-from fabopt.schema.design import TorusStructure
+from fabopt.schema.structure import TorusStructure
 from fabopt.topology.direct.lattices import LONGEST_SIDE, boxes, multiplicities, volume
 from fabopt.topology.direct.nets import Floats, Ints, Load, Net
 from fabopt.topology.hyperx import halves, joined, lattice_net, thickened

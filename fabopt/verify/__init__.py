@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
-from fabopt.schema.design import Check, Design, DirectStructure
+from fabopt.schema.design import Check, Design
+from fabopt.schema.structure import DirectStructure
 from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
 from fabopt.verify.choices import (
     content_matches_hash,

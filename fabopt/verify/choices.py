@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 
-from fabopt.schema.design import MOVED_CABLE, DirectStructure, TorusStructure
+from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.structure import DirectStructure, TorusStructure
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.verify.evidence import FACTS, RAIL_ONLY, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof

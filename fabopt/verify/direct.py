@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.schema.design import DragonflyPlusStructure, DragonflyStructure, HyperxStructure, TorusStructure
+from fabopt.schema.structure import DragonflyPlusStructure, DragonflyStructure, HyperxStructure, TorusStructure
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.evidence import FabricEvidence

@@ -16,15 +16,8 @@ from fabopt.embedded import Embedded, Networks, at, divide, networks_of
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
-from fabopt.schema.design import (
-    DirectStructure,
-    DragonflyPlusStructure,
-    FabricDesign,
-    LogicalUse,
-    PortUse,
-    SwitchlessStructure,
-    TierUse,
-)
+from fabopt.schema.design import FabricDesign, LogicalUse, PortUse, TierUse
+from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure, SwitchlessStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos import Clos
 from fabopt.verify.groups import Groups

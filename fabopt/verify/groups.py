@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fabopt.schema.design import DragonflyPlusStructure
+from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.units import ceil_div
 from fabopt.verify.clos import Boxes
 from fabopt.verify.mesh import Equals, Mesh, Role, Scope, global_scope, rails_of, require

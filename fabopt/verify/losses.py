@@ -14,7 +14,7 @@ from fabopt.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.graph.pairflow import PairFlow, port_rate
 from fabopt.graph.parting import cut_off_by_link, cut_off_by_switch
 from fabopt.graph.symmetry import Kinds, kinds_of
-from fabopt.schema.design import DirectStructure, DragonflyPlusStructure
+from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.direct import cut, mesh_of, within_plane

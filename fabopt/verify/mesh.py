@@ -12,7 +12,7 @@ from functools import cached_property
 from math import prod
 from typing import ClassVar, Literal
 
-from fabopt.schema.design import DirectStructure, DragonflyStructure, HyperxStructure, TorusStructure
+from fabopt.schema.structure import DirectStructure, DragonflyStructure, HyperxStructure, TorusStructure
 from fabopt.units import ceil_div
 
 # A ring of two would join one pair twice, and one switch has no neighbour; the longest is that of the family.

@@ -12,7 +12,7 @@ from fabopt.graph.network import Network
 from fabopt.graph.pairflow import PairFlow, port_rate
 from fabopt.graph.parting import cut_off_by_link, cut_off_by_switch
 from fabopt.graph.symmetry import Kinds, kinds_of
-from fabopt.schema.design import SwitchlessStructure
+from fabopt.schema.structure import SwitchlessStructure
 from fabopt.verify.direct import cut, mesh_of
 from fabopt.verify.graph import of_servers
 from fabopt.verify.survival import of_server

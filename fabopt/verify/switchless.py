@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabopt.schema.design import SwitchlessStructure
+from fabopt.schema.structure import SwitchlessStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps
 from fabopt.verify.direct import mesh_of
 from fabopt.verify.evidence import FabricEvidence

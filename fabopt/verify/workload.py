@@ -5,8 +5,8 @@ from __future__ import annotations
 from fabopt.demand import case_workload, computing
 from fabopt.floor import servers_per_rack
 from fabopt.schema.case import Fabric, Oversubscription
-from fabopt.schema.design import DirectStructure
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
+from fabopt.schema.structure import DirectStructure
 from fabopt.schema.topologies import can_be_asked
 from fabopt.units import MBPS_PER_GBPS, cents, exact
 from fabopt.verify import direct

@@ -17,7 +17,8 @@ from fabopt.meshes import Mesh, Pairs, Slots, Torus, slots_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import Design, LinkRow, SwitchlessStructure, TierUse
+from fabopt.schema.design import Design, LinkRow, TierUse
+from fabopt.schema.structure import SwitchlessStructure
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, Way, way_of
 from fabopt.wiring.attachments import LeafCages, head_of, in_cages, lanes_of, place_attachments

@@ -16,7 +16,8 @@ from fabopt.joints import ClosNumbers
 from fabopt.meshes import Mesh, mesh_of
 from fabopt.schema.case import Attachment, Fabric
 from fabopt.schema.catalog import BuiltInNic, Nic
-from fabopt.schema.design import DirectStructure, DragonflyPlusStructure, FabricDesign, LogicalUse
+from fabopt.schema.design import FabricDesign, LogicalUse
+from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure
 from fabopt.units import ceil_div
 from fabopt.wiring.model import Ints
 

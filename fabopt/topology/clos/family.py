@@ -8,7 +8,8 @@ from dataclasses import replace
 from fabopt.fabric import FabricProblem
 from fabopt.hardware import CageUse, SwitchType
 from fabopt.problem import Problem
-from fabopt.schema.design import Place, Placement, Structure
+from fabopt.schema.design import Place, Placement
+from fabopt.schema.structure import Structure
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of
 from fabopt.topology.clos.reach import most_servers_of

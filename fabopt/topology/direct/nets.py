@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.meshes import Mesh
-from fabopt.schema.design import DirectStructure
+from fabopt.schema.structure import DirectStructure
 from fabopt.topology.needs import Number, ceil_of
 
 Ints = NDArray[np.int64]

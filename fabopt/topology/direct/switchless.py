@@ -19,7 +19,7 @@ import numpy as np
 
 from fabopt.graph.network import Network
 from fabopt.hardware import NicOption, SwitchType
-from fabopt.schema.design import SwitchlessStructure
+from fabopt.schema.structure import SwitchlessStructure
 from fabopt.topology.direct.design import SERVERS, Alike, Bandwidth
 from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.nets import Ints, Net, run_of

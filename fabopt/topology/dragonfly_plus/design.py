@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from fabopt.hardware import CageUse, SwitchType
 from fabopt.meshes import DragonflyPlus, Spines
-from fabopt.schema.design import DragonflyPlusStructure
+from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.topology.direct.design import Bandwidth, OnSwitches, words_of
 from fabopt.topology.dragonfly_plus.nets import Groups
 from fabopt.topology.family import FilePart, LinkUse, Tier

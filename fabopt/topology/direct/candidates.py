@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fabopt.fabric import FabricProblem
 from fabopt.goods import Item
+from fabopt.hardware import SwitchType
 from fabopt.links import Assembly, Mode
 from fabopt.ports import PortType
 from fabopt.problem import Problem
 from fabopt.schema.design import Box
-from fabopt.topology.candidate import Candidate, Choice, Option, RowShare, Uses, all_choices, row_share, undominated
+from fabopt.topology.candidate import Candidate, Choice, Option, RowShare, all_choices, row_share, undominated
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.kinds import kind_choices, server_leaf
-from fabopt.topology.direct.design import Flat
+from fabopt.topology.direct.design import Direct, Flat
 from fabopt.topology.direct.nets import Kin, run_of
 from fabopt.topology.needs import Quantities, ceil_of
 from fabopt.topology.threshold import Batch
@@ -35,27 +37,36 @@ def candidate_of(
     """One of a batch; None if its servers' links cannot be made beside the others after all."""
     shape = batch.shape.row(index)
     design = Flat(kin, shape.net, clos_of(fabric, batch.parts, shape.servers))
-    choices = all_choices(_links(problem, fabric, design, prune))
-    if choices is None:
-        return None
-    return Candidate(
-        fabric=fabric.name,
-        topology=kin.name,
-        design=design,
-        boxes=_boxes(problem, design),
-        choices=choices,
-        bound=float(batch.cost[0, index]),
-        order=_tie_order(design),
-        cards=0 if design.parts.nic.item is None else design.parts.nic.cards,
+    switches = [(design.parts.leaf, design.parts.nic.planes * design.switches)]
+    links = _links(problem, fabric, design, prune)
+    return assembled(
+        problem, (fabric.name, kin.name), design, switches, links, batch.cost[0, index], _tie_order(design)
     )
 
 
-def _boxes(problem: Problem, design: Flat) -> Uses:
-    nic, leaf = design.parts.nic, design.parts.leaf
-    counts: dict[tuple[int, Item], int] = {(0, leaf.item): nic.planes * design.switches}
+def assembled(
+    problem: Problem,
+    named: tuple[str, str],
+    design: Direct,
+    switches: Sequence[tuple[SwitchType, int]],
+    links: Iterable[Sequence[Choice] | None],
+    bound: float,
+    order: tuple[Any, ...],
+) -> Candidate | None:
+    """A candidate of a direct family, with its cards; None if some of its links cannot be made.
+
+    ``named``: fabric and topology; ``switches``: how many of each type, over all planes.
+    """
+    choices, nic = all_choices(links), design.parts.nic
+    if choices is None:
+        return None
+    boxes: Counter[tuple[int, Item]] = Counter()
+    for switch, number in switches:
+        boxes[0, switch.item] += number
     if nic.item is not None:
-        counts[0, nic.item] = problem.servers * nic.cards
-    return counts
+        boxes[0, nic.item] = problem.servers * nic.cards
+    cards = 0 if nic.item is None else nic.cards
+    return Candidate(*named, design, boxes, choices, bound=float(bound), order=order, cards=cards)
 
 
 def _links(problem: Problem, fabric: FabricProblem, design: Flat, prune: bool) -> Iterator[Sequence[Choice] | None]:

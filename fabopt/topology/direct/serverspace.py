@@ -12,8 +12,8 @@ from fabopt.fabric import FabricProblem
 from fabopt.hardware import NicOption
 from fabopt.links import Assembly
 from fabopt.problem import Problem
-from fabopt.topology.candidate import Candidate, Choice, Option, Uses, all_choices, row_share, undominated
-from fabopt.topology.direct.candidates import equal_joins, fills, wire_links
+from fabopt.topology.candidate import Candidate, Choice, Option, row_share, undominated
+from fabopt.topology.direct.candidates import assembled, equal_joins, fills, wire_links
 from fabopt.topology.direct.nets import Kin, Net
 from fabopt.topology.direct.rings import reduces
 from fabopt.topology.direct.switchless import CardParts, ServerShape, Switchless, boxes_of, fewest_links, links_of_ports
@@ -156,21 +156,8 @@ def candidate_of(
 ) -> Candidate | None:
     """One of a batch; None if its links cannot be made after all."""
     design = Switchless(kin, batch.shape.row(index).net, batch.parts)
-    choices = all_choices(_between(problem, fabric, design, column, prune) for column in range(len(design.scopes)))
-    if choices is None:
-        return None
-    nic = design.parts.nic
-    boxes: Uses = {} if nic.item is None else {(0, nic.item): problem.servers * nic.cards}
-    return Candidate(
-        fabric=fabric.name,
-        topology=kin.name,
-        design=design,
-        boxes=boxes,
-        choices=choices,
-        bound=float(batch.cost[0, index]),
-        order=_tie_order(design),
-        cards=0 if nic.item is None else nic.cards,
-    )
+    links = (_between(problem, fabric, design, column, prune) for column in range(len(design.scopes)))
+    return assembled(problem, (fabric.name, kin.name), design, (), links, batch.cost[0, index], _tie_order(design))
 
 
 def _between(

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fabopt.fabric import FabricProblem
-from fabopt.goods import Item
 from fabopt.links import Assembly
 from fabopt.problem import Problem
-from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices, choices_of
+from fabopt.topology.candidate import Candidate, Choice, choices_of
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.kinds import kind_choices, server_leaf
 from fabopt.topology.clos.shape import Parts, down_cage_limit, up_cage_limit
-from fabopt.topology.direct.candidates import equal_joins, fills, whole_choice
+from fabopt.topology.direct.candidates import assembled, equal_joins, fills, whole_choice
 from fabopt.topology.dragonfly_plus.design import Grouped
 from fabopt.topology.needs import Need, Number, Profile, Side, ceil_of
 from fabopt.topology.threshold import Batch
@@ -26,28 +25,9 @@ def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: i
     """One of a batch; None if its links cannot be made beside the others after all."""
     shape = batch.shape.row(index)
     design = Grouped(clos_of(fabric, batch.parts, shape.servers), shape.net)
-    choices = all_choices(_links(problem, fabric, design, prune))
-    if choices is None:
-        return None
-    return Candidate(
-        fabric=fabric.name,
-        topology=NAME,
-        design=design,
-        boxes=_boxes(problem, design),
-        choices=choices,
-        bound=float(batch.cost[0, index]),
-        order=_tie_order(design),
-        cards=0 if design.parts.nic.item is None else design.parts.nic.cards,
-    )
-
-
-def _boxes(problem: Problem, design: Grouped) -> Uses:
-    nic, planes, counts = design.parts.nic, design.parts.nic.planes, dict[tuple[int, Item], int]()
-    for switch, number in ((design.parts.leaf, design.leaves), (design.spine[0], design.spines)):
-        counts[0, switch.item] = counts.get((0, switch.item), 0) + planes * number
-    if nic.item is not None:
-        counts[0, nic.item] = problem.servers * nic.cards
-    return counts
+    planes, links = design.parts.nic.planes, _links(problem, fabric, design, prune)
+    switches = [(design.parts.leaf, planes * design.leaves), (design.spine[0], planes * design.spines)]
+    return assembled(problem, (fabric.name, NAME), design, switches, links, batch.cost[0, index], _tie_order(design))
 
 
 def _links(problem: Problem, fabric: FabricProblem, design: Grouped, prune: bool) -> Iterator[Sequence[Choice] | None]:

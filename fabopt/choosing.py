@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from fabopt.clock import Clock, Settings
 from fabopt.optimum import Optimum
 from fabopt.problem import Problem, problem_of
-from fabopt.read import Inputs
 from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog, Server
 from fabopt.search import Search
 from fabopt.separation import WAYS, combinations, reasons_against
 
@@ -28,14 +28,13 @@ class Tried:
     optimum: Optimum
 
 
-def solved_ways(inputs: Inputs, settings: Settings, clock: Clock) -> list[Tried]:
+def solved_ways(asked: Case, catalog: Catalog, settings: Settings, clock: Clock) -> list[Tried]:
     """Every combination of separations, solved; those of most separation first."""
-    server = next(one for one in inputs.catalog.servers if one.id == inputs.case.server)
     found: list[Tried] = []
-    for case in combinations(inputs.case, server):
+    for case in combinations(asked, _server(asked, catalog)):
         shelf = found[0].problem.shelf if found else None
-        problem = problem_of(case, inputs.catalog, settings.prune, shelf)
-        words = words_of(inputs.case, case)
+        problem = problem_of(case, catalog, settings.prune, shelf)
+        words = words_of(asked, case)
         settings.progress(f"sizing candidates with {words}")
         found.append(Tried(case, problem, Search(problem, settings, clock).run()))
     return found
@@ -67,19 +66,22 @@ def without_design(tried: Sequence[Tried]) -> Optimum:
     return replace(tried[0].optimum, verdict="infeasible" if proven else "unknown")
 
 
-def choice_notes(inputs: Inputs, tried: Sequence[Tried], best: Tried | None) -> list[str]:
+def _server(case: Case, catalog: Catalog) -> Server:
+    return next(server for server in catalog.servers if server.id == case.server)
+
+
+def choice_notes(asked: Case, catalog: Catalog, tried: Sequence[Tried], best: Tried | None) -> list[str]:
     """Which separation was picked for each fabric that leaves it open, what has no design, and what was left out."""
-    server = next(one for one in inputs.catalog.servers if one.id == inputs.case.server)
     notes = []
     if best is not None:
-        notes.append(f"separation: {words_of(inputs.case, best.case)}, the cheapest of {len(tried)} that are possible")
+        notes.append(f"separation: {words_of(asked, best.case)}, the cheapest of {len(tried)} that are possible")
     for one in tried:
         if one.optimum.value is None:
             why = "no design" if one.optimum.verdict == "infeasible" else "no design found in time"
-            notes.append(f"separation: {words_of(inputs.case, one.case)}: {why}")
-    for fabric in inputs.case.fabrics:
+            notes.append(f"separation: {words_of(asked, one.case)}: {why}")
+    for fabric in asked.fabrics:
         for way in WAYS if fabric.separation == "any" else ():
-            reasons = reasons_against(fabric, inputs.case, server, way)
+            reasons = reasons_against(fabric, asked, _server(asked, catalog), way)
             if reasons:
                 notes.append(f"{fabric.name}: separation {way} left out: {reasons[0]}")
     return notes

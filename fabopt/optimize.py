@@ -108,9 +108,9 @@ def _solve(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool)
 
 def _of_all_ways(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool, started: float) -> Design:
     """The cheapest design over all separations that a case leaves open, with what the others would cost."""
-    tried = solved_ways(inputs, settings, clock)
+    tried = solved_ways(inputs.case, inputs.catalog, settings, clock)
     best = cheapest(tried)
-    notes = choice_notes(inputs, tried, best)
+    notes = choice_notes(inputs.case, inputs.catalog, tried, best)
     if best is None:
         first = tried[0]
         notes += notes_of(first.problem, replace(inputs, case=first.case))

@@ -15,7 +15,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from fabopt import solve
-from fabopt.page.build import page_bytes
+from fabopt.output.html.build import page_bytes
 
 CASE = "cases/hall-1024-gpus.yaml"
 WIDTH, HEIGHT, SCALE = 1200, 1600, 1.0

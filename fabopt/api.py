@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabopt.export.bill import bill_rows
-from fabopt.export.design import design_bytes
-from fabopt.files import write_whole
-from fabopt.read import inputs_from_objects
+from fabopt.io import inputs_from_objects
+from fabopt.io.files import write_whole
+from fabopt.output.export.bill import bill_rows
+from fabopt.output.export.design import design_bytes
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Check, Design, Status
@@ -62,7 +62,7 @@ def solve(
     ``catalog`` or ``catalogs`` (names or paths) replace the case's; ``price_changes`` are like ``"switch=+20%"``.
     Raises ``InputError`` with all faults of wrong input; an infeasible case is a ``Result``, not an error.
     """
-    from fabopt import optimize
+    from fabopt.solution import optimize
 
     inputs = inputs_from_objects(case, catalog, catalogs, price_changes)
     return Result(optimize.solve(inputs, engine=engine, time_limit_s=time_limit_s))

@@ -20,7 +20,8 @@ from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).parent.parent
+from tests.paths import ROOT
+
 DEMO = ROOT / "cases" / "finetuning-1024-gpus.yaml"
 FOUR = ROOT / "cases" / "four-fabrics-1024-gpus.yaml"
 PYTHON = sys.executable
@@ -264,12 +265,12 @@ def direct(patience_s: float) -> list[str]:
     Both in this process, imports and reading done before, without alternatives.
     """
     try:
-        from tests.direct_cpsat import solve_direct
-        from tests.test_direct_formulation import reference
+        from tests.oracles.direct_cpsat import solve_direct
+        from tests.program.test_direct_formulation import reference
     except ImportError as error:
         return [f"nothing to compare with: {error}"]
-    from fabopt import optimize
-    from fabopt.read import inputs_from_objects
+    from fabopt.io import inputs_from_objects
+    from fabopt.solution import optimize
 
     content = yaml.safe_load(DEMO.read_text())
     content["fabrics"][0]["tiers"] = [1, 2]

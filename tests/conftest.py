@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fabopt.cli import main
-from tests.cli_samples import TINY, Ran, Run, write_case
+from tests.samples.cli_samples import TINY, Ran, Run, write_case
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import yaml
 
-from fabopt import optimize
-from fabopt.read import inputs_from_objects
+from fabopt.io import inputs_from_objects
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.topology.families import FAMILIES
+from tests.paths import ROOT
 
 Json = dict[str, Any]
-REFERENCE = Path(__file__).parent.parent / "catalogs" / "reference"
+REFERENCE = ROOT / "catalogs" / "reference"
 KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 SWITCH, NIC, SERVER = "nvidia-sn5400", "nvidia-mcx715105as-weat", "generic-hgx-h100"
 SPLIT = "1x400"

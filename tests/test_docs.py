@@ -19,14 +19,14 @@ import pytest
 import yaml
 
 from fabopt import verify
-from fabopt.read import inputs_from_objects, read_catalog, read_price_books
+from fabopt.io import inputs_from_objects, read_catalog, read_price_books
 from fabopt.schema import case as case_schema
 from fabopt.schema import design as design_schema
 from fabopt.schema import model as model_schema
 from fabopt.schema import prediction, workload
 from fabopt.schema.base import Strict
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FORMULATION = ROOT / "docs" / "formulation.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"

@@ -246,7 +246,7 @@ def export(
 ) -> None:
     """Write cable schedules, port maps, rack elevations and files for other programs."""
     from fabopt.cli.export import export_design
-    from fabopt.export.formats import Options
+    from fabopt.output.export.formats import Options
 
     export_design(design, to, output, Options(netbox=netbox.value))
 
@@ -288,7 +288,7 @@ def new(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
 ) -> None:
     """Write a commented starter case that solves as it is."""
-    from fabopt.cli.shelf import write_starter
+    from fabopt.cli.library import write_starter
 
     write_starter(name, gpus, server, workload, output, catalog, force)
 
@@ -296,7 +296,7 @@ def new(
 @app.command()
 def cases() -> None:
     """List the example cases."""
-    from fabopt.cli.shelf import list_folder
+    from fabopt.cli.library import list_folder
 
     list_folder("cases")
 
@@ -304,7 +304,7 @@ def cases() -> None:
 @app.command()
 def models() -> None:
     """List the AI workload models."""
-    from fabopt.cli.shelf import list_models
+    from fabopt.cli.library import list_models
 
     list_models()
 
@@ -320,7 +320,7 @@ def schema(
     output: MaybeOutput = None,
 ) -> None:
     """Print the JSON Schema of a kind of file, for editors."""
-    from fabopt.cli.shelf import write_schema
+    from fabopt.cli.library import write_schema
 
     write_schema(kind, output)
 
@@ -331,7 +331,7 @@ def catalog_list(
     catalog: Catalogs = None,
 ) -> None:
     """List catalogs, or the products of one kind."""
-    from fabopt.cli.shelf import list_catalog
+    from fabopt.cli.library import list_catalog
 
     list_catalog(kind, catalog)
 
@@ -342,7 +342,7 @@ def catalog_show(
     catalog: Catalogs = None,
 ) -> None:
     """Show everything the catalog says about a product, with its sources."""
-    from fabopt.cli.shelf import show_product
+    from fabopt.cli.library import show_product
 
     show_product(product, catalog)
 
@@ -355,6 +355,6 @@ def catalog_check(
     ] = None,
 ) -> None:
     """Check catalogs, and say what can never be chosen."""
-    from fabopt.cli.shelf import check_catalogs
+    from fabopt.cli.library import check_catalogs
 
     raise typer.Exit(check_catalogs(catalogs))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from fabopt.cli.output import tell
 from fabopt.errors import InputError, OutputError, fault
-from fabopt.export.formats import Options, export, format_names
-from fabopt.files import STANDARD_STREAM, shown
-from fabopt.read import read_design
+from fabopt.io import read_design
+from fabopt.io.files import STANDARD_STREAM, shown
+from fabopt.output.export.formats import Options, export, format_names
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.solving import Search, progress_shown
 from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, InputError, fault
-from fabopt.export.front import front_bytes, front_csv
-from fabopt.files import STANDARD_STREAM
-from fabopt.read.faults import refuse
-from fabopt.report.front import front_headline, front_summary, value_text
+from fabopt.io.faults import refuse
+from fabopt.io.files import STANDARD_STREAM
+from fabopt.output.export.front import front_bytes, front_csv
+from fabopt.output.terminal.front import front_headline, front_summary, value_text
 
 if TYPE_CHECKING:
-    from fabopt.clock import Clock
+    from fabopt.program.settings import Clock
     from fabopt.schema.front import Front, FrontPoint
 
 PLOT_ENDINGS = (".html", ".png", ".svg")
@@ -46,7 +46,7 @@ class Targets:
         if self.csv is not None:
             deliver(self.csv, front_csv(front))
         if self.plot is not None and any(point.totals is not None for point in front.points):
-            from fabopt.report.plot import write_plot
+            from fabopt.output.plot import write_plot
 
             write_plot(front, Path(self.plot))
 
@@ -85,8 +85,8 @@ class Watched:
 @contextmanager
 def at_work(search: Search, jobs: int = 1) -> Iterator[tuple[Clock, Callable[[str], None]]]:
     """A clock that time and Ctrl-C stop, and where to say what is being done."""
-    from fabopt.clock import Clock
-    from fabopt.optimize import interrupts
+    from fabopt.program.settings import Clock
+    from fabopt.solution.optimize import interrupts
 
     clock = Clock(search.time_limit_s)
     with progress_shown(turns=jobs == 1) as show, engines_silenced(), interrupts(clock):
@@ -106,9 +106,9 @@ def sweep_case(
     _check_workers(jobs, dask)
     targets.check()
     inputs = search.inputs()
-    from fabopt.clock import Settings
-    from fabopt.front import sweep as sweeps
-    from fabopt.front.resume import resumed
+    from fabopt.program.settings import Settings
+    from fabopt.study.front.resume import resumed
+    from fabopt.study.sweep import sweep as sweeps
 
     grid = sweeps.grid_of(inputs, budget, over)
     empty = sweeps.empty_front(inputs, grid)
@@ -141,12 +141,12 @@ def pareto_case(
     search: Search, minimize: Sequence[str], maximize: Sequence[str], points: int | None, targets: Targets
 ) -> int:
     """Find the front of a case."""
-    from fabopt.front.fronts import objectives_of, pareto_front
+    from fabopt.study.front.fronts import objectives_of, pareto_front
 
     objectives = objectives_of(minimize, maximize, points)
     targets.check()
     inputs = search.inputs()
-    from fabopt.clock import Settings
+    from fabopt.program.settings import Settings
 
     with at_work(search) as (clock, show):
         first = objectives[0]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from fabopt.outages import Grounds
     from fabopt.schema.design import Design
+    from fabopt.verify.outages import Grounds
 
 KINDS: tuple[Failing, ...] = ("leaf", "spine", "core", "switch", "plane", "cable")
 USUAL_SAMPLES = 200
@@ -58,8 +58,8 @@ def draws_of(failures: str | None, samples: int | None, seed: int | None) -> Dra
 
 def what_is_left(path: str, design: Design, draws: Draws, progress: Callable[[str], None] | None) -> RenderableType:
     """A table of what random failures leave of a design. Raises ``InputError`` where so much cannot fail."""
-    from fabopt.outages import Grounds
-    from fabopt.report.outages import outage_report
+    from fabopt.output.terminal.outages import outage_report
+    from fabopt.verify.outages import Grounds
 
     if progress is not None:
         progress("wiring the design")

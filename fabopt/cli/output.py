@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from fabopt.errors import InputError, OutputError, fault
-from fabopt.files import STANDARD_STREAM, check_writable, write_whole
+from fabopt.io.files import STANDARD_STREAM, check_writable, write_whole
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -68,7 +68,7 @@ def nowhere() -> TextIO:
 
 def tell(message: str) -> None:
     """Print a message to standard error."""
-    from fabopt.report.words import printable
+    from fabopt.output.words import printable
 
     try:
         print(printable(message), file=sys.stderr, flush=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from fabopt.files import write_whole
-from fabopt.report.schemas import SCHEMAS, schema_bytes
+from fabopt.io.files import write_whole
+from fabopt.output.terminal.schemas import SCHEMAS, schema_bytes
 
 
 def write_schemas(folder: Path) -> None:

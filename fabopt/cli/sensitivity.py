@@ -9,10 +9,10 @@ from fabopt.cli.fronts import at_work
 from fabopt.cli.output import check_targets, deliver, say, tell
 from fabopt.cli.solving import Search
 from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER
-from fabopt.export.sensitivity import sensitivity_bytes, sensitivity_csv
-from fabopt.files import STANDARD_STREAM
-from fabopt.report.answer import infeasible_lines
-from fabopt.report.sensitivity import sensitivity_headline, sensitivity_summary
+from fabopt.io.files import STANDARD_STREAM
+from fabopt.output.export.sensitivity import sensitivity_bytes, sensitivity_csv
+from fabopt.output.terminal.answer import infeasible_lines
+from fabopt.output.terminal.sensitivity import sensitivity_headline, sensitivity_summary
 
 if TYPE_CHECKING:
     from fabopt.schema.sensitivity import Sensitivity
@@ -24,9 +24,9 @@ def sensitivity_of_case(
     """Find the price ranges of a case's answer, write what was asked for, print the table; its exit code."""
     check_targets([json, csv])
     inputs = search.inputs()
-    from fabopt.clock import Settings
-    from fabopt.sensitivity.ranges import sensitivity
-    from fabopt.sensitivity.targets import Asked, check_asked
+    from fabopt.program.settings import Settings
+    from fabopt.study.sensitivity.ranges import sensitivity
+    from fabopt.study.sensitivity.targets import Asked, check_asked
 
     asked = Asked(kinds, parts)
     check_asked(asked, inputs)

@@ -20,11 +20,11 @@ from fabopt.errors import (
     NoAnswerError,
     fault,
 )
-from fabopt.export.bill import bill_bytes, bill_format
-from fabopt.export.design import design_bytes
-from fabopt.files import STANDARD_STREAM
-from fabopt.read import Inputs, read_design, read_inputs
-from fabopt.report.answer import headline, infeasible_lines
+from fabopt.io import Inputs, read_design, read_inputs
+from fabopt.io.files import STANDARD_STREAM
+from fabopt.output.export.bill import bill_bytes, bill_format
+from fabopt.output.export.design import design_bytes
+from fabopt.output.terminal.answer import headline, infeasible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ class Search:
     def design(self) -> Design:
         """Solve, and prove the answer again. Stopped before there is any: a design of status ``unknown``."""
         inputs = self.inputs()
-        from fabopt import optimize
+        from fabopt.solution import optimize
 
         try:
             with progress_shown() as progress, engines_silenced():
@@ -73,10 +73,10 @@ class Search:
 
     def _unknown(self, inputs: Inputs, reason: str) -> Design:
         from fabopt import __version__
-        from fabopt.design import case_record
-        from fabopt.problem import problem_of
+        from fabopt.design.build import case_record
+        from fabopt.problem.problem import problem_of
+        from fabopt.problem.separation import first_combination
         from fabopt.schema.design import Design, Objective
-        from fabopt.separation import first_combination
 
         return Design(
             fabopt=__version__,
@@ -124,7 +124,7 @@ def solve_case(search: Search, json: str | None, bom: str | None) -> int:
     if STANDARD_STREAM in (json, bom):
         tell(headline(design))
     else:
-        from fabopt.report.summary import summary
+        from fabopt.output.terminal.summary import summary
 
         say(summary(design))
     return _exit_code(design)
@@ -145,7 +145,7 @@ def _exit_code(design: Design) -> int:
 def check_design(path: str, draws: Draws | None = None) -> int:
     """Prove a saved design again and print each check; of one that holds, what random failures leave."""
     from fabopt.cli.outages import what_is_left
-    from fabopt.report.checks import check_report
+    from fabopt.output.terminal.checks import check_report
     from fabopt.verify import verify
 
     design = read_design(path)
@@ -184,7 +184,7 @@ def write_formulation(search: Search, output: str) -> None:
         raise InputError([fault(output, "", "a formulation is not written like this", allowed=allowed)])
     check_targets([output])
     inputs = search.inputs()
-    from fabopt import optimize
+    from fabopt.solution import optimize
 
     with engines_silenced():
         text = optimize.formulation_text(inputs, FORMULATION_ENDINGS[ending])

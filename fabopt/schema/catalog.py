@@ -1,7 +1,7 @@
 """The catalog: products that exist, what they fit, what they cost and what they draw.
 
 One class a kind of product. A catalog object holds each kind as a tuple in file order. Prices stay
-as the user wrote them (dollars, breaks); ``fabopt.problem`` turns them into integers.
+as the user wrote them (dollars, breaks); ``fabopt.problem.problem`` turns them into integers.
 """
 
 from __future__ import annotations
@@ -11,19 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.base import (
-    Count,
-    Gbps,
-    Identifier,
-    Metres,
-    Money,
-    Split,
-    Strict,
-    Text,
-    Watts,
-    Word,
-    parse_split,
-)
+from fabopt.schema.base import Count, Gbps, Identifier, Metres, Money, Split, Strict, Text, Watts, Word, parse_split
 
 Protocol = Literal["ethernet", "infiniband"]
 Precision = Literal["fp16", "bf16", "fp8", "fp4"]

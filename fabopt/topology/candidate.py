@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from fabopt.endpoints import AttachmentDemand
-from fabopt.goods import Item
-from fabopt.links import Assembly, Mode
+from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.items import Item
+from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import Box
-from fabopt.topology.needs import Need, Quantities, ceil_of
+from fabopt.topology.link_parts import Need, Quantities, ceil_of
 
 End = Literal["from", "to"]
 

@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabopt.fabric import FabricProblem
-from fabopt.joints import Ints
-from fabopt.problem import Problem
+from fabopt.network.clos_links import Ints
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.family import ClosFamily, RailOnly
-from fabopt.topology.direct.either import EitherFamily
+from fabopt.topology.cutoff import Batch, Found
+from fabopt.topology.direct.dragonfly import DragonflyKin
 from fabopt.topology.direct.family import DirectFamily
-from fabopt.topology.direct.nets import Kin
-from fabopt.topology.dragonfly import DragonflyKin
+from fabopt.topology.direct.hyperx import HyperxKin
+from fabopt.topology.direct.networks import Kin
+from fabopt.topology.direct.torus import TorusKin
+from fabopt.topology.direct.torus_family import EitherFamily
 from fabopt.topology.dragonfly_plus.family import DragonflyPlusFamily
 from fabopt.topology.family import Family, Quest, Space
-from fabopt.topology.hyperx import HyperxKin
-from fabopt.topology.threshold import Batch, Found
-from fabopt.topology.torus import TorusKin
 
 KINS: Mapping[str, Kin] = {kin.name: kin for kin in (HyperxKin(), TorusKin(), DragonflyKin())}
 FAMILIES: Mapping[str, Family] = {

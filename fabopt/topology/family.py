@@ -1,8 +1,8 @@
 """What every family of topologies gives to the search and to the design file: one small protocol.
 
 A family is a module with an object that has these methods, a line in ``fabopt.topology.families`` and one in
-``fabopt.schema.topologies``, which says what it cannot do. Bandwidth figures come from ``fabopt.metrics``, the wiring
-from ``fabopt.wiring``, the rules that prove it from ``fabopt.verify``; each tells families apart by name.
+``fabopt.schema.topologies``, which says what it cannot do. Bandwidth figures come from ``fabopt.topology.figures``, the
+wiring from ``fabopt.wiring``, the rules that prove it from ``fabopt.verify``; each tells families apart by name.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
-from fabopt.fabric import FabricProblem
-from fabopt.hardware import CageUse, NicOption, SwitchType
-from fabopt.problem import Problem
+from fabopt.parts.hardware import CageUse, NicOption, SwitchType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.schema.design import Placement
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.needs import Costs, Floats, Number
-from fabopt.topology.threshold import Batch, Found
+from fabopt.topology.cutoff import Batch, Found
+from fabopt.topology.link_parts import Costs, Floats, Number
 
 Role = Literal["leaf", "spine", "core"]
 

@@ -13,7 +13,16 @@ from typing import TypeVar
 
 from fabopt.schema.design import Check, Design
 from fabopt.schema.structure import DirectStructure
+from fabopt.verify.appliances import attachments_stand_apart, has_boxes_in_racks
 from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
+from fabopt.verify.cables import (
+    modules_fill_cages,
+    schedule_matches_bill,
+    wires_are_listed,
+    wires_cover_runs,
+    wires_fit_cages,
+    wires_join_cages,
+)
 from fabopt.verify.choices import (
     content_matches_hash,
     injection_meets_demand,
@@ -36,7 +45,9 @@ from fabopt.verify.direct import (
     switches_are_numbered,
     switches_form_network,
 )
+from fabopt.verify.dual_homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
 from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.failures import failures_leave_bandwidth
 from fabopt.verify.fit import (
     assemblies_are_complete,
     cables_fit_reach,
@@ -47,18 +58,9 @@ from fabopt.verify.fit import (
 )
 from fabopt.verify.floor import boxes_fit_racks, has_floor, servers_fill_racks
 from fabopt.verify.graph import figures_hold_on_graph
+from fabopt.verify.graph_failures import failures_leave_flow
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
-from fabopt.verify.homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
-from fabopt.verify.links import (
-    attachments_are_placed,
-    bundles_join_boxes,
-    cages_close,
-    links_close,
-    parts_cover_links,
-)
-from fabopt.verify.losses import failures_leave_flow
-from fabopt.verify.nodes import attachments_stand_apart, has_boxes_in_racks
-from fabopt.verify.oob import counts_ports, oob_covers_boxes
+from fabopt.verify.links import attachments_are_placed, bundles_join_boxes, cages_close, links_close, parts_cover_links
 from fabopt.verify.orders import (
     orders_are_whole,
     orders_arrive_in_time,
@@ -68,6 +70,7 @@ from fabopt.verify.orders import (
     spares_are_kept,
     supply_lasts,
 )
+from fabopt.verify.out_of_band import counts_ports, oob_covers_boxes
 from fabopt.verify.paths import (
     bisection_carries_claim,
     leaves_reach_spines,
@@ -86,12 +89,7 @@ from fabopt.verify.ports import (
     ports_are_used_once,
 )
 from fabopt.verify.proof import Proof, as_check, prove
-from fabopt.verify.purchases import (
-    bom_covers_parts,
-    bom_names_products,
-    power_adds_up,
-    prices_are_applied,
-)
+from fabopt.verify.purchases import bom_covers_parts, bom_names_products, power_adds_up, prices_are_applied
 from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
 from fabopt.verify.separation import (
     LogicalEvidence,
@@ -99,6 +97,13 @@ from fabopt.verify.separation import (
     logical_cards_are_allowed,
     logical_fabrics,
     separates,
+)
+from fabopt.verify.server_torus import (
+    cards_pass_on,
+    halves_carry_claim,
+    server_ports_are_joined,
+    servers_form_torus,
+    wires_join_neighbours,
 )
 from fabopt.verify.structure import (
     cores_join_pods,
@@ -112,14 +117,6 @@ from fabopt.verify.structure import (
     striping_is_even,
     switch_counts_close,
 )
-from fabopt.verify.survival import failures_leave_bandwidth
-from fabopt.verify.switchless import (
-    cards_pass_on,
-    halves_carry_claim,
-    server_ports_are_joined,
-    servers_form_torus,
-    wires_join_neighbours,
-)
 from fabopt.verify.totals import (
     energy_is_paid,
     limits_hold,
@@ -127,14 +124,6 @@ from fabopt.verify.totals import (
     stages_add_up,
     status_is_honest,
     totals_add_up,
-)
-from fabopt.verify.wires import (
-    modules_fill_cages,
-    schedule_matches_bill,
-    wires_are_listed,
-    wires_cover_runs,
-    wires_fit_cages,
-    wires_join_cages,
 )
 from fabopt.verify.wiring import Cabling, Wired
 from fabopt.verify.workload import workload_is_recomputed, workload_needs_are_met

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from fabopt.graph.leaves import LeafClass, matched_links, mean_switches
+from fabopt.network.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from fabopt.schema.structure import DragonflyPlusStructure, DragonflyStructure, HyperxStructure, TorusStructure
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.verify.bandwidth import LAST_DIGIT
+from fabopt.verify.direct_counts import Mesh
+from fabopt.verify.dragonfly_plus import Groups
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.groups import Groups
-from fabopt.verify.kinds import LEAF_SPINE
-from fabopt.verify.mesh import Mesh
+from fabopt.verify.link_kinds import LEAF_SPINE
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import Cabling, combined, counts_of, repeated
 from fabopt.wiring.model import KINDS, NOTHING, Ints

@@ -12,16 +12,16 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from fabopt.embedded import Embedded, Networks, at, divide, networks_of
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
 from fabopt.schema.design import FabricDesign, LogicalUse, PortUse, TierUse
 from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure, SwitchlessStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
-from fabopt.verify.clos import Clos
-from fabopt.verify.groups import Groups
-from fabopt.verify.mesh import Mesh, Servers
+from fabopt.verify.clos_counts import Clos
+from fabopt.verify.direct_counts import Mesh, Servers
+from fabopt.verify.dragonfly_plus import Groups
+from fabopt.wiring.design_file import Embedded, Networks, at, divide, networks_of
 
 FACTS = "facts"
 ROLES = ("leaf", "spine", "core")

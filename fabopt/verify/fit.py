@@ -6,9 +6,9 @@ from fabopt.schema.catalog import Cable, CableEnd, Cage, Product, Transceiver
 from fabopt.schema.design import PortUse
 from fabopt.verify.choices import ports_fit_nics
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.kinds import all_kinds
+from fabopt.verify.link_kinds import all_kinds
+from fabopt.verify.link_rows import End, Kind, Row, ports_per_connector
 from fabopt.verify.proof import UNPROVABLE, Proof
-from fabopt.verify.rows import End, Kind, Row, ports_per_connector
 from fabopt.verify.structure import ports_fit_radix
 
 PLAIN_OSFP = "OSFP"

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from fabopt.floor import FloorPlan
+from fabopt.floor.plan import FloorPlan
 from fabopt.schema.catalog import Transceiver
 from fabopt.units import ceil_div, milliwatts
 from fabopt.verify.evidence import Evidence

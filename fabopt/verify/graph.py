@@ -7,16 +7,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from fabopt.graph.alltoall import alltoall
-from fabopt.graph.bisection import bisection
-from fabopt.graph.distances import hopping
-from fabopt.graph.network import Ints, Network, network_of
-from fabopt.graph.permutation import permutation_bound
-from fabopt.graph.ranges import SAME, Range
-from fabopt.graph.ring import ring_rate
+from fabopt.network.graph.alltoall import alltoall
+from fabopt.network.graph.bisection import bisection
+from fabopt.network.graph.distances import hopping
+from fabopt.network.graph.network import Ints, Network, network_of
+from fabopt.network.graph.permutation import permutation_bound
+from fabopt.network.graph.ranges import SAME, Range
+from fabopt.network.graph.ring import ring_rate
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.bandwidth import through_servers
-from fabopt.verify.kinds import SERVER_LEAF
+from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import Cabling
 from fabopt.wiring.model import KINDS

@@ -6,9 +6,9 @@ from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import LinkPart
 from fabopt.units import ceil_div, gbps
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, between_equals, server_leaf
+from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, between_equals, server_leaf
+from fabopt.verify.link_rows import Bundle, Kind, Row, Side, bundle_of, heads, ports_per_connector
 from fabopt.verify.proof import Proof
-from fabopt.verify.rows import Bundle, Kind, Row, Side, bundle_of, heads, ports_per_connector
 
 
 def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:

@@ -9,9 +9,9 @@ from fractions import Fraction
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact, plain_fraction
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.market import is_allowed, is_late, of_kind, order_month, supply_by
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, Item, Order, item_of, offer_of, order_cents
+from fabopt.verify.terms_of_sale import is_allowed, is_late, of_kind, order_month, supply_by
 
 MONTH_DIGITS = 2
 KINDS_UNDER_RULES = ("switch", "nic", "transceiver", "cable", "fibre")

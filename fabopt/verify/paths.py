@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps
-from fabopt.verify.clos import Clos
-from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
+from fabopt.verify.clos_counts import Clos
+from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import Cabling, combined, counts_of
 from fabopt.wiring.model import KINDS, Ints

@@ -9,7 +9,7 @@ import numpy as np
 
 from fabopt.schema.base import Lane
 from fabopt.units import MBPS_PER_GBPS, ceil_div
-from fabopt.verify.kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, equals_of
+from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, equals_of
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import Cabling, CageRange, Joined, cages_per_server, combined, counts_of, repeated
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Links

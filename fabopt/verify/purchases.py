@@ -10,22 +10,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabopt.schema.catalog import (
-    Cable,
-    CableLength,
-    Fibre,
-    Nic,
-    Product,
-    Purchasable,
-    Server,
-    Switch,
-    Transceiver,
-)
+from fabopt.schema.catalog import Cable, CableLength, Fibre, Nic, Product, Purchasable, Server, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
 from fabopt.units import cents, milliwatts, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
-from fabopt.verify.market import fallen, worth
 from fabopt.verify.proof import Proof
+from fabopt.verify.terms_of_sale import fallen, worth
 from fabopt.verify.wiring import Wired
 
 KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")

@@ -9,7 +9,7 @@ import numpy as np
 
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.kinds import SERVER_LEAF
+from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.paths import components
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import Cabling, combined, counts_of

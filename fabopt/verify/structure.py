@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fabopt.floor import servers_per_rack
+from fabopt.floor.plan import servers_per_rack
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import TierUse
 from fabopt.units import ceil_div, exact, gbps
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.kinds import LEAF_SPINE, SPINE_CORE, all_kinds, leaf_cages
+from fabopt.verify.link_kinds import LEAF_SPINE, SPINE_CORE, all_kinds, leaf_cages
+from fabopt.verify.link_rows import Kind
 from fabopt.verify.proof import Proof
-from fabopt.verify.rows import Kind
 
 
 def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:

@@ -21,9 +21,9 @@ from fabopt.units import (
     watts,
 )
 from fabopt.verify.evidence import ROLES, Evidence
-from fabopt.verify.market import energy_cents as energy_of_a_milliwatt
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, Order, item_of, order_cents, units_milliwatts
+from fabopt.verify.terms_of_sale import energy_cents as energy_of_a_milliwatt
 
 
 def totals_of(evidence: Evidence) -> Totals:

@@ -15,19 +15,19 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.embedded import at
-from fabopt.floor import FloorPlan, height_m
+from fabopt.floor.plan import FloorPlan, height_m
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import TierUse
 from fabopt.units import MBPS_PER_GBPS
 from fabopt.verify.assemblies import Assembly, wire_of
-from fabopt.verify.clos import Clos
+from fabopt.verify.clos_counts import Clos
+from fabopt.verify.direct_counts import Mesh
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
-from fabopt.verify.kinds import all_kinds
-from fabopt.verify.mesh import Mesh
+from fabopt.verify.link_kinds import all_kinds
+from fabopt.verify.link_rows import Kind
 from fabopt.verify.proof import UNPROVABLE
-from fabopt.verify.rows import Kind
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.design_file import at
 from fabopt.wiring.model import KINDS, NOTHING, Devices, Floats, Ints, Links, Wires, Wiring, at_stage
 
 _MOST_NUMBERS = 2**31  # two factors below it have a product that still fits

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabopt.demand import case_workload, computing
-from fabopt.floor import servers_per_rack
+from fabopt.floor.plan import servers_per_rack
+from fabopt.problem.demand import case_workload, computing
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.structure import DirectStructure

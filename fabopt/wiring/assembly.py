@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from fabopt.embedded import Embedded, divide
 from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.schema.design import LinkPart, LinkRow
+from fabopt.wiring.design_file import Embedded, divide
 
 
 class Carries(Enum):

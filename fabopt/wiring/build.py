@@ -10,10 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.embedded import Embedded
-from fabopt.installed import lent_links, of_links
-from fabopt.joints import ClosNumbers, Joints, attached_leaves, dealt, leaf_spine, padded, server_leaf, spine_core
-from fabopt.meshes import Mesh, Pairs, Slots, Torus, slots_of
+from fabopt.network.clos_links import (
+    ClosNumbers,
+    Joints,
+    attached_leaves,
+    dealt,
+    leaf_spine,
+    padded,
+    server_leaf,
+    spine_core,
+)
+from fabopt.network.clos_stages import lent_links, of_links
+from fabopt.network.direct_links import Mesh, Pairs, Slots, Torus, slots_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment
 from fabopt.schema.catalog import Switch
@@ -22,8 +30,9 @@ from fabopt.schema.structure import SwitchlessStructure
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, Way, way_of
 from fabopt.wiring.attachments import LeafCages, head_of, in_cages, lanes_of, place_attachments
-from fabopt.wiring.boxes import Box, fabric_boxes, server_boxes, table_of
 from fabopt.wiring.cages import at_slots, down_cages, first_cage, up_cages
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.devices import Box, fabric_boxes, server_boxes, table_of
 from fabopt.wiring.join import UNMADE, Cabled, Share, deal, jackets
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Wiring
 from fabopt.wiring.numbers import Cards, Numbers, cards_before, logical_before

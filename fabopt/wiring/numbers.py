@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.embedded import Embedded, at, divide, networks_of
-from fabopt.installed import StageNumbers
-from fabopt.joints import ClosNumbers
-from fabopt.meshes import Mesh, mesh_of
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.network.clos_stages import StageNumbers
+from fabopt.network.direct_links import Mesh, mesh_of
 from fabopt.schema.case import Attachment, Fabric
 from fabopt.schema.catalog import BuiltInNic, Nic
 from fabopt.schema.design import FabricDesign, LogicalUse
 from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure
 from fabopt.units import ceil_div
+from fabopt.wiring.design_file import Embedded, at, divide, networks_of
 from fabopt.wiring.model import Ints
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabopt.embedded import Embedded
-from fabopt.floor import FloorPlan, height_m
+from fabopt.floor.plan import FloorPlan, height_m
 from fabopt.schema.design import FabricDesign
+from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Devices, Floats, Ints
 
 ATTACHED = "attachment-leaf"

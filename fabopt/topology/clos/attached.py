@@ -8,18 +8,18 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from fabopt.endpoints import AttachmentDemand
-from fabopt.fabric import FabricProblem
-from fabopt.goods import Item
-from fabopt.joints import attached_leaves, dealt
-from fabopt.links import Assembly, Mode
-from fabopt.problem import Problem
+from fabopt.network.clos_links import attached_leaves, dealt
+from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.items import Item
+from fabopt.problem.attachments import AttachmentDemand
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, RowShare, choices_of, part_uses, row_share, undominated
-from fabopt.topology.clos.floored import Cabling, Kind, cabling_of, grid_of, numbers_of, whole_row
+from fabopt.topology.clos.floor_links import Cabling, Kind, cabling_of, grid_of, numbers_of, whole_row
 from fabopt.topology.clos.joins import attachment_joins, run_of
-from fabopt.topology.clos.kinds import Clos, assemblies_over, down_limit, staged_links
-from fabopt.topology.clos.staged import StagedLinks
-from fabopt.topology.needs import Need, Profile, Side, ceil_of
+from fabopt.topology.clos.link_kinds import Clos, assemblies_over, down_limit, staged_links
+from fabopt.topology.clos.stage_links import StagedLinks
+from fabopt.topology.link_parts import Need, Profile, Side, ceil_of
 
 
 class LeafClass(NamedTuple):

@@ -12,18 +12,18 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from fabopt.endpoints import AttachmentDemand
-from fabopt.fabric import FabricProblem
-from fabopt.hardware import CageUse, NicOption, SwitchType
-from fabopt.links import Assembly, Mode
-from fabopt.ports import PortType
-from fabopt.problem import Problem
+from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.hardware import CageUse, NicOption, SwitchType
+from fabopt.parts.port_types import PortType
+from fabopt.problem.attachments import AttachmentDemand
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
-from fabopt.topology.clos.early import EarlyCosts
 from fabopt.topology.clos.floor_bounds import FloorBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
 from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
-from fabopt.topology.needs import Costs, Floats, Number, scaled_ceil
+from fabopt.topology.clos.stage_bounds import EarlyCosts
+from fabopt.topology.link_parts import Costs, Floats, Number, scaled_ceil
 
 
 class Block(NamedTuple):

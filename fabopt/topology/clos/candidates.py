@@ -7,30 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from fabopt import installed
-from fabopt.fabric import FabricProblem
-from fabopt.goods import Item
-from fabopt.guests import cards_of, order_of, slots_of
-from fabopt.problem import Problem
+from fabopt.network import clos_stages
+from fabopt.parts.items import Item
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.logical_fabrics import cards_of, order_of, slots_of
+from fabopt.problem.problem import Problem
 from fabopt.schema.design import MOVED_CABLE
-from fabopt.topology.candidate import (
-    Candidate,
-    Choice,
-    Uses,
-    all_choices,
-)
+from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
 from fabopt.topology.clos.attached import attachment_leaf, with_attachments
-from fabopt.topology.clos.floored import (
-    Standing,
-    numbers_of,
-    standing_of,
-)
+from fabopt.topology.clos.cage_sharing import clashes_of
+from fabopt.topology.clos.floor_links import Standing, numbers_of, standing_of
 from fabopt.topology.clos.growth import Plan, plans_of
-from fabopt.topology.clos.kinds import Clos, kind_choices, kinds_of
+from fabopt.topology.clos.link_kinds import Clos, kind_choices, kinds_of
 from fabopt.topology.clos.shape import Parts, Shape, most_endpoints
-from fabopt.topology.clos.sharing import clashes_of
-from fabopt.topology.needs import ceil_of
-from fabopt.topology.threshold import Batch
+from fabopt.topology.cutoff import Batch
+from fabopt.topology.link_parts import ceil_of
 
 
 def clos_of(fabric: FabricProblem, parts: Parts, shape: Shape) -> Clos:
@@ -147,9 +138,9 @@ def moved_cables(clos: Clos) -> list[int]:
         return [0] * max(1, len(clos.stages))
     n = numbers_of(clos.parts.nic, clos.shape)
     leaves = np.bincount(
-        installed.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves)), minlength=len(clos.stages)
+        clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves)), minlength=len(clos.stages)
     ).cumsum()
-    moves = installed.moves_of_a_leaf(n, clos.stages)
+    moves = clos_stages.moves_of_a_leaf(n, clos.stages)
     return [0, *(int(before) * each for before, each in zip(leaves[:-1], moves[1:], strict=True))]
 
 
@@ -158,12 +149,12 @@ def _added(clos: Clos) -> Sequence[Sequence[int]]:
     if not clos.stages:
         return ((), (), (), ())
     n = numbers_of(clos.parts.nic, clos.shape)
-    servers = installed.of_servers(clos.stages, np.arange(n.servers))
-    when = [np.repeat(servers, n.cards), installed.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves))]
+    servers = clos_stages.of_servers(clos.stages, np.arange(n.servers))
+    when = [np.repeat(servers, n.cards), clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves))]
     if clos.tiers > 1:
-        when.append(installed.of_spines(n, clos.stages, np.arange(n.planes * n.pods * n.spines)))
+        when.append(clos_stages.of_spines(n, clos.stages, np.arange(n.planes * n.pods * n.spines)))
     if clos.tiers > 2:
-        when.append(installed.of_cores(n, clos.stages, np.arange(n.planes * n.cores)))
+        when.append(clos_stages.of_cores(n, clos.stages, np.arange(n.planes * n.cores)))
     return [np.bincount(one, minlength=len(clos.stages)).tolist() for one in when]
 
 

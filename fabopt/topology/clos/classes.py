@@ -14,10 +14,10 @@ from math import lcm
 
 import numpy as np
 
-from fabopt.endpoints import AttachmentDemand
-from fabopt.fabric import FabricProblem
+from fabopt.problem.attachments import AttachmentDemand
+from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.clos.shape import Parts, Shape, attached_to_leaves, most_endpoints
-from fabopt.topology.needs import Number, ceil_of
+from fabopt.topology.link_parts import Number, ceil_of
 
 _SAFE = 2**62
 

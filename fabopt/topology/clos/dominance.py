@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fabopt.goods import Item
-from fabopt.hardware import NicOption, SwitchType
-from fabopt.links import beats
+from fabopt.parts.assemblies import beats
+from fabopt.parts.hardware import NicOption, SwitchType
+from fabopt.parts.items import Item
 from fabopt.workload.prediction import REDUCES
 
 

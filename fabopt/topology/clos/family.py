@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from fabopt.fabric import FabricProblem
-from fabopt.hardware import CageUse, SwitchType
-from fabopt.problem import Problem
+from fabopt.parts.hardware import CageUse, SwitchType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.schema.design import Place, Placement
 from fabopt.schema.structure import Structure
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of
-from fabopt.topology.clos.reach import most_servers_of
+from fabopt.topology.clos.failures import rails_in_a_plane
+from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.clos.survival import rails_in_a_plane
+from fabopt.topology.cutoff import Batch
 from fabopt.topology.family import FilePart, LinkUse, Quest, Role, Tier
-from fabopt.topology.needs import Number
-from fabopt.topology.threshold import Batch
+from fabopt.topology.link_parts import Number
 
 
 class ClosFamily:

@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.fabric import FabricProblem
-from fabopt.floor import height_m
-from fabopt.hardware import NicOption
-from fabopt.placement.layout import Layout
-from fabopt.placement.place import Stands, SwitchBox, place, place_leaves
-from fabopt.ports import PortType
-from fabopt.problem import Problem
-from fabopt.topology.clos.floored import classes_of, grid_of, numbers_of
+from fabopt.floor.layouts import Layout
+from fabopt.floor.placement import Stands, SwitchBox, place, place_leaves
+from fabopt.floor.plan import height_m
+from fabopt.parts.hardware import NicOption
+from fabopt.parts.port_types import PortType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.floor_links import classes_of, grid_of, numbers_of
 from fabopt.topology.clos.shape import Ints, Shape
-from fabopt.topology.needs import Floats
+from fabopt.topology.link_parts import Floats
 
 # Least weights of a link between two ports over a run: shape (metrics,).
 Ports = tuple[PortType, PortType]

@@ -17,12 +17,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from fabopt.fabric import FabricProblem
-from fabopt.installed import StageNumbers
-from fabopt.problem import Problem
+from fabopt.network.clos_stages import StageNumbers
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.shape import Parts, Shape, most_down, most_endpoints, uplinks_needed, usable_ports
-from fabopt.topology.needs import ceil_of
+from fabopt.topology.link_parts import ceil_of
 
 Plan = tuple[StageNumbers, ...]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabopt.endpoints import AttachmentDemand
-from fabopt.fabric import FabricProblem
-from fabopt.hardware import NicOption
-from fabopt.links import Assembly, Mode, whole_only
-from fabopt.ports import PortType
-from fabopt.problem import Problem
+from fabopt.parts.assemblies import Assembly, Mode, whole_only
+from fabopt.parts.hardware import NicOption
+from fabopt.parts.port_types import PortType
+from fabopt.problem.attachments import AttachmentDemand
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 
 
 def run_of(fabric: FabricProblem, kind: str) -> float:

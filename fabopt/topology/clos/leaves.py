@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabopt.topology.clos import classes, timely
+from fabopt.topology.clos import classes, step_deadline
 from fabopt.topology.clos.bounds import Block, Bounds
-from fabopt.topology.clos.floored import switch_box
+from fabopt.topology.clos.failures import may_survive, survives
+from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks
+from fabopt.topology.clos.floor_links import switch_box
 from fabopt.topology.clos.shape import (
     Ints,
     Parts,
@@ -22,10 +24,8 @@ from fabopt.topology.clos.shape import (
     usable_ports,
 )
 from fabopt.topology.clos.spines import Spines
-from fabopt.topology.clos.survival import may_survive, survives
-from fabopt.topology.clos.wants import has_room, leaf_uplinks
-from fabopt.topology.needs import Floats, Number, ceil_of
-from fabopt.topology.threshold import Batch, Threshold
+from fabopt.topology.cutoff import Batch, Threshold
+from fabopt.topology.link_parts import Floats, Number, ceil_of
 
 # Rows that are opened at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}
@@ -144,7 +144,7 @@ class Leaves:
         fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)
         gpus = self.problem.server.gpus
         fewest = np.maximum(fewest, leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
-        fewest = np.maximum(fewest, timely.leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
+        fewest = np.maximum(fewest, step_deadline.leaf_uplinks(self.fabric, self._parts(block), shape, endpoints, gpus))
         fewest = np.maximum(fewest, classes.leaf_uplinks(self.fabric, self._parts(block), shape))
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self.bounds.reserved(endpoints))
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)

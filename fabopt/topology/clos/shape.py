@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.hardware import CageUse, NicOption, SwitchType
-from fabopt.topology.needs import Need, Number, OwnCages, Profile, Side, ceil_of, scaled_ceil
+from fabopt.parts.hardware import CageUse, NicOption, SwitchType
+from fabopt.topology.link_parts import Need, Number, OwnCages, Profile, Side, ceil_of, scaled_ceil
 
 Ints = NDArray[np.int64]
 

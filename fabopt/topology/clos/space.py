@@ -16,16 +16,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.fabric import FabricProblem
-from fabopt.hardware import NicOption
-from fabopt.problem import Problem
+from fabopt.parts.hardware import NicOption
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.topology.clos.bounds import Block, Bounds
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
-from fabopt.topology.clos.timely import in_time
+from fabopt.topology.clos.step_deadline import in_time
+from fabopt.topology.cutoff import Batch, Found, Threshold
 from fabopt.topology.family import ANYTHING, Restriction
-from fabopt.topology.needs import Costs, Floats, ceil_of
-from fabopt.topology.threshold import Batch, Found, Threshold
+from fabopt.topology.link_parts import Costs, Floats, ceil_of
 
 
 class _Bounded(NamedTuple):

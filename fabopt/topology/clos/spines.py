@@ -9,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.hardware import CageUse, SwitchType
-from fabopt.links import Assembly
-from fabopt.placement.place import SwitchBox
-from fabopt.topology.clos import timely
+from fabopt.floor.placement import SwitchBox
+from fabopt.parts.assemblies import Assembly
+from fabopt.parts.hardware import CageUse, SwitchType
+from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.bounds import Block, Bounds, Upper
-from fabopt.topology.clos.floored import switch_box
+from fabopt.topology.clos.failures import survives
+from fabopt.topology.clos.figure_demands import spine_uplinks
+from fabopt.topology.clos.floor_links import switch_box
 from fabopt.topology.clos.shape import (
     Ints,
     Parts,
@@ -28,10 +30,8 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
-from fabopt.topology.clos.survival import survives
-from fabopt.topology.clos.wants import spine_uplinks
-from fabopt.topology.needs import Floats, Number, ceil_of
-from fabopt.topology.threshold import Batch, Threshold
+from fabopt.topology.cutoff import Batch, Threshold
+from fabopt.topology.link_parts import Floats, Number, ceil_of
 
 # Rows that are put on a floor at a time.
 _FEW = 16
@@ -257,7 +257,7 @@ class Spines:
         endpoints = most_endpoints(shape, self.fabric.attached)
         gpus = self.bounds.problem.server.gpus
         fewest = np.maximum(fewest, spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
-        fewest = np.maximum(fewest, timely.spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
+        fewest = np.maximum(fewest, step_deadline.spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
         most = uplinks_that_fit(spine.switch, spine.down, up, down)
         boxes = stack.planes * shape.pods * shape.spines
         switches = np.multiply.outer(self.costs.of(spine.switch.item), boxes)

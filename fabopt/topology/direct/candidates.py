@@ -6,21 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fabopt.fabric import FabricProblem
-from fabopt.goods import Item
-from fabopt.hardware import SwitchType
-from fabopt.links import Assembly, Mode
-from fabopt.ports import PortType
-from fabopt.problem import Problem
+from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.hardware import SwitchType
+from fabopt.parts.items import Item
+from fabopt.parts.port_types import PortType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.schema.design import Box
 from fabopt.topology.candidate import Candidate, Choice, Option, RowShare, all_choices, row_share, undominated
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.joins import joins_of
-from fabopt.topology.clos.kinds import kind_choices, server_leaf
+from fabopt.topology.clos.link_kinds import kind_choices, server_leaf
+from fabopt.topology.cutoff import Batch
 from fabopt.topology.direct.design import Direct, Flat
-from fabopt.topology.direct.nets import Kin, run_of
-from fabopt.topology.needs import Quantities, ceil_of
-from fabopt.topology.threshold import Batch
+from fabopt.topology.direct.networks import Kin, run_of
+from fabopt.topology.link_parts import Quantities, ceil_of
 
 
 def equal_joins(

@@ -10,14 +10,14 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from fabopt.fabric import FabricProblem
-from fabopt.graph.network import Network, network_of
-from fabopt.hardware import NicOption, SwitchType
-from fabopt.meshes import Mesh
-from fabopt.problem import Problem
-from fabopt.topology.clos.kinds import Clos
+from fabopt.network.direct_links import Mesh
+from fabopt.network.graph.network import Network, network_of
+from fabopt.parts.hardware import NicOption, SwitchType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.link_kinds import Clos
 from fabopt.topology.clos.shape import Parts, Shape
-from fabopt.topology.direct.nets import Ints, Kin, Load, Net, run_of
+from fabopt.topology.direct.networks import Ints, Kin, Load, Net, run_of
 from fabopt.topology.family import FilePart, LinkUse, Tier
 
 SERVERS = ("servers_per_group", "groups", "ports_per_server", "ports_per_server_per_leaf")
@@ -271,7 +271,7 @@ class Flat(OnSwitches, Alike):
         return self.parts.leaf_up.lane.port_mbps
 
     def bandwidth(self, gpus: int) -> Bandwidth:
-        """Figures: see ``fabopt.topology.direct.nets``."""
+        """Figures: see ``fabopt.topology.direct.networks``."""
         parts, ports = self.parts, int(self.shape.servers) * self.shape.ports
         d, v = self.servers.down_ports, parts.leaf_down.lane.port_mbps
         up = int(self.net.most_ports[0].sum())

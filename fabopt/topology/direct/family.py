@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabopt.fabric import FabricProblem
-from fabopt.problem import Problem
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.cutoff import Batch
 from fabopt.topology.direct.candidates import candidate_of
 from fabopt.topology.direct.design import OnSwitches
-from fabopt.topology.direct.nets import Kin
+from fabopt.topology.direct.networks import Kin
 from fabopt.topology.direct.space import DirectSpace
 from fabopt.topology.family import FilePart, Quest
-from fabopt.topology.needs import Number
-from fabopt.topology.threshold import Batch
+from fabopt.topology.link_parts import Number
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from fabopt.topology.direct.nets import Ints, rounded_up
+from fabopt.topology.direct.networks import Ints, rounded_up
 
 # No side of a torus is longer; of a HyperX ports forbid it first.
 LONGEST_SIDE = 1024

@@ -15,20 +15,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.fabric import FabricProblem
-from fabopt.hardware import CageUse, NicOption, SwitchType
-from fabopt.links import Assembly
-from fabopt.problem import Problem
+from fabopt.parts.assemblies import Assembly
+from fabopt.parts.hardware import CageUse, NicOption, SwitchType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
+from fabopt.topology.cutoff import Batch, Found, Threshold
 from fabopt.topology.direct.candidates import equal_joins, wire_links
 from fabopt.topology.direct.design import DirectShape, Flat, load_of
-from fabopt.topology.direct.nets import Ints, Kin, Load, Net, fewest_ports
-from fabopt.topology.direct.tried import has_asked, offer_tried
+from fabopt.topology.direct.graph_demands import has_asked, offer_tried
+from fabopt.topology.direct.networks import Ints, Kin, Load, Net, fewest_ports
 from fabopt.topology.family import Quest
-from fabopt.topology.needs import Floats, ceil_of
-from fabopt.topology.threshold import Batch, Found, Threshold
+from fabopt.topology.link_parts import Floats, ceil_of
 
 # The scopes with runs of their own: within a row of racks, and across.
 SCOPES = ("local", "global")

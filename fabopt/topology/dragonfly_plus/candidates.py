@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fabopt.fabric import FabricProblem
-from fabopt.links import Assembly
-from fabopt.problem import Problem
+from fabopt.parts.assemblies import Assembly
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate, Choice, choices_of
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.joins import joins_of
-from fabopt.topology.clos.kinds import kind_choices, server_leaf
+from fabopt.topology.clos.link_kinds import kind_choices, server_leaf
 from fabopt.topology.clos.shape import Parts, down_cage_limit, up_cage_limit
+from fabopt.topology.cutoff import Batch
 from fabopt.topology.direct.candidates import assembled, equal_joins, fills, whole_choice
 from fabopt.topology.dragonfly_plus.design import Grouped
-from fabopt.topology.needs import Need, Number, Profile, Side, ceil_of
-from fabopt.topology.threshold import Batch
+from fabopt.topology.link_parts import Need, Number, Profile, Side, ceil_of
 
 NAME = "dragonfly+"
 

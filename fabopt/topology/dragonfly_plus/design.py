@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabopt.hardware import CageUse, SwitchType
-from fabopt.meshes import DragonflyPlus, Spines
+from fabopt.network.direct_links import DragonflyPlus, Spines
+from fabopt.parts.hardware import CageUse, SwitchType
 from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.topology.direct.design import Bandwidth, OnSwitches, words_of
-from fabopt.topology.dragonfly_plus.nets import Groups
+from fabopt.topology.dragonfly_plus.networks import Groups
 from fabopt.topology.family import FilePart, LinkUse, Tier
-from fabopt.topology.needs import ceil_of
+from fabopt.topology.link_parts import ceil_of
 
 # Leaf, spine, spine and leaf: two leaves of different groups have no shorter way.
 HOPS = 4
@@ -92,7 +92,7 @@ class Grouped(OnSwitches):
         return min(self._between * self.leaves / 2, links * self.speeds_mbps["leaf-spine"] * of_leaf) / d
 
     def bandwidth(self, gpus: int) -> Bandwidth:
-        """Figures: see ``fabopt.topology.dragonfly_plus.nets``."""
+        """Figures: see ``fabopt.topology.dragonfly_plus.networks``."""
         (size, spines, _, links, outside), (up, out) = self.numbers, self.speeds_mbps.values()
         d, ports = self.servers.down_ports, int(self.shape.servers) * self.shape.ports
         flow = min(self._between, links * up / self._streams)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from fabopt.fabric import FabricProblem
-from fabopt.problem import Problem
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.cutoff import Batch
 from fabopt.topology.dragonfly_plus.candidates import NAME, candidate_of
 from fabopt.topology.dragonfly_plus.design import Grouped
 from fabopt.topology.dragonfly_plus.space import PlusSpace
 from fabopt.topology.family import FilePart, Quest
-from fabopt.topology.needs import Number
-from fabopt.topology.threshold import Batch
+from fabopt.topology.link_parts import Number
 
 
 class DragonflyPlusFamily:

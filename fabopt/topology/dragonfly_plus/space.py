@@ -13,17 +13,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.hardware import CageUse, NicOption, SwitchType
+from fabopt.parts.hardware import CageUse, NicOption, SwitchType
 from fabopt.topology.clos.bounds import Upper
 from fabopt.topology.clos.shape import Parts, Shape, uplinks_that_fit, usable_ports
+from fabopt.topology.cutoff import Batch, Threshold
 from fabopt.topology.direct.design import DirectShape, Rates, rates_of
-from fabopt.topology.direct.nets import Ints
+from fabopt.topology.direct.networks import Ints
 from fabopt.topology.direct.space import Block, LeafSpace
 from fabopt.topology.dragonfly_plus.candidates import NAME, global_joins, leaf_spine_need
 from fabopt.topology.dragonfly_plus.design import HOPS
-from fabopt.topology.dragonfly_plus.nets import LEAST_LEAVES, Demand, Groups, SpinePorts, frames, networks, spine_ports
-from fabopt.topology.needs import Floats, ceil_of
-from fabopt.topology.threshold import Batch, Threshold
+from fabopt.topology.dragonfly_plus.networks import (
+    LEAST_LEAVES,
+    Demand,
+    Groups,
+    SpinePorts,
+    frames,
+    networks,
+    spine_ports,
+)
+from fabopt.topology.link_parts import Floats, ceil_of
 
 # What floating-point sums of bounds may be off.
 _MARGIN = 1e-9

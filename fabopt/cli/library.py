@@ -1,0 +1,203 @@
+"""Commands about what is on the shelf: catalogs, cases, models, schemas, and new cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from fabopt.cli.output import check_targets, deliver, say, tell
+from fabopt.errors import EXIT_DONE, EXIT_INPUT, InputError, OutputError, fault, nearest
+from fabopt.io import check_catalog, read_catalog, read_model
+from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
+from fabopt.io.library import by_name, names
+from fabopt.io.text import parse_yaml
+from fabopt.output.terminal.schemas import schema_bytes, schema_file
+from fabopt.output.terminal.summary import table
+from fabopt.output.words import money, plain, power, printable, some
+from fabopt.parts.price_books import KIND_OF_WORD, products
+from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Price, Product
+from fabopt.schema.model import Model
+from fabopt.workload.architecture import parameters
+
+_DEFAULT = ("reference",)
+_BILLION = 10**9
+_LAST_KEYS = ("notes", "confidence", "source", "provenance")
+
+
+def list_folder(kind: str) -> None:
+    """Print the name and description of every entry of a library folder."""
+    rows = [(name, _description(by_name(kind, name))) for name in names(kind)]
+    if rows:
+        say(table([("name", False), ("description", False)], rows))
+    else:
+        tell(f"there are no {kind} in the library")
+
+
+def list_models() -> None:
+    """Print every AI model of the library: its task, its size, how its plan splits it."""
+    columns = [("name", False), ("task", False), ("parameters", True), ("plan", False), ("description", False)]
+    models = [read_model(name, Path()) for name in names("models")]
+    say(table(columns, (_model_row(model) for model in models)))
+
+
+def _model_row(model: Model) -> list[str]:
+    plan, size = model.plan, parameters(model.architecture).total / _BILLION
+    ways = {"tensor": plan.tensor, "context": plan.context, "pipeline": plan.pipeline, "expert": plan.expert}
+    shown = ", ".join(f"{name} {number}" for name, number in ways.items() if number > 1) or "data only"
+    return [model.name, model.task, f"{size:,.4g} B", shown, " ".join(model.description.split())]
+
+
+def _description(path: Path | None) -> str:
+    if path is None:
+        return ""
+    file = path / "catalog.yaml" if path.is_dir() else path
+    if not file.is_file():
+        return ""
+    content = parse_yaml(read_bytes(file), shown(file))
+    text = content.get("description") if isinstance(content, dict) else None
+    return " ".join(text.split()) if isinstance(text, str) else ""
+
+
+def list_catalog(kind: str | None, catalogs: Sequence[str] | None) -> None:
+    """Print the catalogs of the library, or the products of one kind."""
+    if kind is None and not catalogs:
+        list_folder("catalogs")
+        tell(f"`fabopt catalog list KIND` lists products: {', '.join(KINDS)}")
+        return
+    if kind is not None and kind not in KINDS:
+        close = nearest(kind, KINDS)
+        hint = f"did you mean `{close}`?" if close else ""
+        raise InputError([fault("KIND", "", "no such kind of product", kind, allowed=", ".join(KINDS), hint=hint)])
+    catalog = _catalog(catalogs)
+    for one in [kind] if kind else KINDS:
+        entries: tuple[Product, ...] = getattr(catalog, one)
+        if kind is None:
+            say(Text(f"\n{one}", style="bold cyan"))
+        columns = [("id", False), ("vendor", False), ("what", False), ("price", True), ("power", True)]
+        say(table(columns, (_product_row(entry) for entry in entries)))
+
+
+def _catalog(catalogs: Sequence[str] | None) -> Catalog:
+    return read_catalog(list(catalogs or _DEFAULT), Path(), "--catalog" if catalogs else "library", "")
+
+
+def _product_row(product: Product) -> list[str]:
+    watts = getattr(product, "power_w", None)
+    what = " ".join((product.description or "").split())
+    if product.end_of_life:
+        what = f"(end of life) {what}"
+    return [product.id, product.vendor or "", what, _price(product), power(watts) if watts is not None else "-"]
+
+
+def _price(product: Product) -> str:
+    if isinstance(product, Cable | Fibre):
+        prices = [_first(length.price_usd) for length in product.lengths if length.price_usd is not None]
+        if not prices:
+            return "-"
+        low, high = min(prices), max(prices)
+        return money(low) if low == high else f"{money(low)} - {money(high)}"
+    price = getattr(product, "price_usd", None)
+    return money(_first(price)) if price is not None else "-"
+
+
+def _first(price: Price | None) -> float:
+    assert price is not None
+    return price[0].usd if isinstance(price, tuple) else price
+
+
+def show_product(id_: str, catalogs: Sequence[str] | None) -> None:
+    """Print everything about one product."""
+    catalog = _catalog(catalogs)
+    known = {product.id: product for product in products(catalog)}
+    if id_ not in known:
+        close = nearest(id_, known)
+        hint = f"did you mean `{close}`?" if close else "`fabopt catalog list KIND` names them"
+        raise InputError([fault("ID", "", "the catalog has no such product", id_, hint=hint)])
+    content = known[id_].model_dump(mode="json", by_alias=True, exclude_unset=True)
+    keys = sorted(content, key=lambda key: (key != "id", key in _LAST_KEYS))
+    say(Text(printable("\n".join(_lines({key: content[key] for key in keys})))))
+
+
+def _lines(content: Any, indent: str = "") -> Iterable[str]:
+    """Yield an object as indented lines, plain values on one line."""
+    for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+        label = f"{indent}{key}:" if isinstance(content, dict) else f"{indent}-"
+        if isinstance(value, dict | list) and not _is_flat(value):
+            yield label
+            yield from _lines(value, indent + "  ")
+        else:
+            yield f"{label} {_flat(value)}"
+
+
+def _is_flat(value: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value
+    return all(not isinstance(one, dict | list) for one in inner) and len(_flat(value)) < 100
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_flat(one)}" for key, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(_flat(one) for one in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return plain(value) if isinstance(value, int | float) else str(value)
+
+
+def check_catalogs(catalogs: Sequence[str] | None) -> int:
+    """Check catalogs (those given, merged; else each of the library) and print what they hold."""
+    together = [list(catalogs)] if catalogs else [[name] for name in names("catalogs")]
+    code = EXIT_DONE
+    for group in together:
+        catalog = read_catalog(group, Path(), "catalog", "")
+        title = ", ".join(group)
+        faults = check_catalog(catalog, title)
+        for one in faults:
+            tell(str(one))
+            code = EXIT_INPUT
+        kinds = ", ".join(some(len(getattr(catalog, kind)), word, kind) for word, kind in KIND_OF_WORD.items())
+        say(Text(printable(f"{title}: {kinds}; {some(len(catalog.prices), 'price book')}")))
+        never = [product.id for product in products(catalog) if _never_chosen(product)]
+        if never:
+            say(Text(printable(f"  never chosen for want of a price or power figure: {', '.join(never)}")))
+    return code
+
+
+def _never_chosen(product: Product) -> bool:
+    if isinstance(product, Cable | Fibre):
+        priced = any(length.price_usd is not None for length in product.lengths)
+        return not priced or (isinstance(product, Cable) and product.power_w is None)
+    return getattr(product, "price_usd", None) is None or getattr(product, "power_w", None) is None
+
+
+def write_schema(kind: str, output: str | None) -> None:
+    """Write the JSON Schema of a kind of file."""
+    data = schema_bytes(kind)
+    check_targets([output])
+    deliver(output or STANDARD_STREAM, data)
+
+
+def write_starter(
+    name: str,
+    gpus: int,
+    server: str,
+    workload: str,
+    output: str | None,
+    catalogs: Sequence[str] | None,
+    force: bool,
+) -> None:
+    """Write a starter case to NAME.yaml, or where ``output`` says."""
+    from fabopt.cli.starter import Starter, starter_text
+
+    target = output or f"{name}.yaml"
+    folder = Path() if target == STANDARD_STREAM else Path(target).parent
+    text = starter_text(Starter(name, gpus, server, workload, catalogs or (), folder, schema_file("case")))
+    if target != STANDARD_STREAM and Path(target).exists() and not force:
+        raise OutputError(f"{target}: there is such a file already; --force replaces it")
+    check_targets([target])
+    deliver(target, text.encode())
+    if target != STANDARD_STREAM:
+        tell(f"wrote {target}; now: fabopt solve {target}")

@@ -1,0 +1,169 @@
+"""Starter cases: a commented file that solves as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from fabopt.floor.plan import racks_needed, servers_per_rack
+from fabopt.io import Inputs, inputs_from_objects
+from fabopt.io.library import checkout, is_path
+from fabopt.problem.problem import problem_of
+from fabopt.schema.case import MAX_ROWS, Floor, Site
+from fabopt.schema.catalog import Server
+from fabopt.schema.workload import PROFILES
+from fabopt.units import ceil_div
+
+_ANY_GBPS = 0.001
+_PORT_SPEEDS_GBPS = (400, 200, 100, 50, 25, 10, 1)
+_COMMENT_COLUMN = 40
+_RACKS_PER_ROW = 16
+_TRAILING_COMMENT = re.compile(r"^(.*\S) {2,}# (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Starter:
+    """What a starter case is made of. ``folder`` is where the file will be; ``schema`` is the case's JSON Schema."""
+
+    name: str
+    gpus: int
+    server: str
+    profile: str
+    catalogs: Sequence[str]
+    folder: Path
+    schema: Path
+
+
+def starter_text(wanted: Starter) -> str:
+    """Return the case file; ``InputError`` if the name, server, size or profile is wrong."""
+    inputs = _inputs(wanted)
+    server = next(one for one in inputs.catalog.servers if one.id == wanted.server)
+    servers = wanted.gpus // server.gpus
+    profile = PROFILES[wanted.profile]
+    text = _TEMPLATE.format(
+        schema=_place(wanted.schema, wanted.folder),
+        name=wanted.name,
+        catalog=json.dumps([_catalog(one, wanted.folder) for one in wanted.catalogs or ("reference",)]),
+        server=wanted.server,
+        gpus=wanted.gpus,
+        gpus_each=server.gpus,
+        servers=servers,
+        first=max(1, servers // 4),
+        rows=_rows(servers, server),
+        racks_per_row=_RACKS_PER_ROW,
+        profile=wanted.profile,
+        profiles="\n".join(
+            f"#   {name:<12} {one.max_oversubscription:g} / {one.min_gbps_per_gpu:g}" for name, one in PROFILES.items()
+        ),
+        oversubscription=f"{profile.max_oversubscription:g}",
+        bandwidth=_bandwidth(wanted, profile.min_gbps_per_gpu),
+    )
+    return _TRAILING_COMMENT.sub(lambda match: f"{match[1]:<{_COMMENT_COLUMN}}  # {match[2]}", text)
+
+
+def _inputs(wanted: Starter, **fabric: Any) -> Inputs:
+    content = {
+        "name": wanted.name,
+        "server": wanted.server,
+        "gpus": wanted.gpus,
+        "workload": {"profile": wanted.profile},
+        "fabrics": [{"name": "compute", **fabric}],
+    }
+    return inputs_from_objects(content, catalogs=list(wanted.catalogs) or None)
+
+
+def _rows(servers: int, server: Server) -> int:
+    """Return the rows of an example floor: as many as the servers fill, and one more for the network."""
+    per_rack = servers_per_rack(Site(floor=Floor(rows=1, racks_per_row=_RACKS_PER_ROW)), server) or 1
+    return min(MAX_ROWS, ceil_div(racks_needed(servers, per_rack), _RACKS_PER_ROW) + 1)
+
+
+def _bandwidth(wanted: Starter, asked_gbps: float) -> str:
+    """Return the line for ``min_gbps_per_gpu``: the profile's, unless no card in this server can give that much."""
+    inputs = _inputs(wanted, min_gbps_per_gpu=_ANY_GBPS)
+    options = problem_of(inputs.case, inputs.catalog).fabrics[0].nics.values()
+    most = max((option.injection / 1000 for group in options for option in group), default=Fraction(0))
+    if not 0 < most < asked_gbps:
+        return f"    # min_gbps_per_gpu: {asked_gbps:g}  # what each GPU must get; the profile's"
+    less = next((speed for speed in _PORT_SPEEDS_GBPS if speed <= most), None)
+    value = less if less is not None else float(most)
+    return f"    min_gbps_per_gpu: {value:g}  # the profile asks {asked_gbps:g}, more than this server's cards can give"
+
+
+def _catalog(text: str, folder: Path) -> str:
+    """Return a catalog as the case file names it: paths were given from the working directory."""
+    if not is_path(text):
+        return text
+    relative = Path(os.path.relpath(text, folder)).as_posix()
+    return relative if "/" in relative or is_path(relative) else f"./{relative}"
+
+
+def _place(schema: Path, folder: Path) -> str:
+    """Return the schema's path for an editor: relative within a checkout, so that it can be shared, else whole."""
+    if folder.resolve().is_relative_to(checkout().resolve()):
+        return Path(os.path.relpath(schema.resolve(), folder.resolve())).as_posix()
+    return schema.resolve().as_posix()
+
+
+_TEMPLATE = """\
+# yaml-language-server: $schema={schema}
+#
+# A starter case, written by `fabopt new`. It solves as it is:
+#
+#     fabopt solve {name}.yaml
+#
+# A key that is commented out shows its default, or an example where it says so. Editors with a YAML language server
+# (VS Code: the Red Hat YAML extension) complete and check the keys.
+
+name: {name}
+description: "{gpus:,} GPUs in {servers:,} x {server}, {profile}"
+catalog: {catalog}  # names, see `fabopt catalog list`, or paths relative to this file
+# prices: []  # price books, by name or path; later ones win
+
+server: {server}  # `fabopt catalog list servers` names others
+gpus: {gpus}  # {servers:,} servers of {gpus_each} GPUs; or write `servers: {servers}`
+# stages:  # growth, in place of `gpus` (example)
+#   - {{name: day-1, month: 0, servers: {first}}}
+#   - {{name: month-18, month: 18, servers: {servers}}}
+
+# Sets what a fabric below leaves out, as max_oversubscription / min_gbps_per_gpu:
+{profiles}
+workload: {{profile: {profile}}}
+
+fabrics:
+  - name: compute
+    role: compute
+    protocol: any  # any, ethernet or infiniband
+    tiers: any  # any, 1, 2 or 3 tiers of switches, or a list of them
+    # planes: 1  # disjoint copies of the network that share no switch
+    # rails: aligned  # aligned: port i of every server of a group is on one leaf; or any
+    # max_oversubscription: {oversubscription}  # at each boundary between tiers; the profile's
+{bandwidth}
+    # nics: any  # or a list of ids
+    # switches: {{leaf: any, spine: any, core: any}}
+    # reserve_ports: 0  # fraction of each leaf's down ports to keep free
+    # attachments:  # other endpoints on the leaves (example)
+    #   - {{name: subnet-manager, ports: 4, gbps: 400, buys: none}}
+
+site:
+  distances_m: {{server-leaf: 3, leaf-spine: 30, spine-core: 50}}  # cable runs in metres
+  # servers_per_rack: 4  # (example); on a floor, as many as fit if left out
+  # floor:  # rows of racks under cable trays, from which runs are measured (example)
+  #   rows: {rows}
+  #   racks_per_row: {racks_per_row}
+  #   rack_units: 48
+  #   rack_power_w: null  # power of a rack; null: no limit
+  #   network_racks: any  # where switches may stand: any, middle, end, row, or a list of racks
+  #   blocked: []  # columns and missing racks, such as [A01, B01]
+
+# limits: {{budget_usd: null, power_w: null, rack_units: null}}  # over all fabrics; null: no limit
+# finance: {{energy_usd_per_kwh: 0.10, pue: 1.4, years: 5}}  # what tco_usd is made of
+# include_servers: false  # true: the servers' price and power count too
+objective: capex_usd  # minimized: capex_usd, tco_usd or power_w
+"""

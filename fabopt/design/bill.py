@@ -1,0 +1,232 @@
+"""The bill of a design: its rows, its totals, and what each stage spends and has standing, all added up here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+from fabopt.parts.items import Item
+from fabopt.parts.procurement import order_month
+from fabopt.problem.problem import Problem
+from fabopt.program.orders import Order, Picked, all_uses, booked_uses, energy_of, order_of, stage_power_mw, sums_of
+from fabopt.schema.catalog import Product
+from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, StageDesign, Totals
+from fabopt.topology.candidate import Uses
+from fabopt.units import milliwatts, plain_fraction, rounded, usd, watts
+
+Bom = Literal["switch", "nic", "transceiver", "cable", "fibre", "server", "other"]
+KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
+KIND_OF: dict[str, Bom] = {
+    "switches": "switch",
+    "nics": "nic",
+    "transceivers": "transceiver",
+    "cables": "cable",
+    "fibres": "fibre",
+    "servers": "server",
+}
+ROLES = ("leaf", "spine", "core")
+# Months with more digits than these are not worth reading.
+MONTH_DIGITS = 2
+
+
+# -- totals and stages --------------------------------------------------------------------------------------------
+
+
+def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]) -> Totals:
+    """Totals, exact to the cent and the milliwatt."""
+    sums, order = sums_of(problem, picked), order_of(problem, picked)
+    in_use = {kind: sum(row.in_use for row in rows if row.kind == kind) for kind in KIND_ORDER}
+    server_w = problem.server.power_w
+    cluster = None
+    if server_w is not None:
+        cluster = watts(sums.power_mw + problem.servers * milliwatts(server_w))
+    return Totals(
+        capex_usd=usd(sums.cents),
+        tco_usd=usd(order.cents(None, True) + rounded(energy_of(problem, picked))),
+        power_w=watts(sums.power_mw),
+        cluster_power_w=cluster,
+        rack_units=watts(sums.rack_milliunits),
+        switches=in_use["switch"],
+        nics=in_use["nic"],
+        transceivers=in_use["transceiver"],
+        cables=in_use["cable"] + in_use["fibre"],
+        capex_usd_per_gpu=plain_fraction(Fraction(sums.cents, 100 * problem.gpus), 2) if problem.gpus else None,
+    )
+
+
+def stage_designs(
+    problem: Problem, picked: Sequence[Picked], fabrics: Sequence[FabricDesign]
+) -> tuple[StageDesign, ...]:
+    """What each stage spends, and what stands, draws and has been moved from it on."""
+    order, uses = order_of(problem, picked), all_uses(problem, picked)
+    return tuple(
+        StageDesign(
+            name=stage.name,
+            month=stage.month,
+            servers=stage.servers,
+            gpus=stage.servers * problem.server.gpus,
+            capex_usd=usd(order.cents(at)),
+            power_w=watts(stage_power_mw(problem, picked, at)),
+            fabrics={fabric.name: _switches(fabric, stage.name) for fabric in fabrics},
+            present_value_usd=usd(order.cents(at, True)),
+            energy_usd=usd(rounded(energy_of(problem, picked, at, at + 1))),
+            rack_units=watts(sum(item.rack_milliunits * n for (when, item), n in uses.items() if when <= at)),
+            moved_cables=sum(n for (when, item), n in uses.items() if when == at and item.id == MOVED_CABLE),
+        )
+        for at, stage in enumerate(problem.stages)
+    )
+
+
+def _switches(fabric: FabricDesign, stage: str) -> dict[str, int]:
+    """Switches of each tier that stand at a stage: all of them, where the design does not say how it grows."""
+    for grown in fabric.growth:
+        if grown.stage == stage:
+            return dict(zip(ROLES, (grown.leaves, grown.spines, grown.cores), strict=True))
+    return {role: next((tier.count for tier in fabric.tiers if tier.role == role), 0) for role in ROLES}
+
+
+# -- the bill ---------------------------------------------------------------------------------------------------
+
+
+class _Line(NamedTuple):
+    """A line before it is priced: who takes how many units of an item at a stage; spares count apart."""
+
+    fabric: str
+    item: Item
+    in_use: int
+    spares: int
+
+
+def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
+    """What to order at each stage, by fabric and kind.
+
+    What is in stock, or left of an earlier order, goes to the fabrics in order; what an order has beyond its need goes
+    to the last line of the item. Spares, servers and what is bought for later stages have lines of no fabric.
+    """
+    order, products = order_of(problem, picked), products_by_id(problem)
+    left = {item: item.stock for _, item in all_uses(problem, picked)}
+    rows: list[BomRow] = []
+    for stage in range(len(problem.stages)):
+        lines = list(_lines(problem, picked, order, stage))
+        last = {line.item: at for at, line in enumerate(lines)}
+        taken: dict[Item, int] = {}
+        for at, line in enumerate(lines):
+            item, need = line.item, line.in_use + line.spares
+            from_store = min(left[item], need)
+            left[item] -= from_store
+            quantity = need - from_store
+            before, ordered = taken.get(item, 0), order.bought.get((stage, item), 0)
+            if last[item] == at:
+                left[item] += ordered - before - quantity
+                quantity = ordered - before
+            taken[item] = before + quantity
+            rows.append(_row(problem, products, stage, line, (before, quantity, ordered)))
+    return tuple(rows)
+
+
+def _lines(problem: Problem, picked: Sequence[Picked], order: Order, stage: int) -> Iterator[_Line]:
+    """The lines of a stage, in the bill's order."""
+    booked = (booked_uses(fabric.name, one) for fabric, one in zip(problem.fabrics, picked, strict=True))
+    uses = [(name, _at(uses, stage)) for fabric in booked for name, uses in fabric.items()]
+    server, more = problem.server_item, problem.server_adds[stage]
+    shared = {server: more} if server is not None and more else {}
+    used = {item for _, adds in uses for item in adds} | set(shared)
+    early = [item for item, count in _at(order.bought, stage).items() if item not in used and count]
+    spares = _at(order.spares, stage)
+    uses.append(("", shared | dict.fromkeys((item for item in early if item not in spares), 0)))
+    for name, adds in uses:
+        for item in sorted(adds, key=_rank):
+            yield _Line(name, item, adds[item], 0)
+    for item in sorted(spares, key=_rank):
+        yield _Line("", item, 0, spares[item])
+
+
+def _at(uses: Uses, stage: int) -> dict[Item, int]:
+    return {item: count for (at, item), count in uses.items() if at == stage}
+
+
+def _rank(item: Item) -> tuple[int, str, float]:
+    return KIND_ORDER.index(item.kind), item.id, item.length_m or 0
+
+
+def _row(
+    problem: Problem,
+    products: Mapping[str, tuple[Bom, Product]],
+    stage: int,
+    line: _Line,
+    quantities: tuple[int, int, int],
+) -> BomRow:
+    """A line with its prices. ``quantities``: units of the order before it, its own, and the whole order's."""
+    item, (_, quantity, ordered) = line.item, quantities
+    kind: Bom
+    kind, product = products.get(item.id, ("other", None))
+    month, tier = problem.stages[stage].month, item.tier_of(ordered)
+    due = None if quantity == 0 else order_month(month, item.lead_time_weeks)
+    return BomRow(
+        stage=problem.stages[stage].name,
+        fabric=line.fabric,
+        kind=kind,
+        id=item.id,
+        part_number="" if product is None else part_number(product, item.length_m),
+        description=MOVED_DESCRIPTION if product is None else describe(product),
+        length_m=whole_metres(item.length_m),
+        quantity=quantity,
+        in_use=line.in_use,
+        unit_price_usd=usd(item.offers[stage].cents[tier]),
+        total_usd=usd(_share(item, stage, quantities, present=False)),
+        power_w=watts(item.power_mw * line.in_use),
+        spares=line.spares,
+        single_price_usd=usd(item.unit_cents[stage]),
+        break_from=item.starts[tier] if len(item.starts) > 1 else None,
+        present_value_usd=usd(_share(item, stage, quantities, present=True)),
+        lead_time_weeks=item.lead_time_weeks,
+        order_by_month=None if due is None else plain_fraction(due, MONTH_DIGITS),
+        order_by=None if due is None else order_date(problem.case.start, month, item.lead_time_weeks),
+    )
+
+
+def _share(item: Item, stage: int, quantities: tuple[int, int, int], present: bool) -> int:
+    """What some units of an order cost: at incremental breaks the first lines pay for the first units."""
+    before, quantity, ordered = quantities
+    if item.incremental:
+        return item.cost(stage, before + quantity, present) - item.cost(stage, before, present)
+    offer = item.offers[stage]
+    return quantity * (offer.present if present else offer.cents)[item.tier_of(ordered)]
+
+
+def order_date(start: str | None, month: int, lead_time_weeks: float | None) -> str | None:
+    """The day by which to order for a stage on the first of its month; None without a calendar."""
+    if start is None:
+        return None
+    year, first = (int(word) for word in start.split("-"))
+    years, index = divmod(first - 1 + month, 12)
+    return (date(year + years, index + 1, 1) - timedelta(weeks=lead_time_weeks or 0)).isoformat()
+
+
+def whole_metres(value: Any) -> Any:
+    """Whole metres as integers, so that the file reads well."""
+    return int(value) if value is not None and value == int(value) else value
+
+
+def describe(product: Product) -> str:
+    """The product's description, or its maker and part number."""
+    if product.description:
+        return product.description
+    return " ".join(word for word in (product.vendor, product.part_number or product.id) if word)
+
+
+def part_number(product: Product, length_m: float | None) -> str:
+    """The part number of a length, else of the product, else nothing."""
+    for length in getattr(product, "lengths", ()):
+        if length.m == length_m and length.part_number:
+            return str(length.part_number)
+    return product.part_number or ""
+
+
+def products_by_id(problem: Problem) -> dict[str, tuple[Bom, Product]]:
+    """Kind and product of every id."""
+    return {
+        product.id: (kind, product) for field, kind in KIND_OF.items() for product in getattr(problem.catalog, field)
+    }

@@ -1,0 +1,228 @@
+"""From the program's solution to a Design: fabrics and what is embedded; the bill is ``fabopt.design.bill``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fabopt.design.bill import products_by_id, whole_metres
+from fabopt.design.stages import growth_of
+from fabopt.floor.appliances import Lodging, nodes_of, racks_in_use
+from fabopt.parts.hardware import NicOption
+from fabopt.problem.attachments import AttachmentDemand
+from fabopt.problem.demand import resolved
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.program.orders import Picked
+from fabopt.schema.base import Strict
+from fabopt.schema.design import (
+    BomRow,
+    CaseRecord,
+    FabricDesign,
+    FloorUse,
+    LinkPart,
+    LinkRow,
+    LogicalUse,
+    NicUse,
+    Placement,
+    PortUse,
+    TierUse,
+    Totals,
+)
+from fabopt.topology.candidate import End, Option, RowShare
+from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.clos.floor_links import grid_of
+from fabopt.topology.families import FAMILIES
+from fabopt.topology.family import LinkUse, Tier
+from fabopt.topology.figures import all_figures, failures_left
+from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
+
+NO_MEDIUM = "none"
+
+
+# -- fabrics ----------------------------------------------------------------------------------------------------
+
+
+def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> FabricDesign:
+    """One fabric with its tiers, rows of links and figures."""
+    candidate, units = picked
+    part = FAMILIES[candidate.topology].file_part(fabric, candidate.design)
+    fabric = problem.beside(fabric, candidate.counted)
+    fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment))
+    found = all_figures(candidate.design, problem.gpus)
+    return FabricDesign(
+        name=fabric.name,
+        role=fabric.role,
+        topology=candidate.topology,
+        protocol=part.protocol,
+        planes=part.planes,
+        rails=part.rails,
+        striping="even" if fabric.even else "any",
+        structure=part.structure,
+        nic=_nic_use(part.nic),
+        tiers=tuple(_tier_use(tier) for tier in part.tiers),
+        links=tuple(_link_rows(problem, fabric, part.links, units)),
+        oversubscription=found.ratios(),
+        metrics=found.metrics(),
+        placement=_placement(problem, fabric, part.placement),
+        growth=growth_of(problem, fabric, candidate.design, units),
+        failures=failures_left(
+            candidate.design, problem.server.gpus, [(one.failed, one.count) for one in fabric.resilience]
+        ),
+        logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
+    )
+
+
+def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | None) -> Placement | None:
+    """Where switches stand, and the boxes of attachments; None without a floor plan."""
+    if switches is None:
+        return None
+    boxes = {name: places for (owner, name), places in Lodging(problem.case).places.items() if owner == fabric.name}
+    return switches.model_copy(update={"attachments": boxes})
+
+
+def _logical_use(fabric: FabricProblem, one: AttachmentDemand) -> LogicalUse:
+    assert one.nic is not None
+    role = next(guest.role for guest in fabric.guests if guest.name == one.name)
+    injection = plain_fraction(one.nic.injection / MBPS_PER_GBPS)
+    return LogicalUse(name=one.name, role=role, nic=_nic_use(one.nic), injection_gbps_per_gpu=injection)
+
+
+def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
+    """Where the servers stand; None without a floor plan."""
+    for candidate, _ in picked:
+        clos: Clos = candidate.design
+        if clos.standing is not None:
+            layout = clos.standing.layout
+            racks = tuple(layout.plan.ids[rack] for rack in layout.server_racks.tolist())
+            classes = tuple(whole_metres(length) for length in grid_of(problem).tolist())
+            return FloorUse(servers_per_rack=layout.per_rack, server_racks=racks, length_classes_m=classes)
+    return None
+
+
+def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign], floor: FloorUse | None) -> Totals:
+    """Totals with the racks in which something stands and the units of all of it; as they are without a floor."""
+    if floor is None:
+        return totals
+    racks = set(floor.server_racks)
+    for fabric in fabrics:
+        if fabric.placement is not None:
+            stands = fabric.placement
+            racks |= {rack for rack, _ in (*stands.leaf, *stands.spine, *stands.core)}
+            racks |= racks_in_use(stands.attachments.values())
+    boxes = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in nodes_of(problem.case))
+    units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + boxes
+    return totals.model_copy(update={"racks": len(racks), "cluster_rack_units": plain_fraction(units)})
+
+
+def _nic_use(nic: NicOption) -> NicUse:
+    return NicUse(
+        id=nic.nic_id,
+        per_server=nic.cards,
+        ports_per_nic=nic.ports_per_card,
+        gbps=gbps(nic.port.lane.port_mbps),
+        split=nic.split,
+        cage_group=nic.group,
+        built_in=nic.item is None,
+    )
+
+
+def _tier_use(tier: Tier) -> TierUse:
+    return TierUse(
+        role=tier.role,
+        id=tier.switch.id,
+        count=tier.boxes,
+        down_ports=tier.down_ports,
+        up_ports=tier.up_ports,
+        gbps_down=gbps(tier.down.lane.port_mbps),
+        gbps_up=gbps(tier.up.lane.port_mbps) if tier.up is not None else 0,
+        reserved_ports=tier.reserved_ports,
+        down=PortUse(cage_group=tier.down.group, split=tier.down.split),
+        up=PortUse(cage_group=tier.up.group, split=tier.up.split) if tier.up is not None else None,
+    )
+
+
+def _link_rows(
+    problem: Problem, fabric: FabricProblem, kinds: Sequence[LinkUse], units: Sequence[tuple[Option, int]]
+) -> Iterable[LinkRow]:
+    shares: dict[tuple[Any, ...], list[tuple[RowShare, int]]] = {}
+    names = [one.name for one in fabric.attachments]
+    places = {(kind.near, kind.far, kind.scope): place for place, kind in enumerate(kinds)}
+    for option, number in units:
+        for row in option.rows:
+            place = places[row.near, row.far, row.scope]
+            attachment = names.index(row.attachment) if row.attachment is not None else -1
+            one = row.assembly
+            name = (one.name, one.length_m, one.mode.value) if one is not None else ("", 0.0, "")
+            classes = tuple(-run for run in row.runs_m or ())
+            shares.setdefault((place, attachment, row.stages or (), classes, name), []).append((row, number))
+    for key in sorted(shares):
+        kind, attachment_at = kinds[key[0]], key[1]
+        run_m = fabric.runs_m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run]
+        first = shares[key][0][0]
+        if first.runs_m is not None and first.assembly is not None:
+            bought = [part.item.length_m or 0.0 for part in first.parts if part.item.length_m]
+            run_m = max(first.runs_m or bought)
+        yield _link_row(shares[key], gbps(kind.port_mbps), run_m, problem)
+
+
+def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float, problem: Problem) -> LinkRow:
+    first = shares[0][0]
+    counts: dict[tuple[str, End | None, float | None], int] = {}
+    for row, number in shares:
+        for part in row.parts:
+            key = (part.item.id, part.end, part.item.length_m)
+            counts[key] = counts.get(key, 0) + part.quantity * number
+    return LinkRow(
+        from_=first.near,
+        to=first.far,
+        scope=first.scope,
+        count=sum(row.links * number for row, number in shares),
+        gbps=speed,
+        length_m=whole_metres(run_m),
+        medium=first.assembly.medium if first.assembly is not None else NO_MEDIUM,
+        attachment=first.attachment,
+        from_cages=sum(row.near_cages * number for row, number in shares),
+        to_cages=sum(row.far_cages * number for row, number in shares),
+        parts=tuple(
+            LinkPart(id=part_id, quantity=count, end=end, length_m=whole_metres(length_m))
+            for (part_id, end, length_m), count in counts.items()
+        ),
+        runs_m=tuple(whole_metres(run) for run in first.runs_m) if first.runs_m else None,
+        stages=tuple(problem.stages[stage].name for stage in first.stages) if first.stages else None,
+    )
+
+
+# -- what is embedded -------------------------------------------------------------------------------------------
+
+
+def dump(value: Strict) -> dict[str, Any]:
+    """A schema object as the file has it: aliases, defaults left out."""
+    return value.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> dict[str, dict[str, Any]]:
+    """Every catalog entry that the design uses, its prices as applied, and the PCIe table."""
+    ids = {row.id for row in rows} | {problem.server.id} | set(problem.case.procurement.approved_parts or ())
+    for fabric in fabrics:
+        ids.update(nic.id for nic in (fabric.nic, *(one.nic for one in fabric.logical)))
+        ids.update(tier.id for tier in fabric.tiers)
+        ids.update(part.id for row in fabric.links for part in row.parts)
+    products = products_by_id(problem)
+    parts: dict[str, dict[str, Any]] = {
+        "facts": {"kind": "facts", "pcie_x16_gbps": {str(k): v for k, v in sorted(problem.pcie_x16_gbps.items())}}
+    }
+    for part_id in sorted(ids & products.keys()):
+        kind, product = products[part_id]
+        parts[part_id] = {"kind": kind, **dump(product)}
+    return parts
+
+
+def case_record(problem: Problem) -> CaseRecord:
+    """The case as resolved and its hash."""
+    content = resolved(problem.case, problem.server).model_dump(mode="json", by_alias=True)
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return CaseRecord(name=problem.case.name, sha256=hashlib.sha256(text.encode()).hexdigest(), content=content)

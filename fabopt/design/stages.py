@@ -1,0 +1,107 @@
+"""A fabric as it stands at each stage of a growing cluster: counts, free ports, ratios and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fabopt.network import clos_stages
+from fabopt.network.clos_links import Ints
+from fabopt.network.clos_stages import StageNumbers
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.schema.design import StageStructure
+from fabopt.topology.candidate import Option
+from fabopt.topology.clos.candidates import Clos, moved_cables
+from fabopt.topology.clos.floor_links import numbers_of
+from fabopt.topology.clos.growth import at_stage
+from fabopt.topology.clos.shape import most_down, most_endpoints, usable_ports
+from fabopt.topology.direct.design import Direct
+from fabopt.topology.figures import figures
+
+WIRES = ("cable", "fibre")
+Units = Sequence[tuple[Option, int]]
+
+
+def growth_of(problem: Problem, fabric: FabricProblem, clos: Clos | Direct, units: Units) -> tuple[StageStructure, ...]:
+    """What stands at each stage; nothing where there is one stage."""
+    if isinstance(clos, Direct):
+        return ()
+    cables = 0
+    found = []
+    moved = moved_cables(clos)
+    for number, stage in enumerate(clos.stages):
+        cables += _cables_added(units, number)
+        found.append(_stage_structure(problem, fabric, clos, number, stage, (cables, moved[number])))
+    return tuple(found)
+
+
+def _cables_added(units: Units, stage: int) -> int:
+    return sum(
+        count * each
+        for option, each in units
+        for (when, item), count in option.uses.items()
+        if when == stage and item.kind in WIRES
+    )
+
+
+def stage_clos(fabric: FabricProblem, clos: Clos, number: int) -> Clos:
+    """A stage as a fabric that stays as it is."""
+    parts, shape = at_stage(clos.parts, clos.shape, clos.stages, number)
+    return Clos(parts, shape, int(most_endpoints(shape, fabric.attached)), 0)
+
+
+def _stage_structure(
+    problem: Problem, fabric: FabricProblem, clos: Clos, number: int, stage: StageNumbers, cables: tuple[int, int]
+) -> StageStructure:
+    now = stage_clos(fabric, clos, number)
+    found = figures(now, stage.servers * problem.server.gpus)
+    leaves, spines, cores = (int((when <= number).sum()) for when in _box_stages(clos))
+    free_leaf, free_spine = _free_ports(fabric, clos, now, leaves, spines)
+    return StageStructure(
+        stage=problem.stages[number].name,
+        groups=int(now.shape.groups),
+        pods=int(now.shape.pods) if now.tiers > 2 else 1,
+        spines_per_pod=stage.spines,
+        links_per_pair=int(now.shape.links_per_pair) if now.tiers > 1 else 0,
+        cores_per_group=stage.group_cores,
+        links_per_core_pair=int(now.shape.m2),
+        leaves=leaves,
+        spines=spines,
+        cores=cores,
+        cables=cables[0],
+        moved_cables=cables[1],
+        free_leaf_ports=free_leaf,
+        free_spine_ports=free_spine,
+        oversubscription=found.ratios(),
+        metrics=found.metrics(),
+    )
+
+
+def _box_stages(clos: Clos) -> list[Ints]:
+    """Stages of all leaves, spines and cores."""
+    n, none = numbers_of(clos.parts.nic, clos.shape), np.array([], dtype=np.int64)
+    spines = np.arange(n.planes * n.pods * n.spines) if clos.tiers > 1 else none
+    cores = np.arange(n.planes * n.cores) if clos.tiers > 2 else none
+    return [
+        clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves)),
+        clos_stages.of_spines(n, clos.stages, spines) if clos.tiers > 1 else none,
+        clos_stages.of_cores(n, clos.stages, cores) if clos.tiers > 2 else none,
+    ]
+
+
+def _free_ports(fabric: FabricProblem, clos: Clos, now: Clos, leaves: int, spines: int) -> tuple[int, int]:
+    """Down ports that exist beside the uplinks of the last stage and have nothing plugged in: of leaves, of spines."""
+    parts, shape = clos.parts, clos.shape
+    of_leaf = usable_ports(parts.leaf_down, parts.leaf)
+    if parts.leaf_up is not None:
+        of_leaf = most_down(parts.leaf, parts.leaf_down, parts.leaf_up, int(shape.u))
+    endpoints = int(now.shape.servers) * now.shape.ports * shape.planes + sum(fabric.attached[: len(now.shape.sizes)])
+    if parts.spine is None or parts.spine_down is None:
+        return leaves * of_leaf - endpoints, 0
+    of_spine = usable_ports(parts.spine_down, parts.spine)
+    if parts.spine_up is not None:
+        of_spine = most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
+    uplinks = leaves * int(now.shape.u) if now.tiers > 1 else 0
+    return leaves * of_leaf - endpoints, spines * of_spine - uplinks

@@ -1,0 +1,79 @@
+"""Why a floor has no room for a case: too few racks, racks that no tray reaches, runs past everything on sale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fabopt.explain.what_if import Inquiry
+from fabopt.floor.appliances import Lodging
+from fabopt.floor.plan import FloorPlan, racks_needed
+from fabopt.problem.problem import Problem, estimating
+from fabopt.schema.design import Conflict
+from fabopt.search.floor.apart import TooFar, too_far_apart
+from fabopt.search.search import Search
+
+# Racks that a message names at most.
+MOST_NAMED = 8
+# Obstacles that are told where nothing is proven.
+MOST_TOLD = 3
+
+
+def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """A floor with too few racks, with racks that no tray reaches, or with runs longer than everything on sale."""
+    problem, plan = inquiry.problem, inquiry.problem.plan
+    if plan is None or problem.servers_per_rack is None:
+        return
+    needed = racks_needed(problem.servers, problem.servers_per_rack)
+    lost = plan.cut_off()
+    joined = plan.usable_racks - len(lost)
+    if needed > joined:
+        detail = f"{problem.servers} servers, {problem.servers_per_rack} a rack, fill {needed} racks; "
+        boxes = Lodging(problem.case).taken
+        others = f"blocked, reserved nor for attachments ({', '.join(boxes[:MOST_NAMED])})" if boxes else ""
+        detail += f"the floor has {joined} that are neither {others or 'blocked nor reserved'}"
+        if lost:
+            detail += f", and no tray joins {', '.join(lost[:MOST_NAMED])} to these: a cross tray between them would"
+        yield Conflict(limit="site.floor", value=joined, needed=needed, detail=detail)
+        return
+    apart = too_far_apart(problem)
+    if apart is not None:
+        yield _out_of_reach(apart)
+        return
+    yield from _far_apart(problem, plan)
+
+
+def _out_of_reach(apart: TooFar) -> Conflict:
+    """Links of a kind that nothing on sale is long enough for, wherever the switches stand."""
+    one, other = apart.racks
+    most = f"the longest part on sale for such links is {apart.reach_m:g} m" if apart.reach_m else "no part joins them"
+    detail = (
+        f"wherever servers and switches of {apart.fabric} stand, some {apart.kind} run is {apart.run_m:.1f} m or more "
+        f"(as from {one} to {other}), and {most}; longer parts, more servers a rack or cross trays nearer to the racks "
+        "would help"
+    )
+    return Conflict(limit="site.floor", value=round(apart.run_m, 1), needed=apart.reach_m, detail=detail)
+
+
+def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
+    """The longest run of the floor, if nothing on sale is as long."""
+    usable = np.flatnonzero(plan.usable)
+    runs = plan.run_m(usable[:, None], 1.0, usable[None, :], 1.0)
+    finite = np.where(np.isfinite(runs), runs, 0.0)
+    longest_m = max((item.length_m or 0.0 for item in problem.goods.items), default=0.0)
+    if finite.max(initial=0.0) > longest_m:
+        one, other = (plan.ids[usable[index]] for index in np.unravel_index(int(finite.argmax()), finite.shape))
+        detail = (
+            f"the run from {one} to {other} is {finite.max():.1f} m, the longest cable or fibre on sale "
+            f"{longest_m:g} m; cross trays shorten runs"
+        )
+        yield Conflict(limit="site.floor", value=round(float(finite.max()), 1), needed=longest_m, detail=detail)
+
+
+def crowded(inquiry: Inquiry) -> Iterator[Conflict]:
+    """What kept the likeliest design out of every layout, where no design was found and none was ruled out."""
+    told = Search(estimating(inquiry.problem), inquiry.settings, inquiry.clock).obstacles()
+    told = told or ["no layout has racks enough for servers and switches"]
+    for detail in told[:MOST_TOLD]:
+        yield Conflict(limit="site.floor", value=None, needed=None, detail=detail)

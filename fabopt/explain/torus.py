@@ -1,0 +1,76 @@
+"""Why servers are no torus: cards that pass nothing on, too few ports, a number of servers that is no box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, takewhile
+
+from fabopt.explain.what_if import Inquiry, sized
+from fabopt.problem.fabric import FabricProblem
+from fabopt.schema.design import Conflict
+from fabopt.topology.direct.lattices import LONGEST_SIDE
+from fabopt.topology.direct.server_space import NODES, has_ports
+from fabopt.topology.direct.server_torus import SHORTEST_SIDE, boxes_of, is_box
+
+SMALLEST_BOX = SHORTEST_SIDE**2
+LARGEST_BOX = LONGEST_SIDE**3
+RULE = f"the servers of a torus are a box: the product of two or three sides of {SHORTEST_SIDE} to {LONGEST_SIDE:,}"
+
+
+def servers_are_points(fabric: FabricProblem) -> bool:
+    """Whether a fabric can be nothing but a torus of servers."""
+    return fabric.topologies == ("torus",) and fabric.torus_nodes == (NODES,)
+
+
+def torus_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """What keeps the servers from being the points of a torus, where they have to be."""
+    for fabric in inquiry.problem.fabrics:
+        if servers_are_points(fabric):
+            found = _cards(inquiry, fabric)
+            if found is not None:
+                yield found
+            elif not is_box(inquiry.problem.servers):
+                yield _size(inquiry)
+                return
+
+
+def _cards(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
+    """No card passes on, or none has the ports; None if some card would do."""
+    limit = f"fabrics.{fabric.name}.nics"
+    passing = sorted(one.id for one in inquiry.problem.catalog.nics if one.forwards)
+    options = [one for many in fabric.nics.values() for one in many if one.forwards]
+    if not options:
+        known = f"those that do: {', '.join(passing)}" if passing else "no card of the catalog does"
+        rule = "servers joined to each other take cards that pass on what is for others (`forwards: true`)"
+        detail = f"{rule}; {known}" + (
+            ", but the case, the protocol or the bandwidth rules them out" if passing else ""
+        )
+        return Conflict(limit=limit, value=", ".join(passing) or None, needed=None, detail=detail)
+    if any(has_ports(one) for one in options):
+        return None
+    most = max(one.ports_per_server for one in options)
+    rule = "each of two or three dimensions takes two ports of a server or more, in pairs that fill their cages"
+    return Conflict(
+        limit=limit, value=f"{most} ports", needed="4 ports", detail=f"{rule}; the cards have {most} at the most"
+    )
+
+
+def _size(inquiry: Inquiry) -> Conflict:
+    """The nearest numbers of servers that are boxes, and the nearer one of them with a design."""
+    servers = inquiry.problem.servers
+    inquiry.tell("stages.servers")
+    below = (
+        one for one in takewhile(lambda one: one >= SMALLEST_BOX, count(min(servers, LARGEST_BOX), -1)) if is_box(one)
+    )
+    above = (one for one in takewhile(lambda one: one <= LARGEST_BOX, count(max(servers, SMALLEST_BOX))) if is_box(one))
+    near = sorted((one for one in (next(below, None), next(above, None)) if one), key=lambda one: abs(one - servers))
+    needed = next((one for one in near if inquiry.design(sized(inquiry.case, one)) is not None), None)
+    shown = " or ".join(f"{one:,} = {_box(one)}" for one in near)
+    return Conflict(limit="stages.servers", value=servers, needed=needed, detail=f"{RULE}; nearest are {shown}")
+
+
+def _box(servers: int) -> str:
+    """The box whose sides are most alike."""
+    boxes = [sides for dimensions in (2, 3) for sides in boxes_of(servers, dimensions)]
+    sides = min(boxes, key=lambda one: (one[-1] - one[0], one))
+    return " x ".join(map(str, sides))

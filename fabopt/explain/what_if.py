@@ -1,0 +1,190 @@
+"""Questions about a case without a design: would a changed one have a design, and how little would do?
+
+A question is asked of a changed copy of the case, all else kept, and answered by a search. ``TimeOverError`` ends a
+line of questions that the clock does not let finish: what was not answered is not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import gcd
+from typing import NamedTuple
+
+from fabopt.parts.finance import Weights
+from fabopt.problem.demand import stages_of
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.limits import Limits
+from fabopt.problem.problem import Problem, problem_of, with_objective
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.orders import Sums, sums_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog
+from fabopt.search.search import Search
+from fabopt.topology.families import most_servers
+
+# Designs of as many rack units tie by the thousand, so a unit is weighed against money: $10,000, in cents a milliunit.
+CENTS_PER_MILLIUNIT = 1000
+# How long fewer rack units are looked for: the search has no good bound on them.
+UNITS_SECONDS = 4.0
+# How long any one design is looked for, so that no question takes the time of all others.
+DESIGN_SECONDS = 8.0
+
+
+class TimeOverError(Exception):
+    """The clock ran out before a question was answered."""
+
+
+class Watch(Clock):
+    """A clock of its own that also stops when another one does."""
+
+    def __init__(self, seconds: float, outer: Clock) -> None:
+        left = outer.left()
+        super().__init__(seconds if left is None else min(seconds, left))
+        self._outer = outer
+
+    def is_over(self) -> bool:
+        """Whether either is."""
+        return super().is_over() or self._outer.is_over()
+
+
+class Least(NamedTuple):
+    """A design's sums, whether none is less in what was asked for, and what every design takes of it at least."""
+
+    sums: Sums
+    is_least: bool
+    bound: int | None = None
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """What all questions share. ``tell`` says what is being looked at."""
+
+    case: Case
+    catalog: Catalog
+    problem: Problem
+    settings: Settings
+    clock: Clock
+    tell: Callable[[str], None]
+
+    def problem_of(self, case: Case) -> Problem:
+        """A changed case, with the parts of the catalog as they were found for the case itself.
+
+        Where it has fewer servers at its last stage, no stage before has more.
+        """
+        if case.stages is not None:
+            stages = stages_of(case, self.problem.server)
+            most = stages[-1].servers or 0
+            fewer = [one.model_copy(update={"servers": min(one.servers or 0, most)}) for one in stages]
+            case = case.model_copy(update={"stages": tuple(fewer)})
+        return problem_of(case, self.catalog, shelf=self.problem.shelf)
+
+    def design(self, case: Case) -> Optimum | None:
+        """Some design of a changed case under its limits, None if there is none; raises ``TimeOverError``."""
+        return self.design_of(self.problem_of(case))
+
+    def design_of(self, problem: Problem, in_reach: bool = False) -> Optimum | None:
+        """Some design of a problem under its limits, None if there is none; raises ``TimeOverError``.
+
+        ``in_reach``: arithmetic is known not to rule out its number of servers.
+        """
+        watch = Watch(DESIGN_SECONDS, self.clock)
+        if problem.limits.are_set:
+            return self._answer(Search(_lean(problem), self.settings, watch).run(ties=False), watch)
+        if not in_reach and problem.servers > most_servers(problem):
+            return None
+        return self._answer(Search(problem, self.settings, watch).any_design(), watch)
+
+    def least(self, metric: str, limits: Limits) -> Least | None:
+        """The design of the case that is least in a metric; None without any.
+
+        Raises ``TimeOverError`` if not even a design was found.
+        """
+        if metric == "rack_units":
+            return self._fewest_units(limits)
+        return self._sums(with_objective(self.problem, metric, limits), self.clock)
+
+    def _sums(self, problem: Problem, clock: Clock) -> Least | None:
+        found = self._answer(Search(problem, self.settings, clock).run(ties=False), clock)
+        if found is None:
+            return None
+        return Least(sums_of(problem, found.picked), found.verdict == "optimal", found.bound)
+
+    def _fewest_units(self, limits: Limits) -> Least | None:
+        """A design of few rack units, then ever fewer, until there is none."""
+        problem = replace(self.problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1), limits=limits)
+        best = self._sums(problem, self.clock)
+        step = gcd(*(item.rack_milliunits for item in problem.goods.items))
+        watch = Watch(UNITS_SECONDS, self.clock)
+        while best is not None and best.sums.rack_milliunits:
+            fewer = replace(limits, rack_milliunits=best.sums.rack_milliunits - step)
+            try:
+                found = self._sums(replace(problem, limits=fewer), watch)
+            except TimeOverError:
+                return Least(best.sums, False)
+            if found is None:
+                return Least(best.sums, True)
+            best = found
+        return best
+
+    @staticmethod
+    def _answer(found: Optimum, clock: Clock) -> Optimum | None:
+        if found.picked:
+            return found
+        if found.verdict != "infeasible" or clock.is_over():
+            raise TimeOverError
+        return None
+
+
+def _lean(problem: Problem) -> Problem:
+    """A problem that minimizes what is limited, when only feasibility matters: then that limit costs no effort."""
+    limits = problem.limits
+    if limits.capex_cents is not None:
+        return with_objective(problem, "capex_usd", limits)
+    if limits.power_mw is not None:
+        return with_objective(problem, "power_w", limits)
+    return replace(problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1))
+
+
+def sized(case: Case, servers: int) -> Case:
+    """The case with another number of servers at its last stage."""
+    stages = case.stages
+    if stages is None:
+        return case.model_copy(update={"servers": servers, "gpus": None})
+    last = stages[-1].model_copy(update={"servers": servers, "gpus": None})
+    return case.model_copy(update={"stages": (*stages[:-1], last)})
+
+
+def share_of_limits(problem: Problem, found: Optimum) -> float:
+    """The share of the scarcest limit that a design uses; 0 without limits."""
+    sums, limits = sums_of(problem, found.picked), problem.limits
+    uses = (
+        (sums.cents, limits.capex_cents),
+        (sums.power_mw + problem.fixed_power_mw, limits.power_mw),
+        (sums.rack_milliunits, limits.rack_milliunits),
+    )
+    return max((use / most for use, most in uses if most), default=0.0)
+
+
+def last_true(size: int, reached: Callable[[int], int | None]) -> int | None:
+    """The last position for which something that holds up to some position holds; None if it never does.
+
+    ``reached``: a position at which it holds, from the given one on; None if it does not hold there.
+    """
+    low, high = -1, size - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        at = reached(middle)
+        low, high = (low, middle - 1) if at is None else (at, high)
+    return low if low >= 0 else None
+
+
+def narrowed(problem: Problem, fabric: FabricProblem, least_mbps: int, most_mbps: int) -> Problem:
+    """The same problem with those cards in one fabric that give each GPU so much bandwidth."""
+    nics = {
+        protocol: tuple(one for one in options if least_mbps <= int(one.injection) <= most_mbps)
+        for protocol, options in fabric.nics.items()
+    }
+    changed = replace(fabric, nics=nics)
+    return replace(problem, fabrics=tuple(changed if one is fabric else one for one in problem.fabrics))

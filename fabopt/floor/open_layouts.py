@@ -1,0 +1,84 @@
+"""Small floors: every set of racks that may hold the servers, and the racks that each tier of switches may stand in.
+
+See docs/formulation.md, "Small floors".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from fabopt.floor.layouts import Layout, ServerBox
+from fabopt.floor.plan import FloorPlan, Ints
+from fabopt.units import ceil_div
+
+# Usable racks of a floor on which all places are looked at.
+MOST_RACKS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class OpenLayout(Layout):
+    """Servers in place, and every switch free to stand in any rack that the case permits.
+
+    ``switch_racks`` are those of spines and cores, ``leaf_racks`` those of leaves, both in the order of the floor.
+    """
+
+    leaf_racks: Ints = field(kw_only=True)
+
+    @cached_property
+    def name(self) -> str:
+        """The policy, and the racks of the servers."""
+        return f"{self.policy}-{'-'.join(self.plan.ids[rack] for rack in self.server_racks.tolist())}"
+
+    @cached_property
+    def _leaf_racks(self) -> Ints:
+        return self.leaf_racks
+
+    def racks_above(self, units: int, power_mw: int) -> Ints:
+        """Racks for spines and cores that need so much together: those of servers too, where these are too few."""
+        free = self.switch_racks
+        if self.room_units[free].sum() >= units and self.room_mw[free].sum() >= power_mw:
+            return free
+        return np.union1d(free, self.server_racks)
+
+
+def open_layouts(
+    plan: FloorPlan, servers: int, per_rack: int, box: ServerBox, band: tuple[int, int] = (0, 1)
+) -> tuple[OpenLayout, ...]:
+    """One layout for every permitted set of racks for the servers; none if there are too few racks."""
+    needed = ceil_div(servers, per_rack)
+    listed = set(plan.network_racks().tolist()) if isinstance(plan.floor.network_racks, tuple) else set()
+    allowed = [rack for rack in np.flatnonzero(plan.usable).tolist() if rack not in listed]
+    return tuple(
+        OpenLayout(plan, "anywhere", servers, per_rack, box, np.array(racks), above, band, leaf_racks=leaves)
+        for racks in combinations(allowed, needed)
+        for leaves, above in (_permitted(plan, set(racks)),)
+    )
+
+
+def _permitted(plan: FloorPlan, servers: set[int]) -> tuple[Ints, Ints]:
+    """Racks for leaves, and for spines and cores, if so many hold servers."""
+    usable = np.flatnonzero(plan.usable)
+    asked = plan.floor.network_racks
+    if asked == "any":
+        return usable, usable
+    free = np.setdiff1d(usable, sorted(servers))
+    if asked == "row":
+        own = [rack for rack in free.tolist() if not servers & set(plan.racks_of(int(plan.row[rack])).tolist())]
+        return np.union1d(own, sorted(servers)).astype(np.int64), free
+    chosen = plan.network_racks() if isinstance(asked, tuple) else np.array(list(_in_turn(plan, servers)), np.int64)
+    return np.union1d(chosen, sorted(servers)).astype(np.int64), np.sort(chosen)
+
+
+def _in_turn(plan: FloorPlan, servers: set[int]) -> Iterator[int]:
+    """Racks from the middle or the ends of every row up to the first one with servers."""
+    order = plan.middle if plan.floor.network_racks == "middle" else plan.ends
+    for row in range(plan.floor.rows):
+        for rack in order([row]).tolist():
+            if rack in servers:
+                break
+            yield rack

@@ -1,0 +1,163 @@
+"""Cases with everything they name: the case, its catalogs merged, price books and price changes applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.io.catalog import check_whole, gathered, read_catalog, with_empty_kinds
+from fabopt.io.faults import Model, refuse, validated
+from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
+from fabopt.io.library import find_case, is_path
+from fabopt.io.references import check_counted_servers, check_references
+from fabopt.io.text import parse_yaml
+from fabopt.io.workload import with_model
+from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog, PriceBook
+
+_STDIN = "<standard input>"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A case that holds together. ``case_file`` names it in messages; ``notes`` say what was changed on the way."""
+
+    case: Case
+    catalog: Catalog
+    case_file: str
+    notes: tuple[str, ...] = ()
+
+
+def read_case(path: Path | str) -> Case:
+    """Return the case in a file (``-``: standard input); ids are not looked up yet. ``InputError`` lists all faults."""
+    if str(path) == STANDARD_STREAM:
+        return _parsed(Case, parse_yaml(read_standard_input(), _STDIN), _STDIN)
+    path = find_case(str(path))
+    return _parsed(Case, parse_yaml(read_bytes(path), shown(path)), shown(path))
+
+
+def read_inputs(
+    case_path: Path | str, catalogs: Sequence[str] | None = None, price_changes: Sequence[str] = ()
+) -> Inputs:
+    """Return a case with its catalog. ``catalogs`` replace the case's (paths from the working directory); price
+    changes such as ``switch=+20%`` come after the price books, in order. ``InputError`` lists all faults of a stage.
+    """
+    case = read_case(case_path)
+    file, base = _home(case_path)
+    return _assembled(case, None, file, base, catalogs, price_changes)
+
+
+def _home(case_path: Path | str) -> tuple[str, Path]:
+    """Return a case's name in messages, and the folder that its paths are relative to."""
+    if str(case_path) == STANDARD_STREAM:
+        return _STDIN, Path()
+    path = find_case(str(case_path))
+    return shown(path), path.parent
+
+
+def inputs_from_objects(
+    case: Case | Mapping[str, Any] | Path | str,
+    catalog: Catalog | Mapping[str, Any] | None = None,
+    catalogs: Sequence[str] | None = None,
+    price_changes: Sequence[str] = (),
+) -> Inputs:
+    """Return inputs from objects under the same checks as files. ``catalog`` None: those that the case names.
+
+    A mapping holds what a file would. Paths in a case that is not a file are relative to the working directory.
+    """
+    if isinstance(case, Path | str) and catalog is None:
+        return read_inputs(case, catalogs, price_changes)
+    if isinstance(case, Path | str):
+        (file, base), parsed = _home(case), read_case(case)
+    else:
+        file, base = "case", Path()
+        parsed = case if isinstance(case, Case) else _parsed(Case, dict(case), file)
+    if isinstance(catalog, Mapping):
+        catalog = _parsed(Catalog, with_empty_kinds(dict(catalog)), "catalog")
+    if catalog is not None and (faults := check_whole(catalog, "catalog")):
+        raise refuse(faults)
+    return _assembled(parsed, catalog, file, base, catalogs, price_changes)
+
+
+def _parsed(model: type[Model], content: object, file: str) -> Model:
+    faults: list[Fault] = []
+    result = validated(model, content, file, faults)
+    if result is None:
+        raise refuse(faults)
+    return result
+
+
+def _assembled(
+    case: Case,
+    catalog: Catalog | None,
+    file: str,
+    base: Path,
+    catalogs: Sequence[str] | None,
+    price_changes: Sequence[str],
+) -> Inputs:
+    if catalog is None and catalogs:
+        catalog = read_catalog(catalogs, Path(), "--catalog", "")
+        case = case.model_copy(update={"catalog": tuple(catalogs)})
+    elif catalog is None:
+        catalog = read_catalog(case.catalog, base, file)
+    case = with_model(case, base, file)
+    faults = check_references(case, catalog, file)
+    books = [book for book in _books(case.prices, catalog, base, file, faults) if book is not None]
+    changes: list[PriceChange] = []
+    for text in price_changes:
+        change = parse_price_change(text, catalog)
+        if isinstance(change, Fault):
+            faults.append(change)
+        else:
+            changes.append(change)
+    if faults:
+        raise refuse(faults)
+    catalog = changed(with_price_books(catalog, books), changes)
+    if faults := check_counted_servers(case, catalog, file):
+        raise refuse(faults)
+    notes = [f"prices of the price book {name} replace the catalog's" for name in case.prices]
+    notes += [f"price change {text}" for text in price_changes]
+    return Inputs(case, catalog, file, tuple(notes))
+
+
+def read_price_books(names: Sequence[str], catalog: Catalog, base: Path, file: str = "prices") -> tuple[PriceBook, ...]:
+    """Return price books by name in the catalog's ``prices``, or by path relative to ``base``, checked against it."""
+    faults: list[Fault] = []
+    books = _books(names, catalog, base, file, faults)
+    if faults:
+        raise refuse(faults)
+    return tuple(book for book in books if book is not None)
+
+
+def _books(
+    names: Sequence[str], catalog: Catalog, base: Path, file: str, faults: list[Fault]
+) -> list[PriceBook | None]:
+    return [
+        gathered(partial(_book, name, f"prices[{index}]", catalog, base, file), faults)
+        for index, name in enumerate(names)
+    ]
+
+
+def _book(name: str, where: str, catalog: Catalog, base: Path, file: str) -> PriceBook:
+    if is_path(name):
+        path = base / name
+        book = _parsed(PriceBook, parse_yaml(read_bytes(path), shown(path)), shown(path))
+        book_file, at = shown(path), "prices."
+    else:
+        known = {book.name: book for book in catalog.prices if book.name}
+        if name not in known:
+            close = nearest(name, known)
+            hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"
+            allowed = ", ".join(known) or "a path; the catalog has no price books"
+            raise InputError([fault(file, where, "unknown price book", name, allowed=allowed, hint=hint)])
+        book = known[name]
+        book_file, at = f"price book {name}", "prices."
+    faults = check_price_book(book, book_file, at, catalog)
+    if faults:
+        raise refuse(faults)
+    return book

@@ -1,0 +1,225 @@
+"""Reading catalogs: folders with one product a file, or single YAML files; several are merged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.io.cache import cached, content_key, store
+from fabopt.io.faults import refuse, validated
+from fabopt.io.files import read_bytes, shown
+from fabopt.io.library import YAML_ENDINGS, find_catalog
+from fabopt.io.text import parse_yaml
+from fabopt.parts.price_books import products
+from fabopt.schema.base import Strict
+from fabopt.schema.catalog import KIND_MODELS, KINDS, Catalog, Facts, PriceBook
+
+_HEAD_FILE = "catalog"
+_PRICES = "prices"
+_TOP_KEYS = ("name", "description", "facts")
+MAX_FILES = 20_000
+Result = TypeVar("Result")
+
+
+class Origin(NamedTuple):
+    """One catalog that was read: where it is, whether it is a folder, and what it holds."""
+
+    path: Path
+    is_folder: bool
+    catalog: Catalog
+
+    def file_of(self, kind: str, name: str) -> str:
+        """Return the file that holds a product or price book, for messages."""
+        return shown(self.path / kind / f"{name}.yaml") if self.is_folder else shown(self.path)
+
+
+def read_catalog(names: Sequence[str], base: Path, file: str = "catalog", where: str = "catalog") -> Catalog:
+    """Return the named catalogs merged; an id twice, or no product at all, is an ``InputError``.
+
+    A name is looked up in the library, a path is relative to ``base``; ``file`` and ``where`` say in messages which
+    input named them. Numbers of ``facts`` given twice are the later catalog's.
+    """
+    found = [find_catalog(name, base, file, where and f"{where}[{index}]") for index, name in enumerate(names)]
+    faults = [one for one in found if isinstance(one, Fault)]
+    paths = [one for one in found if isinstance(one, Path)]
+    for index, path in enumerate(paths):
+        if any(path.resolve() == other.resolve() for other in paths[:index]):
+            faults.append(fault(file, where, "a catalog is named twice", names[index]))
+    origins = [origin for path in paths if (origin := gathered(partial(_read_one, path), faults)) is not None]
+    if not faults:
+        faults = _twice(origins) or _empty(origins)
+    if faults:
+        raise refuse(faults)
+    return merged([origin.catalog for origin in origins])
+
+
+def merged(catalogs: Sequence[Catalog]) -> Catalog:
+    """Return all products and price books in one catalog; later facts go before earlier ones."""
+    if len(catalogs) == 1:
+        return catalogs[0]
+    content: dict[str, Any] = {
+        kind: tuple(one for catalog in catalogs for one in getattr(catalog, kind)) for kind in (*KINDS, _PRICES)
+    }
+    pcie = {generation: gbps for catalog in catalogs for generation, gbps in catalog.facts.pcie_x16_gbps.items()}
+    return Catalog(facts=Facts(pcie_x16_gbps=pcie), **content)
+
+
+def check_whole(catalog: Catalog, file: str) -> list[Fault]:
+    """Return what is wrong with a catalog made in memory: an id twice, or no product at all."""
+    origins = [Origin(Path(file), False, catalog)]
+    return _twice(origins) or _empty(origins)
+
+
+def _empty(origins: Sequence[Origin]) -> list[Fault]:
+    if any(products(origin.catalog) for origin in origins):
+        return []
+    return [
+        fault(shown(origins[0].path), "", "the catalog has no product", allowed=f"one at least of {', '.join(KINDS)}")
+    ]
+
+
+def _twice(origins: Sequence[Origin]) -> list[Fault]:
+    """Find ids that two products share (of any kinds: a bill names parts by id alone), and price books of one name."""
+    faults: list[Fault] = []
+    seen: dict[tuple[str, str], tuple[Origin, str]] = {}
+    for origin in origins:
+        entries = [("product id", kind, one.id) for kind in KINDS for one in getattr(origin.catalog, kind)]
+        entries += [("price book", _PRICES, book.name) for book in origin.catalog.prices if book.name]
+        for what, kind, name in entries:
+            if (what, name) in seen:
+                earlier, earlier_kind = seen[what, name]
+                file, also = origin.file_of(kind, name), earlier.file_of(earlier_kind, name)
+                there = "in the same file" if also == file else f"also in {also}"
+                faults.append(fault(file, "", f"the {what} `{name}` is given twice", hint=there))
+            seen[what, name] = origin, kind
+    return faults
+
+
+def gathered(read: Callable[[], Result], faults: list[Fault]) -> Result | None:
+    """Return what ``read`` returns; if it refuses, keep its faults and return None, so that reading goes on."""
+    try:
+        return read()
+    except InputError as error:
+        faults += error.faults
+        return None
+
+
+def _read_one(path: Path) -> Origin:
+    """Read one catalog, from the cache where its files are unchanged since they were last read and found right."""
+    is_folder = os.path.isdir(path)
+    files = _files(path) if is_folder else [("", path)]
+    contents = [(name, read_bytes(file)) for name, file in files]
+    key = content_key(contents)
+    catalog = cached(key)
+    if catalog is None:
+        catalog = _parse_folder(path, contents) if is_folder else _parse_file(path, contents[0][1])
+        store(key, catalog)
+    return Origin(path, is_folder, catalog)
+
+
+def _files(folder: Path) -> list[tuple[str, Path]]:
+    """List a catalog folder's YAML files as (``kind/stem``, path), sorted; entries that mean nothing are faults."""
+    faults: list[Fault] = []
+    files: list[tuple[str, Path]] = []
+    for entry in _entries(folder):
+        if entry.is_dir() and entry.name in (*KINDS, _PRICES):
+            for inner in _entries(entry):
+                if inner.suffix in YAML_ENDINGS and inner.is_file():
+                    files.append((f"{entry.name}/{inner.stem}", inner))
+                elif inner.is_dir():
+                    faults.append(fault(shown(inner), "", "a folder here is not read", hint="one product a file"))
+        elif entry.is_dir():
+            faults.append(_misplaced(entry, (*KINDS, _PRICES), "a folder"))
+        elif entry.suffix in YAML_ENDINGS:
+            if entry.stem == _HEAD_FILE:
+                files.append((_HEAD_FILE, entry))
+            else:
+                faults.append(_misplaced(entry, (f"{_HEAD_FILE}.yaml",), "a file"))
+    if len(files) > MAX_FILES:
+        faults.append(fault(shown(folder), "", "too many files", len(files), allowed=f"{MAX_FILES:,}"))
+    names = [name for name, _ in files]
+    if len(set(names)) != len(names):
+        double = next(path for index, (name, path) in enumerate(files) if name in names[:index])
+        faults.append(fault(shown(double), "", "there is a .yaml and a .yml file of this name"))
+    if faults:
+        raise refuse(faults)
+    return sorted(files)
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    except OSError as error:
+        raise InputError([fault(shown(folder), "", f"cannot be read: {error.strerror}")]) from None
+
+
+def _misplaced(entry: Path, words: Sequence[str], what: str) -> Fault:
+    close = nearest(entry.name, words)
+    hint = f"did you mean `{close}`?" if close else ""
+    return fault(
+        shown(entry), "", f"{what} of this name means nothing in a catalog", allowed=", ".join(words), hint=hint
+    )
+
+
+def _parse_file(path: Path, data: bytes) -> Catalog:
+    file = shown(path)
+    faults: list[Fault] = []
+    catalog = validated(Catalog, with_empty_kinds(parse_yaml(data, file)), file, faults)
+    if catalog is None:
+        raise refuse(faults)
+    return catalog
+
+
+def with_empty_kinds(content: Any) -> Any:
+    """Return a catalog file's content with a kind that is written without any product as an empty list."""
+    if not isinstance(content, dict):
+        return content
+    return {key: [] if value is None and key in (*KINDS, _PRICES) else value for key, value in content.items()}
+
+
+def _parse_folder(folder: Path, contents: Sequence[tuple[str, bytes]]) -> Catalog:
+    faults: list[Fault] = []
+    head: dict[str, Any] = {}
+    found: dict[str, list[Strict]] = {kind: [] for kind in (*KINDS, _PRICES)}
+    for name, data in contents:
+        kind, _, stem = name.partition("/")
+        file = shown(folder / f"{name}.yaml")
+        content = gathered(partial(parse_yaml, data, file), faults)
+        if content is None:
+            continue
+        if name == _HEAD_FILE:
+            head = _head(content, file, faults)
+            continue
+        entry = _entry(kind, stem, content, file, faults)
+        if entry is not None:
+            found[kind].append(entry)
+    if faults:
+        raise refuse(faults)
+    fields: dict[str, Any] = {**head, **{kind: tuple(entries) for kind, entries in found.items()}}
+    return Catalog(**fields)
+
+
+def _head(content: object, file: str, faults: list[Fault]) -> dict[str, Any]:
+    """Check ``catalog.yaml``: name, description and facts; products have files of their own."""
+    if isinstance(content, dict) and (extra := [key for key in content if key not in _TOP_KEYS]):
+        allowed = ", ".join(_TOP_KEYS)
+        faults += [fault(file, key, "unknown key", allowed=allowed, hint="products have a file each") for key in extra]
+        return {}
+    head = validated(Catalog, content, file, faults)
+    return {} if head is None else {key: getattr(head, key) for key in head.model_fields_set}
+
+
+def _entry(kind: str, stem: str, content: object, file: str, faults: list[Fault]) -> Strict | None:
+    """Check one product or price book; its id, or name, is the file's."""
+    key = "name" if kind == _PRICES else "id"
+    if isinstance(content, dict):
+        if content.get(key, stem) != stem:
+            faults.append(fault(file, key, f"the {key} differs from the file name", content[key], allowed=stem))
+            return None
+        content = {key: stem, **content}
+    model: type[Strict] = PriceBook if kind == _PRICES else KIND_MODELS[kind]
+    return validated(model, content, file, faults)

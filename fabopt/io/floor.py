@@ -1,0 +1,195 @@
+"""Cross checks of a floor plan: its racks are there, trays are where they can be, and servers fit the racks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fabopt.errors import Fault, fault
+from fabopt.floor.appliances import Lodging
+from fabopt.floor.plan import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
+from fabopt.schema.case import Attachment, Case, Floor
+from fabopt.schema.catalog import Server
+
+_LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")
+
+
+def plain(number: float) -> float | int:
+    """Return a number as it is likely written: whole ones without a point."""
+    return int(number) if number.is_integer() else number
+
+
+def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
+    """Return everything that does not work out on a case's floor; a server that is None is reported elsewhere."""
+    site = case.site
+    assert site.floor is not None
+    check = _Check(site.floor, file)
+    check.lengths()
+    check.cross_trays()
+    check.rack_lists()
+    if server is not None and check.figures_known(server) and check.one_fits(server):
+        check.servers_per_rack(server, site.servers_per_rack)
+    check.attachments(case)
+    if not check.faults:
+        check.boxes_have_places(case)
+    return check.faults
+
+
+class _Check:
+    def __init__(self, floor: Floor, file: str) -> None:
+        self.floor, self.file = floor, file
+        self.faults: list[Fault] = []
+        self.ids = {rack_id(row, place) for row in range(floor.rows) for place in range(floor.racks_per_row)}
+
+    def report(self, key: str, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
+        self.faults.append(fault(self.file, key, problem, *value, allowed=allowed, hint=hint))
+
+    def lengths(self) -> None:
+        floor, between = self.floor, self.floor.rows - 1
+        if len(floor.aisles_m) != between:
+            allowed = f"one width, or a list of {between}, one between each two rows" if between else "one width"
+            widths = [plain(width) for width in floor.aisles_m]
+            self.report("site.floor.aisle_m", "wrong number of aisles", widths, allowed=allowed)
+        top = height_m(floor.rack_units, 1)
+        if floor.tray_height_m < top:
+            problem = f"trays hang lower than the topmost of a rack's {floor.rack_units} units, at {top:.2f} m"
+            self.report("site.floor.tray_height_m", problem, plain(floor.tray_height_m))
+
+    def cross_trays(self) -> None:
+        last = self.floor.racks_per_row
+        seen: set[int] = set()
+        for index, position in enumerate(self.floor.cross_trays or ()):
+            key = f"site.floor.cross_trays[{index}]"
+            if position > last:
+                allowed = f"0 (before the first rack of a row) to {last} (after the last)"
+                self.report(key, "this is outside the rows", position, allowed=allowed)
+            elif position in seen:
+                self.report(key, "this cross tray is listed twice", position)
+            seen.add(position)
+
+    def rack_lists(self) -> None:
+        floor = self.floor
+        self.racks("site.floor.blocked", floor.blocked, {})
+        taken = dict.fromkeys(floor.blocked, "blocked")
+        self.racks("site.floor.reserved", floor.reserved, taken)
+        taken |= dict.fromkeys(floor.reserved, "reserved")
+        if not isinstance(floor.network_racks, str):
+            self.racks("site.floor.network_racks", floor.network_racks, taken)
+
+    def racks(self, path: str, ids: Sequence[str], taken: dict[str, str]) -> None:
+        """Report ids of a list that are no racks, or twice there, or ``taken`` by another list."""
+        seen: set[str] = set()
+        for index, id_ in enumerate(ids):
+            key = f"{path}[{index}]"
+            if id_ not in self.ids:
+                hint = f"did you mean `{self.nearest(id_)}`?" if self.nearest(id_) else ""
+                self.report(key, "the floor has no such rack", id_, allowed=self.allowed(), hint=hint)
+            elif id_ in seen:
+                self.report(key, "this rack is listed twice", id_)
+            elif id_ in taken:
+                self.report(key, f"this rack is listed as {taken[id_]} too", id_)
+            seen.add(id_)
+
+    def allowed(self) -> str:
+        last = rack_id(self.floor.rows - 1, self.floor.racks_per_row - 1)
+        rows = f"rows A to {row_letters(self.floor.rows - 1)}" if self.floor.rows > 1 else "row A"
+        return f"{rows}, racks 01 to {self.floor.racks_per_row:02d}, as in {last}"
+
+    def nearest(self, id_: str) -> str | None:
+        """Return the rack that is meant or, beyond the floor's edge, the last one before it."""
+        match = _LIKE_A_RACK.fullmatch(id_.strip().upper())
+        if match is None:
+            return None
+        row = min(row_of_letters(match[1]), self.floor.rows - 1)
+        return rack_id(row, min(max(int(match[2]), 1), self.floor.racks_per_row) - 1)
+
+    def figures_known(self, server: Server) -> bool:
+        needed = ["rack_units"] if self.floor.rack_power_w is None else ["rack_units", "power_w"]
+        missing = [name for name in needed if getattr(server, name) is None]
+        for name in missing:
+            hint = "give it one in the catalog" + (", or leave out `site.floor.rack_power_w`" * (name == "power_w"))
+            self.report("server", f"it has no {name}, so the floor cannot say what fits a rack", server.id, hint=hint)
+        return not missing
+
+    def one_fits(self, server: Server) -> bool:
+        floor, before = self.floor, len(self.faults)
+        units, power_w = server.rack_units, server.power_w
+        if units is not None and units > floor.rack_units:
+            problem = f"no {server.id} fits a rack: it takes {units:g} units"
+            self.report("site.floor.rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
+        if floor.rack_power_w is not None and power_w is not None and power_w > floor.rack_power_w:
+            problem = f"no {server.id} fits a rack: it draws {power_w:,.16g} W"
+            self.report(
+                "site.floor.rack_power_w", problem, plain(floor.rack_power_w), allowed=f"at least {power_w:.16g}"
+            )
+        return len(self.faults) == before
+
+    def servers_per_rack(self, server: Server, wanted: int | None) -> None:
+        assert server.rack_units is not None
+        most = servers_that_fit(self.floor, server.rack_units, server.power_w)
+        if wanted is None or wanted <= most:
+            return
+        rack, each = f"{self.floor.rack_units} units", f"{server.rack_units:g} units"
+        if self.floor.rack_power_w is not None:
+            rack, each = f"{rack} and {self.floor.rack_power_w:,.16g} W", f"{each} and {server.power_w:,.16g} W"
+        problem = f"so many {server.id} do not fit a rack: it has {rack}, each takes {each}"
+        self.report("site.servers_per_rack", problem, wanted, allowed=f"at most {most}")
+
+    def attachments(self, case: Case) -> None:
+        """Report boxes of attachments that no rack can hold, and racks that are not for them."""
+        floor = self.floor
+        asked = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
+        taken = dict.fromkeys(floor.blocked, "blocked") | dict.fromkeys(floor.reserved, "reserved")
+        taken |= dict.fromkeys(asked, "network_racks")
+        for path, one in _attachments(case):
+            if one.rack_units is None:
+                continue
+            self.racks(f"{path}.racks", one.racks or (), taken)
+            if one.rack_units > floor.rack_units:
+                problem = f"no box of {one.name} fits a rack of {floor.rack_units} units"
+                self.report(f"{path}.rack_units", problem, plain(one.rack_units), allowed=f"at most {floor.rack_units}")
+            if floor.rack_power_w is None:
+                continue
+            most = f"{floor.rack_power_w:,.16g} W"
+            if one.power_w is None:
+                hint = "give it one, or leave out `site.floor.rack_power_w`"
+                self.report(f"{path}.power_w", f"missing, and a rack has {most}", hint=hint)
+            elif one.power_w > floor.rack_power_w:
+                problem = f"no box of {one.name} fits a rack: it has {most}"
+                self.report(
+                    f"{path}.power_w", problem, plain(one.power_w), allowed=f"at most {floor.rack_power_w:.16g}"
+                )
+
+    def boxes_have_places(self, case: Case) -> None:
+        """Report attachments for whose boxes there are too few racks."""
+        lodging, paths = Lodging(case), {one.name: path for path, one in _attachments(case)}
+        for node in lodging.nodes:
+            missing = lodging.missing.get(node.key, 0)
+            if not missing:
+                continue
+            racks, one = node.attachment.racks or lodging.free, node.attachment
+            power = f" and {one.power_w:,.16g} W" if self.floor.rack_power_w is not None else ""
+            many = f"{len(racks)} rack{'' if len(racks) == 1 else 's'}"
+            room = f"{self.floor.rack_units} units"
+            if self.floor.rack_power_w is not None:
+                room += f" and {self.floor.rack_power_w:,.16g} W"
+            problem = f"{one.boxes} boxes of {one.rack_units:g} units{power} do not fit {many} of {room}, "
+            problem += f"with what else stands there: {missing} without a place"
+            hint = "name more racks" if node.attachment.racks else "give the floor more racks"
+            self.report(f"{paths[one.name]}.boxes", problem, one.boxes, allowed=f"{one.boxes - missing}", hint=hint)
+
+
+def _attachments(case: Case) -> Iterator[tuple[str, Attachment]]:
+    """All attachments with their paths in the case file."""
+    for at, fabric in enumerate(case.fabrics):
+        for index, one in enumerate(fabric.attachments):
+            yield f"fabrics[{at}].attachments[{index}]", one
+
+
+def check_racks_need_floor(case: Case, file: str) -> list[Fault]:
+    """Return attachments that name racks where there is no floor."""
+    return [
+        fault(file, f"{path}.racks", "there is no floor with racks", list(one.racks), hint="add `site.floor`")
+        for path, one in _attachments(case)
+        if one.racks
+    ]

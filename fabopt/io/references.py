@@ -1,0 +1,244 @@
+"""Cross checks of a case against its catalog: every id names a product of the right kind, and sizes work out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from fabopt.errors import Fault, fault, nearest
+from fabopt.io.roles import check_roles
+from fabopt.io.workload import check_workload
+from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
+from fabopt.problem.demand import computing, stages_of
+from fabopt.schema.case import EFFECTIVE, Case, Fabric
+from fabopt.schema.catalog import KINDS, Catalog, Server
+from fabopt.schema.procurement import Procurement
+from fabopt.schema.topologies import refused
+from fabopt.units import mbps
+from fabopt.workload.prediction import cluster_cents
+
+_A_KIND = dict(
+    zip(KINDS, ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a server"), strict=True),
+)
+_TIERS = ("leaf", "spine", "core")
+# So many names are listed, more are counted.
+MOST_NAMED = 6
+
+
+def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
+    """Return everything in a case that does not work out with this catalog; empty if nothing."""
+    check = _Check(catalog, file)
+    check.id_of("servers", case.server, "server")
+    server = next((one for one in catalog.servers if one.id == case.server), None)
+    if server is not None:
+        check.built_in_nics(server)
+        check.sizes(case, server)
+        check.faults += check_roles(case, server, file)
+    if case.site.floor is not None:
+        # Imported here because most cases have no floor, and its geometry needs NumPy.
+        from fabopt.io.floor import check_floor
+
+        check.faults += check_floor(case, server, file)
+    elif any(one.racks for fabric in case.fabrics for one in fabric.attachments):
+        from fabopt.io.floor import check_racks_need_floor
+
+        check.faults += check_racks_need_floor(case, file)
+    for index, fabric in enumerate(case.fabrics):
+        check.fabric(fabric, f"fabrics[{index}]", case)
+        if server is not None:
+            check.own_rails(fabric, f"fabrics[{index}]", server)
+    check.procurement(case.procurement)
+    check.effective(case)
+    if server is not None and not check.faults:
+        check.faults += check_workload(case, server, file)
+    return check.faults
+
+
+def check_counted_servers(case: Case, catalog: Catalog, file: str) -> list[Fault]:
+    """Return what a server that counts (``include_servers``, or in the objective) does not say of itself, price books
+    applied.
+    """
+    server = next(one for one in catalog.servers if one.id == case.server)
+    if (
+        case.objective == EFFECTIVE
+        and cluster_cents(0, False, server, stages_of(case, server)[-1].servers or 0) is None
+    ):
+        return [fault(file, "objective", f"{server.id} has no price_usd, and GPUs that wait cost nothing then",
+                      EFFECTIVE, hint="give it one, in the catalog or a price book")]  # fmt: skip
+    if not case.include_servers:
+        return []
+    missing = [name for name in ("price_usd", "power_w") if getattr(server, name) is None]
+    return [
+        fault(file, "include_servers", f"{server.id} has no {name}", True, hint="give it one, or leave servers out")
+        for name in missing
+    ]
+
+
+def check_catalog(catalog: Catalog, file: str) -> list[Fault]:
+    """Return the built-in NICs of all servers that the catalog does not have."""
+    check = _Check(catalog, file)
+    for server in catalog.servers:
+        check.built_in_nics(server)
+    return check.faults
+
+
+class _Check:
+    def __init__(self, catalog: Catalog, file: str) -> None:
+        self.file = file
+        self.faults: list[Fault] = []
+        self.kind_of = {product.id: kind for kind in KINDS for product in getattr(catalog, kind)}
+        self.ids = {kind: [product.id for product in getattr(catalog, kind)] for kind in KINDS}
+        self.vendors = sorted({one.vendor for kind in KINDS for one in getattr(catalog, kind) if one.vendor})
+
+    def report(self, path: str, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
+        self.faults.append(fault(self.file, path, problem, *value, allowed=allowed, hint=hint))
+
+    def id_of(self, kind: str, id_: str, path: str) -> None:
+        """Report an id that is not a product of ``kind``."""
+        found = self.kind_of.get(id_)
+        if found == kind:
+            return
+        if found is not None:
+            self.report(path, f"this is {_A_KIND[found]}, not {_A_KIND[kind]}", id_, hint=self.near(id_, kind))
+        else:
+            self.report(path, f"the catalog has no such {_A_KIND[kind].split()[1]}", id_, hint=self.near(id_, kind))
+
+    def near(self, id_: str, kind: str) -> str:
+        close = nearest(id_, self.ids[kind])
+        if close:
+            return f"did you mean `{close}`?"
+        few = self.ids[kind]
+        if len(few) <= MOST_NAMED:
+            return f"it has {', '.join(few)}" if few else f"it has no {kind}"
+        return f"`fabopt catalog list {kind}` names its {len(few)}"
+
+    def built_in_nics(self, server: Server) -> None:
+        for index, nic in enumerate(server.nics):
+            self.id_of("nics", nic.id, f"servers.{server.id}.nics[{index}].id")
+
+    def sizes(self, case: Case, server: Server) -> None:
+        servers = 0
+        for path, count, gpus in _sizes(case):
+            if gpus is not None and (server.gpus == 0 or gpus % server.gpus):
+                self.report(f"{path}gpus", "not a whole number of servers", gpus, allowed=_multiples(gpus, server))
+                return
+            now = count if count is not None else (gpus or 0) // server.gpus
+            if now < servers:
+                key = "servers" if count is not None else "gpus"
+                self.report(f"{path}{key}", f"servers fall from {servers} to {now}; they may only grow")
+            servers = now
+
+    def fabric(self, fabric: Fabric, path: str, case: Case) -> None:
+        self.topologies(fabric, path, case)
+        if fabric.nics != "any":
+            self.ids_of("nics", fabric.nics, f"{path}.nics")
+        for tier in _TIERS:
+            ids = getattr(fabric.switches, tier)
+            if ids != "any":
+                self.ids_of("switches", ids, f"{path}.switches.{tier}")
+        if fabric.group_by == "rack" and case.site.servers_per_rack is None and case.site.floor is None:
+            self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
+
+    def effective(self, case: Case) -> None:
+        """A cost of GPUs that work takes a model that says how long they wait, and for which fabric."""
+        if case.objective != EFFECTIVE:
+            return
+        hint = "minimize capex_usd, tco_usd or power_w, or"
+        if case.workload is None or case.workload.model is None:
+            self.report("objective", "the case has no model to say how long GPUs wait", EFFECTIVE,
+                        hint=f"{hint} write workload: {{model: ...}}, see `fabopt models`")  # fmt: skip
+        if computing(case) is None:
+            self.report("objective", "the case has no fabric of role compute that GPUs wait for", EFFECTIVE,
+                        hint=f"{hint} add one")  # fmt: skip
+        for index, fabric in enumerate(case.fabrics):
+            if fabric.separation == "any":
+                self.report(f"fabrics[{index}].separation", "the ratio of the objective is not compared between "
+                            "separations", "any", allowed="physical, logical or shared", hint="say one")  # fmt: skip
+
+    def topologies(self, fabric: Fabric, path: str, case: Case) -> None:
+        """Report what a case asks for that its families cannot do."""
+        if "any" in fabric.topologies:
+            return
+        for index, topology in enumerate(fabric.topologies):
+            for feature in refused(case, fabric, topology):
+                key = f"{path}.{feature.key}" if feature.of_fabric else feature.key
+                fault = f"does not support {feature.words}, which `{key}` asks for"
+                self.report(f"{path}.topologies[{index}]", fault, topology)
+
+    def own_rails(self, fabric: Fabric, path: str, server: Server) -> None:
+        """Report what keeps a fabric from rails that are networks of their own, where it may have no other."""
+        only = set(fabric.topologies) == {"rail-only"}
+        if not only and (set(fabric.topologies) != {"clos"} or fabric.planes != "rails"):
+            return
+        key, name = ("topologies", "rail-only") if only else ("planes", "rails")
+        allowed = (1, 2) if only else (2, 3)
+        if not set(_listed(fabric.tiers)) & {"any", *allowed}:
+            words = " or ".join(str(one) for one in allowed)
+            self.report(f"{path}.tiers", f"`{key}: {name}` has {words} tiers", fabric.tiers, allowed=words)
+        counts = [one for one in _cards(fabric, server) if one >= FEWEST_RAILS]
+        if not counts:
+            rule = f"rails are at least {FEWEST_RAILS} NICs of a server, and {server.id} has fewer"
+            self.report(f"{path}.{key}", rule, name)
+            return
+        demand = Fraction(mbps(fabric.min_gbps_per_gpu or 0))
+        faults = [cannot_forward(server, one, demand) for one in counts]
+        if None not in faults:
+            hint = "the scale-up domain carries what crosses r rails, (r - 1)/r of a GPU's bandwidth"
+            self.report(f"{path}.{key}", f"rails cannot be kept apart: {faults[0]}", name, hint=hint)
+
+    def procurement(self, rules: Procurement) -> None:
+        """Report vendors and parts that the catalog does not have, and those that are both approved and forbidden."""
+        for key in ("approved_vendors", "forbidden_vendors"):
+            for index, vendor in enumerate(getattr(rules, key) or ()):
+                if vendor not in self.vendors:
+                    where = f"procurement.{key}[{index}]"
+                    self.report(where, "the catalog has no such vendor", vendor, hint=_near(vendor, self.vendors))
+        for key in ("approved_parts", "forbidden_parts"):
+            for index, part in enumerate(getattr(rules, key) or ()):
+                if part not in self.kind_of:
+                    where = f"procurement.{key}[{index}]"
+                    self.report(where, "the catalog has no such product", part, hint=_near(part, list(self.kind_of)))
+        for what in ("vendors", "parts"):
+            forbidden = set(getattr(rules, f"forbidden_{what}") or ())
+            for index, one in enumerate(getattr(rules, f"approved_{what}") or ()):
+                if one in forbidden:
+                    self.report(f"procurement.approved_{what}[{index}]", f"is in forbidden_{what} too", one)
+
+    def ids_of(self, kind: str, ids: Iterable[str], path: str) -> None:
+        for index, id_ in enumerate(ids):
+            self.id_of(kind, id_, f"{path}[{index}]")
+
+
+def _near(word: str, known: list[str]) -> str:
+    close = nearest(word, known)
+    if close:
+        return f"did you mean `{close}`?"
+    return f"it has {', '.join(known)}" if 0 < len(known) <= MOST_NAMED else f"it has {len(known)}"
+
+
+def _listed(tiers: object) -> tuple[object, ...]:
+    return tiers if isinstance(tiers, tuple) else (tiers,)
+
+
+def _cards(fabric: Fabric, server: Server) -> list[int]:
+    """How many cards a server may have for a fabric: its own, or as many as the case and the slots allow."""
+    own = sum(nic.count for nic in server.nics if nic.role == fabric.role)
+    counts = [own] if own else list(range(1, server.nic_slots + 1))
+    wanted = fabric.nics_per_server
+    return counts if wanted == "any" else [one for one in counts if one in _listed(wanted)]
+
+
+def _sizes(case: Case) -> Iterator[tuple[str, int | None, int | None]]:
+    """Yield (key path, servers, gpus) of each stage; one of the two is None."""
+    if case.stages is None:
+        yield "", case.servers, case.gpus
+    for index, stage in enumerate(case.stages or ()):
+        yield f"stages[{index}].", stage.servers, stage.gpus
+
+
+def _multiples(gpus: int, server: Server) -> str:
+    if server.gpus == 0:
+        return f"`servers` instead: {server.id} has no GPUs"
+    below = gpus - gpus % server.gpus
+    near = [str(one) for one in (below, below + server.gpus) if one > 0]
+    return f"a multiple of the {server.gpus} GPUs of {server.id}, such as {' or '.join(near)}"

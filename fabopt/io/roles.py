@@ -1,0 +1,111 @@
+"""Cross checks of roles: what fabrics beside the compute fabric ask for, with the server's cards and each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.errors import Fault, fault
+from fabopt.problem.out_of_band import COUNTED
+from fabopt.problem.separation import (
+    SHARERS,
+    WAYS,
+    cabled_twice,
+    combinations,
+    has_no_cards,
+    hindrances,
+    is_open,
+    reasons_against,
+)
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.catalog import Server
+
+
+def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
+    """Return what does not work out between a case's roles, its server and this version; empty if nothing."""
+    found = [*_built_in_once(case, server, file), *_cards_exist(case, server, file)]
+    for index, fabric in enumerate(case.fabrics):
+        where = f"fabrics[{index}]"
+        found += _separation(case, fabric, server, where, file)
+        found += _filled_in(fabric, where, file)
+        if fabric.role == "oob":
+            found += _out_of_band(case, fabric, server, where, file)
+    if not found and is_open(case) and not combinations(case, server):
+        found += _nothing_left(case, server, file)
+    return found
+
+
+def _built_in_once(case: Case, server: Server, file: str) -> Iterator[Fault]:
+    """Built-in cards are all cabled into one fabric, so another one of that role has none."""
+    for index, first, cards in cabled_twice(case, server):
+        role = case.fabrics[index].role
+        yield fault(
+            file,
+            f"fabrics[{index}].role",
+            f"{server.id} has {cards} built-in cards for {role}, and `{first}` cables all of "
+            f"them: {cards} + {cards} = {2 * cards} of {cards}",
+            role,
+            hint="give it another role, `separation: shared`, or several `planes` to one fabric",
+        )
+
+
+def _cards_exist(case: Case, server: Server, file: str) -> Iterator[Fault]:
+    """A fabric beside the compute fabric needs built-in cards, or a slot for some."""
+    for index, fabric in enumerate(case.fabrics):
+        if fabric.separation not in ("shared", "any") and has_no_cards(fabric, server):
+            yield fault(
+                file,
+                f"fabrics[{index}].role",
+                f"{server.id} has no built-in cards for {fabric.role} and no free slot (nic_slots is 0)",
+                fabric.role,
+                hint="add cards to the server's `nics`, or say `separation: shared`",
+            )
+
+
+def _separation(case: Case, fabric: Fabric, server: Server, where: str, file: str) -> Iterator[Fault]:
+    if fabric.carries:
+        yield fault(file, f"{where}.carries", "is filled in by fabopt", hint="say `separation: shared` in the other")
+    for number, attachment in enumerate(fabric.attachments):
+        if attachment.network is not None:
+            yield fault(file, f"{where}.attachments[{number}].network", "is filled in by fabopt", attachment.network)
+    if fabric.separation == "any":
+        if fabric.role not in SHARERS:
+            hint = f"leave it out; a fabric of role {' or '.join(SHARERS)} has a choice"
+            yield fault(file, f"{where}.separation", f"role {fabric.role} is physical", "any", hint=hint)
+        return
+    for one in hindrances(fabric, case, server, fabric.separation):
+        key = one.key if one.key.startswith("stages") else f"{where}.{one.key}"
+        yield fault(file, key, one.text, *(() if one.found is None else (one.found,)), hint=one.hint)
+
+
+def _nothing_left(case: Case, server: Server, file: str) -> Iterator[Fault]:
+    """Why no separation is left for fabrics that leave it to cost."""
+    for index, fabric in enumerate(case.fabrics):
+        if fabric.separation == "any":
+            against = {way: reasons_against(fabric, case, server, way) for way in WAYS}
+            text = "; ".join(f"{way}: {reasons[0]}" for way, reasons in against.items() if reasons)
+            left = [way for way, reasons in against.items() if not reasons]
+            taken = f"; {' or '.join(left)}: another fabric cables the same built-in cards" if left else ""
+            yield fault(file, f"fabrics[{index}].separation", f"nothing is left to choose: {text}{taken}", "any")
+
+
+def _filled_in(fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
+    for number, one in enumerate(fabric.attachments):
+        if one.adds and not (fabric.role == "oob" and one.name in COUNTED):
+            key = f"{where}.attachments[{number}].adds"
+            hint = "attachments are there from the first stage on"
+            yield fault(file, key, "is filled in by fabopt", list(one.adds), hint=hint)
+
+
+def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: str) -> Iterator[Fault]:
+    if all(one.role != "oob" for one in server.nics):
+        yield fault(
+            file,
+            f"{where}.role",
+            f"{server.id} does not say which port is that of its management controller",
+            "oob",
+            hint="add `{id: generic-bmc-1g, count: 1, role: oob}` to the server's `nics`",
+        )
+    for number, one in enumerate(fabric.attachments):
+        if one.name in COUNTED:
+            key = f"{where}.attachments[{number}].name"
+            yield fault(file, key, "is the name of what an out-of-band fabric counts by itself", one.name)

@@ -1,0 +1,201 @@
+"""YAML text to plain objects, strictly: the only place that parses YAML.
+
+Scalars follow YAML 1.2: ``no`` is text, ``405e9`` is a number, ``2026-01`` is text, ``010`` is text (not eight).
+Refused: keys given twice, tags, several documents, numbers that are not finite, and anything large or deep enough to
+be an attack.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    DocumentStartEvent,
+    Event,
+    MappingStartEvent,
+    NodeEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+)
+
+from fabopt.errors import Fault, InputError, fault
+from fabopt.io.faults import key_path, refuse
+
+MAX_DEPTH = 50
+MAX_NODES = 1_000_000
+MAX_ALIASED_NODES = 10_000
+MAX_DIGITS = 40
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
+_NUMBER_STARTS = frozenset("+-.0123456789")
+
+Path = tuple[str | int, ...]
+
+
+def parse_yaml(data: bytes, file: str) -> Any:
+    """Return the one document of a YAML file as dicts (text keys), lists and scalars; ``InputError`` otherwise."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError([fault(file, "", f"not UTF-8 text (line {line})")]) from None
+    if not text.strip():
+        raise InputError([fault(file, "", "the file is empty")])
+    try:
+        builder = _Builder(yaml.parse(text, Loader=_Loader), file)
+        document = builder.document()
+    except yaml.YAMLError as error:
+        raise InputError([_syntax_fault(error, text, file)]) from None
+    if builder.faults:
+        raise refuse(builder.faults)
+    return document
+
+
+def _syntax_fault(error: yaml.YAMLError, text: str, file: str) -> Fault:
+    mark = getattr(error, "problem_mark", None)
+    reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
+    context = getattr(error, "context", None)
+    if context:
+        reason = f"{reason}, {context}"
+    if mark is None:
+        return fault(file, "", f"not YAML: {reason}")
+    lines = text.splitlines()
+    line = lines[mark.line] if mark.line < len(lines) else ""
+    hint = "indent with spaces, not tabs" if line[: len(line) - len(line.lstrip())].count("\t") else ""
+    return fault(file, f"line {mark.line + 1}, column {mark.column + 1}", f"not YAML: {reason}", hint=hint)
+
+
+def _short(tag: str) -> str:
+    return tag.replace("tag:yaml.org,2002:", "!!")
+
+
+class _Builder:
+    """Builds objects from parser events, so that depth and size are known before anything is built."""
+
+    def __init__(self, events: Iterator[Event], file: str) -> None:
+        self.events = events
+        self.file = file
+        self.faults: list[Fault] = []
+        self.nodes = 0
+        self.aliased_nodes = 0
+        self.anchors: dict[str, tuple[Any, int]] = {}
+
+    def document(self) -> Any:
+        next(self.events)
+        if not isinstance(next(self.events), DocumentStartEvent):
+            raise InputError([fault(self.file, "", "the file has no content")])
+        content = self.node(next(self.events), ())
+        next(self.events)
+        if isinstance(next(self.events), DocumentStartEvent):
+            raise InputError([fault(self.file, "", "the file has several YAML documents", allowed="one")])
+        return content
+
+    def report(self, path: Path, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
+        self.faults.append(fault(self.file, key_path(path), problem, *value, allowed=allowed, hint=hint))
+
+    def node(self, event: Event, path: Path) -> Any:
+        if isinstance(event, AliasEvent):
+            return self.alias(event, path)
+        assert isinstance(event, NodeEvent)
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise InputError([fault(self.file, "", "the file has too many values", allowed=f"up to {MAX_NODES:,}")])
+        start = self.nodes
+        tag = getattr(event, "tag", None)
+        if tag is not None:
+            self.report(path, "a YAML tag is not allowed", _short(tag))
+        value = self.content(event, path)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = value, self.nodes - start + 1
+        return value
+
+    def content(self, event: Event, path: Path) -> Any:
+        if isinstance(event, ScalarEvent):
+            return self.scalar(event, path)
+        if len(path) >= MAX_DEPTH:
+            raise InputError([fault(self.file, "", "nested too deeply", allowed=f"{MAX_DEPTH} levels")])
+        return self.mapping(path) if isinstance(event, MappingStartEvent) else self.sequence(path)
+
+    def alias(self, event: AliasEvent, path: Path) -> Any:
+        if event.anchor not in self.anchors:
+            self.report(path, "this alias has no anchor above it", f"*{event.anchor}")
+            return None
+        value, size = self.anchors[event.anchor]
+        self.aliased_nodes += size
+        self.nodes += size
+        if self.aliased_nodes > MAX_ALIASED_NODES:
+            allowed = f"{MAX_ALIASED_NODES:,} repeated values in all"
+            raise InputError([fault(self.file, key_path(path), "the aliases repeat too much", allowed=allowed)])
+        return value
+
+    def sequence(self, path: Path) -> list[Any]:
+        items: list[Any] = []
+        for event in self.events:
+            if isinstance(event, CollectionEndEvent):
+                break
+            items.append(self.node(event, (*path, len(items))))
+        return items
+
+    def mapping(self, path: Path) -> dict[str, Any]:
+        content: dict[str, Any] = {}
+        seen: set[str | float] = set()
+        for event in self.events:
+            if isinstance(event, CollectionEndEvent):
+                break
+            key = self.key(event, path)
+            value = self.node(next(self.events), (*path, key))
+            same = float(key) if _FLOAT.fullmatch(key) else key
+            if same in seen:
+                self.report((*path, key), "the key is given twice")
+            seen.add(same)
+            content[key] = value
+        return content
+
+    def key(self, event: Event, path: Path) -> str:
+        if isinstance(event, ScalarEvent):
+            if event.tag is not None:
+                self.report((*path, event.value), "a YAML tag is not allowed", _short(event.tag))
+            if event.value == "<<" and event.implicit[0]:
+                self.report((*path, "<<"), "merge keys are not supported", hint="repeat the keys")
+            return str(event.value)
+        self.report(path, "a key must be a word, not a list, a mapping or an alias")
+        if isinstance(event, MappingStartEvent | SequenceStartEvent):
+            self.content(event, (*path, "?"))
+        return f"? {self.nodes}"
+
+    def scalar(self, event: ScalarEvent, path: Path) -> Any:
+        text: str = event.value
+        if not event.implicit[0]:
+            if _UNPRINTABLE.search(text):
+                self.report(path, "the text has a control character", text)
+                return ""
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if text[0] in _NUMBER_STARTS:
+            return self.number(text, path)
+        return text
+
+    def number(self, text: str, path: Path) -> int | float | str:
+        """Return the number a plain scalar denotes; the text itself if it is none."""
+        if _INTEGER.fullmatch(text):
+            if len(text) <= MAX_DIGITS:
+                return int(text)
+            self.report(path, "the number has too many digits", text, allowed=f"up to {MAX_DIGITS}")
+            return 0
+        value = float(text) if _FLOAT.fullmatch(text) else None
+        if _NOT_FINITE.fullmatch(text) or (value is not None and not math.isfinite(value)):
+            self.report(path, "the number is not finite", text)
+            return 0
+        return text if value is None else value

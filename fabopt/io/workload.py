@@ -1,0 +1,72 @@
+"""Models of workloads: the file that a case names, and whether its plan fits the cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.io.faults import refuse, validated
+from fabopt.io.files import read_bytes, shown
+from fabopt.io.library import by_name, is_path, names
+from fabopt.io.text import parse_yaml
+from fabopt.problem.demand import stages_of
+from fabopt.schema.case import EFFECTIVE, Case
+from fabopt.schema.catalog import Server
+from fabopt.schema.model import Model
+from fabopt.workload.checks import wrongs_of
+
+_WHERE = "workload.model"
+
+
+def read_model(text: str, base: Path, file: str = "model", where: str = "") -> Model:
+    """Return a model by its name in the library, or by a path relative to ``base``; ``InputError`` lists all faults."""
+    path = base / text if is_path(text) else by_name("models", text)
+    if path is None:
+        close, known = nearest(text, names("models")), ", ".join(names("models"))
+        hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"
+        raise InputError([fault(file, where, "unknown model", text, allowed=known, hint=hint)])
+    if not path.is_file():
+        raise InputError([fault(file, where, "there is no such model file", text, hint=f"looked for {shown(path)}")])
+    return _parsed(path)
+
+
+def _parsed(path: Path) -> Model:
+    content, faults = parse_yaml(read_bytes(path), shown(path)), list[Fault]()
+    if isinstance(content, dict):
+        content = {"name": path.stem, **content}
+    model = validated(Model, content, shown(path), faults)
+    if model is None:
+        raise refuse(faults)
+    return model
+
+
+def with_model(case: Case, base: Path, file: str) -> Case:
+    """The case with its model in the place of the model's name; ``InputError`` if that cannot be read."""
+    case = with_open_limit(case)
+    if case.workload is None or not isinstance(case.workload.model, str):
+        return case
+    model = read_model(case.workload.model, base, file, _WHERE)
+    return case.model_copy(update={"workload": case.workload.model_copy(update={"model": model})})
+
+
+def with_open_limit(case: Case) -> Case:
+    """The case with no limit on exposed communication where a ratio decides, unless the case says one."""
+    wanted = case.workload
+    if case.objective != EFFECTIVE or wanted is None or wanted.model is None:
+        return case
+    if "max_exposed_communication" in wanted.model_fields_set:
+        return case
+    return case.model_copy(update={"workload": wanted.model_copy(update={"max_exposed_communication": 1})})
+
+
+def check_workload(case: Case, server: Server, file: str) -> list[Fault]:
+    """Return everything that keeps the case's model from running on its last stage's GPUs."""
+    wanted = case.workload
+    if wanted is None or not isinstance(wanted.model, Model):
+        return []
+    gpus = (stages_of(case, server)[-1].servers or 0) * server.gpus
+    wrongs = wrongs_of(wanted, wanted.model, server, gpus)
+    return [
+        fault(file, f"workload.{one.path}", one.problem, one.value, allowed=one.allowed, hint=one.hint)
+        for one in wrongs
+    ]

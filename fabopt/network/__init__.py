@@ -1,0 +1,1 @@
+"""Who is linked to whom, as arrays and graphs."""

@@ -1,0 +1,59 @@
+"""Servers that a loss cuts off: those outside the largest part of a network that stays joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.network.graph.distances import components
+from fabopt.network.graph.network import Ints, Network
+from fabopt.network.graph.symmetry import Kinds
+
+NOWHERE = -1
+
+
+def cut_off(part: Ints, at: Ints) -> int:
+    """``part``: of every switch, ``NOWHERE`` of one that is lost; ``at``: switches of every server.
+
+    Shape of ``at``: (servers, ports), ``NOWHERE`` for a port that is lost.
+    """
+    reached = np.sort(np.where(at >= 0, part[at], NOWHERE), axis=1)
+    first = np.concatenate([np.ones((len(at), 1), dtype=np.bool_), reached[:, 1:] != reached[:, :-1]], axis=1)
+    counts = np.bincount(reached[first & (reached >= 0)])
+    return len(at) - int(counts.max(initial=0))
+
+
+def cut_off_by_switch(network: Network, kinds: Kinds, at: Ints, some: Ints | None = None) -> int:
+    """The most that the loss of one switch, of all or of some, cuts off."""
+    tried = np.arange(network.switches) if some is None else some
+    if all(_is_joined(_without_switch(network, one)) for one in np.intersect1d(kinds.switches, tried).tolist()):
+        alone = at[(at == at[:, :1]).all(axis=1), 0]
+        return int(np.bincount(alone, minlength=network.switches)[tried].max(initial=0))
+    return max(cut_off(_without_switch(network, one), at) for one in tried.tolist())
+
+
+def cut_off_by_link(network: Network, kinds: Kinds, at: Ints, mbps: int | Ints) -> int:
+    """The most that the loss of one link of so much, in all rows or in each, cuts off."""
+    if all(_is_joined(part) for part in _without_links(network, kinds.rows, mbps)):
+        return 0
+    return max(cut_off(part, at) for part in _without_links(network, np.arange(len(network.a)), mbps))
+
+
+def _without_switch(network: Network, switch: int) -> Ints:
+    part = components(network.without(np.flatnonzero((network.a == switch) | (network.b == switch))))
+    part[switch] = NOWHERE
+    return part
+
+
+def _without_links(network: Network, rows: Ints, mbps: int | Ints) -> Iterator[Ints]:
+    alone = network.mbps <= mbps
+    for row in rows.tolist():
+        if alone[row]:
+            yield components(network.without(np.array([row])))
+
+
+def _is_joined(part: Ints) -> bool:
+    found: NDArray[np.int64] = np.unique(part[part >= 0])
+    return len(found) <= 1

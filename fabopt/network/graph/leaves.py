@@ -1,0 +1,66 @@
+"""Leaves of a Clos by classes, and what depends on how far apart they are: path lengths, the heaviest matching.
+
+Symmetries of a Clos exchange the leaves of a class. Between two leaves of one pod lies a path of two links, between
+those of two pods one of four. See docs/bandwidth.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.network.graph.matching import heaviest_transport
+
+LINKS_IN_POD = 2
+LINKS_BETWEEN_PODS = 4
+
+
+class LeafClass(NamedTuple):
+    """Equal leaves of one plane: ``leaves`` in each of ``pods`` pods of a kind, with ``hosts`` server ports each."""
+
+    kind: int
+    pods: int
+    leaves: int
+    hosts: int
+
+    @property
+    def in_all(self) -> int:
+        """All leaves of the class."""
+        return self.pods * self.leaves
+
+
+def matched_links(classes: Sequence[LeafClass]) -> int:
+    """Sum of path length (links) x min(hosts) over the heaviest matching of leaves with leaves; exact.
+
+    Source: Namyar et al., "A throughput-centric view of the performance of datacenter topologies", SIGCOMM 2021.
+    """
+    present = [one for one in classes if one.in_all and one.hosts]
+    if not present:
+        return 0
+    weights = [[_apart(one, other) * min(one.hosts, other.hosts) for other in present] for one in present]
+    return heaviest_transport(np.array(weights, dtype=np.int64), [one.in_all for one in present])
+
+
+def _apart(one: LeafClass, other: LeafClass) -> int:
+    """Links between a leaf and the furthest one of a class; 0 where a leaf has only itself to be matched with."""
+    if one.kind != other.kind or one.pods > 1:
+        return LINKS_BETWEEN_PODS
+    return LINKS_IN_POD if one is not other or one.leaves > 1 else 0
+
+
+def mean_switches(classes: Sequence[LeafClass]) -> Fraction:
+    """Switches on the shortest path, on average over all ordered pairs of server ports; 1 for fewer than two ports."""
+    ports = sum(one.in_all * one.hosts for one in classes)
+    if ports < 2:
+        return Fraction(1)
+    on_leaf = sum(one.in_all * one.hosts**2 for one in classes)
+    of_pod: dict[int, int] = {}
+    for one in classes:
+        of_pod[one.kind] = of_pod.get(one.kind, 0) + one.leaves * one.hosts
+    pods = {one.kind: one.pods for one in classes}
+    in_pod = sum(pods[kind] * hosts**2 for kind, hosts in of_pod.items())
+    switches = (on_leaf - ports) + 3 * (in_pod - on_leaf) + 5 * (ports**2 - in_pod)
+    return Fraction(switches, ports * (ports - 1))

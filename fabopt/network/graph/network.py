@@ -1,0 +1,156 @@
+"""The graph of a network: switches, links between them, endpoints on them.
+
+Everything that is judged on an explicit graph is judged on this, whichever family it is of and however it was made:
+from the wiring of a design, or by a generator (``fabopt.network.graph.generators``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+# A path over one link between groups is l-g-l at most, 1 + 3 + 1; over two of them it is longer, however short.
+GLOBAL_LENGTH = 3
+LONGEST = np.iinfo(np.int64).max
+
+
+class Arcs(NamedTuple):
+    """Links as arcs, one each way, by tail. ``tails``: switches with arcs; ``first``: the first arc of each."""
+
+    tail: Ints
+    head: Ints
+    mbps: Ints
+    length: Ints
+    tails: Ints
+    first: Ints
+
+    @property
+    def size(self) -> int:
+        """How many."""
+        return len(self.tail)
+
+
+class Twins(NamedTuple):
+    """Classes of switches with as many endpoints and equal links to the same switches: symmetries exchange them.
+
+    place    class of every switch of ``Network.with_hosts``
+    first    a switch of every class; other: another one, or the same if there is none
+    size     how many switches
+    """
+
+    place: Ints
+    first: Ints
+    other: Ints
+    size: Ints
+
+    @property
+    def classes(self) -> int:
+        """How many."""
+        return len(self.first)
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Switches 0 .. n-1. All links of two switches are one row.
+
+    a, b       the switches, a < b; shape (rows,)
+    mbps       capacity of the row's links together, each way
+    hosts      endpoints (ports of servers) on every switch; shape (switches,)
+    port_mbps  speed of the link of an endpoint
+    length     what minimal routing counts a row's links as: 1, but for the links between groups of a dragonfly, which
+               it takes one of; shape (rows,)
+    """
+
+    a: Ints
+    b: Ints
+    mbps: Ints
+    hosts: Ints
+    port_mbps: int
+    length: Ints
+
+    @property
+    def switches(self) -> int:
+        """How many."""
+        return len(self.hosts)
+
+    @property
+    def endpoints(self) -> int:
+        """Endpoints of all switches."""
+        return int(self.hosts.sum())
+
+    @property
+    def capacity(self) -> int:
+        """Mb/s of all links one way."""
+        return int(self.mbps.sum())
+
+    @cached_property
+    def with_hosts(self) -> Ints:
+        """The switches that have endpoints."""
+        return np.flatnonzero(self.hosts)
+
+    @cached_property
+    def arcs(self) -> Arcs:
+        """All links as arcs."""
+        tail, head = np.concatenate([self.a, self.b]), np.concatenate([self.b, self.a])
+        order = np.lexsort((head, tail))
+        tails, first = np.unique(tail[order], return_index=True)
+        mbps, length = np.tile(self.mbps, 2)[order], np.tile(self.length, 2)[order]
+        return Arcs(tail[order], head[order], mbps, length, tails, first)
+
+    @cached_property
+    def twins(self) -> Twins:
+        """The switches with endpoints by classes."""
+        arcs, at = self.arcs, self.with_hosts
+        ends = np.searchsorted(arcs.tail, np.stack([at, at + 1]))
+        known: dict[tuple[int, bytes], int] = {}
+        place = [
+            known.setdefault((hosts, _links_of(arcs, start, end)), len(known))
+            for hosts, start, end in zip(self.hosts[at].tolist(), *ends.tolist(), strict=True)
+        ]
+        by_class = np.argsort(place, kind="stable")
+        size = np.bincount(place, minlength=len(known))
+        start = np.cumsum(size) - size
+        return Twins(np.array(place), at[by_class[start]], at[by_class[start + np.minimum(1, size - 1)]], size)
+
+    def without(self, rows: Ints) -> Network:
+        """The network without some rows of links."""
+        kept = np.setdiff1d(np.arange(len(self.a)), rows)
+        return self._of_rows(kept, self.mbps[kept])
+
+    def _of_rows(self, kept: Ints, mbps: Ints) -> Network:
+        return Network(self.a[kept], self.b[kept], mbps, self.hosts, self.port_mbps, self.length[kept])
+
+
+def _links_of(arcs: Arcs, start: int, end: int) -> bytes:
+    """A switch's links as something to compare."""
+    return np.stack([arcs.head[start:end], arcs.mbps[start:end], arcs.length[start:end]]).tobytes()
+
+
+def network_of(
+    a: ArrayLike, b: ArrayLike, mbps: ArrayLike, hosts: ArrayLike, port_mbps: int, length: ArrayLike = 1
+) -> Network:
+    """A network of links in any order, several of two switches allowed; they are as long as the shortest of them.
+
+    Raises ``ValueError`` for links that lead nowhere, or from a switch to itself.
+    """
+    one, other, speed, long = (
+        each.ravel() for each in np.broadcast_arrays(*(np.asarray(one, dtype=np.int64) for one in (a, b, mbps, length)))
+    )
+    at = np.asarray(hosts, dtype=np.int64)
+    ends = np.concatenate([one.ravel(), other.ravel()])
+    if len(ends) and not 0 <= ends.min() <= ends.max() < len(at):
+        raise ValueError("a link leads to a switch that is not there")
+    if (one == other).any():
+        raise ValueError("a link leads from a switch to itself")
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    pair, place = np.unique(low * len(at) + high, return_inverse=True)
+    merged, shortest = np.zeros(len(pair), dtype=np.int64), np.full(len(pair), LONGEST)
+    np.add.at(merged, place.ravel(), speed)
+    np.minimum.at(shortest, place.ravel(), long)
+    return Network(pair // max(1, len(at)), pair % max(1, len(at)), merged, at, port_mbps, shortest)

@@ -1,0 +1,188 @@
+"""What any set of failures leaves of one fabric: bandwidth per GPU of the worst-hit server, and who is cut off.
+
+The figures are those of one failure (docs/bandwidth.md), of whatever fails together: what the leaves of a server still
+send upwards, and their pods' spines on; where switches are joined to each other, what all pairs of them can have, or
+the leaves of one half to those of the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.network.graph.cut_off import NOWHERE, cut_off
+from fabopt.network.graph.distances import components
+from fabopt.network.graph.halves import half_rate
+from fabopt.network.graph.network import Floats, Ints, Network, network_of
+from fabopt.network.graph.pair_flow import rate_of
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """One fabric, port by port. Speeds in Mb/s.
+
+    tier        of every switch: 0 leaf, 1 spine, 2 core; network: which of those that share no switch it is in
+    pod         of every leaf and spine, over all networks; plane: as the design file counts them, from 0
+    a, b        switches of every link between switches, the end nearer to servers first; mbps and length of it
+    at          switch of every port of every server, shape (servers, ports); card: of these ports
+    port_mbps   speed of a server's port; card_mbps: what a card moves at most; gpus: that share a server
+    below_leaf  what the endpoints of the busiest leaf send; below_spine: the busiest spine's links from leaves carry
+    carried     what the bisection of a whole network carries of a port's speed; ports: most of a switch
+    direct      whether switches of a tier are joined to each other; apart: whether rails never meet
+    most_mbps   what crosses a server's scale-up domain for a GPU, where rails never meet
+    """
+
+    tier: Ints
+    network: Ints
+    pod: Ints
+    plane: Ints
+    a: Ints
+    b: Ints
+    mbps: Ints
+    length: Ints
+    at: Ints
+    card: Ints
+    port_mbps: int
+    card_mbps: float
+    gpus: int
+    below_leaf: int
+    below_spine: int
+    carried: float
+    ports: int
+    direct: bool
+    apart: bool
+    most_mbps: float
+
+    @property
+    def switches(self) -> int:
+        """How many."""
+        return len(self.tier)
+
+    @cached_property
+    def whole(self) -> Floats:
+        """Share of every leaf without failures."""
+        return np.full(self.switches, self.carried) if self.direct else self._of_tiers(nothing(self))
+
+    def after(self, lost: Lost) -> Left:
+        """What is left after some losses."""
+        alive = ~lost.ports & ~lost.switches[self.at]
+        shares = self.whole
+        if lost.switches.any() or lost.links.any():
+            shares = self._of_networks(lost) if self.direct else self._of_tiers(lost)
+        rate = self._rate(alive, np.where(alive, shares[self.at], np.inf))
+        part = np.where(lost.switches, NOWHERE, self._parts(lost))
+        return Left(float(rate.min(initial=np.inf)), cut_off(part, np.where(alive, self.at, NOWHERE)))
+
+    def _rate(self, alive: Mask, shares: Floats) -> Floats:
+        """Mb/s per GPU of every server, whose ports' boundaries carry such shares; a lost port's is infinite.
+
+        All ports of a server in a network send alike, where rails meet, in all networks.
+        """
+        total = np.zeros(len(alive))
+        groups = self.network[self.at[0]] if self.apart else np.zeros_like(self.card)
+        lowest = {one: shares[:, groups == one].min(axis=1) for one in np.unique(groups).tolist()}
+        for card in np.unique(self.card).tolist():
+            mine = np.flatnonzero(self.card == card)
+            count = alive[:, mine].sum(axis=1)
+            carried = sum(np.where(alive[:, at], lowest[int(groups[at])], 0) for at in mine.tolist())
+            total += np.minimum(count * self.port_mbps, self.card_mbps) * carried / np.maximum(1, count)
+        return np.minimum(total / self.gpus, self.most_mbps)
+
+    def _parts(self, lost: Lost) -> Ints:
+        kept = self._kept(lost)
+        hosts = np.zeros(self.switches, dtype=np.int64)
+        return components(network_of(self.a[kept], self.b[kept], self.mbps[kept], hosts, self.port_mbps))
+
+    def _kept(self, lost: Lost) -> Mask:
+        return np.asarray(~lost.links & ~lost.switches[self.a] & ~lost.switches[self.b])
+
+    # -- what boundaries carry ----------------------------------------------------------------------------------
+
+    def _of_tiers(self, lost: Lost) -> Floats:
+        """A leaf's uplinks over its endpoints, x what the spines of its pod send on of what comes up."""
+        kept = self._kept(lost)
+        up = np.bincount(self.a[kept], weights=self.mbps[kept], minlength=self.switches)
+        leaf, spine = self.tier == 0, (self.tier == 1) & ~lost.switches
+        if not (self.tier == 1).any():
+            return np.ones(self.switches)
+        shares = np.where(leaf, np.minimum(1, up / self.below_leaf), 0)
+        if not (self.tier == 2).any():
+            return shares
+        sent = np.minimum(1, up / self.below_spine)
+        pods = int(self.pod.max()) + 1
+        number = np.bincount(self.pod[spine], minlength=pods)
+        mean = np.bincount(self.pod[spine], weights=sent[spine], minlength=pods) / np.maximum(1, number)
+        return np.where(leaf, shares * mean[self.pod], 0)
+
+    def _of_networks(self, lost: Lost) -> Floats:
+        shares = self.whole.copy()
+        for network in np.union1d(self.network[lost.switches], self.network[self.a[lost.links]]).tolist():
+            shares[self.network == network] = 0
+            self._of_network(lost, network, shares)
+        return shares
+
+    def _of_network(self, lost: Lost, network: int, shares: Floats) -> None:
+        """Set what the largest part carries that stays joined; the others carry nothing."""
+        whole, switches = self._graph(network)
+        mine = self.network[self.a] == network
+        left = replace(whole, mbps=whole.mbps - self._gone(lost, mine, whole, switches))
+        rows = np.flatnonzero(lost.switches[switches[whole.a]] | lost.switches[switches[whole.b]] | (left.mbps == 0))
+        part = np.where(lost.switches[switches], NOWHERE, components(left.without(rows)))
+        ports = np.bincount(self.at.ravel(), minlength=self.switches)[switches]
+        known = part >= 0
+        if not known.any():
+            return
+        largest = int(np.bincount(part[known], weights=ports[known] + 1 / (2 * len(part))).argmax())
+        members = np.flatnonzero(part == largest)
+        shares[switches[members]] = min(self.carried, self._port_rate(whole, left, members, rows) / self.port_mbps)
+
+    def _port_rate(self, whole: Network, left: Network, members: Ints, gone: Ints) -> float:
+        """Mb/s of a port across any cut into halves of what is joined; ``gone``: rows without links."""
+        if whole.hosts.all():
+            return rate_of(whole, left, members) * len(members) / (2 * self.ports)
+        hosts = np.where(np.isin(np.arange(whole.switches), members), whole.hosts, 0)
+        return half_rate(replace(left.without(gone), hosts=hosts)) / self.ports
+
+    def _graph(self, network: int) -> tuple[Network, Ints]:
+        """One network with an endpoint on each leaf, and which switch each of its switches is."""
+        switches = np.flatnonzero(self.network == network)
+        mine = self.network[self.a] == network
+        a, b = (np.searchsorted(switches, end[mine]) for end in (self.a, self.b))
+        hosts = (self.tier[switches] == 0).astype(np.int64)
+        return network_of(a, b, self.mbps[mine], hosts, self.port_mbps, self.length[mine]), switches
+
+    def _gone(self, lost: Lost, mine: Mask, whole: Network, switches: Ints) -> Ints:
+        """Capacity of every row of a network that is gone with links of it."""
+        rows = np.flatnonzero(mine & lost.links)
+        ends = np.searchsorted(switches, np.stack([self.a[rows], self.b[rows]]))
+        code = ends.min(axis=0) * whole.switches + ends.max(axis=0)
+        place = np.searchsorted(whole.a * whole.switches + whole.b, code)
+        gone = np.zeros(len(whole.a), dtype=np.int64)
+        np.add.at(gone, place, self.mbps[rows])
+        return gone
+
+
+class Lost(NamedTuple):
+    """What fails: masks of switches, of links between switches, and of servers' ports."""
+
+    switches: Mask
+    links: Mask
+    ports: Mask
+
+
+class Left(NamedTuple):
+    """Mb/s per GPU of the worst-hit server, and servers outside the largest part that stays joined."""
+
+    mbps: float
+    cut_off: int
+
+
+def nothing(plant: Plant) -> Lost:
+    """No failure."""
+    return Lost(*(np.zeros(shape, dtype=np.bool_) for shape in (plant.switches, len(plant.a), plant.at.shape)))

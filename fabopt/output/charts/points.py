@@ -1,0 +1,138 @@
+"""What of a front is drawn: which quantities are its axes, and every point with its place and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fabopt.output.charts.figures import BUDGET_KEY, Quantity, setting_of, value_of
+from fabopt.output.words import money, plain, printable
+from fabopt.schema.design import FabricDesign, Number
+from fabopt.schema.front import Front, FrontPoint
+
+# More points of a front than this are no easier to see, and make pages of many megabytes.
+MOST_SHOWN = 500
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The quantities along and up; ``third`` is shown by size. ``x_is_key``: a key of the case, not a figure."""
+
+    x: Quantity
+    y: Quantity
+    third: Quantity | None
+    x_is_key: bool
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point of a front. ``number`` from 1; ``y`` is None where there is no design, ``x`` where it has no place."""
+
+    number: int
+    point: FrontPoint
+    x: Number | str | None
+    y: Number | None
+    third: Number | None
+    label: str
+    words: str
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it has a place in the chart."""
+        return self.x is not None and self.y is not None
+
+
+def axes_of(front: Front) -> Axes:
+    """Return what is drawn against what.
+
+    A front: what is minimized along, the other one up. A sweep: its (first) key along, and up the first objective of
+    the file; over budgets what is maximized under them, because what is spent is then told apart anyway.
+    """
+    metrics = [one.metric for one in front.objectives]
+    if front.kind == "pareto" and len(metrics) > 1:
+        senses = [one.sense for one in front.objectives]
+        if senses[:2] == ["maximize", "minimize"]:
+            metrics[:2] = metrics[1], metrics[0]
+        third = Quantity(metrics[2]) if len(metrics) > 2 else None
+        return Axes(Quantity(metrics[0]), Quantity(metrics[1]), third, x_is_key=False)
+    key = front.keys[0] if front.keys else BUDGET_KEY
+    return Axes(Quantity(key), Quantity(_best_in(front)), None, x_is_key=True)
+
+
+def _best_in(front: Front) -> str:
+    """Return the metric that the points of a sweep are best in."""
+    if BUDGET_KEY in front.keys:
+        for one in front.objectives:
+            if one.sense == "maximize":
+                return one.metric
+    if front.objectives:
+        return front.objectives[0].metric
+    return front.points[0].objective.metric if front.points else "capex_usd"
+
+
+def dots_of(front: Front, axes: Axes) -> list[Dot]:
+    """Return the points that are shown, those without a design too, in order."""
+    return [_dot(front, axes, number, point) for number, point in shown_points(front)]
+
+
+def shown_points(front: Front) -> list[tuple[int, FrontPoint]]:
+    """Return points with their numbers from 1: all, or of a very long front the knee and some, evenly spread."""
+    numbered = list(enumerate(front.points, start=1))
+    if front.kind != "pareto" or len(numbered) <= MOST_SHOWN:
+        return numbered
+    told = {(len(numbered) - 1) * step // (MOST_SHOWN - 1) for step in range(MOST_SHOWN)}
+    return [(number, point) for number, point in numbered if number - 1 in told or point.knee]
+
+
+def _dot(front: Front, axes: Axes, number: int, point: FrontPoint) -> Dot:
+    x = setting_of(point, axes.x.name) if axes.x_is_key else value_of(point, axes.x.name)
+    y = value_of(point, axes.y.name) if point.fabrics or point.values else None
+    third = value_of(point, axes.third.name) if axes.third is not None else None
+    words = "; ".join(_facts(front, axes, number, point))
+    return Dot(number, point, x, y, third, point_label(point), printable(words))
+
+
+def _facts(front: Front, axes: Axes, number: int, point: FrontPoint) -> Iterator[str]:
+    yield f"point {number}"
+    for key in front.keys:
+        setting = setting_of(point, key)
+        if setting is not None:
+            quantity = Quantity(key)
+            yield f"{quantity.title} {quantity.words(setting)}"
+    label = point_label(point)
+    yield label or why_not(point)
+    if label:
+        shown = (axes.y, axes.third) if axes.x_is_key else (axes.x, axes.y, axes.third)
+        yield from (_figure(point, one) for one in shown if one is not None)
+        if axes.x_is_key and axes.y.name != "capex_usd" and point.totals is not None:
+            yield _figure(point, Quantity("capex_usd"))
+    if point.marginal is not None:
+        yield f"{money(point.marginal)} for one more"
+    if point.knee:
+        yield "knee"
+
+
+def _figure(point: FrontPoint, quantity: Quantity) -> str:
+    value = value_of(point, quantity.name)
+    return f"{quantity.title} {'not known' if value is None else quantity.words(value)}"
+
+
+def point_label(point: FrontPoint) -> str:
+    """Name a design in three words: topology, leaf, ratio; empty where there is none."""
+    if not point.fabrics:
+        return ""
+    first, *others = (_fabric_label(fabric) for fabric in point.fabrics)
+    return f"{first} (+{len(others)} fabric{'s' if len(others) > 1 else ''})" if others else first
+
+
+def _fabric_label(fabric: FabricDesign) -> str:
+    leaf = next((tier.id for tier in fabric.tiers if tier.role == "leaf"), "")
+    ratio = fabric.oversubscription.get("leaf")
+    return ", ".join(part for part in (fabric.topology, leaf, "" if ratio is None else f"{plain(ratio)}:1") if part)
+
+
+def why_not(point: FrontPoint) -> str:
+    """Say why there is no design at a point."""
+    state = {"infeasible": "no design (proven)", "unknown": "no design found"}.get(point.status, point.status)
+    limits = ", ".join(conflict.limit for conflict in point.conflicts)
+    return f"{state}: {limits}" if limits else state

@@ -1,0 +1,57 @@
+"""The bill of materials as rows, CSV and JSON; ``fabopt.output.export.workbook`` writes the spreadsheet.
+
+Text that a spreadsheet would take for a formula is marked as text, so that a catalog cannot make a buyer's
+spreadsheet compute anything.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import PurePath
+from typing import Any
+
+from fabopt.errors import InputError, fault
+from fabopt.output.export.spreadsheet import safe
+from fabopt.schema.design import BomRow, Design
+
+ENDINGS = (".csv", ".xlsx", ".json")
+
+
+def bill_format(target: str) -> str:
+    """Return the ending that says in which format to write a bill to ``target``; standard output (``-``) is CSV."""
+    ending = ".csv" if target == "-" else PurePath(target).suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError(
+            [fault(target, "", "a bill of materials is not written like this", allowed=", ".join(ENDINGS))]
+        )
+    return ending
+
+
+def bill_bytes(design: Design, ending: str) -> bytes:
+    """Return the bill of materials in the format of ``ending``, the same bytes for the same design."""
+    if ending == ".xlsx":
+        from fabopt.output.export.workbook import workbook_bytes
+
+        return workbook_bytes(design)
+    return _csv(design) if ending == ".csv" else _json(design)
+
+
+def bill_rows(design: Design) -> list[dict[str, Any]]:
+    """Return the bill's rows with the columns of ``BomRow``, in its order."""
+    return [row.model_dump() for row in design.bom]
+
+
+def _csv(design: Design) -> bytes:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(BomRow.model_fields), lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({key: safe(value) for key, value in row.items()} for row in bill_rows(design))
+    return stream.getvalue().encode()
+
+
+def _json(design: Design) -> bytes:
+    case = {"name": design.case.name, "sha256": design.case.sha256}
+    content = {"case": case, "status": design.status, "rows": bill_rows(design)}
+    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,301 @@
+"""What is laid, and where: the cable schedule, and the lists that are drawn from it.
+
+A *leg* is what runs between two connectors: a splitter has one for each of its far ends, every other wire has one. The
+schedule has one row a leg; all quantities count wires, as the bill does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from string import digits
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.floor.plan import row_of_letters
+from fabopt.output.export.ends import (
+    HOSTS,
+    device_columns,
+    joined,
+    link_ends,
+    networks_of,
+    part_numbers,
+    part_texts,
+    spread,
+    taken,
+)
+from fabopt.output.export.folded import folded_places
+from fabopt.output.export.formats import Options
+from fabopt.output.export.sheets import write_csv, write_workbook
+from fabopt.schema.design import Design
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage, frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Bools = NDArray[np.bool_]
+
+SCHEDULE_COLUMNS = (
+    *("cable", "leg", "fabric", "kind", "part", "part_number", "description", "medium", "length_m", "run_m", "bundle"),
+    "stage",
+    *("from_rack", "from_unit", "from_device", "from_port", "from_optic", "from_label"),
+    *("to_rack", "to_unit", "to_device", "to_port", "to_optic", "to_label"),
+)
+POINT_TO_POINT_COLUMNS = ("A-Node Name", "A-Type", "A-Port", "Z-Node Name", "Z-Type", "Z-Port")
+# Where a link takes a port of ours and nothing is bought for it.
+BY_OTHERS = "supplied by others"
+_PART = ["part", "part_number", "description", "medium", "length_m"]
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write the schedule (CSV and XLSX), pull list, bundles, point-to-point sheet and modules."""
+    whole = schedule(design, wiring)
+    sheets = {
+        "schedule": whole,
+        "pull list": pull_list(design, wiring),
+        "bundles": bundles(design, wiring, whole),
+        "transceivers": transceivers(design, wiring),
+    }
+    moved = moves(design, wiring)
+    if len(moved):
+        sheets["moves"] = moved
+    places = folded_places(design, wiring)
+    if len(places):
+        sheets["torus places"] = places
+    written = [
+        write_csv(folder / "cables.csv", whole),
+        write_workbook(folder / "cables.xlsx", f"{design.case.name}: cables", sheets),
+        write_csv(folder / "cable-pull-list.csv", sheets["pull list"]),
+        write_csv(folder / "cable-bundles.csv", sheets["bundles"]),
+        write_csv(folder / "point-to-point.csv", point_to_point(wiring)),
+        write_csv(folder / "transceivers.csv", sheets["transceivers"]),
+    ]
+    if len(places):
+        written.append(write_csv(folder / "torus-places.csv", places))
+    return [*written, write_csv(folder / "cable-moves.csv", moved)] if len(moved) else written
+
+
+# -- schedule -------------------------------------------------------------------------------------------------------
+
+
+def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
+    """One row a leg with ``SCHEDULE_COLUMNS``, wire by wire; last the links for which nothing is bought."""
+    order = _by_wire(wiring)
+    ends, wire = link_ends(wiring).iloc[order], wiring.links.wire[order]
+    starts = np.flatnonzero(_begins_leg(wiring, wire))
+    legs = ends.iloc[starts].reset_index(drop=True)
+    for side in ("from", "to"):
+        legs[f"{side}_port"] = joined(ends[f"{side}_port"].tolist(), starts, "+")
+    wire = wire[starts]
+    columns = {
+        "leg": _leg_numbers(wiring, wire),
+        **_wire_columns(design, wiring, wire, order[starts]),
+        "bundle": _routes(wire, legs["from_rack"].tolist(), legs["to_rack"].tolist()),
+        "from_label": _labels(legs, "from", "to", _begins_head(wire, wiring.wires.a_heads)),
+        "to_label": _labels(legs, "to", "from", _begins_head(wire, wiring.wires.b_heads)),
+    }
+    return legs.assign(**columns)[list(SCHEDULE_COLUMNS)]
+
+
+def _by_wire(wiring: Wiring) -> Ints:
+    """Links in the order of wires, cages and lanes; those without a wire last."""
+    links = wiring.links
+    wire = np.where(links.wire == NOTHING, len(wiring.wires), links.wire)
+    return np.lexsort((links.b_lane, links.b_cage, links.b, links.a_lane, links.a_cage, links.a, wire))
+
+
+def _heads(wiring: Wiring) -> Ints:
+    """Legs of every wire; one more entry, no leg, answers for ``NOTHING``."""
+    return np.append(np.maximum(wiring.wires.a_heads, wiring.wires.b_heads), 0)
+
+
+def _begins_wire(wire: Ints) -> Bools:
+    """Tell which rows, sorted by wire, begin a wire; a row without one stands alone."""
+    begins: Bools = (wire == NOTHING) | (np.diff(wire, prepend=NOTHING) != 0)
+    return begins
+
+
+def _begins_leg(wiring: Wiring, wire: Ints) -> Bools:
+    """Tell which links begin a leg: all but those that share a straight wire with the link before."""
+    splits: Bools = _heads(wiring)[wire] > 1
+    return splits | _begins_wire(wire)
+
+
+def _begins_head(wire: Ints, heads: Ints) -> Bools:
+    """Tell which legs begin a connector at a side with so many heads by wire: legs may share a single one."""
+    several: Bools = np.append(heads, 0)[wire] > 1
+    return several | _begins_wire(wire)
+
+
+def _leg_numbers(wiring: Wiring, wire: Ints) -> list[str]:
+    """Return ``1 of 2`` and the like; a head that joins nothing has no row, and no number."""
+    starts = np.flatnonzero(_begins_wire(wire))
+    number = np.arange(len(wire)) - np.repeat(starts, np.diff(starts, append=len(wire))) + 1
+    of = _heads(wiring)[wire]
+    return [f"{one} of {all_}" if all_ else "" for one, all_ in zip(number.tolist(), of.tolist(), strict=True)]
+
+
+def _labels(legs: pd.DataFrame, here: str, there: str, begins: Bools) -> list[str]:
+    """Return for every leg the label of its connector ``here``: where that is, and where all its legs end."""
+    starts = np.flatnonzero(begins)
+    devices = legs[f"{here}_device"].iloc[starts]
+    ports = joined(legs[f"{here}_port"].tolist(), starts, "+")
+    others = joined((legs[f"{there}_device"] + " " + legs[f"{there}_port"]).tolist(), starts, ", ")
+    labels = [f"{device} {port} > {other}" for device, port, other in zip(devices, ports, others, strict=True)]
+    return spread(labels, starts, len(legs))
+
+
+def _wire_columns(design: Design, wiring: Wiring, wire: Ints, link: Ints) -> dict[str, Any]:
+    """Return what is known of the wires at the rows of the schedule, and the fabric and kind of their links."""
+    wires, links, networks = wiring.wires, wiring.links, networks_of(design, wiring)
+    parts = taken(wires.part, wire)
+    descriptions = part_texts(design, parts, "description")
+    return {
+        "cable": taken(wires.name, wire),
+        "fabric": taken(networks.names, networks.of_link[link]),
+        "kind": taken(KINDS, links.kind[link]),
+        "part": parts,
+        "part_number": part_texts(design, parts, "part_number"),
+        "description": [text if part else BY_OTHERS for text, part in zip(descriptions, parts, strict=True)],
+        "medium": taken(wires.medium, wire),
+        "stage": taken(stage_names(design), links.stage[link]),
+        "length_m": np.append(wires.length_m, np.nan)[wire],
+        "run_m": np.append(wires.run_m, np.nan)[wire],
+        "from_optic": part_numbers(design, taken(wires.a_module, wire)),
+        "to_optic": part_numbers(design, taken(wires.b_module, wire)),
+    }
+
+
+# -- routes ---------------------------------------------------------------------------------------------------------
+
+
+def _routes(wire: Ints, from_racks: list[str], to_racks: list[str]) -> list[str]:
+    """Return the bundle that the wire of every leg is laid in: ``A01-B08``, the same in both directions.
+
+    A splitter whose legs part is in a bundle of its own, ``A01-B07+B08``; nothing without a floor plan.
+    """
+    starts = np.flatnonzero(_begins_wire(wire))
+    ends = list(zip(joined(from_racks, starts, "+"), joined(to_racks, starts, "+"), strict=True))
+    routes = {pair: _route(pair) for pair in dict.fromkeys(ends)}
+    return spread([routes[pair] for pair in ends], starts, len(wire))
+
+
+def _route(ends: tuple[str, str]) -> str:
+    """Return the two ends of a bundle in the order of the floor; an end without a place is written ``?``."""
+    if not any(ends):
+        return ""
+    known = sorted((sorted(end.split("+"), key=_place) for end in ends if end), key=lambda racks: _place(racks[0]))
+    return "-".join([*map("+".join, known), "?"][:2])
+
+
+def _place(rack: str) -> tuple[int, int]:
+    """Return where a rack stands: row and number."""
+    row = rack.rstrip(digits)
+    return row_of_letters(row), int(rack[len(row) :])
+
+
+# -- lists ----------------------------------------------------------------------------------------------------------
+
+
+def pull_list(design: Design, wiring: Wiring) -> pd.DataFrame:
+    """Wires by stage, fabric, kind, part and length: how many, how many metres together, the longest run."""
+    networks = networks_of(design, wiring)
+    wires = frame(wiring.wires).assign(fabric=networks.of_wire)
+    grouped = wires.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
+    table = grouped.agg(cables=("part", "size"), total_m=("length_m", "sum"), longest_run_m=("run_m", "max"))
+    table = _described(design, table.reset_index())
+    table["fabric"] = taken(networks.names, table["fabric"].to_numpy())
+    table["kind"] = taken(KINDS, table["kind"].to_numpy())
+    table["stage"] = taken(stage_names(design), table["stage"].to_numpy())
+    return table[["stage", "fabric", "kind", *_PART, "cables", "total_m", "longest_run_m"]]
+
+
+def stage_names(design: Design) -> list[str]:
+    """Names of the stages, one at least."""
+    return [stage.name for stage in design.stages] or [""]
+
+
+def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
+    """One row a cable that a stage moves: the port that it leaves, and the one that it goes to; its other end stays."""
+    import pandas as pd
+
+    rows: list[pd.DataFrame] = []
+    for stage, name in list(enumerate(stage_names(design)))[1:]:
+        before, after = (replace(wiring, links=at_stage(wiring, number)) for number in (stage - 1, stage))
+        old, new = before.links, after.links
+        moved = (old.b != new.b) | (old.b_cage != new.b_cage) | (old.b_lane != new.b_lane)
+        at = np.flatnonzero(moved & (old.stage < stage))
+        rows.append(
+            pd.DataFrame({
+                "stage": name,
+                "cable": taken(wiring.wires.name, new.wire[at]),
+                "fabric": taken(wiring.fabrics, new.fabric[at]),
+                "device": taken(wiring.devices.name, new.a[at]),
+                "port": taken(wiring.a_port, at),
+                "from_device": taken(wiring.devices.name, old.b[at]),
+                "from_port": taken(before.b_port, at),
+                "to_device": taken(wiring.devices.name, new.b[at]),
+                "to_port": taken(after.b_port, at),
+            })
+        )  # fmt: skip
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+
+
+def bundles(design: Design, wiring: Wiring, legs: pd.DataFrame) -> pd.DataFrame:
+    """Wires by bundle, part and length; ``bundle_cables`` and ``bundle_m`` are of the whole bundle."""
+    wires = legs[legs["cable"] != ""].drop_duplicates("cable")
+    keys = ["bundle", "part", "medium", "length_m"]
+    table = wires.groupby(keys, sort=True).agg(cables=("part", "size"), total_m=("length_m", "sum")).reset_index()
+    whole = table.groupby("bundle")[["cables", "total_m"]].transform("sum")
+    table = _described(design, table).assign(bundle_cables=whole["cables"], bundle_m=whole["total_m"])
+    return table[["bundle", *_PART, "cables", "total_m", "bundle_cables", "bundle_m"]]
+
+
+def _described(design: Design, table: pd.DataFrame) -> pd.DataFrame:
+    parts = table["part"].tolist()
+    return table.assign(**{key: part_texts(design, parts, key) for key in ("part_number", "description")})
+
+
+def point_to_point(wiring: Wiring) -> pd.DataFrame:
+    """One row a link, as installers and programs that validate cabling read it."""
+    import pandas as pd
+
+    links, devices = wiring.links, wiring.devices
+    kinds = ["Host" if role in HOSTS else "Switch" for role in devices.role]
+    columns: list[list[str]] = []
+    for rows, ports in ((links.a, wiring.a_port), (links.b, wiring.b_port)):
+        columns += [taken(devices.name, rows), taken(kinds, rows), ports]
+    return pd.DataFrame(dict(zip(POINT_TO_POINT_COLUMNS, columns, strict=True)))
+
+
+def transceivers(design: Design, wiring: Wiring) -> pd.DataFrame:
+    """One row a module: the device and cage that it goes into, and the ports that it serves there."""
+    import pandas as pd
+
+    modules = wiring.modules
+    order = np.lexsort((modules.cage, modules.fabric, modules.device))
+    device, fabric, cage = modules.device[order], modules.fabric[order], modules.cage[order]
+    parts, ports = taken(modules.part, order), _ports_of_cages(wiring)
+    columns = {
+        "fabric": taken(wiring.fabrics, fabric),
+        **device_columns(wiring, device),
+        "cage": cage,
+        "ports": [ports.get(key, "") for key in zip(device.tolist(), fabric.tolist(), cage.tolist(), strict=True)],
+        "part": parts,
+        "part_number": part_texts(design, parts, "part_number"),
+        "description": part_texts(design, parts, "description"),
+    }
+    return pd.DataFrame(columns)
+
+
+def _ports_of_cages(wiring: Wiring) -> dict[tuple[int, int, int], str]:
+    """Return the joined port names of every cage in use, by device, fabric and cage."""
+    links = wiring.links
+    rows = np.stack([np.r_[links.a, links.b], np.r_[links.fabric, links.fabric], np.r_[links.a_cage, links.b_cage]])
+    order = np.lexsort((np.r_[links.a_lane, links.b_lane], *rows[::-1]))
+    rows = rows[:, order]
+    starts = np.flatnonzero(np.any(np.diff(rows, axis=1, prepend=NOTHING) != 0, axis=0))
+    names = joined(taken([*wiring.a_port, *wiring.b_port], order), starts, "+")
+    return dict(zip(map(tuple, rows[:, starts].T.tolist()), names, strict=True))

@@ -1,0 +1,164 @@
+"""What stands in every rack: boxes with their power, and how much of a rack's units and power they take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabopt.errors import InputError, fault
+from fabopt.floor.plan import FloorPlan, row_letters
+from fabopt.output.words import power
+from fabopt.schema.catalog import Nic, Server, Switch, Transceiver
+from fabopt.schema.design import Design
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Floats, Wiring
+
+
+@dataclass(frozen=True)
+class Box:
+    """A device in a rack. ``unit``: the lowest that it fills; ``power_w`` with its modules, NaN where unknown."""
+
+    unit: int
+    height_u: float
+    device: str
+    role: str
+    fabric: str
+    product: str
+    power_w: float
+
+    @property
+    def top_unit(self) -> int:
+        """The highest unit that it fills."""
+        return self.unit + max(1, math.ceil(self.height_u)) - 1
+
+
+@dataclass(frozen=True)
+class Rack:
+    """A rack and its boxes, from the top down. ``state``: empty text, ``blocked`` or ``reserved``."""
+
+    id: str
+    state: str
+    boxes: tuple[Box, ...]
+
+    @property
+    def used_units(self) -> int:
+        """Units that are filled."""
+        return sum(box.top_unit - box.unit + 1 for box in self.boxes)
+
+    @property
+    def power_w(self) -> float:
+        """Power of its boxes, NaN where that of one is unknown."""
+        return sum(box.power_w for box in self.boxes)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of racks, in order."""
+
+    name: str
+    racks: tuple[Rack, ...]
+
+
+@dataclass(frozen=True)
+class Elevation:
+    """All rows that have something in them. ``rack_units`` and ``rack_power_w`` (None: no limit) are of each rack."""
+
+    rows: tuple[Row, ...]
+    rack_units: int
+    rack_power_w: float | None
+
+
+def elevation_of(design: Design, wiring: Wiring) -> Elevation:
+    """Return the racks of a design; ``InputError`` for one without a floor plan."""
+    embedded = Embedded(design)
+    floor = embedded.case.site.floor
+    boxes = _boxes_by_rack(wiring, box_power_w(embedded, wiring))
+    if floor is None or not boxes:
+        problem = "there are no racks to draw: the case has no floor plan"
+        hint = "`site.floor` in the case says where racks stand; solve it again with one"
+        raise InputError([fault(design.case.name, "site.floor", problem, hint=hint)])
+    plan = FloorPlan(floor)
+    rows = []
+    for row in range(floor.rows):
+        racks = tuple(_rack(plan, index, boxes) for index in np.flatnonzero(plan.row == row).tolist())
+        if any(rack.boxes for rack in racks):
+            rows.append(Row(row_letters(row), racks))
+    return Elevation(tuple(rows), floor.rack_units, floor.rack_power_w)
+
+
+def _rack(plan: FloorPlan, index: int, boxes: dict[str, list[Box]]) -> Rack:
+    state = "blocked" if plan.blocked[index] else "reserved" if plan.reserved[index] else ""
+    standing = sorted(boxes.get(plan.ids[index], ()), key=lambda box: (-box.unit, box.device))
+    return Rack(plan.ids[index], state, tuple(standing))
+
+
+def _boxes_by_rack(wiring: Wiring, power_w: Floats) -> dict[str, list[Box]]:
+    devices = wiring.devices
+    units, heights = devices.unit.tolist(), devices.height_u.tolist()
+    found: dict[str, list[Box]] = {}
+    for row, rack in enumerate(devices.rack):
+        if rack:
+            names = devices.name[row], devices.role[row], devices.fabric[row], devices.product[row]
+            found.setdefault(rack, []).append(Box(units[row], heights[row], *names, float(power_w[row])))
+    return found
+
+
+# -- words ----------------------------------------------------------------------------------------------------------
+
+
+def units_text(rack: Rack, elevation: Elevation) -> str:
+    """``34 of 48 U``."""
+    return f"{rack.used_units} of {elevation.rack_units} U"
+
+
+def power_text(rack: Rack, elevation: Elevation) -> str:
+    """``41.3 kW of 44 kW``; without a limit ``41.3 kW``."""
+    limit = "" if elevation.rack_power_w is None else f" of {power(elevation.rack_power_w)}"
+    over = ", over the limit" if is_over_power(rack, elevation) else ""
+    return f"{watts_text(rack.power_w)}{limit}{over}"
+
+
+def is_over_power(rack: Rack, elevation: Elevation) -> bool:
+    """Whether a rack draws more than it may, as far as is known."""
+    return elevation.rack_power_w is not None and rack.power_w > elevation.rack_power_w
+
+
+def watts_text(watts: float) -> str:
+    """``1.35 kW``; ``? W`` where it is not known."""
+    return "? W" if math.isnan(watts) else power(watts)
+
+
+# -- power ----------------------------------------------------------------------------------------------------------
+
+
+def box_power_w(embedded: Embedded, wiring: Wiring) -> Floats:
+    """Return the power of every device: its own, that of cards bought for it, and of the modules in it.
+
+    NaN where the catalog or the case does not know it; 0 for attachments that have no rack. Cables that draw power
+    (active ones) are in no box.
+    """
+    devices = wiring.devices
+    keys = list(zip(devices.role, devices.product, devices.fabric, strict=True))
+    own = {key: _own_power_w(embedded, *key) for key in dict.fromkeys(keys)}
+    total = np.array([own[key] for key in keys], dtype=float)
+    modules = wiring.modules
+    watts = {part: _known(embedded.part(part, Transceiver).power_w) for part in dict.fromkeys(modules.part)}
+    np.add.at(total, modules.device, np.array([watts[part] for part in modules.part], dtype=float))
+    return total
+
+
+def _own_power_w(embedded: Embedded, role: str, product: str, fabric: str) -> float:
+    if role == "attachment":
+        one = next(each for each in embedded.wanted[fabric].attachments if each.name == product)
+        return 0.0 if one.rack_units is None else _known(one.power_w)
+    if role != "server":
+        return _known(embedded.part(product, Switch).power_w)
+    cards = [nic for fabric in embedded.design.fabrics for nic in (fabric.nic, *(one.nic for one in fabric.logical))]
+    bought = sum(one.per_server * _known(embedded.part(one.id, Nic).power_w) for one in cards if not one.built_in)
+    return _known(embedded.part(product, Server).power_w) + bought
+
+
+def _known(watts: float | None) -> float:
+    return float("nan") if watts is None else watts

@@ -1,0 +1,110 @@
+"""The wiring with names instead of numbers: what every list of cables and ports is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fabopt.schema.design import Design
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import KINDS, Devices, Ints, Wiring
+from fabopt.wiring.numbers import Numbers, logical_before
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HOSTS = ("server", "attachment")
+
+
+def part_text(design: Design, part: str, key: str) -> str:
+    """Return a text of an embedded part (``part_number``, ``description``); empty where it has none."""
+    return str(design.parts.get(part, {}).get(key) or "")
+
+
+def part_texts(design: Design, parts: Sequence[str], key: str) -> list[str]:
+    """Return a text of every part of a column."""
+    texts = {part: part_text(design, part, key) for part in dict.fromkeys(parts)}
+    return [texts[part] for part in parts]
+
+
+def part_numbers(design: Design, parts: Sequence[str]) -> list[str]:
+    """Return what to order every part of a column by: its part number, else its id."""
+    return [number or part for number, part in zip(part_texts(design, parts, "part_number"), parts, strict=True)]
+
+
+def taken(values: Sequence[Any], rows: Ints) -> list[Any]:
+    """Return the values at rows of a table; nothing (an empty text) for a row of ``NOTHING``."""
+    # The empty text stands last, where -1 finds it.
+    found: list[Any] = np.array([*values, ""], dtype=object)[rows].tolist()
+    return found
+
+
+def units_of(devices: Devices) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the lowest unit of every device, NaN where it has no place."""
+    return np.where(devices.unit > 0, devices.unit, np.nan)
+
+
+def device_columns(wiring: Wiring, rows: Ints) -> dict[str, Any]:
+    """Return where devices stand and what they are called, as columns rack, unit, device."""
+    devices = wiring.devices
+    return {
+        "rack": taken(devices.rack, rows),
+        "unit": units_of(devices)[rows],
+        "device": taken(devices.name, rows),
+    }
+
+
+class Networks(NamedTuple):
+    """Fabrics in the case's order, each followed by the logical ones on it: ``names``.
+
+    ``of_link``, ``of_wire``: the one that every link, every wire belongs to, as the bill books them.
+    """
+
+    names: list[str]
+    of_link: Ints
+    of_wire: Ints
+
+
+def networks_of(design: Design, wiring: Wiring) -> Networks:
+    """Return which fabric every link and wire belongs to, logical ones told apart from their hosts."""
+    links, devices, embedded = wiring.links, wiring.devices, Embedded(design)
+    before = logical_before([Numbers(embedded, fabric) for fabric in design.fabrics])
+    names = [name for fabric in design.fabrics for name in (fabric.name, *(one.name for one in fabric.logical))]
+    of_link = np.array([names.index(name) for name in wiring.fabrics], dtype=np.int64)[links.fabric]
+    attached = links.kind == KINDS.index("attachment-leaf")
+    for index, fabric in enumerate(design.fabrics):
+        for one in fabric.logical:
+            first = before[one.name].cards
+            own = {each.name for each in embedded.wanted[fabric.name].attachments if each.network == one.name}
+            boxes = np.array([name in own for name in devices.product], dtype=np.bool_)
+            cards = (links.a_card > first) & (links.a_card <= first + one.nic.per_server)
+            of_link[attached & (links.fabric == index) & (cards | boxes[links.a])] = names.index(one.name)
+    of_wire = np.zeros(len(wiring.wires), dtype=np.int64)
+    made = links.wire >= 0
+    of_wire[links.wire[made][::-1]] = of_link[made][::-1]
+    return Networks(names, of_link, of_wire)
+
+
+def link_ends(wiring: Wiring) -> pd.DataFrame:
+    """One row a link, in the wiring's order: its wire, and rack, unit, device and port of both ends."""
+    import pandas as pd
+
+    links = wiring.links
+    columns: dict[str, Any] = {"wire": links.wire}
+    for side, rows, ports in (("from", links.a, wiring.a_port), ("to", links.b, wiring.b_port)):
+        columns |= {f"{side}_{key}": value for key, value in device_columns(wiring, rows).items()}
+        columns[f"{side}_port"] = ports
+    return pd.DataFrame(columns)
+
+
+def joined(texts: Sequence[str], starts: Ints, separator: str) -> list[str]:
+    """Return the texts of each run of rows as one, every text once. ``starts``: the first row of each run, from 0."""
+    return [separator.join(dict.fromkeys(texts[a:b])) for a, b in pairwise([*starts.tolist(), len(texts)])]
+
+
+def spread(texts: Sequence[str], starts: Ints, rows: int) -> list[str]:
+    """Return the text of its run for every row: what ``joined`` made, as long as the table again."""
+    return taken(texts, np.repeat(np.arange(len(texts)), np.diff(starts, append=rows)))

@@ -1,0 +1,142 @@
+"""The formats that a design is exported to: each is a module here with one ``write`` function.
+
+``write(design, wiring, folder, options)`` writes its files into an existing folder and returns their paths. What it
+raises, it raises before or after writing: ``export`` delivers either all files of all formats, or none.
+
+A format whose files have names that depend on the design also has ``own_files(folder)``: the files there that it may
+have written. Those that it does not write again are removed, so that a folder holds one design.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol, cast
+
+from fabopt.errors import Fault, InputError, OutputError, fault, nearest
+from fabopt.schema.design import Design
+from fabopt.wiring.model import Wiring
+
+# The name of a format is that of its module.
+FORMATS = ("cables", "ports", "racks", "netbox", "dot", "graphml", "drawio")
+_TEMPORARY = ".fabopt-"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What formats may be asked for. ``netbox``: the version that files are for, 4.4, 4.6 or 4.7."""
+
+    netbox: str = "4.7"
+
+
+class Write(Protocol):
+    """How every format is written: into a folder that exists; returns the files written."""
+
+    def __call__(self, design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+        """Write the files of a format."""
+
+
+def format_names(words: Sequence[str]) -> list[str]:
+    """Return the formats that words (each one name, or several with commas) ask for, in order, each once.
+
+    ``InputError`` lists all that are unknown.
+    """
+    names = list(dict.fromkeys(name.strip() for word in words for name in word.split(",")))
+    faults = [_unknown(name) for name in names if name not in FORMATS]
+    if faults:
+        raise InputError(faults)
+    return names
+
+
+def export(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path, options: Options) -> list[Path]:
+    """Write formats into a folder, which is made if need be: all files, or none. Returns the files, in order.
+
+    Files of the same name are replaced, and those that these formats wrote for another design are removed.
+    ``OutputError`` if the folder cannot be written to; what a format refuses is an ``InputError``.
+    """
+    try:
+        missing = _missing_folders(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            return _through_temporary(design, wiring, formats, folder, options)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                for one in missing:
+                    one.rmdir()
+            raise
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+
+
+def _through_temporary(
+    design: Design, wiring: Wiring, formats: Sequence[str], folder: Path, options: Options
+) -> list[Path]:
+    """Write beside the target, on the same disk, so that moving a file in is one step."""
+    temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=folder))
+    try:
+        made = [path for name in formats for path in _writer(name)(design, wiring, temporary, options)]
+        targets = [folder / path.relative_to(temporary) for path in made]
+        _make_room(targets)
+        stale = [path for name in formats for path in _own_files(name, folder) if path not in targets]
+        with _set_aside(stale, temporary):
+            for path, target in zip(made, targets, strict=True):
+                os.replace(path, target)
+        return targets
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _set_aside(paths: Sequence[Path], temporary: Path) -> Iterator[None]:
+    """Move files into the temporary folder, which will be removed; put them back if something goes wrong."""
+    moved: list[tuple[Path, Path]] = []
+    try:
+        for number, path in enumerate(paths):
+            aside = temporary / f"{_TEMPORARY}{number}"
+            os.replace(path, aside)
+            moved.append((path, aside))
+        yield
+    except BaseException:
+        for path, aside in moved:
+            os.replace(aside, path)
+        raise
+
+
+def _make_room(targets: Sequence[Path]) -> None:
+    """Make the folders of files, and find what would stop a move before the first one."""
+    for target in targets:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
+            raise OutputError(f"{target}: is a folder, and a file would be written there")
+
+
+def _missing_folders(folder: Path) -> list[Path]:
+    """Return the folders that would have to be made, innermost first."""
+    return [one for one in (folder, *folder.parents) if not one.exists()]
+
+
+def _module(name: str) -> ModuleType:
+    """Return the module of a format, which is read only now, with all that it imports."""
+    return importlib.import_module(f"fabopt.output.export.{name}")
+
+
+def _writer(name: str) -> Write:
+    return cast("Write", _module(name).write)
+
+
+def _own_files(name: str, folder: Path) -> list[Path]:
+    own_files = getattr(_module(name), "own_files", None)
+    return own_files(folder) if own_files is not None else []
+
+
+def _unknown(name: str) -> Fault:
+    close = nearest(name, FORMATS)
+    hint = f"did you mean `{close}`?" if close else ""
+    return fault("--to", "", "unknown format", name, allowed=", ".join(FORMATS), hint=hint)

@@ -1,0 +1,43 @@
+"""Sweeps and fronts as files: JSON whole, CSV with a row for each point."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from fabopt.output.export.spreadsheet import safe
+from fabopt.schema.front import Front, FrontPoint
+
+# Columns that stand last, in whatever order others come up.
+LAST = ("marginal", "knee", "conflicts")
+
+
+def front_bytes(front: Front) -> bytes:
+    """Return a sweep or front file: JSON in the order of the schema, the same bytes for the same points."""
+    return front.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
+
+
+def front_csv(front: Front) -> bytes:
+    """Return a table: keys, status, the design in a line, all metrics, cost by kind; why there is none."""
+    rows = [_row(front, point) for point in front.points]
+    columns = [*dict.fromkeys(key for row in rows for key in row if key not in LAST), *LAST]
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({key: safe(value) for key, value in row.items()} for row in rows)
+    return stream.getvalue().encode()
+
+
+def _row(front: Front, point: FrontPoint) -> dict[str, Any]:
+    swept: dict[str, Any] = {key: point.over.get(key, point.budget_usd) for key in front.keys}
+    return {
+        **swept,
+        "status": point.status,
+        "summary": point.summary,
+        **point.values,
+        **{f"capex_usd_{kind}": value for kind, value in point.capex_by_kind.items()},
+        "marginal": point.marginal,
+        "knee": point.knee,
+        "conflicts": "; ".join(f"{one.limit}: {one.detail}" for one in point.conflicts),
+    }

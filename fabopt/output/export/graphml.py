@@ -1,0 +1,56 @@
+"""GraphML: the topology for programs that compute with graphs."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+
+from fabopt.output.export.formats import Options
+from fabopt.output.export.topology import Graph, topology
+from fabopt.output.words import printable
+from fabopt.schema.design import Design
+from fabopt.wiring.model import Wiring
+
+FILE = "topology.graphml"
+_NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
+# Attributes and their GraphML types; of edges ``length_m`` is the longest cable, ``shortest_m`` the shortest.
+NODE_KEYS = {"role": "string", "product": "string", "fabric": "string", "boxes": "int", "rack": "string", "unit": "int"}
+EDGE_KEYS = {
+    "fabric": "string",
+    "links": "int",
+    "gbps": "double",
+    "medium": "string",
+    "length_m": "double",
+    "shortest_m": "double",
+}
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``topology.graphml``: a node is a box, or a class of equal boxes where there are many."""
+    path = folder / FILE
+    path.write_bytes(graphml_bytes(topology(design, wiring)))
+    return [path]
+
+
+def graphml_bytes(graph: Graph) -> bytes:
+    """Return a graph as GraphML. Edges are undirected; those of one pair that are not alike stand side by side."""
+    root = Element("graphml", xmlns=_NAMESPACE)
+    for kind, keys in (("node", NODE_KEYS), ("edge", EDGE_KEYS)):
+        for name, type_ in keys.items():
+            SubElement(root, "key", {"id": f"{kind}-{name}", "for": kind, "attr.name": name, "attr.type": type_})
+    body = SubElement(root, "graph", id=printable(graph.name), edgedefault="undirected")
+    for node in graph.nodes:
+        _data(SubElement(body, "node", id=printable(node.id)), "node", NODE_KEYS, node)
+    for edge in graph.edges:
+        ends = {"source": printable(edge.a), "target": printable(edge.b)}
+        _data(SubElement(body, "edge", ends), "edge", EDGE_KEYS, edge)
+    indent(root)
+    stream = io.BytesIO()
+    ElementTree(root).write(stream, encoding="utf-8", xml_declaration=True)
+    return stream.getvalue() + b"\n"
+
+
+def _data(element: Element, kind: str, keys: dict[str, str], source: object) -> None:
+    for name in keys:
+        SubElement(element, "data", key=f"{kind}-{name}").text = printable(str(getattr(source, name)))

@@ -1,0 +1,162 @@
+"""Which connector of which cable is in which cage: what NetBox calls the sides of a cable.
+
+A *head* is one connector of a cable in one cage and holds the links that leave through it. From NetBox 4.7 on a head
+of several links is one interface that is channelized; before, every link is a cable of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.output.export.netbox.words import BREAKOUTS, SINGLES
+from fabopt.schema.catalog import Transceiver
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import NOTHING, Ints, Wiring
+
+STRAIGHT = "single-1c1p"
+
+
+class CageKey(NamedTuple):
+    """A cage: device, fabric that uses it, number from 1."""
+
+    device: int
+    fabric: int
+    cage: int
+
+
+class End(NamedTuple):
+    """One end of a link: lane (from 0) of a cage that is split into ``lanes`` ports."""
+
+    cage: CageKey
+    lane: int
+    lanes: int
+
+
+@dataclass(frozen=True)
+class Head:
+    """Ends of links that share a connector, by lane. ``capacity``: lanes of the connector, used or not."""
+
+    ends: tuple[End, ...]
+    capacity: int
+
+    @property
+    def connector(self) -> tuple[CageKey, int]:
+        """The cage, and which of its connectors, from 0."""
+        first = self.ends[0]
+        return first.cage, first.lane // self.capacity
+
+    @property
+    def fills_cage(self) -> bool:
+        """True if the cage has no other connector."""
+        return self.capacity >= self.ends[0].lanes
+
+
+@dataclass(frozen=True)
+class Jacket:
+    """A wire, or a link for which nothing is bought (``wire`` is ``NOTHING``), with its heads and links.
+
+    profile     NetBox's cable profile; empty where none describes it
+    channels    channels of each side's interfaces: N for a head that is channelized, 0 for one that is not
+    turned      True if side A of the cable (the one that splits) is the end farther from the servers
+    """
+
+    wire: int
+    links: tuple[int, ...]
+    near: tuple[Head, ...]
+    far: tuple[Head, ...]
+    profile: str
+    channels: tuple[int, int]
+    turned: bool = False
+
+    @property
+    def splits(self) -> bool:
+        """True if the cable has several connectors on one side, used or not, or carries several links."""
+        return self.profile != STRAIGHT
+
+
+class Ends:
+    """Both ends of every link."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        links = wiring.links
+        fabric = links.fabric.tolist()
+        self.near = _ends(links.a, fabric, links.a_cage, links.a_lane, links.a_lanes)
+        self.far = _ends(links.b, fabric, links.b_cage, links.b_lane, links.b_lanes)
+
+
+def _ends(device: Ints, fabric: list[int], cage: Ints, lane: Ints, lanes: Ints) -> list[End]:
+    cages = map(CageKey, device.tolist(), fabric, cage.tolist())
+    return list(map(End, cages, lane.tolist(), lanes.tolist()))
+
+
+def jackets(wiring: Wiring, embedded: Embedded, ends: Ends) -> Iterator[Jacket]:
+    """Yield every cable, wires first; links of one by the lanes of the end that is in a single cage."""
+    wires, wire = wiring.wires, wiring.links.wire
+    order = np.lexsort((wiring.links.a_lane, wiring.links.a_cage, wiring.links.a, wire))
+    start = np.searchsorted(wire[order], np.arange(len(wires) + 1)).tolist()
+    rows = order.tolist()
+    connectors = _Connectors(embedded)
+    for number in range(len(wires)):
+        links = rows[start[number] : start[number + 1]]
+        if len({ends.far[link].cage for link in links}) == 1:
+            links.sort(key=lambda link: ends.far[link].lane)
+        if links:
+            near = _heads(links, ends.near, connectors.of(wires.part[number], wires.a_module[number]))
+            far = _heads(links, ends.far, connectors.of(wires.part[number], wires.b_module[number]))
+            yield _shaped(number, links, near, far)
+    for link in np.flatnonzero(wire == NOTHING).tolist():
+        yield _straight(NOTHING, [link], (Head((ends.near[link],), 1),), (Head((ends.far[link],), 1),))
+
+
+class _Connectors:
+    """Connectors through which a cage's ports leave, by wire and module; 0 where nothing is known."""
+
+    def __init__(self, embedded: Embedded) -> None:
+        self.embedded = embedded
+        self.known: dict[tuple[str, str], int] = {}
+
+    def of(self, part: str, module: str) -> int:
+        if (part, module) not in self.known:
+            self.known[part, module] = self._count(part, module)
+        return self.known[part, module]
+
+    def _count(self, part: str, module: str) -> int:
+        if module:
+            return self.embedded.part(module, Transceiver).connectors
+        return 1 if self.embedded.kind(part) == "cable" else 0
+
+
+def _heads(links: Sequence[int], ends: Sequence[End], connectors: int) -> tuple[Head, ...]:
+    by_cage: dict[CageKey, list[End]] = {}
+    for link in links:
+        by_cage.setdefault(ends[link].cage, []).append(ends[link])
+    return tuple(Head(tuple(many), _capacity(many, connectors)) for many in by_cage.values())
+
+
+def _capacity(ends: Sequence[End], connectors: int) -> int:
+    return ends[0].lanes // connectors if connectors else len(ends)
+
+
+def _shaped(wire: int, links: Sequence[int], near: tuple[Head, ...], far: tuple[Head, ...]) -> Jacket:
+    """Find the profile of a wire by what is at its ends."""
+    most = max(head.capacity for head in (*near, *far))
+    if most == 1 and len(links) == 1:
+        return _straight(wire, links, near, far)
+    ordered = tuple(links)
+    if len(near) == len(far) == 1 and most in SINGLES and near[0].capacity > 1 and far[0].capacity > 1:
+        return Jacket(wire, ordered, near, far, f"single-1c{most}p", (most, most))
+    for turned, one, others in ((False, near, far), (True, far, near)):
+        size = one[0].capacity
+        splits = len(one) == 1 and len(others) == len(links) <= size and size in BREAKOUTS
+        if splits:
+            channels = (0, size) if turned else (size, 0)
+            return Jacket(wire, ordered, near, far, f"breakout-1c{size}p-{size}c1p", channels, turned)
+    return Jacket(wire, ordered, near, far, "", (0, 0))
+
+
+def _straight(wire: int, links: Sequence[int], near: tuple[Head, ...], far: tuple[Head, ...]) -> Jacket:
+    return Jacket(wire, tuple(links), near, far, STRAIGHT, (0, 0))

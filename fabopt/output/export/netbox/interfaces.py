@@ -1,0 +1,227 @@
+"""Files of interfaces, of the transceivers in them, and of the cables between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from fabopt.output.export.ends import networks_of
+from fabopt.output.export.netbox.heads import CageKey, Jacket
+from fabopt.output.export.netbox.objects import line
+from fabopt.output.export.netbox.ports import Channel, Ports, Side
+from fabopt.output.export.netbox.table import Row, Table
+from fabopt.output.export.netbox.words import (
+    CHANNEL,
+    INTERFACE,
+    LONGEST_PART_NUMBER,
+    PLANNED,
+    cable_type,
+    interface_type,
+    text,
+)
+from fabopt.schema.base import parse_split
+from fabopt.schema.case import Attachment
+from fabopt.schema.catalog import Cage, Nic
+from fabopt.schema.design import FabricDesign
+from fabopt.units import gbps
+from fabopt.wiring.model import NOTHING
+from fabopt.wiring.numbers import Numbers, logical_before
+
+_KBPS_PER_GBPS = 1_000_000
+_ACTIVE_COPPER = ("ACC", "AEC")
+
+
+class Interfaces:
+    """The rows of all interfaces."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports, self.objects, self.wiring = ports, ports.objects, ports.wiring
+
+    def table(self) -> Table:
+        """Return interfaces device by device; a channelized one stands before its channels."""
+        more = ("parent", "channels", "channel_id") if self.ports.version.channels else ()
+        columns = ("device", "name", "type", *more, "speed", "enabled", "mgmt_only", "description")
+        return Table(columns, [row for cage in self.ports.cages() for row in self._cage(cage)])
+
+    def _cage(self, cage: CageKey) -> Iterator[Row]:
+        kind, ports = self._kind(cage), self.ports.used.get(cage)
+        if ports is None:
+            yield self._row(cage, self.ports.switch_port(cage), self._type(cage, kind, _most_gbps(kind)), None)
+            return
+        begun = set()
+        for lane, port in sorted(ports.items()):
+            channel = self.ports.channels.get((cage, lane))
+            if channel is None:
+                yield self._row(cage, port.name, self._type(cage, kind, port.gbps), port.gbps)
+                continue
+            parent = channel.parent
+            if parent not in begun:
+                begun.add(parent)
+                type_ = self._type(cage, kind, parent.gbps)
+                yield self._row(cage, parent.name, type_, parent.gbps, channels=parent.channels)
+            yield self._row(cage, port.name, CHANNEL, port.gbps, channel)
+
+    def _row(
+        self,
+        cage: CageKey,
+        name: str,
+        type_: str,
+        speed: float | None,
+        channel: Channel | None = None,
+        channels: int | None = None,
+    ) -> Row:
+        more: Row = ()
+        if self.ports.version.channels:
+            more = (channel.parent.name, "", channel.number) if channel is not None else ("", channels or "", "")
+        kbps = "" if speed is None else round(speed * _KBPS_PER_GBPS)
+        about = self._logical_abouts.get((cage.device, name), self._abouts[cage.fabric])
+        return (self.objects.names[cage.device], name, type_, *more, kbps, "true", "false", about)
+
+    @cached_property
+    def _abouts(self) -> list[str]:
+        return [text(f"{fabric} fabric") for fabric in self.wiring.fabrics]
+
+    @cached_property
+    def _logical_abouts(self) -> dict[tuple[int, str], str]:
+        """What ports of logical fabrics are for, by device and name, at both ends of their links."""
+        wiring, networks = self.wiring, networks_of(self.objects.design, self.wiring)
+        hosts = {one.name: fabric.name for fabric in self.objects.design.fabrics for one in fabric.logical}
+        found = {}
+        for row, number in enumerate(networks.of_link.tolist() if hosts else ()):
+            name = networks.names[number]
+            if name in hosts:
+                about = text(f"{name} on the {hosts[name]} fabric: VLAN {name}, VRF {name}")
+                found[int(wiring.links.a[row]), wiring.a_port[row]] = about
+                found[int(wiring.links.b[row]), wiring.b_port[row]] = about
+        return found
+
+    def _type(self, cage: CageKey, kind: Cage | None, speed: float) -> str:
+        return interface_type(self.ports.version, self.wiring.protocols[cage.fabric], kind, speed)
+
+    # -- what a cage is -------------------------------------------------------------------------------------------
+
+    def _kind(self, cage: CageKey) -> Cage | None:
+        """Return what a cage is; None for one of an attachment of which the case does not say it."""
+        role, fabric = self.wiring.devices.role[cage.device], self.wiring.fabrics[cage.fabric]
+        if role == "server":
+            logical = next((kind for first, last, kind in self._logical_cages if first < cage.cage <= last), None)
+            return logical or self._server_cages[fabric]
+        if role == "attachment":
+            return self._attachment_cages[fabric, self.wiring.devices.product[cage.device]]
+        return self.ports.switch_cages(cage.device)[cage.cage - 1]
+
+    @cached_property
+    def _server_cages(self) -> dict[str, Cage]:
+        return {fabric.name: self._server_cage(fabric) for fabric in self.objects.design.fabrics}
+
+    @cached_property
+    def _logical_cages(self) -> list[tuple[int, int, Cage]]:
+        """Cages of a server that cards of logical fabrics have: after the first number, up to the last, and which."""
+        design, embedded = self.objects.design, self.objects.embedded
+        numbers = [Numbers(embedded, fabric) for fabric in design.fabrics]
+        before, found = logical_before(numbers), []
+        for fabric in numbers:
+            for one in fabric.made.logical:
+                first = before[one.name].cages
+                kind = embedded.card_cages(one)[one.nic.cage_group]
+                found.append((first, first + fabric.logical_cards(one).cages, kind))
+        return found
+
+    def _server_cage(self, fabric: FabricDesign) -> Cage:
+        """Return the cages of the server that the cards share, else those of the card."""
+        embedded, use = self.objects.embedded, fabric.nic
+        shared = [
+            one.cages for one in embedded.server.nics if one.cages and (one.role, one.id) == (fabric.role, use.id)
+        ]
+        return (shared[0] if shared else embedded.part(use.id, Nic).cages)[use.cage_group]
+
+    @cached_property
+    def _attachment_cages(self) -> dict[tuple[str, str], Cage | None]:
+        fabrics = self.objects.embedded.wanted.values()
+        return {(fabric.name, one.name): _attachment_cage(one) for fabric in fabrics for one in fabric.attachments}
+
+
+def _attachment_cage(one: Attachment) -> Cage | None:
+    if one.form_factor is None or one.split is None:
+        return None
+    return Cage(count=1, form_factor=one.form_factor, splits=(one.split,), lane_gbps=one.lane_gbps)
+
+
+def _most_gbps(kind: Cage | None) -> float:
+    """Return the most that a cage carries, over all its ports, however it is split."""
+    splits = [parse_split(split) for split in kind.splits] if kind is not None else []
+    return max((gbps(one.ports * one.port_mbps) for one in splits), default=0)
+
+
+def transceivers(ports: Ports) -> Table:
+    """Return the modules that are bought, each with the (first) interface of its cage."""
+    columns = ("device", "name", "status", "manufacturer", "part_id", "description")
+    table = Table((*columns, "component_type", "component_name"))
+    modules, objects = ports.wiring.modules, ports.objects
+    columns_of = modules.device.tolist(), modules.fabric.tolist(), modules.cage.tolist(), modules.part
+    parts = {part: _part(ports, part) for part in dict.fromkeys(modules.part)}
+    for device, fabric, number, part in zip(*columns_of, strict=True):
+        cage = CageKey(device, fabric, number)
+        interface = ports.interface(cage, min(ports.used[cage]))
+        row = (objects.names[device], f"transceiver {ports.cage_name(cage)}", PLANNED, *parts[part])
+        table.rows.append((*row, INTERFACE, interface))
+    return table
+
+
+def _part(ports: Ports, part: str) -> tuple[str, str, str]:
+    """Maker, part number and description of a part; a part number that is too long begins the description."""
+    known = ports.objects.design.parts[part]
+    number, about = line(known.get("part_number") or part), str(known.get("description") or "")
+    if len(number) > LONGEST_PART_NUMBER:
+        number, about = "", f"{number}: {about}"
+    return ports.objects.vendor(part), number, text(about)
+
+
+class Cables:
+    """The rows of all cables."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports, self.design, self.wires = ports, ports.objects.design, ports.wiring.wires
+
+    def table(self) -> Table:
+        """Return one row a cable; of those that ``Ports.is_whole`` does not take, one for every leg."""
+        ends = [f"side_{side}_{what}" for side in "ab" for what in ("device", "type", "name")]
+        more = ("profile",) if self.ports.version.profiles else ()
+        columns = (*ends, "type", "status", *more, "label", "length", "length_unit", "description")
+        return Table(columns, [row for jacket in self.ports.jackets for row in self._rows(jacket)])
+
+    def _rows(self, jacket: Jacket) -> Iterator[Row]:
+        if self.ports.is_whole(jacket):
+            profile = jacket.profile if self.ports.version.channels or not jacket.splits else ""
+            yield self._row(jacket, self.ports.sides(jacket), profile, "")
+            return
+        for number, sides in enumerate(self.ports.legs(jacket), start=1):
+            yield self._row(jacket, sides, "", f"leg {number} of {len(jacket.links)}")
+
+    def _row(self, jacket: Jacket, sides: tuple[Side, Side], profile: str, leg: str) -> Row:
+        cells = [cell for side in sides for cell in (",".join(side.devices), INTERFACE, ",".join(side.interfaces))]
+        more = (profile,) if self.ports.version.profiles else ()
+        if jacket.wire == NOTHING:
+            return (*cells, "", PLANNED, *more, "", "", "", "not bought by this design")
+        type_, label, length, about = self._known[jacket.wire]
+        words = [label, leg] if leg else [label]
+        described = text(f"{leg} of {self.wires.name[jacket.wire]}: {about}") if leg else about
+        return (*cells, type_, PLANNED, *more, " ".join(words), length, "m", described)
+
+    @cached_property
+    def _known(self) -> list[tuple[str, str, str, str]]:
+        """Type, label, length and description of every wire."""
+        columns = self.wires.name, self.wires.part, self.wires.medium, self.wires.length_m.tolist()
+        parts = {pair: self._cable_words(*pair) for pair in dict.fromkeys(zip(*columns[1:3], strict=True))}
+        found = []
+        for name, part, medium, length in zip(*columns, strict=True):
+            type_, about = parts[part, medium]
+            label = f"{name} {medium}" if medium in _ACTIVE_COPPER else name
+            found.append((type_, label, f"{length:.2f}".rstrip("0").rstrip("."), about))
+        return found
+
+    def _cable_words(self, part: str, medium: str) -> tuple[str, str]:
+        known = self.design.parts[part]
+        vendor, number, _ = _part(self.ports, part)
+        type_ = cable_type(medium, f"{known.get('part_number')} {known.get('description')}")
+        return type_, text(f"{vendor} {number or part} {medium}")

@@ -1,0 +1,221 @@
+"""What stands on the site: manufacturers, site, roles, racks, device types and devices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import yaml
+
+from fabopt.floor.plan import FloorPlan
+from fabopt.output.export.netbox.table import Table
+from fabopt.output.export.netbox.words import LONGEST_NAME, LONGEST_PART_NUMBER, NO_VENDOR, PLANNED, slugs, text
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
+
+# Begins the files of device types: it tells them from others in the same folder. The three hyphens come first, or
+# NetBox does not see that it is YAML.
+TYPE_HEAD = b"---\n# Written by fabopt\n"
+# Name and colour of each role, in the order in which they are written.
+ROLES = {
+    "server": ("GPU server", "4caf50"),
+    "attachment": ("Attachment", "9e9e9e"),
+    "leaf": ("Leaf switch", "2196f3"),
+    "spine": ("Spine switch", "673ab7"),
+    "core": ("Core switch", "f44336"),
+}
+# What a rack is where the case only says how high it is: EIA-310 19-inch cabinets.
+RACK_FORM, RACK_WIDTH_IN = "4-post-cabinet", 19
+_HALF_UNITS = 2
+
+
+class TypeKey(NamedTuple):
+    """What tells device types apart; ``height_u`` as the product or the case says."""
+
+    attached: bool
+    product: str
+    height_u: float
+
+
+@dataclass(frozen=True)
+class DeviceType:
+    """A product as NetBox has it. ``u_height``: in halves of a unit, rounded up from ``height_u``."""
+
+    manufacturer: str
+    model: str
+    slug: str
+    part_number: str
+    u_height: float
+    height_u: float
+    description: str
+    bays: tuple[str, ...]
+
+    def yaml_bytes(self) -> bytes:
+        """Return the type in the form of NetBox's device-type library, with a bay for the module of every cage."""
+        content: dict[str, Any] = {"manufacturer": self.manufacturer, "model": self.model, "slug": self.slug}
+        if self.part_number:
+            content["part_number"] = self.part_number
+        content |= {"u_height": self.u_height, "is_full_depth": True}
+        if self.description:
+            content["description"] = self.description
+        if self.bays:
+            content["module-bays"] = [
+                {"name": name, "position": str(place)} for place, name in enumerate(self.bays, start=1)
+            ]
+        dumped = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=LONGEST_NAME)
+        return TYPE_HEAD + str(dumped).encode()
+
+
+@dataclass(frozen=True, eq=False)
+class Objects:
+    """A design's boxes in NetBox's words; every row of ``Devices`` keeps its number."""
+
+    design: Design
+    wiring: Wiring
+
+    @cached_property
+    def embedded(self) -> Embedded:
+        """The case and the parts."""
+        return Embedded(self.design)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Name of every device."""
+        return [line(name) for name in self.wiring.devices.name]
+
+    @property
+    def site(self) -> str:
+        """Name of the site."""
+        return line(self.design.case.name)
+
+    @property
+    def on_floor(self) -> bool:
+        """True if devices have racks."""
+        return any(self.wiring.devices.rack)
+
+    def vendor(self, part: str) -> str:
+        """Maker of an embedded part; of anything else ``NO_VENDOR``."""
+        return line(self.design.parts.get(part, {}).get("vendor")) or NO_VENDOR
+
+    @cached_property
+    def types(self) -> dict[TypeKey, DeviceType]:
+        """Device types by what tells them apart, in the order of the devices."""
+        keys = dict.fromkeys(map(self._key, range(len(self.wiring.devices))))
+        models = self._models(list(keys))
+        slug = slugs(" ".join(models[key]) for key in keys)
+        return {key: self._type(key, models[key], slug[" ".join(models[key])]) for key in keys}
+
+    def _key(self, device: int) -> TypeKey:
+        devices = self.wiring.devices
+        return TypeKey(devices.role[device] == "attachment", devices.product[device], float(devices.height_u[device]))
+
+    def _models(self, keys: list[TypeKey]) -> dict[TypeKey, tuple[str, str]]:
+        """Return (maker, model) of every type: the part number, or the id where that is missing, long or taken.
+
+        Attachments of one name and two heights have these in their models.
+        """
+        found: dict[TypeKey, tuple[str, str]] = {}
+        for key in keys:
+            attached, product, height = key
+            vendor = NO_VENDOR if attached else self.vendor(product)
+            number = "" if attached else line(self.design.parts.get(product, {}).get("part_number"))
+            good = 0 < len(number) <= LONGEST_NAME and (vendor, number) not in found.values()
+            model = (vendor, number if good else line(product))
+            taken = attached and model in found.values()
+            found[key] = (vendor, line(f"{product} {height:g}U")) if taken else model
+        return found
+
+    def _type(self, key: TypeKey, model: tuple[str, str], slug: str) -> DeviceType:
+        attached, product, height = key
+        part = {} if attached else self.design.parts.get(product, {})
+        number, about = line(part.get("part_number")), str(part.get("description") or "")
+        if len(number) > LONGEST_PART_NUMBER:
+            number, about = "", f"{number}: {about}"
+        rounded = math.ceil(round(height * _HALF_UNITS, 6)) / _HALF_UNITS
+        return DeviceType(*model, slug, number, rounded, height, text(about), self._bays(part, product))
+
+    def _bays(self, part: dict[str, Any], product: str) -> tuple[str, ...]:
+        if part.get("kind") != "switch":
+            return ()
+        switch = self.embedded.part(product, Switch)
+        cages = sum(cage.count for cage in switch.cages)
+        return tuple(port_name(switch.protocol, len(KINDS), cage, 0, 1) for cage in range(1, cages + 1))
+
+    def type_of(self, device: int) -> DeviceType:
+        """Return the type of a device."""
+        return self.types[self._key(device)]
+
+    # -- files ----------------------------------------------------------------------------------------------------
+
+    def manufacturers(self) -> Table:
+        """Makers of devices and of modules."""
+        names = dict.fromkeys(one.manufacturer for one in self.types.values())
+        names |= dict.fromkeys(self.vendor(part) for part in self.wiring.modules.part)
+        return Table(("name", "slug"), [(name, slug) for name, slug in slugs(names).items()])
+
+    def sites(self) -> Table:
+        """One site, named like the case."""
+        about = text(self.design.case.content.get("description"))
+        row = (self.site, slugs([self.site])[self.site], PLANNED, about)
+        return Table(("name", "slug", "status", "description"), [row])
+
+    def roles(self) -> Table:
+        """The roles that devices have."""
+        used = set(self.wiring.devices.role)
+        found = [(name, colour) for role, (name, colour) in ROLES.items() if role in used]
+        slug = slugs(name for name, _ in found)
+        rows = [(name, slug[name], colour, "false") for name, colour in found]
+        return Table(("name", "slug", "color", "vm_role"), list(rows))
+
+    def racks(self) -> Table:
+        """The racks in which something stands."""
+        table = Table(("site", "name", "status", "form_factor", "width", "u_height", "desc_units"))
+        floor = self.embedded.case.site.floor
+        if floor is not None:
+            used = set(self.wiring.devices.rack)
+            for rack in (rack for rack in FloorPlan(floor).ids if rack in used):
+                table.rows.append((self.site, rack, PLANNED, RACK_FORM, RACK_WIDTH_IN, floor.rack_units, "false"))
+        return table
+
+    def device_types(self) -> Table:
+        """The products of all devices."""
+        columns = ("manufacturer", "model", "slug", "part_number", "u_height", "is_full_depth", "description")
+        rows = [
+            (one.manufacturer, one.model, one.slug, one.part_number, f"{one.u_height:g}", "true", one.description)
+            for one in self.types.values()
+        ]
+        return Table(columns, list(rows))
+
+    def devices(self) -> Table:
+        """All boxes, with their places if they have any."""
+        places = ("rack", "position", "face") if self.on_floor else ()
+        columns = ("name", "role", "manufacturer", "device_type", "status", "site", *places, "description")
+        return Table(columns, [tuple(self._device(device)) for device in range(len(self.wiring.devices))])
+
+    def _device(self, device: int) -> Iterator[str | int]:
+        devices, kind = self.wiring.devices, self.type_of(device)
+        yield from (self.names[device], ROLES[devices.role[device]][0], kind.manufacturer, kind.model)
+        yield from (PLANNED, self.site)
+        if self.on_floor:
+            rack, unit = devices.rack[device], int(devices.unit[device])
+            # What takes no units is in the rack, but has no place in it.
+            placed = bool(rack) and kind.u_height > 0
+            yield from (rack, unit if placed and unit else "", "front" if placed else "")
+        yield self._numbers(device)
+
+    def _numbers(self, device: int) -> str:
+        devices = self.wiring.devices
+        known = {key: int(getattr(devices, key)[device]) for key in ("plane", "pod", "group", "rail")}
+        words = [f"{key} {number}" for key, number in known.items() if number != NOTHING]
+        return " - ".join([devices.fabric[device], *words] if devices.fabric[device] else words)
+
+
+def line(value: object) -> str:
+    """Return a name as one cell takes it, however long it is."""
+    whole = str(value or "")
+    return text(whole, max(1, len(whole)))

@@ -1,0 +1,150 @@
+"""Ports of all boxes as NetBox names them: one interface a port, or a channelized one with a channel for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from fabopt.output.export.ends import HOSTS
+from fabopt.output.export.netbox.heads import CageKey, End, Ends, Head, Jacket, jackets
+from fabopt.output.export.netbox.objects import Objects
+from fabopt.output.export.netbox.words import Version
+from fabopt.schema.catalog import Cage, Switch
+from fabopt.wiring.model import KINDS, port_name
+
+
+class Port(NamedTuple):
+    """A port that a link uses, or that lies idle beside one in the same cage."""
+
+    name: str
+    gbps: float
+
+
+class Parent(NamedTuple):
+    """A connector of several links as one interface; the speed is that of all its channels."""
+
+    name: str
+    channels: int
+    gbps: float
+
+
+class Channel(NamedTuple):
+    """The parent of a channel, and its number there, from 1."""
+
+    parent: Parent
+    number: int
+
+
+class Side(NamedTuple):
+    """One side of a cable: devices and interfaces, paired; one device alone stands for all interfaces."""
+
+    devices: tuple[str, ...]
+    interfaces: tuple[str, ...]
+
+
+class Ports:
+    """The ports of a design and what cables join, as a NetBox release has them."""
+
+    def __init__(self, objects: Objects, version: Version) -> None:
+        self.objects, self.version, self.wiring = objects, version, objects.wiring
+        self.ends = Ends(self.wiring)
+        self.near_names = self.wiring.a_port
+        self.far_names = self.wiring.b_port
+        self.jackets = list(jackets(self.wiring, objects.embedded, self.ends))
+        self.is_switch = [role not in HOSTS for role in self.wiring.devices.role]
+        self._cages_of_product: dict[str, list[Cage]] = {}
+
+    # -- cages ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def used(self) -> dict[CageKey, dict[int, Port]]:
+        """Ports by cage in use and lane; of switches also those that lie idle in such a cage."""
+        found: dict[CageKey, dict[int, Port]] = {}
+        speeds = self.wiring.links.gbps.tolist()
+        for ends, names in ((self.ends.near, self.near_names), (self.ends.far, self.far_names)):
+            for end, name, speed in zip(ends, names, speeds, strict=True):
+                ports = found.setdefault(end.cage, {})
+                if not ports and self.is_switch[end.cage.device]:
+                    lanes = range(end.lanes)
+                    ports.update({lane: Port(self.switch_port(end.cage, lane, end.lanes), speed) for lane in lanes})
+                ports[end.lane] = Port(name, speed)
+        return found
+
+    def cages(self) -> Iterator[CageKey]:
+        """Yield cages device by device: those of a host in use, all of a switch."""
+        in_use: dict[int, list[CageKey]] = {}
+        for cage in self.used:
+            in_use.setdefault(cage.device, []).append(cage)
+        place = {name: index for index, name in enumerate(self.wiring.fabrics)}
+        for device, fabric in enumerate(self.wiring.devices.fabric):
+            if self.is_switch[device]:
+                count = len(self.switch_cages(device))
+                yield from (CageKey(device, place[fabric], number) for number in range(1, count + 1))
+            else:
+                yield from sorted(in_use.get(device, []))
+
+    def switch_cages(self, device: int) -> list[Cage]:
+        """Return what each cage of a switch is, in the order of their numbers."""
+        product = self.wiring.devices.product[device]
+        if product not in self._cages_of_product:
+            switch = self.objects.embedded.part(product, Switch)
+            self._cages_of_product[product] = [cage for cage in switch.cages for _ in range(cage.count)]
+        return self._cages_of_product[product]
+
+    def switch_port(self, cage: CageKey, lane: int = 0, lanes: int = 1) -> str:
+        """Return the name of a switch's port; without a lane, of its whole cage."""
+        return port_name(self.wiring.protocols[cage.fabric], len(KINDS), cage.cage, lane, lanes)
+
+    def cage_name(self, cage: CageKey) -> str:
+        """Return the name of a cage; those of a host have none of their own."""
+        return self.switch_port(cage) if self.is_switch[cage.device] else f"cage{cage.cage}"
+
+    # -- channels -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def channels(self) -> dict[tuple[CageKey, int], Channel]:
+        """Channels by cage and lane; none before NetBox 4.7."""
+        found: dict[tuple[CageKey, int], Channel] = {}
+        if self.version.channels:
+            for jacket in self.jackets:
+                sides = (self.ends.near, jacket.near), (self.ends.far, jacket.far)
+                for (ends, heads), count in zip(sides, jacket.channels, strict=True):
+                    if count:
+                        found.update(self._channels(heads[0], count, [ends[link].lane for link in jacket.links]))
+        return found
+
+    def _channels(self, head: Head, count: int, lanes: Sequence[int]) -> dict[tuple[CageKey, int], Channel]:
+        """Number the lanes of a connector. Channel i is the i-th end of a splitter, so lanes in use come first."""
+        cage, connector = head.connector
+        ports = self.used[cage]
+        name = self.cage_name(cage) + ("" if head.fills_cage else f"-c{connector + 1}")
+        parent = Parent(name, count, ports[lanes[0]].gbps * count)
+        mine = range(connector * head.capacity, (connector + 1) * head.capacity)
+        idle = [lane for lane in mine if lane in ports and lane not in lanes]
+        return {(cage, lane): Channel(parent, number) for number, lane in enumerate([*lanes, *idle], start=1)}
+
+    def interface(self, cage: CageKey, lane: int) -> str:
+        """Return the name of the interface into which the cable of a lane is plugged."""
+        channel = self.channels.get((cage, lane))
+        return self.used[cage][lane].name if channel is None else channel.parent.name
+
+    def sides(self, jacket: Jacket) -> tuple[Side, Side]:
+        """Return both sides of a cable; where one splits, it is the first."""
+        near, far = (self._side([ends[link] for link in jacket.links]) for ends in (self.ends.near, self.ends.far))
+        return (far, near) if jacket.turned else (near, far)
+
+    def is_whole(self, jacket: Jacket) -> bool:
+        """Return True if a cable is one in NetBox too. Without a profile, NetBox joins each port with all opposite."""
+        return len(jacket.links) == 1 or (self.version.channels and bool(jacket.profile))
+
+    def legs(self, jacket: Jacket) -> Iterator[tuple[Side, Side]]:
+        """Yield both sides of every link of a cable, each as if it were a cable."""
+        for link in jacket.links:
+            yield self._side([self.ends.near[link]]), self._side([self.ends.far[link]])
+
+    def _side(self, ends: Sequence[End]) -> Side:
+        pairs = dict.fromkeys((end.cage.device, self.interface(end.cage, end.lane)) for end in ends)
+        devices = [self.objects.names[device] for device, _ in pairs]
+        alone = len(set(devices)) == 1
+        return Side(tuple(devices[:1] if alone else devices), tuple(interface for _, interface in pairs))

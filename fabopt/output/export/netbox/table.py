@@ -1,0 +1,46 @@
+"""One file of a bulk import: column names and rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import repeat
+
+from fabopt.output.export.spreadsheet import safe
+
+Cell = str | int | float
+Row = tuple[Cell, ...]
+
+
+@dataclass
+class Table:
+    """Rows under columns. An empty text is an empty cell."""
+
+    columns: tuple[str, ...]
+    rows: list[Row] = field(default_factory=list)
+
+    def column(self, name: str) -> list[Cell]:
+        """Return all cells of a column."""
+        at = self.columns.index(name)
+        return [row[at] for row in self.rows]
+
+    def pick(self, *names: str) -> Iterator[tuple[str, ...]]:
+        """Return some cells of every row, as text; a column that the file lacks is empty."""
+        cells = [map(str, self.column(name)) if name in self.columns else repeat("", len(self.rows)) for name in names]
+        return zip(*cells, strict=True)
+
+    def csv_bytes(self) -> bytes:
+        """Return the file. Text that a spreadsheet would compute is marked as text.
+
+        NetBox guesses the dialect (``csv.Sniffer``), and an apostrophe may pass for a quotation mark; where there is
+        one, all cells stand in quotation marks, which are then more.
+        """
+        rows = [[safe(cell) for cell in row] for row in self.rows]
+        misleading = any("'" in cell for row in rows for cell in row if isinstance(cell, str))
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\r\n", quoting=csv.QUOTE_ALL if misleading else csv.QUOTE_MINIMAL)
+        writer.writerow(self.columns)
+        writer.writerows(rows)
+        return stream.getvalue().encode()

@@ -1,0 +1,177 @@
+"""The port map: every cage of every switch, what is plugged in, where it leads, and what is kept free."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from fabopt.output.export.ends import HOSTS, part_numbers, taken, units_of
+from fabopt.output.export.formats import Options
+from fabopt.output.export.sheets import write_csv, write_workbook
+from fabopt.schema.base import Lane, parse_split
+from fabopt.schema.catalog import Cage, Switch
+from fabopt.schema.design import Design, TierUse
+from fabopt.units import gbps, mbps
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import KINDS, Wiring, port_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PORT_COLUMNS = (
+    *("fabric", "rack", "unit", "device", "product", "cage", "form_factor", "port", "gbps", "state"),
+    *("peer_device", "peer_port", "cable", "module"),
+)
+USED, FREE, RESERVED = "used", "free", "reserved"
+# Up to here every switch has a sheet of its own.
+MOST_SHEETS = 50
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write the port map as CSV and XLSX."""
+    table = port_map(design, wiring)
+    sheets = {"ports": table}
+    if 0 < table["device"].nunique() <= MOST_SHEETS:
+        sheets = {str(device): rows for device, rows in table.groupby("device", sort=False)}
+    return [
+        write_csv(folder / "ports.csv", table),
+        write_workbook(folder / "ports.xlsx", f"{design.case.name}: ports", sheets),
+    ]
+
+
+def port_map(design: Design, wiring: Wiring) -> pd.DataFrame:
+    """One row a port of a switch with ``PORT_COLUMNS``, switch by switch, cage by cage."""
+    import pandas as pd
+
+    ports = _Ports(design, wiring)
+    rows = (port for row, role in enumerate(wiring.devices.role) if role not in HOSTS for port in ports.of_switch(row))
+    table = pd.DataFrame(rows, columns=list(PORT_COLUMNS))
+    return table.assign(module=part_numbers(design, table["module"].tolist()))
+
+
+class _End(NamedTuple):
+    """An end of a link at a switch, and what is at the other end. ``lanes``: ports that its cage is split into."""
+
+    port: str
+    lanes: int
+    gbps: float
+    up: bool
+    peer: str
+    peer_port: str
+    cable: str
+
+
+@dataclass(frozen=True)
+class _Ports:
+    """All ports of the switches of a design."""
+
+    design: Design
+    wiring: Wiring
+
+    @cached_property
+    def _embedded(self) -> Embedded:
+        return Embedded(self.design)
+
+    @cached_property
+    def _tiers(self) -> dict[tuple[str, str], TierUse]:
+        return {(fabric.name, tier.role): tier for fabric in self.design.fabrics for tier in fabric.tiers}
+
+    @cached_property
+    def _protocols(self) -> dict[str, str]:
+        return dict(zip(self.wiring.fabrics, self.wiring.protocols, strict=True))
+
+    @cached_property
+    def _units(self) -> list[float]:
+        units: list[float] = units_of(self.wiring.devices).tolist()
+        return units
+
+    @cached_property
+    def _modules(self) -> dict[tuple[int, int], str]:
+        modules = self.wiring.modules
+        return dict(zip(zip(modules.device.tolist(), modules.cage.tolist(), strict=True), modules.part, strict=True))
+
+    @cached_property
+    def _ends(self) -> dict[int, dict[tuple[int, int], _End]]:
+        """Ends of links by device, then by cage and lane; hosts' too, which nobody asks for."""
+        wiring, links = self.wiring, self.wiring.links
+        found: dict[int, dict[tuple[int, int], _End]] = defaultdict(dict)
+        cables = taken(wiring.wires.name, links.wire)
+        sides = (
+            (links.a, links.a_cage, links.a_lane, links.a_lanes, wiring.a_port, links.b, wiring.b_port, True),
+            (links.b, links.b_cage, links.b_lane, links.b_lanes, wiring.b_port, links.a, wiring.a_port, False),
+        )
+        for own, cage, lane, lanes, ports, peers, peer_ports, up in sides:
+            columns = (own.tolist(), cage.tolist(), lane.tolist(), ports, lanes.tolist(), links.gbps.tolist())
+            others = (taken(wiring.devices.name, peers), peer_ports, cables)
+            for row, at_cage, at_lane, port, of, speed, *other in zip(*columns, *others, strict=True):
+                found[row][at_cage, at_lane] = _End(port, of, speed, up, *other)
+        return found
+
+    def of_switch(self, row: int) -> Iterator[tuple[object, ...]]:
+        """Yield every port of a switch with the values of ``PORT_COLUMNS``."""
+        devices = self.wiring.devices
+        fabric, product = devices.fabric[row], devices.product[row]
+        switch, tier = self._embedded.part(product, Switch), self._tiers[fabric, devices.role[row]]
+        head = (fabric, devices.rack[row], self._units[row], devices.name[row], product)
+        for port in _ports_of(switch, tier, self._ends.get(row, {})):
+            shown = (port.cage, port.form_factor)
+            module = self._modules.get((row, port.cage), "")
+            if port.end is not None:
+                end = port.end
+                yield *head, *shown, end.port, end.gbps, USED, end.peer, end.peer_port, end.cable, module
+            else:
+                name = port_name(self._protocols[fabric], len(KINDS), port.cage, port.lane, port.split.ports)
+                state = RESERVED if port.reserved else FREE
+                yield *head, *shown, name, gbps(port.split.port_mbps), state, "", "", "", module
+
+
+class _Port(NamedTuple):
+    """A port of a switch: its cage from 1, what fits that, how it is split, lane from 0, and what is there."""
+
+    cage: int
+    form_factor: str
+    split: Lane
+    lane: int
+    reserved: bool
+    end: _End | None
+
+
+def _ports_of(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _End]) -> Iterator[_Port]:
+    """Yield every port of a switch. A free cage is not split more than it must be."""
+    used = {cage: Lane(end.lanes, mbps(end.gbps)) for (cage, _), end in ends.items()}
+    reserved = _reserved(switch, tier, ends)
+    kept = dict.fromkeys((cage for cage, _ in reserved), parse_split(tier.down.split))
+    for cage, _, kind in _cages(switch):
+        split = used.get(cage) or kept.get(cage) or _least_split(kind)
+        for lane in range(split.ports):
+            at = cage, lane
+            yield _Port(cage, kind.form_factor, split, lane, at in reserved, ends.get(at))
+
+
+def _reserved(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _End]) -> set[tuple[int, int]]:
+    """Return the down ports (cage, lane) that the case keeps free: those that follow the last one in use."""
+    if not tier.reserved_ports:
+        return set()
+    up = {cage for (cage, _), end in ends.items() if end.up}
+    last = max((at for at, end in ends.items() if not end.up), default=(0, 0))
+    lanes = range(parse_split(tier.down.split).ports)
+    down = [cage for cage, group, _ in _cages(switch) if group == tier.down.cage_group and cage not in up]
+    open_ = [(cage, lane) for cage in down for lane in lanes if (cage, lane) not in ends]
+    return set(sorted(open_, key=lambda at: (at < last, at))[: tier.reserved_ports])
+
+
+def _cages(switch: Switch) -> Iterator[tuple[int, int, Cage]]:
+    """Yield every cage of a switch: its number from 1, its group, what it is."""
+    number = count(1)
+    for group, kind in enumerate(switch.cages):
+        yield from ((next(number), group, kind) for _ in range(kind.count))
+
+
+def _least_split(kind: Cage) -> Lane:
+    """Return the fewest, then fastest ports that a cage can be used as."""
+    return min(map(parse_split, kind.splits), key=lambda split: (split.ports, -split.port_mbps))

@@ -1,0 +1,93 @@
+"""Sheets for the buyer: what each stage costs, and a request for quotes, vendor by vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xlsxwriter.format import Format
+from xlsxwriter.worksheet import Worksheet
+
+from fabopt.output.export.spreadsheet import set_page, write_cell, write_text
+from fabopt.schema.design import BomRow, Design
+
+# Nobody quotes for what is done by one's own people.
+_OWN_WORK = "other"
+_NO_VENDOR = "any vendor"
+
+
+class Table(NamedTuple):
+    """A sheet: (title, width, format) of its columns, and its rows."""
+
+    columns: Sequence[tuple[str, float, str]]
+    rows: Sequence[Sequence[object]]
+
+
+def write_table(sheet: Worksheet, formats: dict[str, Format], table: Table) -> None:
+    """Write a table with a title row that stays and a filter."""
+    for column, (title, width, _) in enumerate(table.columns):
+        sheet.set_column(column, column, width)
+        write_text(sheet, 0, column, title, formats["head"])
+    for line, row in enumerate(table.rows, start=1):
+        for column, value in enumerate(row):
+            write_cell(sheet, line, column, value, formats[table.columns[column][2]])
+    sheet.freeze_panes(1, 0)
+    sheet.autofilter(0, 0, max(1, len(table.rows)), len(table.columns) - 1)
+    set_page(sheet)
+    sheet.repeat_rows(0)
+
+
+def stage_table(design: Design) -> Table:
+    """What every stage spends and what stands from it on, and all stages together."""
+    columns = [
+        ("Stage", 16, "text"), ("Month", 8, "count"), ("Servers", 10, "count"), ("GPUs", 10, "count"),
+        ("Purchases USD", 16, "money"), ("Present value USD", 16, "money"), ("Energy until the next USD", 16, "money"),
+        ("Power W", 12, "number"), ("Rack units", 10, "number"), ("Moved cables", 10, "count"),
+    ]  # fmt: skip
+    rows: list[Sequence[object]] = [
+        (one.name, one.month, one.servers, one.gpus, one.capex_usd, one.present_value_usd, one.energy_usd, one.power_w,
+         one.rack_units, one.moved_cables)
+        for one in design.stages
+    ]  # fmt: skip
+    sums = [
+        round(sum(getattr(one, key) or 0 for one in design.stages), 2)
+        for key in ("capex_usd", "present_value_usd", "energy_usd")
+    ]
+    moved = sum(one.moved_cables for one in design.stages)
+    rows.append(("all stages", None, None, None, *sums, None, None, moved))
+    return Table(columns, rows)
+
+
+def quote_table(design: Design) -> Table:
+    """What to ask whom for: one row a part number, with its quantity at every stage and in all."""
+    stages = [stage.name for stage in design.stages]
+    columns: list[tuple[str, float, str]] = [
+        ("Vendor", 18, "text"), ("Kind", 12, "text"), ("Part number", 26, "text"), ("Id", 32, "text"),
+        ("Description", 48, "wrap"), ("Length m", 9, "number"),
+    ]  # fmt: skip
+    columns += [(f"Quantity {name}", 12, "count") for name in stages]
+    columns += [
+        ("Quantity", 10, "count"), ("Of these spares", 10, "count"), ("Planned USD", 16, "money"),
+        ("Order by month", 10, "number"), ("Order by", 12, "text"), ("Quoted unit price USD", 16, "money"),
+        ("Quoted lead time weeks", 12, "number"),
+    ]  # fmt: skip
+    groups: dict[tuple[str, str, float | None], list[BomRow]] = {}
+    for row in design.bom:
+        if row.kind != _OWN_WORK and row.quantity:
+            groups.setdefault((row.kind, row.id, row.length_m), []).append(row)
+    rows = [_quote_row(design, group, stages) for group in groups.values()]
+    return Table(columns, sorted(rows, key=lambda row: str(row[0])))
+
+
+def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -> Sequence[object]:
+    first = group[0]
+    vendor = design.parts.get(first.id, {}).get("vendor") or _NO_VENDOR
+    by_stage = [sum(row.quantity for row in group if row.stage == name) for name in stages]
+    spares = sum(row.quantity for row in group if row.spares)
+    dates = [row.order_by_month for row in group if row.order_by_month is not None]
+    days = [row.order_by for row in group if row.order_by is not None]
+    return (
+        vendor, first.kind, first.part_number, first.id, first.description, first.length_m, *by_stage, sum(by_stage),
+        spares, round(sum(row.total_usd for row in group), 2), min(dates, default=None), min(days, default=None),
+        None, None,
+    )  # fmt: skip

@@ -1,0 +1,102 @@
+"""Rack elevations, front view: a list, a text and drawings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabopt.output.export.drawing import drawing
+from fabopt.output.export.elevation import Elevation, Rack, elevation_of, power_text, units_text, watts_text
+from fabopt.output.export.ends import part_text
+from fabopt.output.export.formats import Options
+from fabopt.output.export.sheets import write_csv
+from fabopt.output.words import some
+from fabopt.schema.design import Design
+from fabopt.wiring.model import Wiring
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RACK_COLUMNS = ("rack", "unit", "height_u", "device", "role", "fabric", "product", "part_number", "power_w")
+# Drawings of more racks than this are too large to look at: one file a row then.
+MOST_RACKS_A_DRAWING = 400
+_DRAWING = re.compile(r"racks(-[A-Z]+)?\.svg")
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``racks.csv``, ``racks.txt`` and ``racks.svg`` (``racks-A.svg`` and so on if there are many)."""
+    elevation = elevation_of(design, wiring)
+    text = folder / "racks.txt"
+    text.write_text("\n".join(elevation_lines(elevation, design.case.name)) + "\n", encoding="utf-8")
+    return [write_csv(folder / "racks.csv", rack_list(design, elevation)), text, *_drawings(design, elevation, folder)]
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Return the drawings in a folder, of all racks or of a row."""
+    return [path for path in sorted(folder.iterdir()) if _DRAWING.fullmatch(path.name) and path.is_file()]
+
+
+def _drawings(design: Design, elevation: Elevation, folder: Path) -> Iterator[Path]:
+    parts = {"racks.svg": elevation.rows}
+    if sum(len(row.racks) for row in elevation.rows) > MOST_RACKS_A_DRAWING:
+        parts = {f"racks-{row.name}.svg": (row,) for row in elevation.rows}
+    for name, rows in parts.items():
+        path = folder / name
+        path.write_text(drawing(elevation, rows, design.case.name), encoding="utf-8")
+        yield path
+
+
+def rack_list(design: Design, elevation: Elevation) -> pd.DataFrame:
+    """One row a box with ``RACK_COLUMNS``, rack by rack from the top down."""
+    import pandas as pd
+
+    rows = [
+        (rack.id, box.unit, box.height_u, box.device, box.role, box.fabric, box.product, number, box.power_w)
+        for row in elevation.rows
+        for rack in row.racks
+        for box in rack.boxes
+        for number in (part_text(design, box.product, "part_number"),)
+    ]
+    return pd.DataFrame(rows, columns=list(RACK_COLUMNS))
+
+
+# -- text -----------------------------------------------------------------------------------------------------------
+
+
+def elevation_lines(elevation: Elevation, name: str) -> Iterator[str]:
+    """Yield the racks as text, row by row, each from its top unit down."""
+    racks = [rack for row in elevation.rows for rack in row.racks]
+    boxes = [box for rack in racks for box in rack.boxes]
+    widths = tuple(max(map(len, column)) for column in zip(*((box.device, box.product) for box in boxes), strict=True))
+    filled = sum(bool(rack.boxes) for rack in racks)
+    yield f"{name}: {some(len(boxes), 'box', 'boxes')} in {some(filled, 'rack')}, front view"
+    for row in elevation.rows:
+        yield from ("", f"Row {row.name}")
+        for rack in row.racks:
+            yield from _rack_lines(rack, elevation, widths)
+
+
+def _rack_lines(rack: Rack, elevation: Elevation, widths: tuple[int, ...]) -> Iterator[str]:
+    yield ""
+    if not rack.boxes:
+        yield f"{rack.id}  {rack.state or 'empty'}"
+        return
+    yield f"{rack.id}  {units_text(rack, elevation)}, {power_text(rack, elevation)}"
+    above = elevation.rack_units + 1
+    for box in rack.boxes:
+        yield from _free(box.top_unit + 1, above - 1)
+        texts = (text.ljust(width) for text, width in zip((box.device, box.product), widths, strict=True))
+        yield f"  {_units(box.unit, box.top_unit):7}  {'  '.join(texts)}  {watts_text(box.power_w):>7}"
+        above = box.unit
+    yield from _free(1, above - 1)
+
+
+def _free(low: int, high: int) -> Iterator[str]:
+    if low <= high:
+        yield f"  {_units(low, high):7}  -"
+
+
+def _units(low: int, high: int) -> str:
+    return f"U{low}" if low == high else f"U{low}-{high}"

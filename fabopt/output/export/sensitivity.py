@@ -1,0 +1,46 @@
+"""Price ranges as files: JSON whole, CSV with a row for each range."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from fabopt.output.export.spreadsheet import safe
+from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
+
+COLUMNS = (
+    *("kind", "part", "unit_price_usd", "factor_low", "factor_high", "price_low_usd", "price_high_usd", "proven"),
+    *("low_known", "high_known"),
+    *(f"{end}_{what}" for end in ("low", "high") for what in ("summary", "changes", "objective", "answer_objective")),
+)
+
+
+def sensitivity_bytes(found: Sensitivity) -> bytes:
+    """Return a sensitivity file: JSON in the order of the schema."""
+    return found.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
+
+
+def sensitivity_csv(found: Sensitivity) -> bytes:
+    """Return a table of the ranges; an empty cell is no end, or no price of its own."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, COLUMNS, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({key: safe(value) for key, value in _row(one).items()} for one in found.ranges)
+    return stream.getvalue().encode()
+
+
+def _row(one: PriceRange) -> dict[str, Any]:
+    row = {column: getattr(one, column) for column in COLUMNS[:10]}
+    return row | _end("low", one.low) | _end("high", one.high)
+
+
+def _end(name: str, end: Takeover | None) -> dict[str, Any]:
+    if end is None:
+        return {}
+    return {
+        f"{name}_summary": end.summary,
+        f"{name}_changes": "; ".join(end.changes),
+        f"{name}_objective": end.objective,
+        f"{name}_answer_objective": end.answer_objective,
+    }

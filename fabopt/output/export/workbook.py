@@ -1,0 +1,241 @@
+"""The bill of materials as a spreadsheet: summary, bill, prices with their sources.
+
+Every formula is written with its value, for readers that do not recalculate. Text never becomes a formula, and the same
+design gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import xlsxwriter
+from xlsxwriter.format import Format
+from xlsxwriter.worksheet import Worksheet
+
+from fabopt.output.export.quotes import quote_table, stage_table, write_table
+from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, set_page, write_cell, write_text
+from fabopt.output.terminal.answer import headline, proof_line, totals_line
+from fabopt.output.terminal.networks import NetworkShare, network_shares
+from fabopt.output.words import plain
+from fabopt.schema.design import BomRow, Design
+
+# Title, width, format of the bill's columns, in order; the letters are those of the sheet.
+_BILL: tuple[tuple[str, float, str], ...] = (
+    ("Line", 6, "count"),
+    ("Stage", 12, "text"),
+    ("Fabric", 12, "text"),
+    ("Kind", 12, "text"),
+    ("Id", 32, "text"),
+    ("Part number", 26, "text"),
+    ("Description", 48, "wrap"),
+    ("Length m", 9, "number"),
+    ("Quantity", 10, "count"),
+    ("In use", 10, "count"),
+    ("Unit price USD", 14, "money"),
+    ("Total USD", 16, "money"),
+    ("Power W", 12, "number"),
+    ("Spares", 10, "count"),
+    ("Price of one USD", 14, "money"),
+    ("Price break from", 10, "count"),
+    ("Present value USD", 16, "money"),
+    ("Lead time weeks", 10, "number"),
+    ("Order by month", 10, "number"),
+    ("Order by", 12, "text"),
+)
+_KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
+# The first column after the power: what concerns ordering.
+_TERMS = 13
+_PRICES = (
+    ("Id", 32),
+    ("Vendor", 16),
+    ("Part number", 26),
+    ("Price used USD", 18),
+    ("Price source", 60),
+    ("Date", 12),
+    ("Kind", 12),
+    ("Confidence", 12),
+    ("Notes", 60),
+)
+
+
+def workbook_bytes(design: Design) -> bytes:
+    """Return the workbook of a design's bill."""
+    stream = io.BytesIO()
+    book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
+    book.set_properties({"title": f"{design.case.name}: bill of materials", "author": "fabopt", "created": CREATED})
+    formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
+    _Summary(book.add_worksheet("Summary"), formats).write(design)
+    _bill(book.add_worksheet("Bill"), formats, design.bom)
+    if len(design.stages) > 1:
+        write_table(book.add_worksheet("Stages"), formats, stage_table(design))
+    write_table(book.add_worksheet("RFQ"), formats, quote_table(design))
+    _prices(book.add_worksheet("Prices & sources"), formats, design)
+    book.close()
+    return stream.getvalue()
+
+
+class _Summary:
+    """The first sheet, written downwards: the answer, totals, proof, checks, assumptions."""
+
+    def __init__(self, sheet: Worksheet, formats: dict[str, Format]) -> None:
+        self.sheet = sheet
+        self.formats = formats
+        self.row = 0
+        sheet.set_column("A:A", 26)
+        sheet.set_column("B:B", 110)
+        sheet.hide_gridlines(2)
+        set_page(sheet)
+
+    def write(self, design: Design) -> None:
+        write_text(self.sheet, 0, 0, design.case.name, self.formats["title"])
+        self.row = 2
+        self.line("Answer", headline(design))
+        if design.totals is not None:
+            self.line("Totals", totals_line(design))
+        self.line("Proof", proof_line(design))
+        for fabric in design.fabrics:
+            tiers = ", ".join(f"{tier.count:,} {tier.role} {tier.id}" for tier in fabric.tiers)
+            self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")
+        self.section("Totals", sorted(design.totals.model_dump().items()) if design.totals else [])
+        shares = [(f"Fabric {one.name}", _share_line(one)) for one in network_shares(design)]
+        self.section("By fabric", shares)
+        self.section("Checks", [(one.name, f"{'ok' if one.ok else 'FAIL'}: {one.detail}") for one in design.checks])
+        self.section("Assumptions", _assumptions(design.case.content))
+        self.section("Notes", [("", note) for note in design.notes])
+
+    def section(self, title: str, lines: Sequence[tuple[str, object]]) -> None:
+        if not lines:
+            return
+        self.row += 1
+        write_text(self.sheet, self.row, 0, title, self.formats["head"])
+        write_text(self.sheet, self.row, 1, "", self.formats["head"])
+        self.row += 1
+        for label, value in lines:
+            self.line(label, value)
+
+    def line(self, label: str, value: object) -> None:
+        style = self.formats["wrap"]
+        if isinstance(value, str) and value.startswith(("FAIL", "ok:")):
+            style = self.formats["good" if value.startswith("ok:") else "bad"]
+        elif isinstance(value, int | float):
+            style = self.formats["left_money" if label.endswith(("_usd", "_usd_per_gpu")) else "left_number"]
+        write_text(self.sheet, self.row, 0, label, self.formats["label"])
+        write_cell(self.sheet, self.row, 1, value, style)
+        self.row += 1
+
+
+def _share_line(one: NetworkShare) -> str:
+    _, switches, units, usd, share, watts = one.words
+    return f"{usd} ({share}), {switches} switches, {units} rack units, {watts}"
+
+
+def _assumptions(content: dict[str, Any], at: str = "") -> list[tuple[str, object]]:
+    """Return the case as (key path, value) lines; lists of plain values stay on one line."""
+    lines: list[tuple[str, object]] = []
+    for key, value in content.items():
+        path = f"{at}.{key}" if at else key
+        if isinstance(value, dict):
+            lines += _assumptions(value, path)
+        elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+            for index, one in enumerate(value):
+                lines += _assumptions({f"{key}[{index}]": one}, at)
+        elif value is not None and value != [] and value != "":
+            lines.append((path, ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
+    return lines
+
+
+def _bill(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow]) -> None:
+    for column, (title, width, _) in enumerate(_BILL):
+        sheet.set_column(column, column, width)
+        write_text(sheet, 0, column, title, formats["head"])
+    for line, row in enumerate(rows, start=1):
+        _bill_row(sheet, formats, line, row)
+    last = len(rows) + 1
+    sheet.freeze_panes(1, 0)
+    if rows:
+        sheet.autofilter(0, 0, len(rows), len(_BILL) - 1)
+        _subtotals(sheet, formats, rows, last)
+    set_page(sheet)
+    sheet.repeat_rows(0)
+
+
+def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomRow) -> None:
+    values: list[object] = [
+        line,
+        row.stage,
+        row.fabric,
+        row.kind,
+        row.id,
+        row.part_number,
+        row.description,
+        row.length_m,
+    ]
+    values += [row.quantity, row.in_use, row.unit_price_usd]
+    for column, value in enumerate(values):
+        write_cell(sheet, line, column, value, formats[_BILL[column][2]])
+    at = line + 1
+    if round(row.quantity * row.unit_price_usd, 2) == round(row.total_usd, 2):
+        formula = f"={_QUANTITY}{at}*{_UNIT}{at}"
+        sheet.write_formula(f"{_TOTAL}{at}", formula, formats["money"], row.total_usd)
+    else:
+        sheet.write_number(f"{_TOTAL}{at}", row.total_usd, formats["money"])
+    sheet.write_number(f"{_POWER}{at}", row.power_w, formats["number"])
+    terms = [row.spares or None, row.single_price_usd, row.break_from, row.present_value_usd, row.lead_time_weeks]
+    for column, value in enumerate([*terms, row.order_by_month, row.order_by], start=_TERMS):
+        write_cell(sheet, line, column, value, formats[_BILL[column][2]])
+
+
+def _subtotals(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow], last: int) -> None:
+    """Write the sums below the rows, one a kind, so that the rows above stay one table to sort and filter."""
+    at = last + 1
+    for kind in dict.fromkeys(row.kind for row in rows):
+        at += 1
+        group = [row for row in rows if row.kind == kind]
+        write_text(sheet, at - 1, 3, kind, formats["label"])
+        for letter, style, value in _sums(group, ""):
+            condition = f'${_KIND}$2:${_KIND}${last},"{kind}"'
+            formula = f"=SUMIF({condition},{letter}$2:{letter}${last})"
+            sheet.write_formula(f"{letter}{at}", formula, formats[style], value)
+    at += 1
+    for column in range(3, len(_BILL)):
+        sheet.write_blank(at - 1, column, None, formats["total"])
+    write_text(sheet, at - 1, 3, "total", formats["total"])
+    for letter, style, value in _sums(rows, "total_"):
+        sheet.write_formula(f"{letter}{at}", f"=SUM({letter}$2:{letter}${last})", formats[style], value)
+
+
+def _sums(rows: Sequence[BomRow], style: str) -> list[tuple[str, str, int | float]]:
+    return [
+        (_QUANTITY, f"{style}count", sum(row.quantity for row in rows)),
+        (_TOTAL, f"{style}money", round(sum(row.total_usd for row in rows), 2)),
+        (_POWER, f"{style}number", round(sum(row.power_w for row in rows), 3)),
+    ]
+
+
+def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
+    for number, (title, width) in enumerate(_PRICES):
+        sheet.set_column(number, number, width)
+        write_text(sheet, 0, number, title, formats["head"])
+    for line, id_ in enumerate(dict.fromkeys(row.id for row in design.bom), start=1):
+        part = design.parts.get(id_, {})
+        source = price_source(part)
+        prices = sorted({row.unit_price_usd for row in design.bom if row.id == id_})
+        values = [id_, part.get("vendor"), part.get("part_number")]
+        values += [prices[0] if len(prices) == 1 else ", ".join(f"${plain(price)}" for price in prices)]
+        values += [source.get("url"), source.get("date"), source.get("kind")]
+        values += [source.get("confidence") or part.get("confidence"), source.get("note") or part.get("notes")]
+        for column, value in enumerate(values):
+            style = "money" if column == 3 else "wrap" if column in (4, 8) else "text"
+            write_cell(sheet, line, column, value, formats[style])
+    sheet.freeze_panes(1, 1)
+    set_page(sheet)
+    sheet.repeat_rows(0)
+
+
+def price_source(part: dict[str, Any]) -> dict[str, Any]:
+    """Return where a part's price comes from: the price's own source, else the product's."""
+    own = (part.get("provenance") or {}).get("price_usd")
+    source = own or part.get("source") or {}
+    return source if isinstance(source, dict) else {}

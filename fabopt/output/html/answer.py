@@ -1,0 +1,124 @@
+"""The answer in a sentence, and the figures that a reader looks for first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabopt.output.terminal.answer import metric_name
+from fabopt.output.words import count, listed, money, percent, plain, power, some
+from fabopt.schema.design import Design, FabricDesign, Number, Totals
+from fabopt.wiring.design_file import Embedded
+
+STATUS_WORDS = {
+    "optimal": "Proven optimal",
+    "feasible": "Best found, not proven optimal",
+    "infeasible": "No design exists (proven)",
+    "unknown": "No design found",
+}
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """A figure with its name, and a line about it."""
+
+    name: str
+    value: str
+    about: str
+
+
+def answer(design: Design) -> str:
+    """Say what is bought, for how much, and how sure it is."""
+    if design.totals is None or not design.stages:
+        return _no_answer(design)
+    totals, stage = design.totals, design.stages[-1]
+    served = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
+    return f"Buy {_bought(totals)} for {money(totals.capex_usd)} to join {served}. {_claim(design)}"
+
+
+def _bought(totals: Totals) -> str:
+    parts = [some(totals.switches, "switch", "switches")]
+    if totals.nics:
+        parts.append(some(totals.nics, "NIC"))
+    if totals.transceivers:
+        parts.append(some(totals.transceivers, "transceiver"))
+    parts.append(some(totals.cables, "cable"))
+    return listed(parts)
+
+
+def _claim(design: Design) -> str:
+    if design.status == "optimal":
+        least = {
+            "capex_usd": "costs less",
+            "power_w": "draws less power",
+            "usd_per_effective_gpu": "costs less per effective GPU",
+        }
+        less = least.get(design.objective.metric, f"has a lower {metric_name(design.objective.metric)}")
+        return f"No other design of the space that was searched {less}: this is proven."
+    if design.objective.gap is None:
+        return "It is the best that was found; how much better another could be is not known."
+    better = percent(float(design.objective.gap))
+    return f"It is the best that was found; no design can be more than {better} better: this is proven."
+
+
+def _no_answer(design: Design) -> str:
+    if design.status == "infeasible":
+        return "No design meets this case: this is proven. What stands in the way is below."
+    return "The search stopped before any design was found."
+
+
+def key_figures(design: Design) -> list[KeyFigure]:
+    """Return the figures of a design that was found."""
+    totals = design.totals
+    if totals is None or not design.fabrics:
+        return []
+    return [
+        KeyFigure("Purchase price", _dollars(totals.capex_usd), _per_gpu(totals)),
+        KeyFigure(_tco_name(design), _dollars(totals.tco_usd), "purchase and energy"),
+        KeyFigure("Power", power(totals.power_w), _share(totals)),
+        _bandwidth(design.fabrics[0], len(design.fabrics) > 1),
+        KeyFigure(
+            "Switches",
+            count(totals.switches),
+            f"{plain(totals.rack_units)} rack unit{'' if totals.rack_units == 1 else 's'}",
+        ),
+        *_racks(totals),
+        KeyFigure("Cables and fibres", count(totals.cables), some(totals.transceivers, "transceiver")),
+    ]
+
+
+def _racks(totals: Totals) -> list[KeyFigure]:
+    """Return how many racks are filled; nothing without a floor plan."""
+    if totals.racks is None or totals.cluster_rack_units is None:
+        return []
+    return [
+        KeyFigure("Racks", count(totals.racks), f"{plain(totals.cluster_rack_units)} rack units of all that stands")
+    ]
+
+
+def _dollars(usd: Number) -> str:
+    """Return whole dollars; cents are on the bill."""
+    return money(round(usd))
+
+
+def _tco_name(design: Design) -> str:
+    try:
+        return f"Cost over {plain(Embedded(design).case.finance.years)} years"
+    except (LookupError, ValueError):
+        return "Total cost of ownership"
+
+
+def _per_gpu(totals: Totals) -> str:
+    return "" if totals.capex_usd_per_gpu is None else f"{_dollars(totals.capex_usd_per_gpu)} per GPU"
+
+
+def _share(totals: Totals) -> str:
+    if not totals.cluster_power_w:
+        return "network only"
+    return f"{percent(totals.power_w / totals.cluster_power_w)} of the cluster's {power(totals.cluster_power_w)}"
+
+
+def _bandwidth(fabric: FabricDesign, several: bool) -> KeyFigure:
+    ratios = ", ".join(f"{plain(ratio)}:1" for ratio in fabric.oversubscription.values())
+    about = f"oversubscription {ratios}" if ratios else "one switch tier"
+    name = f"Bandwidth per GPU, {fabric.name}" if several else "Bandwidth per GPU"
+    return KeyFigure(name, f"{plain(fabric.metrics.injection_gbps_per_gpu)} Gb/s", about)

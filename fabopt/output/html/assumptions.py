@@ -1,0 +1,156 @@
+"""What the answer rests on: the case, and where prices come from."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fabopt.output.html.parts import sum_usd
+from fabopt.output.terminal.answer import metric_name
+from fabopt.output.words import count, listed, money, percent, plain, power
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Product, Source
+from fabopt.schema.design import Design, Number
+from fabopt.schema.finance import Finance
+from fabopt.units import cents
+from fabopt.wiring.design_file import Embedded
+
+_UNKNOWN = "not stated"
+# Best first; other words come after these, as they are.
+_CONFIDENCES = ("high", "medium", "low")
+
+
+@dataclass(frozen=True)
+class PriceRow:
+    """One product that is bought, what is spent on it, and where its price comes from."""
+
+    id: str
+    description: str
+    usd: Number
+    kind: str
+    date: str
+    confidence: str
+    source: str
+
+
+def assumptions(design: Design) -> list[tuple[str, str]]:
+    """Return what the case assumes, as (what, words); empty if the embedded case cannot be read."""
+    try:
+        return list(_assumed(Embedded(design).case))
+    except (LookupError, ValueError):
+        return []
+
+
+def case_text(design: Design) -> str:
+    """Return the whole case, as resolved."""
+    return json.dumps(design.case.content, indent=2, ensure_ascii=False)
+
+
+def _assumed(case: Case) -> Iterator[tuple[str, str]]:
+    yield "Objective", f"least {metric_name(case.objective)}"
+    yield "Server", case.server
+    for stage in case.stages or ():
+        size = f"{count(stage.servers)} servers" if stage.servers else f"{count(stage.gpus or 0)} GPUs"
+        yield f"Stage {stage.name}", f"month {stage.month}: {size}"
+    for fabric in case.fabrics:
+        yield f"Fabric {fabric.name}", "; ".join(_demands(fabric.model_dump()))
+    yield from _site(case)
+    yield "Energy", _energy(case.finance)
+    yield "Limits", "; ".join(_limits(case)) or "none"
+    yield "Servers", "count in price and power" if case.include_servers else "are given: not part of price or limits"
+    yield "Catalogs", listed([*case.catalog])
+    if case.prices:
+        yield "Price books", listed([*case.prices])
+
+
+def _energy(finance: Finance) -> str:
+    return f"{money(finance.energy_usd_per_kwh)} a kWh, PUE {plain(finance.pue)}, over {plain(finance.years)} years"
+
+
+def _demands(fabric: dict[str, Any]) -> Iterator[str]:
+    if fabric["min_gbps_per_gpu"] is not None:
+        yield f"at least {plain(fabric['min_gbps_per_gpu'])} Gb/s per GPU"
+    ratios = fabric["max_oversubscription"]
+    if isinstance(ratios, dict):
+        given = (f"{plain(ratio)}:1 at the {tier}" for tier, ratio in ratios.items() if ratio is not None)
+        yield "oversubscription at most " + ", ".join(given)
+    elif ratios is not None:
+        yield f"oversubscription at most {plain(ratios)}:1"
+    yield f"protocol {fabric['protocol']}"
+    if fabric["reserve_ports"]:
+        yield f"{percent(fabric['reserve_ports'])} of leaf ports kept free"
+
+
+def _site(case: Case) -> Iterator[tuple[str, str]]:
+    floor, runs = case.site.floor, case.site.distances_m
+    if floor is not None:
+        racks = f"{count(floor.rows)} rows of {count(floor.racks_per_row)} racks of {count(floor.rack_units)} U"
+        yield "Floor", f"{racks}; cable runs are measured along its trays"
+        return
+    lengths = {"server to leaf": runs.server_leaf, "leaf to spine": runs.leaf_spine, "spine to core": runs.spine_core}
+    yield "Cable runs", ", ".join(f"{name} {plain(metres)} m" for name, metres in lengths.items())
+
+
+def _limits(case: Case) -> Iterator[str]:
+    limits = case.limits
+    if limits.budget_usd is not None:
+        yield f"budget {money(limits.budget_usd)}"
+    if limits.power_w is not None:
+        yield f"power {power(limits.power_w)}"
+    if limits.rack_units is not None:
+        yield f"{plain(limits.rack_units)} rack units"
+
+
+# -- prices ---------------------------------------------------------------------------------------------------------
+
+
+def price_rows(design: Design) -> list[PriceRow]:
+    """Return the products on the bill, those on which most is spent first."""
+    embedded = Embedded(design)
+    rows = [_price_row(embedded, id_) for id_ in dict.fromkeys(row.id for row in design.bom)]
+    return sorted(rows, key=lambda row: (-row.usd, row.id))
+
+
+def confidence_sentence(rows: list[PriceRow]) -> str:
+    """Say how much of the money rests on prices of which confidence."""
+    sums: Counter[str] = Counter()
+    for row in rows:
+        sums[row.confidence] += cents(row.usd)
+    whole = sum(sums.values())
+    if not whole:
+        return ""
+    order = sorted(sums, key=lambda word: (*(word != known for known in _CONFIDENCES), word))
+    shares = [f"{percent(sums[word] / whole)} on prices of {word} confidence" for word in order if sums[word]]
+    return f"Of the purchase price, {listed(shares)}." if shares else ""
+
+
+def _price_row(embedded: Embedded, id_: str) -> PriceRow:
+    bought = [row for row in embedded.design.bom if row.id == id_]
+    source = _price_source(embedded, id_)
+    return PriceRow(
+        id_,
+        bought[0].description,
+        sum_usd(bought),
+        source.kind or _UNKNOWN,
+        source.date or _UNKNOWN,
+        source.confidence or _UNKNOWN,
+        source.url or _UNKNOWN,
+    )
+
+
+def _price_source(embedded: Embedded, id_: str) -> Source:
+    """Return where a price comes from: what is said of the price itself, else of the product."""
+    try:
+        product = embedded.product(id_)
+    except (LookupError, ValueError):
+        return Source()
+    own = product.provenance.get("price_usd") or product.provenance.get("lengths")
+    return own if own is not None else _of_product(product)
+
+
+def _of_product(product: Product) -> Source:
+    source = product.source or Source()
+    return source if source.confidence else source.model_copy(update={"confidence": product.confidence})

@@ -1,0 +1,60 @@
+"""The bill as a table that can be searched and sorted, and as the file that ``fabopt bom`` writes."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+
+from fabopt.output.export.bill import bill_bytes
+from fabopt.output.words import KIND_NAMES, count, money, plain, power
+from fabopt.schema.design import BomRow, Design, Number
+
+
+@dataclass(frozen=True)
+class BillCell:
+    """A cell after the part's: its column, whether that holds numbers, words, and what they are sorted by."""
+
+    column: str
+    is_number: bool
+    words: str
+    order: Number | str
+
+
+@dataclass(frozen=True)
+class BillRow:
+    """A line of the bill; ``usd`` is its total."""
+
+    id: str
+    part_number: str
+    description: str
+    cells: tuple[BillCell, ...]
+    usd: Number
+
+
+def bill_view(design: Design) -> list[BillRow]:
+    """Return the lines of the bill, in its order. Fabric and stage are columns where there are several."""
+    fabrics, stages = (len({getattr(row, name) for row in design.bom}) > 1 for name in ("fabric", "stage"))
+    return [_row(row, fabrics, stages) for row in design.bom]
+
+
+def bill_link(design: Design) -> str:
+    """Return the bill as CSV in a link that holds it: byte for byte what ``fabopt bom`` writes."""
+    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(bill_bytes(design, '.csv')).decode()}"
+
+
+def _row(row: BomRow, with_fabric: bool, with_stage: bool) -> BillRow:
+    length = "" if row.length_m is None else f"{plain(row.length_m)} m"
+    cells = [BillCell("Kind", False, KIND_NAMES[row.kind], row.kind)]
+    if with_fabric:
+        cells.append(BillCell("Fabric", False, row.fabric, row.fabric))
+    if with_stage:
+        cells.append(BillCell("Stage", False, row.stage, row.stage))
+    cells += [
+        BillCell("Length", True, length, -1 if row.length_m is None else row.length_m),
+        BillCell("Quantity", True, count(row.quantity), row.quantity),
+        BillCell("Unit price", True, money(row.unit_price_usd), row.unit_price_usd),
+        BillCell("Total", True, money(row.total_usd), row.total_usd),
+        BillCell("Power", True, power(row.power_w) if row.power_w else "-", row.power_w),
+    ]
+    number = row.part_number if row.part_number != row.id else ""
+    return BillRow(row.id, number, row.description, tuple(cells), row.total_usd)

@@ -1,0 +1,104 @@
+"""The page of a design: every section's content, from the design file alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fabopt import __version__
+from fabopt.output.html.alternatives import alternative_rows, objective_column
+from fabopt.output.html.answer import STATUS_WORDS, answer, key_figures
+from fabopt.output.html.assumptions import assumptions, case_text, confidence_sentence, price_rows
+from fabopt.output.html.bill import bill_link, bill_view
+from fabopt.output.html.drawing import Drawing, drawings
+from fabopt.output.html.front_page import front_figures, front_table
+from fabopt.output.html.growth import growth_view
+from fabopt.output.html.network import fabric_view
+from fabopt.output.html.parts import fabric_names, kind_rows, slices, sum_usd
+from fabopt.output.html.proof import check_groups, checks_sentence, holds_together
+from fabopt.output.html.racks import FloorView, floor_view
+from fabopt.output.html.rendering import render
+from fabopt.output.html.workload import workload_view
+from fabopt.output.terminal.answer import conflict_quantity, proof_line, totals_line
+from fabopt.schema.design import Check, Conflict, Design
+from fabopt.schema.front import Front
+from fabopt.verify.wiring import MOST_LINKS
+from fabopt.wiring.build import wiring_of
+
+
+def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = None) -> bytes:
+    """Return the page of a design as HTML, the same bytes for the same input.
+
+    checks    what checking the design again came to: `verify`; empty for one that was not found
+    front     of the same case, to be shown with it
+    """
+    content = {**_of_every_design(design), **_of_front(design, front)}
+    if design.fabrics:
+        content |= _of_design(design, checks)
+    return render("report.html", version=__version__, **content)
+
+
+def _of_every_design(design: Design) -> dict[str, Any]:
+    conflicts = [(one.limit, *_is_and_needs(one), one.detail) for one in design.conflicts]
+    return {
+        "design": design,
+        "description": design.case.content.get("description") or "",
+        "status": STATUS_WORDS[design.status],
+        "answer": answer(design),
+        "figures": key_figures(design),
+        "conflicts": conflicts,
+        "assumptions": assumptions(design),
+        "case_text": case_text(design),
+        "prices": price_rows(design),
+    }
+
+
+def _is_and_needs(conflict: Conflict) -> tuple[str, str]:
+    """Return a limit's value and what it would have to be; the latter is empty where no value would do."""
+    limit, needed = conflict.limit, conflict.needed
+    return conflict_quantity(limit, conflict.value), "" if needed is None else conflict_quantity(limit, needed)
+
+
+def _of_front(design: Design, front: Front | None) -> dict[str, Any]:
+    if front is None:
+        return {"front": None}
+    return {
+        "front": front,
+        "front_figures": front_figures(front),
+        "front_points": front_table(front),
+        "front_is_of_other_version": front.case.sha256 != design.case.sha256,
+    }
+
+
+def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
+    kinds = kind_rows(design)
+    pictures, floor = _of_wiring(design, checks)
+    bill = bill_view(design)
+    return {
+        "totals_line": totals_line(design),
+        "kinds": kinds,
+        "fabric_names": fabric_names(design),
+        "fabric_sums": [sum_usd(row for row in design.bom if row.fabric == name) for name in fabric_names(design)],
+        "cost_slices": list(slices((row.kind, row.usd_share) for row in kinds)),
+        "power_slices": list(slices((row.kind, row.power_share) for row in kinds)),
+        "fabrics": [fabric_view(fabric, pictures.get(fabric.name)) for fabric in design.fabrics],
+        "workload": workload_view(design),
+        "floor": floor,
+        "growth": growth_view(design),
+        "bill": bill,
+        "bill_heads": [(cell.column, cell.is_number) for cell in bill[0].cells] if bill else [],
+        "bill_link": bill_link(design),
+        "alternatives": alternative_rows(design),
+        "objective_column": objective_column(design),
+        "proof": proof_line(design),
+        "checks": checks_sentence(checks),
+        "check_groups": check_groups(checks),
+        "confidence": confidence_sentence(price_rows(design)),
+    }
+
+
+def _of_wiring(design: Design, checks: tuple[Check, ...]) -> tuple[dict[str, Drawing], FloorView | None]:
+    """Return pictures and floor; neither for a design that does not hold together, or is too large for a list."""
+    if not holds_together(checks) or sum(row.count for fabric in design.fabrics for row in fabric.links) > MOST_LINKS:
+        return {}, None
+    wiring = wiring_of(design)
+    return drawings(design, wiring), floor_view(design, wiring)

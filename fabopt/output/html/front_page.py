@@ -1,0 +1,110 @@
+"""The picture of a front as a page: its charts, and every point in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from fabopt import __version__
+from fabopt.output.charts.compose import charts, trade
+from fabopt.output.charts.figures import Quantity, setting_of, value_of
+from fabopt.output.charts.points import Axes, axes_of, point_label, shown_points, why_not
+from fabopt.output.charts.render import svg
+from fabopt.output.charts.style import PAGE_PALETTE
+from fabopt.output.html.rendering import drawn, render
+from fabopt.output.words import money
+from fabopt.schema.front import Front, FrontPoint
+
+_NOTHING = "-"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart in a page."""
+
+    title: str
+    about: str
+    picture: Any
+
+
+@dataclass(frozen=True)
+class Table:
+    """Points as rows of words. A column is (title, whether it holds numbers)."""
+
+    columns: tuple[tuple[str, bool], ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def plot_page(front: Front) -> bytes:
+    """Return a page with the charts of a front and its points."""
+    content = {"front": front, "title": trade(front), "figures": front_figures(front), "points": front_table(front)}
+    return render("plot.html", **content, version=__version__)
+
+
+def front_figures(front: Front) -> list[Figure]:
+    """Return the charts of a front, drawn in the colours of a page."""
+    return [
+        Figure(chart.title, chart.about, drawn(svg(chart.spec, PAGE_PALETTE))) for chart in charts(front, PAGE_PALETTE)
+    ]
+
+
+def front_table(front: Front) -> Table:
+    """Return every point that is shown with its settings, its design or why there is none, and its figures."""
+    axes = axes_of(front)
+    metrics = _metrics(front, axes)
+    columns = [("point", False), *((Quantity(key).title, True) for key in front.keys), ("design", False)]
+    columns += [(metric.title, True) for metric in metrics]
+    more = _Optional(front)
+    columns = [(_large(title), numbers) for title, numbers in (*columns, *more.columns())]
+    rows = []
+    for number, point in shown_points(front):
+        settings = (_words(Quantity(key), setting_of(point, key)) for key in front.keys)
+        figures = (_words(metric, value_of(point, metric.name)) for metric in metrics)
+        rows.append((str(number), *settings, point_label(point) or why_not(point), *figures, *more.cells(point)))
+    return Table(tuple(columns), tuple(rows))
+
+
+@dataclass(frozen=True)
+class _Optional:
+    """Columns that only some fronts have."""
+
+    front: Front
+
+    @cached_property
+    def _with_marginal(self) -> bool:
+        return any(point.marginal is not None for point in self.front.points)
+
+    @cached_property
+    def _with_knee(self) -> bool:
+        return any(point.knee for point in self.front.points)
+
+    def columns(self) -> Iterator[tuple[str, bool]]:
+        if self._with_marginal:
+            yield "cost of one more", True
+        if self._with_knee:
+            yield "", False
+
+    def cells(self, point: FrontPoint) -> Iterator[str]:
+        if self._with_marginal:
+            yield _NOTHING if point.marginal is None else money(point.marginal)
+        if self._with_knee:
+            yield "knee" if point.knee else ""
+
+
+def _metrics(front: Front, axes: Axes) -> list[Quantity]:
+    """Return what is traded, then cost, power and switches where they are not among it."""
+    wanted = [] if axes.x_is_key else [axes.x]
+    wanted += [axes.y, *([axes.third] if axes.third is not None else [])]
+    wanted += [Quantity(name) for name in ("capex_usd", "power_w", "switches")]
+    unique = dict.fromkeys(wanted)
+    return [one for one in unique if any(value_of(point, one.name) is not None for point in front.points)]
+
+
+def _large(title: str) -> str:
+    return title[:1].upper() + title[1:]
+
+
+def _words(quantity: Quantity, value: int | float | str | None) -> str:
+    return _NOTHING if value is None else quantity.words(value)

@@ -1,0 +1,65 @@
+"""A fabric in words and tables: its tiers, how they are joined, what it carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fabopt.output.html.drawing import Drawing
+from fabopt.output.html.rendering import drawn
+from fabopt.output.terminal.answer import about_lines, fabric_line
+from fabopt.output.terminal.growth import merged
+from fabopt.output.words import count, plain
+from fabopt.schema.design import FabricDesign, LinkPart, LinkRow, TierUse
+
+# A floor plan has many rows of links; more than this many are folded.
+_MOST_OPEN = 6
+
+
+@dataclass(frozen=True)
+class FabricView:
+    """One fabric. ``picture`` is None where its wiring cannot be told."""
+
+    name: str
+    about: str
+    picture: Any
+    aggregated: bool
+    lines: tuple[str, ...]
+    tiers: tuple[tuple[str, ...], ...]
+    links: tuple[tuple[str, ...], ...]
+    links_open: bool
+
+
+def fabric_view(fabric: FabricDesign, drawing: Drawing | None) -> FabricView:
+    """Return what the page says of a fabric."""
+    links = tuple(_link_row(row) for row in merged(fabric.links))
+    return FabricView(
+        fabric.name,
+        fabric_line(fabric).replace("infiniband", "InfiniBand"),
+        None if drawing is None else drawn(drawing.svg),
+        drawing is not None and drawing.aggregated,
+        tuple(about_lines(fabric)),
+        tuple(_tier_row(fabric, tier) for tier in fabric.tiers),
+        links,
+        len(links) <= _MOST_OPEN,
+    )
+
+
+def _tier_row(fabric: FabricDesign, tier: TierUse) -> tuple[str, ...]:
+    down = f"{count(tier.down_ports)} × {plain(tier.gbps_down)}G"
+    if tier.reserved_ports:
+        down += f" + {count(tier.reserved_ports)} free"
+    up = f"{count(tier.up_ports)} × {plain(tier.gbps_up)}G" if tier.up_ports else "-"
+    ratio = fabric.oversubscription.get(tier.role)
+    return tier.role, tier.id, count(tier.count), down, up, "-" if ratio is None else f"{plain(ratio)}:1"
+
+
+def _link_row(row: LinkRow) -> tuple[str, ...]:
+    near = f"{row.from_} {row.attachment}" if row.attachment else row.from_
+    parts = "; ".join(_part(part) for part in row.parts) or "none bought"
+    return f"{near} - {row.to}", count(row.count), plain(row.gbps), plain(row.length_m), row.medium, parts
+
+
+def _part(part: LinkPart) -> str:
+    length = f", {plain(part.length_m)} m" if part.length_m is not None else ""
+    return f"{count(part.quantity)} × {part.id}{length}"

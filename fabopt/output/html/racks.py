@@ -1,0 +1,115 @@
+"""The floor as a map, and what stands in every rack as data, from which the page draws the rack that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fabopt.output.export.elevation import (
+    Elevation,
+    Rack,
+    elevation_of,
+    is_over_power,
+    power_text,
+    units_text,
+    watts_text,
+)
+from fabopt.output.terminal.floor import floor_lines
+from fabopt.output.words import some
+from fabopt.schema.design import Design
+from fabopt.wiring.model import Wiring
+
+_STATES = ("servers", "network", "mixed", "attachments", "empty", "blocked", "reserved")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A rack on the map. ``use``: what stands there, one of the words of the legend."""
+
+    id: str
+    use: str
+    words: str
+
+
+@dataclass(frozen=True)
+class FloorView:
+    """The map row by row, the words that it uses, and the boxes of every rack for the page's script."""
+
+    lines: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    width: int
+    uses: tuple[tuple[str, int], ...]
+    first: str
+    data: dict[str, Any]
+
+
+def floor_view(design: Design, wiring: Wiring) -> FloorView | None:
+    """Return the floor; None without a floor plan."""
+    if design.floor is None:
+        return None
+    elevation = elevation_of(design, wiring)
+    rows = tuple((row.name, tuple(_cell(rack, elevation) for rack in row.racks)) for row in elevation.rows)
+    cells = [cell for _, row in rows for cell in row]
+    uses = tuple((use, number) for use in _STATES if (number := sum(cell.use == use for cell in cells)))
+    return FloorView(
+        tuple(floor_lines(design)),
+        rows,
+        max(len(row) for _, row in rows),
+        uses,
+        _first(cells),
+        rack_data(elevation),
+    )
+
+
+def _first(cells: list[Cell]) -> str:
+    """Return the rack that is shown at first: one with switches, if there is any."""
+    for uses in (("mixed", "network"), ("servers",)):
+        for cell in cells:
+            if cell.use in uses:
+                return cell.id
+    return cells[0].id
+
+
+def _cell(rack: Rack, elevation: Elevation) -> Cell:
+    use = _use(rack)
+    if not rack.boxes:
+        return Cell(rack.id, use, f"{rack.id}: {use}")
+    boxes = some(len(rack.boxes), "box", "boxes")
+    over = ", over its power" if is_over_power(rack, elevation) else ""
+    return Cell(rack.id, use, f"{rack.id}: {boxes}, {units_text(rack, elevation)}, {watts_text(rack.power_w)}{over}")
+
+
+def _use(rack: Rack) -> str:
+    if not rack.boxes:
+        return rack.state or "empty"
+    if all(box.role == "attachment" for box in rack.boxes):
+        return "attachments"
+    servers = sum(box.role == "server" for box in rack.boxes)
+    return "servers" if servers == len(rack.boxes) else "mixed" if servers else "network"
+
+
+# -- data -----------------------------------------------------------------------------------------------------------
+
+
+def rack_data(elevation: Elevation) -> dict[str, Any]:
+    """Return boxes as [lowest unit, height, name, index of a kind]; a kind is [role, product, power].
+
+    Boxes of a kind are alike but for their names: so a hall of thousands of servers stays small.
+    """
+    kinds: dict[tuple[str, str, str], int] = {}
+    racks = {rack.id: _rack(rack, elevation, kinds) for rack in _filled(elevation)}
+    return {"units": elevation.rack_units, "kinds": [list(kind) for kind in kinds], "racks": racks}
+
+
+def _filled(elevation: Elevation) -> Iterator[Rack]:
+    return (rack for row in elevation.rows for rack in row.racks if rack.boxes)
+
+
+def _rack(rack: Rack, elevation: Elevation, kinds: dict[tuple[str, str, str], int]) -> list[Any]:
+    """Return what is said of a rack, then its boxes from the top down."""
+    boxes = []
+    for box in rack.boxes:
+        kind = (box.role, box.product, watts_text(box.power_w))
+        boxes.append([box.unit, box.top_unit - box.unit + 1, box.device, kinds.setdefault(kind, len(kinds))])
+    return [f"{units_text(rack, elevation)}, {power_text(rack, elevation)}", boxes]

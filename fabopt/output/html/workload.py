@@ -1,0 +1,43 @@
+"""What the workload moves between GPUs, as the page shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabopt.output.terminal.workload import (
+    COLUMNS,
+    needs_line,
+    step_line,
+    utilization_line,
+    workload_rows,
+    workload_title,
+)
+from fabopt.schema.design import Design
+
+
+@dataclass(frozen=True)
+class WorkloadView:
+    """The model, a row for every communicator, and what follows from them."""
+
+    about: str
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[str, ...]
+
+    @property
+    def titles(self) -> list[str]:
+        """Heads of the columns."""
+        return [title[:1].upper() + title[1:] for title, _ in COLUMNS]
+
+    @property
+    def sides(self) -> list[bool]:
+        """Which columns are numbers."""
+        return [right for _, right in COLUMNS]
+
+
+def workload_view(design: Design) -> WorkloadView | None:
+    """Return the workload's section; None for a case without a model."""
+    use = design.workload
+    if use is None:
+        return None
+    rows = tuple(tuple(row) for row in workload_rows(use))
+    return WorkloadView(workload_title(use), rows, (needs_line(use), step_line(use), utilization_line(use)))

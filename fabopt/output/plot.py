@@ -1,0 +1,36 @@
+"""Pictures of a front or a sweep: the trade, and what the money goes into, as .html, .png or .svg."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+
+from fabopt.errors import InputError, fault
+from fabopt.io.files import write_whole
+from fabopt.output.charts.compose import together
+from fabopt.output.charts.render import png, svg
+from fabopt.output.charts.style import FILE_PALETTE
+from fabopt.output.html.front_page import plot_page
+from fabopt.schema.front import Front
+
+ENDINGS = (".html", ".png", ".svg")
+
+
+def plot_format(target: str) -> str:
+    """Return the ending that says in which format a plot goes to ``target``; ``InputError`` for any other."""
+    ending = PurePath(target).suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError([fault(target, "", "a plot is not written like this", allowed=", ".join(ENDINGS))])
+    return ending
+
+
+def write_plot(front: Front, path: Path) -> None:
+    """Write the picture of a front, whole or not at all: ``InputError`` for an ending, ``OutputError`` for a place."""
+    write_whole(path, plot_bytes(front, plot_format(str(path))))
+
+
+def plot_bytes(front: Front, ending: str) -> bytes:
+    """Return the picture of a front in the format of ``ending``, the same bytes for the same front."""
+    if ending == ".html":
+        return plot_page(front)
+    spec = together(front)
+    return svg(spec, FILE_PALETTE).encode() if ending == ".svg" else png(spec, FILE_PALETTE)

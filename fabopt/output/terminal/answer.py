@@ -1,0 +1,269 @@
+"""The answer in sentences: what was found, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.output.words import KIND_NAMES, count, listed, money, percent, plain, power, some
+from fabopt.schema.design import Conflict, Design, FabricDesign, NicUse, Number
+from fabopt.schema.structure import (
+    DirectStructure,
+    DragonflyPlusStructure,
+    DragonflyStructure,
+    HyperxStructure,
+    SwitchlessStructure,
+    TorusStructure,
+)
+
+_METRICS = {
+    "capex_usd": "purchase price",
+    "tco_usd": "total cost of ownership",
+    "power_w": "power",
+    "usd_per_effective_gpu": "cost per effective GPU",
+}
+_MANY = {"leaf": "leaves", "switch": "switches"}
+_TIERS = {1: "one switch tier", 2: "two switch tiers", 3: "three switch tiers"}
+
+
+def metric_name(metric: str) -> str:
+    """``capex_usd`` as people say it."""
+    return _METRICS.get(metric, metric)
+
+
+def metric_value(metric: str, value: int | float) -> str:
+    """A value of the objective with its unit."""
+    return money(value) if "usd" in metric else power(value)
+
+
+def headline(design: Design) -> str:
+    """Say in one sentence what the answer is."""
+    if design.status == "infeasible":
+        return f"{design.case.name}: no design meets this case (proven)."
+    if design.status == "unknown" and design.conflicts:
+        return f"{design.case.name}: no design was found, and none was ruled out."
+    if design.status == "unknown" or design.totals is None:
+        return f"{design.case.name}: stopped before any design was found."
+    totals, stage = design.totals, design.stages[-1]
+    served = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
+    cost = f"{money(totals.capex_usd)} and {power(totals.power_w)}"
+    return f"{design.case.name}: {some(totals.switches, 'switch', 'switches')} for {served}, {cost} - {_claim(design)}."
+
+
+def _claim(design: Design) -> str:
+    least = {
+        "capex_usd": "the cheapest there is",
+        "power_w": "the least power there is",
+        "usd_per_effective_gpu": "the least servers and network per GPU that works",
+    }
+    if design.status == "optimal":
+        return least.get(design.objective.metric, f"the least {metric_name(design.objective.metric)} there is")
+    if design.objective.gap is None:
+        return "the best found before the search stopped"
+    return f"the best found; nothing can be more than {percent(float(design.objective.gap))} better"
+
+
+def proof_line(design: Design) -> str:
+    """Say what was proven, by what, over how much."""
+    objective = design.objective
+    metric = metric_name(objective.metric)
+    parts = ["proven optimal" if design.status == "optimal" else f"{design.status}, not proven optimal"]
+    if objective.value is not None:
+        parts.append(f"{metric} {metric_value(objective.metric, objective.value)}")
+    if objective.bound is not None:
+        parts.append(f"lower bound {metric_value(objective.metric, objective.bound)}")
+    if objective.gap is not None:
+        parts.append(f"gap {percent(float(objective.gap)) if objective.gap else '0'}")
+    if objective.candidates is not None:
+        parts.append(f"{some(objective.candidates, 'candidate')} weighed")
+    if objective.engine is not None:
+        took = f" in {objective.solve_s:.2f} s" if objective.solve_s is not None else ""
+        parts.append(f"{objective.engine}{took}")
+    return " · ".join(parts)
+
+
+def fabric_line(fabric: FabricDesign) -> str:
+    """Name a fabric's family: protocol, topology, tiers, planes."""
+    parts = [fabric.protocol, fabric.topology, _shape(fabric)]
+    if fabric.planes > 1:
+        parts.append(f"{fabric.planes} planes")
+    return ", ".join(parts)
+
+
+def _shape(fabric: FabricDesign) -> str:
+    one = fabric.structure
+    if isinstance(one, HyperxStructure | TorusStructure):
+        boxes = "servers" if isinstance(one, SwitchlessStructure) else "switches"
+        return f"{' x '.join(map(count, one.sides))} {boxes}"
+    if isinstance(one, DragonflyStructure):
+        return f"{some(one.switch_groups, 'group')} of {some(one.switches_per_group, 'switch', 'switches')}"
+    if isinstance(one, DragonflyPlusStructure):
+        leaves = some(one.leaves_per_group, "leaf", "leaves")
+        return f"{some(one.switch_groups, 'group')} of {leaves} and {some(one.spines_per_group, 'spine')}"
+    return _TIERS[one.tiers]
+
+
+def nic_line(fabric: FabricDesign) -> str:
+    """Say what sits in every server, and what each GPU gets from it."""
+    return _cards(fabric.nic, fabric.metrics.injection_gbps_per_gpu)
+
+
+def logical_lines(fabric: FabricDesign) -> tuple[str, ...]:
+    """Say what sits in every server for each logical fabric on this one's switches."""
+    return tuple(
+        f"carries {one.name} in a VLAN and VRF of its own: {_cards(one.nic, one.injection_gbps_per_gpu)}"
+        for one in fabric.logical
+    )
+
+
+def _cards(nic: NicUse, injection: Number) -> str:
+    own = " (built in)" if nic.built_in else ""
+    ports = f"{some(nic.ports_per_nic, 'port')} of {plain(nic.gbps)} Gb/s"
+    return f"{nic.per_server} x {nic.id}{own} per server, {ports} each: {plain(injection)} Gb/s per GPU"
+
+
+def bandwidth_line(fabric: FabricDesign) -> str:
+    """Say what the fabric carries."""
+    one = fabric.metrics
+    hops = f"at most {some(one.max_switch_hops, 'switch', 'switches')} on a path"
+    if one.max_nic_hops is not None:
+        hops = f"no switch on a path, and at most {some(one.max_nic_hops, 'server')} to pass through"
+    return (
+        f"per GPU: injection {plain(one.injection_gbps_per_gpu)}, bisection {plain(one.bisection_gbps_per_gpu)}, "
+        f"all-to-all {plain(one.alltoall_gbps_per_gpu)} Gb/s; {hops}"
+    )
+
+
+def failure_line(fabric: FabricDesign) -> str:
+    """Say what is left when something fails; empty where the file does not say."""
+    parts = []
+    for one in fabric.failures:
+        cut = f" ({some(one.servers_cut_off, 'server')} cut off)" if one.servers_cut_off else ""
+        parts.append(f"{failures_named(one.count, one.failed)} {plain(one.gbps_per_gpu)}{cut}")
+    return f"left per GPU without {', '.join(parts)} Gb/s" if parts else ""
+
+
+def failures_named(number: int, failed: str) -> str:
+    """``2 leaves``."""
+    return some(number, failed, _MANY.get(failed, ""))
+
+
+def structure_line(fabric: FabricDesign) -> str:
+    """Say how servers, leaves, spines and cores are wired."""
+    if isinstance(fabric.structure, DirectStructure):
+        return _mesh_line(fabric.structure)
+    one = fabric.clos
+    own_rails = fabric.topology == "rail-only"
+    if one.tiers == 1 and own_rails:
+        each = some(one.ports_per_server_per_leaf, "port")
+        return f"{some(fabric.rails, 'rail')} that never meet, a switch each with {each} of every server"
+    if one.tiers == 1:
+        return f"one switch per plane holds all {some(one.ports_per_server, 'port')} of every server"
+    leaves = one.ports_per_server // one.ports_per_server_per_leaf
+    parts = [
+        f"{some(one.groups, 'group')} of up to {some(one.servers_per_group, 'server')}",
+        f"each on {some(leaves, 'leaf', 'leaves')}, {some(one.ports_per_server_per_leaf, 'port')} of a server on one",
+    ]
+    if one.tiers == 3:
+        what = "of one rail" if one.pod_of == "rail" else f"({some(one.groups_per_pod, 'group')})"
+        parts.append(f"{some(one.pods, 'pod')} of {some(one.leaves_per_pod, 'leaf', 'leaves')} {what}")
+    spines = some(one.spines_per_pod, "spine") + (" of its rail" if own_rails else "")
+    parts.append(f"{some(one.links_per_pair, 'link')} from each leaf to each of {spines}")
+    if one.tiers == 3:
+        parts.append(
+            f"{some(one.links_per_core_pair, 'link')} from each spine to each of {some(one.cores_per_group, 'core')}"
+        )
+    return "; ".join(parts)
+
+
+def _mesh_line(one: DirectStructure) -> str:
+    if isinstance(one, SwitchlessStructure):
+        parts = [f"{some(m, 'link')} to each neighbour of dimension {at}" for at, m in enumerate(one.links_per_pair, 1)]
+        return "; ".join(["servers pass on what is for others, without switches", *parts])
+    leaves = one.ports_per_server // one.ports_per_server_per_leaf
+    parts = [
+        f"{some(one.groups, 'group')} of up to {some(one.servers_per_group, 'server')}",
+        f"each on {some(leaves, 'switch', 'switches')}, "
+        f"{some(one.ports_per_server_per_leaf, 'port')} of a server on one",
+    ]
+    if isinstance(one, HyperxStructure | TorusStructure):
+        what = "two switches" if isinstance(one, HyperxStructure) else "neighbours"
+        parts += [f"{some(m, 'link')} between {what} of dimension {at}" for at, m in enumerate(one.links_per_pair, 1)]
+    elif isinstance(one, DragonflyStructure):
+        parts.append(f"{some(one.links_per_local_pair, 'link')} between two switches of a group")
+        parts.append(f"{some(one.global_links_per_group, 'link')} from each group to the others")
+    elif isinstance(one, DragonflyPlusStructure):
+        spines = some(one.spines_per_group, "spine")
+        parts.append(f"{some(one.links_per_pair, 'link')} from each leaf to each of {spines} of its group")
+        parts.append(f"{some(one.global_links_per_group, 'link')} from the spines of each group to other groups")
+    return "; ".join(parts)
+
+
+def about_lines(fabric: FabricDesign) -> Iterator[str]:
+    """Cards, logical fabrics, structure, bandwidth and what failures leave, a line each."""
+    found = (nic_line(fabric), *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
+    yield from (line for line in (*found, failure_line(fabric)) if line)
+
+
+def totals_line(design: Design) -> str:
+    """Say what the whole costs and draws."""
+    totals = design.totals
+    assert totals is not None
+    parts = []
+    if totals.capex_usd_per_gpu is not None:
+        parts.append(f"{money(totals.capex_usd_per_gpu)} per GPU")
+    if totals.cluster_power_w:
+        share = percent(totals.power_w / totals.cluster_power_w)
+        parts.append(f"network {power(totals.power_w)}, {share} of the cluster's {power(totals.cluster_power_w)}")
+    parts.append(f"{plain(totals.rack_units)} rack unit{'' if totals.rack_units == 1 else 's'}")
+    if totals.racks is not None and totals.cluster_rack_units is not None:
+        parts.append(f"{plain(totals.cluster_rack_units)} with all that stands, in {some(totals.racks, 'rack')}")
+    parts.append(f"TCO {money(totals.tco_usd)}")
+    return " · ".join(parts)
+
+
+def spares_line(design: Design) -> str | None:
+    """Say how many of the parts bought are spares; None where none are."""
+    kept: dict[str, int] = {}
+    for row in design.bom:
+        if row.spares:
+            kept[row.kind] = kept.get(row.kind, 0) + row.spares
+    if not kept:
+        return None
+    return (
+        f"spares among these: {listed([f'{count(number)} of the {KIND_NAMES[kind]}' for kind, number in kept.items()])}"
+    )
+
+
+def infeasible_lines(design: Design) -> list[str]:
+    """Say which limits clash, and what each alone would have to be."""
+    lines = [headline(design)]
+    if design.status == "unknown":
+        return lines + [f"  {conflict.limit}: {conflict.detail}" for conflict in design.conflicts]
+    clashing = [conflict.limit for conflict in design.conflicts]
+    if len(clashing) > 1:
+        follows = "Changing any one of them as below would do."
+        if any(conflict.needed is None for conflict in design.conflicts):
+            follows = "What any one of them would need alone is below."
+        lines.append(f"These limits clash: {listed(clashing)}. {follows}")
+    lines += [_conflict_line(conflict) for conflict in design.conflicts]
+    return lines
+
+
+def _conflict_line(conflict: Conflict) -> str:
+    is_, needs = conflict_quantity(conflict.limit, conflict.value), conflict_quantity(conflict.limit, conflict.needed)
+    needed = f"needs {needs}" if conflict.needed is not None else "no value of it alone would do"
+    detail = f" ({conflict.detail})" if conflict.detail else ""
+    return f"  {conflict.limit}: is {is_}; {needed}{detail}"
+
+
+def conflict_quantity(limit: str, value: int | float | str | None) -> str:
+    """A limit's value, or what it would have to be, with its unit."""
+    if value is None:
+        return "not set"
+    if isinstance(value, str):
+        return value
+    if limit.endswith("_usd"):
+        return money(value)
+    if limit.endswith("_w"):
+        return power(value)
+    return count(value) if isinstance(value, int) else plain(value)

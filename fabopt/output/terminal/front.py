@@ -1,0 +1,158 @@
+"""Sweeps and fronts on a terminal: a sentence, a table, and a plot of dots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from fabopt.output.terminal.braille import BLANK, dots, stairs
+from fabopt.output.terminal.summary import table
+from fabopt.output.words import listed, money, plain, power, printable, some
+from fabopt.schema.design import Conflict
+from fabopt.schema.front import Front, FrontPoint
+
+PLOT_WIDTH, PLOT_HEIGHT = 60, 8
+AS_ABOVE = "as above"
+MORE = "⋮"
+# Fronts with more points are shown in short, by so many of them.
+MOST_SHOWN, FEW_SHOWN = 40, 15
+FEWEST_TO_PLOT = 3
+BUDGET_KEY = "limits.budget_usd"
+
+
+def front_summary(front: Front) -> RenderableType:
+    """Return what a sweep or front says at a glance."""
+    return Group(*_blocks(front))
+
+
+def front_headline(front: Front) -> str:
+    """Say in one sentence what was found."""
+    done = [point for point in front.points if point.totals is not None]
+    proven = "proven" if all(point.status == "optimal" for point in done) else "not all proven optimal"
+    if front.kind == "pareto":
+        what = f"{some(len(done), 'point')} of the front of {listed([one.metric for one in front.objectives])}"
+        text = f"{front.case.name}: {what}, {proven}"
+    else:
+        none = len(front.points) - len(done)
+        lost = f", {none} without a design" if none else ""
+        text = f"{front.case.name}: {some(len(front.points), 'point')} over {listed(front.keys)}{lost}, {proven}"
+    if front.size is not None:
+        return f"{text}: {len(done):,} of its {front.size:,} points."
+    return text + ("." if front.complete else "; stopped before all points were done.")
+
+
+def _blocks(front: Front) -> Iterator[RenderableType]:
+    yield Text(printable(front_headline(front)), style="bold")
+    yield Text()
+    if front.points:
+        yield _table(front)
+    yield from _plot(front)
+    for note in front.notes:
+        yield Text(printable(f"note: {note}"))
+
+
+def value_text(metric: str, value: int | float | str | None, to_the_watt: bool = False) -> str:
+    """A figure of a point as people read it; ``to_the_watt``: power such that points of a front are told apart."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    if metric.endswith("_usd"):
+        return money(value)
+    if metric.endswith("_w"):
+        return f"{plain(value)} W" if to_the_watt else power(value)
+    return plain(value)
+
+
+def _table(front: Front) -> RenderableType:
+    traded = [one.metric for one in front.objectives]
+    shown = list(dict.fromkeys([*traded, "capex_usd", "power_w"]))
+    has_marginal = any(point.marginal is not None for point in front.points)
+    columns = [(key.rpartition(".")[2], True) for key in front.keys]
+    columns += [(metric, True) for metric in shown]
+    columns += [("$ per one more", True)] if has_marginal else []
+    has_knee = any(point.knee for point in front.points)
+    columns += [("", False)] if has_knee else []
+    columns.append(("what", False))
+    rows: list[list[str]] = []
+    before = ""
+    for point in _shown_points(front):
+        if isinstance(point, int):
+            rows.append([*[""] * (len(columns) - 1), f"{MORE} {some(point, 'point')} between"])
+            continue
+        row = _row(front, point, shown, has_marginal, has_knee)
+        before, row[-1] = row[-1], AS_ABOVE if row[-1] == before else row[-1]
+        rows.append(row)
+    return table(columns, rows)
+
+
+def _shown_points(front: Front) -> Iterator[FrontPoint | int]:
+    """Points, and how many are left out between them: of a long front ends, knee and some that are evenly spread."""
+    last = len(front.points) - 1
+    told: Sequence[int] = range(last + 1)
+    if front.kind == "pareto" and last >= MOST_SHOWN:
+        knees = [number for number, one in enumerate(front.points) if one.knee]
+        told = sorted({*knees, *(last * step // (FEW_SHOWN - 1) for step in range(FEW_SHOWN))})
+    for before, number in pairwise([-1, *told]):
+        if number - before > 1:
+            yield number - before - 1
+        yield front.points[number]
+
+
+def _row(front: Front, point: FrontPoint, shown: Sequence[str], has_marginal: bool, has_knee: bool) -> list[str]:
+    cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
+    traded = {one.metric for one in front.objectives} if front.kind == "pareto" else set()
+    cells += [value_text(metric, point.values.get(metric), metric in traded) for metric in shown]
+    if has_marginal:
+        cells.append("-" if point.marginal is None else money(point.marginal))
+    if has_knee:
+        cells.append("knee" if point.knee else "")
+    return [*cells, point.summary if point.totals is not None else _why(point)]
+
+
+def _why(point: FrontPoint) -> str:
+    if not point.conflicts:
+        return "no design"
+    return "no design: " + "; ".join(_needs(one) for one in point.conflicts)
+
+
+def _needs(conflict: Conflict) -> str:
+    if conflict.needed is None:
+        return f"{conflict.limit}: {conflict.detail}"
+    return f"{conflict.limit} needs {value_text(conflict.limit, conflict.needed)}"
+
+
+def _plot(front: Front) -> Iterator[RenderableType]:
+    """The plot, where there are two axes and a few points."""
+    axes = _axes(front)
+    if axes is None:
+        return
+    across, up = axes
+    points = [(_at(point, across), _at(point, up)) for point in front.points]
+    known = [(x, y) for x, y in points if x is not None and y is not None]
+    if len(known) < FEWEST_TO_PLOT:
+        return
+    xs, ys = [x for x, _ in known], [y for _, y in known]
+    yield Text(f"\n{value_text(up, max(ys))} {up}")
+    drawn = stairs(known) if front.kind == "pareto" or across == BUDGET_KEY else known
+    yield Text("\n".join(f"  {line}".rstrip(BLANK) for line in dots(drawn, PLOT_WIDTH, PLOT_HEIGHT)))
+    left, right = f"{value_text(up, min(ys))}; {across} from {value_text(across, min(xs))}", value_text(across, max(xs))
+    yield Text(f"{left} to {right}")
+
+
+def _axes(front: Front) -> tuple[str, str] | None:
+    """What goes across and up: the two objectives; or the one swept key and the objective."""
+    metrics = [one.metric for one in front.objectives]
+    if front.kind == "pareto":
+        return (metrics[0], metrics[1]) if len(metrics) == 2 else None
+    return (front.keys[0], metrics[-1]) if len(front.keys) == 1 else None
+
+
+def _at(point: FrontPoint, axis: str) -> float | None:
+    value = point.budget_usd if axis == BUDGET_KEY and not point.over else point.over.get(axis)
+    if value is None:
+        value = point.values.get(axis)
+    return float(value) if isinstance(value, int | float) and point.totals is not None else None

@@ -1,0 +1,60 @@
+"""What each of several fabrics takes of the one bill, of power and of racks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fabopt.output.words import count, money, plain, power
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design, FabricDesign, Number
+from fabopt.wiring.design_file import Embedded
+
+_NUMBERS = ("switches", "rack units", "cost", "share", "power")
+SHARE_COLUMNS = (("fabric", False), *((title, True) for title in _NUMBERS))
+
+
+@dataclass(frozen=True)
+class NetworkShare:
+    """One fabric's part of a design's totals; what counts in none of them has a share of its own."""
+
+    name: str
+    switches: int
+    rack_units: Number
+    usd: Number
+    usd_share: float
+    power_w: Number
+
+    @property
+    def words(self) -> list[str]:
+        """A row of ``SHARE_COLUMNS``."""
+        share = f"{100 * self.usd_share:.0f} %"
+        return [self.name, count(self.switches), plain(self.rack_units), money(self.usd), share, power(self.power_w)]
+
+
+def network_shares(design: Design) -> list[NetworkShare]:
+    """Return the part of every fabric, and of what is on the bill for none; empty where there is one fabric only."""
+    if design.totals is None or len(design.fabrics) + sum(len(one.logical) for one in design.fabrics) < 2:
+        return []
+    return list(_shares(design, design.totals.capex_usd))
+
+
+def _shares(design: Design, whole: Number) -> Iterator[NetworkShare]:
+    boxes = {fabric.name: fabric for fabric in design.fabrics}
+    for name in dict.fromkeys([*boxes, *(row.fabric for row in design.bom)]):
+        rows = [row for row in design.bom if row.fabric == name]
+        usd = round(sum(row.total_usd for row in rows), 2)
+        tiers = boxes[name].tiers if name in boxes else ()
+        yield NetworkShare(
+            name,
+            sum(tier.count for tier in tiers),
+            _rack_units(design, boxes[name]) if name in boxes else 0,
+            usd,
+            usd / whole if whole else 0.0,
+            sum(row.power_w for row in rows),
+        )
+
+
+def _rack_units(design: Design, fabric: FabricDesign) -> Number:
+    embedded = Embedded(design)
+    return sum(tier.count * (embedded.part(tier.id, Switch).rack_units or 0) for tier in fabric.tiers)

@@ -1,0 +1,49 @@
+"""JSON Schemas of every kind of file, for editors and other programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from fabopt.errors import InputError, fault, nearest
+from fabopt.io.library import checkout_or_package
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog, PriceBook
+from fabopt.schema.design import Design
+from fabopt.schema.front import Front
+from fabopt.schema.model import Model
+from fabopt.schema.sensitivity import Sensitivity
+from fabopt.wiring.design_file import PART_MODELS
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SCHEMAS: dict[str, type[BaseModel]] = {
+    "case": Case,
+    "catalog": Catalog,
+    "design": Design,
+    "front": Front,
+    "sensitivity": Sensitivity,
+    "price-book": PriceBook,
+    "model": Model,
+    **PART_MODELS,
+}
+
+
+def schema_bytes(kind: str) -> bytes:
+    """Return the JSON Schema of a kind of file; ``InputError`` for a word that is none."""
+    if kind not in SCHEMAS:
+        close = nearest(kind, SCHEMAS)
+        hint = f"did you mean `{close}`?" if close else ""
+        raise InputError([fault("KIND", "", "no such kind of file", kind, allowed=", ".join(SCHEMAS), hint=hint)])
+    schema: dict[str, Any] = {"$schema": _DIALECT, **SCHEMAS[kind].model_json_schema(by_alias=True)}
+    schema["title"] = f"fabopt {kind}"
+    if kind in PART_MODELS:  # one product a file: there the id may be left to the file's name
+        schema["required"] = [key for key in schema.get("required", []) if key != "id"]
+    return json.dumps(schema, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def schema_file(kind: str) -> Path:
+    """Return where the schema of a kind is kept on disk: with the package's data, or in the checkout's docs."""
+    return checkout_or_package("docs/schemas", "schemas") / f"{kind}.json"

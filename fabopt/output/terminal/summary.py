@@ -1,0 +1,191 @@
+"""The summary on a terminal: an architect should see within ten seconds what is built, for how much, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from fabopt.output.terminal.answer import (
+    about_lines,
+    fabric_line,
+    headline,
+    metric_name,
+    proof_line,
+    spares_line,
+    totals_line,
+)
+from fabopt.output.terminal.floor import floor_lines
+from fabopt.output.terminal.growth import COLUMNS, growth_rows, merged, moving_line
+from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
+from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
+from fabopt.output.terminal.workload import needs_line, step_line, utilization_line, workload_rows, workload_title
+from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
+from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
+
+# Columns of ids and names, which must stay whole to be copied.
+_WHOLE = ("id", "name", "switch", "tier")
+
+
+def summary(design: Design) -> RenderableType:
+    """Return everything worth knowing about a design that was found."""
+    return Group(*_blocks(design))
+
+
+def _blocks(design: Design) -> Iterator[RenderableType]:
+    yield Text(headline(design), style="bold")
+    for fabric in design.fabrics:
+        yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
+        if fabric.tiers:
+            yield _switch_table(fabric)
+        yield from (_line(line) for line in about_lines(fabric))
+        yield Text()
+        yield _link_table(fabric)
+    if design.workload is not None:
+        use = design.workload
+        yield _heading("Workload", workload_title(use))
+        yield table(WORKLOAD_COLUMNS, workload_rows(use))
+        yield from (_line(line) for line in (needs_line(use), step_line(use), utilization_line(use)))
+    lines = floor_lines(design)
+    if lines:
+        yield _heading("Floor")
+        yield from (_line(line) for line in lines)
+    yield _heading("Cost and power")
+    yield _cost_table(design)
+    if shares := network_shares(design):
+        yield table(SHARE_COLUMNS, [one.words for one in shares])
+    if spares := spares_line(design):
+        yield _line(spares)
+    yield _line(totals_line(design))
+    if len(design.stages) > 1:
+        yield _heading("Growth")
+        yield table(COLUMNS, growth_rows(design))
+        moving = moving_line(design)
+        if moving:
+            yield _line(moving)
+    yield _heading("Proof")
+    yield _line(proof_line(design))
+    if design.checks:
+        yield _line(checks_line(design))
+    if design.alternatives:
+        yield _heading("What else", "the best design of each other kind, against this one")
+        yield _alternative_table(design)
+    if design.notes:
+        yield _heading("Notes")
+        yield from (_line(note) for note in design.notes)
+
+
+def checks_line(design: Design) -> str:
+    """Say how many rules were proven again without the solver."""
+    failed = [check.name for check in design.checks if not check.ok]
+    if failed:
+        return f"{len(failed)} of {len(design.checks)} checks FAILED: {', '.join(failed)}"
+    return f"checked without the solver: all {len(design.checks)} rules hold"
+
+
+def _heading(title: str, about: str = "") -> RenderableType:
+    text = Text(f"\n{printable(title)}", style="bold cyan")
+    return text.append(f"  {printable(about)}", style="not bold default") if about else text
+
+
+def _line(text: str) -> RenderableType:
+    return Padding(Text(printable(text)), (0, 0, 0, 2), expand=False)
+
+
+def table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], total: bool = False) -> Table:
+    """Return a table of plain cells; a column is (title, numbers to the right). The last row may be a total."""
+    result = Table(box=box.SIMPLE_HEAD, pad_edge=True, header_style="dim", show_edge=False)
+    for title, right in columns:
+        result.add_column(
+            title, justify="right" if right else "left", no_wrap=right or title in _WHOLE, overflow="fold"
+        )
+    cells = [[Text(printable(cell)) for cell in row] for row in rows]
+    for index, row in enumerate(cells):
+        last = total and index == len(cells) - 1
+        result.add_row(*row, style="bold" if last else None, end_section=total and index == len(cells) - 2)
+    return result
+
+
+def _switch_table(fabric: FabricDesign) -> Table:
+    columns = [("tier", False), ("switch", False), ("count", True), ("ports down", True), ("ports up", True)]
+    columns += [("oversubscription", True)]
+    return table(columns, [_tier_row(fabric, tier) for tier in fabric.tiers])
+
+
+def _tier_row(fabric: FabricDesign, tier: TierUse) -> list[str]:
+    down = _ports(tier.down_ports, tier.gbps_down)
+    if tier.reserved_ports:
+        down += f" + {tier.reserved_ports} free"
+    up = _ports(tier.up_ports, tier.gbps_up) if tier.up_ports else "-"
+    ratio = fabric.oversubscription.get(tier.role)
+    return [tier.role, tier.id, count(tier.count), down, up, f"{plain(ratio)}:1" if ratio is not None else "-"]
+
+
+def _ports(number: int, gbps: int | float) -> str:
+    return f"{number:,} x {plain(gbps)}G"
+
+
+def _link_table(fabric: FabricDesign) -> Table:
+    columns = [("links", False), ("count", True), ("Gb/s", True), ("run", True), ("medium", False), ("parts", False)]
+    return table(columns, [_link_row(link) for link in merged(fabric.links)])
+
+
+def _link_row(link: LinkRow) -> list[str]:
+    near = f"{link.from_} {link.attachment}" if link.attachment else link.from_
+    parts = "\n".join(_part(part) for part in link.parts) or "none bought"
+    run = f"{plain(link.length_m)} m"
+    return [f"{near} - {link.to}", count(link.count), plain(link.gbps), run, link.medium, parts]
+
+
+def _part(part: LinkPart) -> str:
+    length = f", {plain(part.length_m)} m" if part.length_m is not None else ""
+    return f"{part.quantity:,} x {part.id}{length}"
+
+
+def _cost_table(design: Design) -> Table:
+    totals = design.totals
+    assert totals is not None
+    several = len(design.fabrics) > 1 or any(one.logical for one in design.fabrics)
+    groups: dict[tuple[str, str], list[BomRow]] = {}
+    for row in design.bom:
+        groups.setdefault((row.fabric if several else "", row.kind), []).append(row)
+    rows = [_cost_row(_kind_name(*key), group, totals.capex_usd) for key, group in groups.items()]
+    rows.append(["total", "", money(totals.capex_usd), "", power(totals.power_w)])
+    return table(
+        [("parts", False), ("bought", True), ("cost", True), ("share", True), ("power", True)], rows, total=True
+    )
+
+
+def _kind_name(fabric: str, kind: str) -> str:
+    return f"{fabric} {KIND_NAMES[kind]}" if fabric else KIND_NAMES[kind]
+
+
+def _cost_row(name: str, rows: Sequence[BomRow], whole: int | float) -> list[str]:
+    usd = round(sum(row.total_usd for row in rows), 2)
+    watts = sum(row.power_w for row in rows)
+    share = f"{100 * usd / whole:.0f} %" if whole else "-"
+    return [name, count(sum(row.quantity for row in rows)), money(usd), share, power(watts) if watts else "-"]
+
+
+def _alternative_table(design: Design) -> Table:
+    metric = metric_name(design.objective.metric)
+    columns = [("instead", False), ("design", False), ("cost", True), ("more cost", True), ("more power", True)]
+    rows = [
+        [
+            f"{one.what}: {one.value}" if one.value else one.what,
+            one.summary,
+            money(one.capex_usd),
+            signed_money(one.capex_delta_usd),
+            signed_power(one.power_delta_w),
+        ]
+        for one in design.alternatives
+    ]
+    if design.objective.metric not in ("capex_usd", "power_w"):
+        columns.append((f"more {metric}", True))
+        for row, one in zip(rows, design.alternatives, strict=True):
+            row.append(signed_money(one.objective_delta))
+    return table(columns, rows)

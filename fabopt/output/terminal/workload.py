@@ -1,0 +1,98 @@
+"""The workload in words and rows: what it needs, what moves where in a step, what binds, what a working GPU costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.output.words import count, money, plain
+from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
+
+COLUMNS = (
+    ("communicator", False), ("GPUs", True), ("operations", False), ("runs in", False), ("sent", True),
+    ("over the network", True), ("time", True), ("exposed", True),
+)  # fmt: skip
+PLACES = {"domain": "scale-up domain", "leaf": "leaf", "pod": "pod", "fabric": "whole fabric"}
+_BYTES = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
+_SECONDS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
+_BILLION = 10**9
+# Ratios that stand for any.
+ANY_RATIO = 10**6
+_PERCENT = 100
+
+
+def workload_rows(use: WorkloadUse) -> Iterator[list[str]]:
+    """A row for every communicator, cells as ``COLUMNS``: bytes of a GPU and times, in a step."""
+    for one in use.communicators:
+        yield [
+            one.communicator + (" (binds)" if one.communicator == use.binding else ""),
+            count(one.group),
+            ", ".join(one.operations),
+            PLACES[one.place],
+            size(one.bytes_sent),
+            _over_network(one),
+            duration(one.time_s),
+            duration(one.exposed_s),
+        ]
+
+
+def needs_line(use: WorkloadUse) -> str:
+    """Say what the workload needs of the network, and what the fabric was asked to give."""
+    needs = use.needs
+    if not needs.min_gbps_per_gpu:
+        return f"{use.model} needs no network: nothing leaves the scale-up domains"
+    if min(needs.max_oversubscription.values()) >= ANY_RATIO:
+        return f"{use.model} is given no least bandwidth: what its GPUs wait is weighed against what the network costs"
+    ratios = ", ".join(f"{plain(ratio)}:1 at the {role}" for role, ratio in needs.max_oversubscription.items())
+    binds = f"; {needs.binding} binds" if needs.binding is not None else ""
+    return (
+        f"{use.model} needs {plain(needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1{binds}; "
+        f"with cards of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, at most {ratios}"
+    )
+
+
+def step_line(use: WorkloadUse) -> str:
+    """Say what a step takes on this design."""
+    step = f"a step of {count(round(use.tokens_per_step))} tokens takes {duration(use.step_s)}"
+    waits = f"{_PERCENT * use.exposed_communication:.2g} % of it exposed communication"
+    binds = f" ({use.binding} binds)" if use.binding is not None else ""
+    return f"{step}, {waits}{binds}: {count(round(use.tokens_per_s))} tokens/s"
+
+
+def utilization_line(use: WorkloadUse) -> str:
+    """Say how much of the GPUs is used, and what one that works costs."""
+    used = f"predicted GPU utilization {_PERCENT * use.gpu_utilization:.1f} %"
+    if use.usd_per_effective_gpu is None:
+        return f"{used}; the server has no price, so none is known per effective GPU"
+    return f"{used}: {money(use.usd_per_effective_gpu)} of servers and network per effective GPU"
+
+
+def workload_title(use: WorkloadUse) -> str:
+    """Name the model with its size and plan."""
+    plan = use.plan
+    ways = [(plan.tensor, "tensor"), (plan.context, "context"), (plan.pipeline, "pipeline"), (plan.data or 1, "data")]
+    shown = " x ".join(f"{number} {name}" for number, name in ways if number > 1) or "1 GPU"
+    experts = f", {plan.expert} expert" if plan.expert > 1 else ""
+    return f"{use.model}, {use.parameters / _BILLION:,.4g} billion parameters on {shown}{experts}"
+
+
+def _over_network(one: CommunicatorUse) -> str:
+    sent = one.bytes_over.get("server", 0)
+    return size(sent) if sent else "-"
+
+
+def size(amount: int | float) -> str:
+    """Bytes in three digits: ``18.7 GB``."""
+    for unit, one in _BYTES:
+        if amount >= one:
+            return f"{amount / one:.3g} {unit}"
+    return f"{amount:.3g} B"
+
+
+def duration(seconds: int | float) -> str:
+    """Seconds in three digits: ``525 ms``."""
+    if not seconds:
+        return "0"
+    for unit, one in _SECONDS:
+        if seconds >= one:
+            return f"{seconds / one:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} us"

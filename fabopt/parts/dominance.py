@@ -1,0 +1,96 @@
+"""Products that need not be looked at, because another one stands in for them everywhere and never costs more.
+
+If A fits wherever B does, and an order of A costs no more than one of B whatever its size, then buying A in place of
+all B never costs more: falling prices make one large order no dearer than two. So this holds with price breaks too,
+where products cannot be compared link by link; and with spares and few part numbers, of which there are then fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fabopt.parts.items import Goods, Item
+from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Product, Switch, Transceiver
+
+Looks = tuple[Any, ...]
+
+
+def leave_out_beaten(catalog: Catalog, goods: Goods, named: frozenset[str]) -> None:
+    """Take products off the goods that another one stands in for; those that the case names (``named``) stay."""
+    alike: dict[Looks, list[Product]] = {}
+    for product in (*catalog.switches, *catalog.nics, *catalog.transceivers, *catalog.cables, *catalog.fibres):
+        items = _items(goods, product)
+        if items and not product.end_of_life:
+            lengths = tuple(item.length_m for item in items)
+            alike.setdefault((type(product), product.vendor, lengths, *_looks(product)), []).append(product)
+    for products in alike.values():
+        for product_id in _beaten(goods, products, named):
+            goods.leave_out(product_id)
+
+
+def _items(goods: Goods, product: Product) -> Sequence[Item]:
+    single = goods.item(product.id)
+    return goods.lengths(product.id) if single is None else [single]
+
+
+def _looks(product: Product) -> Looks:
+    """All that decides where a product fits."""
+    if isinstance(product, Switch):
+        return product.protocol, product.cages, product.max_ports, product.works_with
+    if isinstance(product, Nic):
+        return product.protocols, product.cages, product.pcie, product.works_with
+    if isinstance(product, Transceiver):
+        standards = tuple(sorted(product.standard_by_split.items()))
+        fit = (product.form_factor, product.fibre, product.connector, product.connectors, product.lane_gbps)
+        return standards, fit, product.reach_m, product.protocols, product.works_with
+    if isinstance(product, Cable):
+        return product.protocols, product.ends, product.lane_gbps, product.reach_m, product.works_with
+    assert isinstance(product, Fibre)
+    return product.fibre, product.both_ends
+
+
+def _beaten(goods: Goods, products: Sequence[Product], named: frozenset[str]) -> Iterator[str]:
+    kept: list[Sequence[Item]] = []
+    order = sorted(
+        products, key=lambda one: ([(item.unit_cents, item.power_mw) for item in _items(goods, one)], one.id)
+    )
+    for product in order:
+        mine = _items(goods, product)
+        if product.id not in named and any(_stands_in(other, mine) for other in kept):
+            yield product.id
+        elif product.id not in named and all(is_plain(item) for item in mine):
+            kept.append(mine)
+
+
+def is_plain(item: Item) -> bool:
+    """Whether any number can be ordered for any stage."""
+    return (
+        item.stock == 0
+        and max(item.minimum_order, item.pack_size) == 1
+        and not any(offer.most is not None or offer.late for offer in item.offers)
+    )
+
+
+def _stands_in(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether ``one`` costs, draws and stands for no more than ``other``, length by length, and wins ties."""
+    if not all(map(_costs_no_more, one, other)) or any(item.stock for item in other):
+        return False
+    if any(a.power_mw > b.power_mw or a.rack_milliunits > b.rack_milliunits for a, b in zip(one, other, strict=True)):
+        return False
+    wins = all(a.power_mw < b.power_mw or _costs_no_more(a, b, 1) for a, b in zip(one, other, strict=True))
+    return wins or one[0].id < other[0].id
+
+
+def _costs_no_more(one: Item, other: Item, margin: int = 0) -> bool:
+    """Whether an order of ``one`` costs no more than one of ``other``, whatever its size and stage.
+
+    ``margin``: by so many cents a unit less.
+    """
+    if one.incremental != other.incremental or (one.incremental and one.starts != other.starts):
+        return False
+    return all(
+        mine.cents[one.tier_of(size)] + margin <= theirs.cents[other.tier_of(size)]
+        for mine, theirs in zip(one.offers, other.offers, strict=True)
+        for size in {*one.starts, *other.starts}
+    )

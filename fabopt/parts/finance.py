@@ -1,0 +1,100 @@
+"""Money over time: prices that fall, money that is worth less later, energy, and the weights of an objective.
+
+A rate of a year acts over m months as (1 -/+ rate) ** (m / 12), worked out with fifty digits and rounded once: a price
+to the cent, the energy of a milliwatt (where money is discounted) to a millionth of a cent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import cache
+
+from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.finance import Finance
+from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, MILLIWATTS_PER_WATT, exact, rounded
+
+MONTHS_PER_YEAR = 12
+WATTS_PER_KILOWATT = 1000
+_DIGITS = Context(prec=50)
+# Energy of a milliwatt is kept to a millionth of a cent where its exact value has no end.
+_ENERGY_STEPS = 10**6
+
+
+@cache
+def compounded(base: Fraction, months: int) -> Fraction:
+    """``base ** (months / 12)``, exact where whole years have passed, else to fifty digits."""
+    years, rest = divmod(months, MONTHS_PER_YEAR)
+    if rest == 0:
+        return base**years
+    root = _DIGITS.divide(Decimal(base.numerator), Decimal(base.denominator))
+    exponent = _DIGITS.divide(Decimal(months), Decimal(MONTHS_PER_YEAR))
+    return Fraction(_DIGITS.power(root, exponent))
+
+
+def price_cents(list_cents: int, decline: Fraction, month: int) -> int:
+    """A price at a month: it falls by the share ``decline`` a year from month 0 on."""
+    return rounded(list_cents * compounded(1 - decline, month))
+
+
+def present_cents(cents: int, discount_rate: Fraction, month: int) -> int:
+    """What a price that is paid at a month is worth at month 0."""
+    return rounded(cents / compounded(1 + discount_rate, month))
+
+
+def energy_cents_per_mw(finance: Finance, months: Sequence[int]) -> tuple[Fraction, ...]:
+    """Present value of the energy of one milliwatt from each of these months on, cooling included, in cents.
+
+    Energy is paid at the end of every month, the last time ``finance.years`` after the first of the months.
+    """
+    year = HOURS_PER_YEAR * exact(finance.pue) * exact(finance.energy_usd_per_kwh) * CENTS_PER_USD
+    monthly = year / (MONTHS_PER_YEAR * WATTS_PER_KILOWATT * MILLIWATTS_PER_WATT)
+    end = months[0] + MONTHS_PER_YEAR * exact(finance.years)
+    rate = exact(finance.discount_rate)
+    if rate == 0:
+        return tuple(monthly * max(Fraction(0), end - month) for month in months)
+    worth = {month: 1 / compounded(1 + rate, month) for month in range(months[0] + 1, math.ceil(end) + 1)}
+    paid = {month: value * min(Fraction(1), end - month + 1) for month, value in worth.items()}
+    sums = (monthly * sum((value for month, value in paid.items() if month > first), Fraction(0)) for first in months)
+    return tuple(Fraction(rounded(one * _ENERGY_STEPS), _ENERGY_STEPS) for one in sums)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The objective as an integer: ``per_cent`` x cents + ``per_mw`` x mW + ``per_unit`` x rack milliunits.
+
+    Divided by ``scale`` it is cents, milliwatts or rack milliunits, switches or wires (cables and fibres). ``energy``:
+    weight of a milliwatt that each stage adds, if energy is paid; cents are then present values.
+    """
+
+    per_cent: int
+    per_mw: int
+    per_unit: int
+    scale: int
+    energy: tuple[int, ...] = ()
+    per_switch: int = 0
+    per_wire: int = 0
+
+    def of_mw(self, stage: int) -> int:
+        """Weight of a milliwatt that a stage adds."""
+        return self.energy[stage] if self.energy else self.per_mw
+
+
+def weights_of(metric: str, energy: Sequence[Fraction]) -> Weights:
+    """Integer weights of a metric: capex in cents, power in mW, tco in cents times a scale.
+
+    ``energy``: cents of a milliwatt from each stage on.
+    """
+    if metric in ("capex_usd", EFFECTIVE):  # of the ratio, what a design costs in time (``fabopt.search.cost_per_gpu``)
+        return Weights(1, 0, 0, 1)
+    if metric == "power_w":
+        return Weights(0, 1, 0, 1)
+    if metric == "rack_units":
+        return Weights(0, 0, 1, 1)
+    if metric in ("switches", "cables"):
+        return Weights(0, 0, 0, 1, (), int(metric == "switches"), int(metric == "cables"))
+    scale = math.lcm(*(one.denominator for one in energy))
+    return Weights(scale, 0, 0, scale, tuple(int(one * scale) for one in energy))

@@ -1,0 +1,64 @@
+"""What a catalog offers a case: the goods, their ports, and what joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from fabopt.parts.assemblies import LinkTable
+from fabopt.parts.dominance import leave_out_beaten
+from fabopt.parts.items import Goods, goods_of
+from fabopt.parts.port_types import PortTypes
+from fabopt.parts.procurement import Terms, allowed, terms_of
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog
+
+
+@dataclass(frozen=True, eq=False)
+class Shelf:
+    """What a catalog offers a case: shared by all problems that differ in other things only."""
+
+    named: frozenset[str]
+    terms: Terms
+    offered: Catalog
+    goods: Goods
+    ports: PortTypes
+    links: LinkTable
+    # what searches have worked out at some weights of the goods, by the weights' bytes
+    worked_out: dict[Hashable, Any] = field(default_factory=dict)
+
+
+def shelf_names(case: Case, catalog: Catalog) -> frozenset[str]:
+    """Products that are offered even at the end of their life: the case names them, or they are built in."""
+    server = next(one for one in catalog.servers if one.id == case.server)
+    return _named_ids(case) | {one.id for one in server.nics}
+
+
+def shelf_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Shelf:
+    """Everything on sale, and what joins it; ``whole``: also what others stand in for at today's prices."""
+    named, terms = shelf_names(case, catalog), terms_of(case)
+    offered = allowed(_on_sale(catalog, named), terms.rules, case.server)
+    goods = goods_of(offered, terms)
+    if prune and not whole:
+        leave_out_beaten(offered, goods, named)
+    return Shelf(named, terms, offered, goods, PortTypes(offered), LinkTable(offered, goods, prune))
+
+
+def _named_ids(case: Case) -> frozenset[str]:
+    named = {case.server}
+    for fabric in case.fabrics:
+        logical = (one.nics for one in fabric.carries if one.separation == "logical")
+        for chosen in (fabric.nics, *logical, fabric.switches.leaf, fabric.switches.spine, fabric.switches.core):
+            if not isinstance(chosen, str):
+                named.update(chosen)
+    return frozenset(named)
+
+
+def _on_sale(catalog: Catalog, named: frozenset[str]) -> Catalog:
+    """The catalog without what is at the end of its life, unless the case names it."""
+    kinds = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
+    kept = {
+        kind: tuple(one for one in getattr(catalog, kind) if not one.end_of_life or one.id in named) for kind in kinds
+    }
+    return catalog.model_copy(update=kept)

@@ -1,0 +1,115 @@
+"""The rules of buying as the rest needs them: dates, prices by stage, whose parts are allowed, spares, deadlines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeVar
+
+from fabopt.parts.price_books import KIND_OF_WORD
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog, Product, Supply
+from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
+from fabopt.schema.procurement import Procurement, Spares
+from fabopt.units import CENTS_PER_USD, ceil_div, exact, rounded
+
+WEEKS_PER_YEAR = 52
+MONTHS_PER_YEAR = 12
+
+
+Rule = TypeVar("Rule")
+
+
+def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
+    """The entry of a kind of part, if it has one."""
+    return next((rule for word, rule in by_kind.items() if word == kind), None)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What decides how a catalog's products can be bought: equal terms make equal goods of one catalog.
+
+    ``months``: of the stages; ``move_cents``: of one cable that is moved.
+    """
+
+    months: tuple[int, ...] = (0,)
+    finance: Finance = field(default_factory=Finance)
+    rules: Procurement = field(default_factory=Procurement)
+    move_cents: int = 0
+
+    def decline(self, kind: str) -> Fraction:
+        """The share of its price that a kind loses in a year."""
+        return exact(of_kind(self.finance.price_decline, kind) or 0)
+
+    def spares(self, kind: str) -> Spares | None:
+        """How spares of a kind are kept; None: none are."""
+        return of_kind(self.rules.spares, kind)
+
+    def most_part_numbers(self, kind: str) -> int | None:
+        """How many part numbers of a kind there may be; None: any."""
+        return of_kind(self.rules.max_part_numbers, kind)
+
+
+def terms_of(case: Case) -> Terms:
+    """The terms of a case."""
+    months = tuple(stage.month for stage in case.stages) if case.stages else (0,)
+    moves = rounded(exact(case.growth.usd_per_moved_cable) * CENTS_PER_USD)
+    return Terms(months, case.finance, case.procurement, moves)
+
+
+def is_allowed(rules: Procurement, product: Product, approved_by_part: bool) -> bool:
+    """Whether the rules let a product be bought; ``approved_by_part``: whether approved parts name one of its kind.
+
+    Approved vendors are for every kind, approved parts for the kinds of which they name one. Where both speak of a
+    kind, either will do. What is forbidden is forbidden.
+    """
+    if product.id in (rules.forbidden_parts or ()) or product.vendor in (rules.forbidden_vendors or ()):
+        return False
+    if rules.approved_vendors is None and not approved_by_part:
+        return True
+    return product.id in (rules.approved_parts or ()) or product.vendor in (rules.approved_vendors or ())
+
+
+def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
+    """The catalog without what the rules forbid. Servers, and what is built into the case's, are not under them."""
+    exempt = {nic.id for server in catalog.servers if server.id == server_id for nic in server.nics}
+    kept: dict[str, tuple[Product, ...]] = {}
+    for word in KIND_WORDS[:-1]:
+        products: tuple[Product, ...] = getattr(catalog, KIND_OF_WORD[word])
+        by_part = any(one.id in (rules.approved_parts or ()) for one in products)
+        kept[KIND_OF_WORD[word]] = tuple(one for one in products if one.id in exempt or is_allowed(rules, one, by_part))
+    return catalog.model_copy(update=kept)
+
+
+def lead_months(weeks: float | None) -> Fraction:
+    """A lead time in months, of which a year of 52 weeks has twelve."""
+    return exact(weeks or 0) * MONTHS_PER_YEAR / WEEKS_PER_YEAR
+
+
+def order_month(stage_month: int, weeks: float | None) -> Fraction:
+    """The month in which a stage's order has to be placed."""
+    return stage_month - lead_months(weeks)
+
+
+def is_late(stage_month: int, weeks: float | None, order_from_month: int | None) -> bool:
+    """Whether an order for a stage would have to be placed before any order can be.
+
+    With no first month given that is month 0, and what stands at month 0 has been ordered in time.
+    """
+    if order_from_month is None:
+        return stage_month > 0 and order_month(stage_month, weeks) < 0
+    return order_month(stage_month, weeks) < order_from_month
+
+
+def supply_by(supply: Supply | None, month: int) -> int | None:
+    """The most that can have been bought by a month; None: any number."""
+    if not isinstance(supply, tuple):
+        return supply
+    return max((step.quantity for step in supply if step.from_month <= month), default=0)
+
+
+def spares_of(rule: Spares, in_use: int) -> int:
+    """Spares for so many in use: none for none, else the fraction rounded up, and the minimum at least."""
+    share = exact(rule.fraction)
+    return max(rule.minimum, ceil_div(share.numerator * in_use, share.denominator)) if in_use else 0

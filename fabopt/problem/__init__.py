@@ -1,0 +1,1 @@
+"""What a case means: ids resolved, units uniform, demand computed, nothing left open."""

@@ -1,0 +1,116 @@
+"""Endpoints on the leaves beside the servers, as a fabric is asked to join them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from fabopt.parts.hardware import PROTOCOLS, NicOption, nic_options
+from fabopt.parts.offering import Shelf
+from fabopt.parts.port_types import PortType, PortTypes
+from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
+from fabopt.schema.base import parse_split
+from fabopt.schema.case import Attachment, Fabric
+from fabopt.schema.catalog import Cage, Server
+from fabopt.schema.roles import Carried
+from fabopt.units import exact, mbps
+
+
+@dataclass(frozen=True, eq=False)
+class AttachmentDemand:
+    """Other endpoints: ``port`` is their cage in use, None where the case does not describe it.
+
+    ``network``: the logical fabric that they belong to, which has its own ratio; ``nic``: the cards in every server
+    whose ports these are, if they are servers'.
+    """
+
+    name: str
+    ports: int
+    port_mbps: int | None
+    port: PortType | None
+    buys: Literal["both", "near", "none"]
+    # at the leaf, where it is not the fabric's
+    oversubscription: Fraction | None = None
+    network: str | None = None
+    nic: NicOption | None = None
+    # ports that each stage adds; empty: all are there from the first one on
+    adds: tuple[int, ...] = ()
+
+    @property
+    def run(self) -> str:
+        """The kind of links whose run theirs have."""
+        return "attachment-leaf" if self.nic is None else "server-leaf"
+
+    @property
+    def by_stage(self) -> tuple[int, ...]:
+        """Ports by the stage that adds them."""
+        return self.adds or (self.ports,)
+
+
+@dataclass(frozen=True, eq=False)
+class Guest:
+    """A logical fabric on the switches of another: the cards that give what it asks for, and its ratio at the leaf."""
+
+    name: str
+    role: str
+    nics: Mapping[str, tuple[NicOption, ...]]
+    oversubscription: Fraction
+
+    def equipped(self, nic: NicOption, servers: int) -> AttachmentDemand:
+        """The ports of so many servers with certain cards."""
+        ports, speed = servers * nic.ports_per_server, nic.port.lane.port_mbps
+        return AttachmentDemand(
+            self.name, ports, speed, nic.port, "both", self.oversubscription, network=self.name, nic=nic
+        )
+
+
+@dataclass(frozen=True)
+class SwitchPorts:
+    """What an out-of-band fabric has for every switch of all fabrics: ports of management, and their cage."""
+
+    each: int
+    port: PortType
+
+    def of(self, switches: ByStage) -> AttachmentDemand:
+        """The ports of so many switches at every stage."""
+        ports = tuple(number * self.each for number in switches)
+        adds = added(ports) if ports[0] < ports[-1] else ()
+        return AttachmentDemand(SWITCHES, ports[-1], self.port.lane.port_mbps, self.port, "both", adds=adds)
+
+
+def attachment_demand(one: Attachment, ports: PortTypes) -> AttachmentDemand:
+    """What a case's attachment asks for."""
+    port = None
+    if one.form_factor is not None and one.split is not None:
+        cage = Cage(count=1, form_factor=one.form_factor, splits=(one.split,), lane_gbps=one.lane_gbps)
+        port = ports.of(cage, one.split)
+    speed = mbps(one.gbps) if one.gbps is not None else None
+    if speed is None and one.split is not None:
+        speed = parse_split(one.split).port_mbps
+    own = None if one.max_oversubscription is None else exact(one.max_oversubscription)
+    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own, one.network, adds=one.adds)
+
+
+def guest_of(carried: Carried, shelf: Shelf, server: Server, pcie: Mapping[int, float]) -> Guest:
+    """What a fabric carries for a logical one. Its cards have one port a cage."""
+    own = Fabric(name=carried.name, role=carried.role, nics=carried.nics, nics_per_server=carried.nics_per_server)
+    demand = mbps(carried.min_gbps_per_gpu)
+    nics: dict[str, tuple[NicOption, ...]] = {
+        protocol: tuple(
+            one for one in nic_options(own, protocol, shelf, server, pcie, demand, {}) if one.port.ports == 1
+        )
+        for protocol in PROTOCOLS
+    }
+    return Guest(carried.name, carried.role, nics, exact(carried.max_oversubscription_leaf))
+
+
+def switch_ports(fabric: Fabric, shelf: Shelf, server: Server) -> SwitchPorts | None:
+    """What an out-of-band fabric has for every switch, in cages like that of the servers' controllers; else None."""
+    if fabric.oob is None:
+        return None
+    cage = port_cage(server, {one.id: one.cages for one in shelf.offered.nics})
+    return SwitchPorts(
+        fabric.oob.ports_per_switch, shelf.ports.of(cage.model_copy(update={"count": 1}), cage.splits[0])
+    )

@@ -1,0 +1,134 @@
+"""What each fabric must give: bandwidth per GPU and the oversubscription that is tolerated.
+
+A fabric's own keys go first, then what a model needs (``fabopt.problem.model_needs`` fills it in) or the workload
+profile's, then the contract's defaults (1.0 and 400 Gb/s).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabopt.schema.base import ratio
+from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
+from fabopt.schema.catalog import Server
+from fabopt.schema.model import Model
+from fabopt.schema.workload import DEFAULT_PROFILE, PROFILES, Profile
+from fabopt.units import mbps
+from fabopt.workload.ranks import ranks_of
+from fabopt.workload.timing import Workload, workload_of
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Injection each GPU needs (Mb/s) and the most oversubscription at the leaf and spine boundaries.
+
+    ``bisection_mbps``, ``alltoall_mbps``, ``allreduce_mbps``: least figures per GPU; 0 where none is asked for.
+    """
+
+    gpu_mbps: int
+    max_oversubscription_leaf: Fraction
+    max_oversubscription_spine: Fraction
+    bisection_mbps: int = 0
+    alltoall_mbps: int = 0
+    allreduce_mbps: int = 0
+
+    @property
+    def least_injection(self) -> int:
+        """No figure is above injection (Mb/s)."""
+        return max(self.bisection_mbps, self.alltoall_mbps, self.allreduce_mbps)
+
+
+def profile_of(case: Case) -> Profile:
+    """The workload profile of a case, or the default one."""
+    profile = case.workload.profile if case.workload else None
+    return DEFAULT_PROFILE if profile is None else PROFILES[profile]
+
+
+def oversubscription_of(fabric: Fabric, profile: Profile) -> Oversubscription:
+    """Both boundaries' limits, with nothing left open."""
+    most = profile.max_oversubscription
+    given = fabric.max_oversubscription
+    return _both(most if given is None else given, Oversubscription(leaf=most, spine=most))
+
+
+def _both(given: float | Oversubscription, otherwise: Oversubscription) -> Oversubscription:
+    if not isinstance(given, Oversubscription):
+        return Oversubscription(leaf=given, spine=given)
+    return Oversubscription(
+        leaf=given.leaf if given.leaf is not None else otherwise.leaf,
+        spine=given.spine if given.spine is not None else otherwise.spine,
+    )
+
+
+def demand_of(fabric: Fabric, case: Case, stage: Stage | None = None) -> Demand:
+    """What a fabric must give; at a stage where that has a demand of its own."""
+    profile = profile_of(case)
+    own = None if stage is None or fabric.name not in stage.fabrics else stage.fabrics[fabric.name].max_oversubscription
+    at_last = oversubscription_of(fabric, profile)
+    most = at_last if own is None else _both(own, at_last)
+    assert most.leaf is not None and most.spine is not None
+    wanted = fabric.min_gbps_per_gpu if fabric.min_gbps_per_gpu is not None else profile.min_gbps_per_gpu
+    return Demand(
+        mbps(wanted),
+        ratio(most.leaf),
+        ratio(most.spine),
+        max(mbps(one or 0) for one in (fabric.min_bisection_gbps_per_gpu, *_left_over(fabric))),
+        mbps(fabric.min_alltoall_gbps_per_gpu or 0),
+        mbps(fabric.min_allreduce_gbps_per_gpu or 0),
+    )
+
+
+def _left_over(fabric: Fabric) -> tuple[float, ...]:
+    """What must be left when something fails; bisection is no less."""
+    return tuple(one.min_gbps_per_gpu for one in fabric.survived)
+
+
+def stages_of(case: Case, server: Server) -> tuple[Stage, ...]:
+    """The growth stages with servers filled in; one stage named ``all`` for a case without stages."""
+    stages = case.stages
+    if stages is None:
+        stages = (Stage(name="all", servers=case.servers, gpus=case.gpus),)
+    return tuple(
+        stage.model_copy(
+            update={
+                "servers": stage.servers if stage.servers is not None else (stage.gpus or 0) // server.gpus,
+                "gpus": None,
+            }
+        )
+        for stage in stages
+    )
+
+
+def resolved(case: Case, server: Server) -> Case:
+    """The case with every demand and stage written out, as saved in a design file."""
+    profile = profile_of(case)
+    fabrics = tuple(
+        fabric.model_copy(
+            update={
+                "min_gbps_per_gpu": fabric.min_gbps_per_gpu
+                if fabric.min_gbps_per_gpu is not None
+                else profile.min_gbps_per_gpu,
+                "max_oversubscription": oversubscription_of(fabric, profile),
+            }
+        )
+        for fabric in case.fabrics
+    )
+    return case.model_copy(
+        update={"fabrics": fabrics, "stages": stages_of(case, server), "servers": None, "gpus": None}
+    )
+
+
+def case_workload(case: Case, server: Server) -> Workload | None:
+    """The model of a case on the GPUs of its last stage; None for a profile, or nothing."""
+    wanted = case.workload
+    if wanted is None or not isinstance(wanted.model, Model):
+        return None
+    servers = stages_of(case, server)[-1].servers or 0
+    ranks = ranks_of(wanted.model, wanted.plan.on(wanted.model.plan), servers * server.gpus)
+    return workload_of(wanted.model, ranks, server, wanted.gpu_utilization)
+
+
+def computing(case: Case) -> Fabric | None:
+    """The fabric that GPUs compute over: the first of that role."""
+    return next((fabric for fabric in case.fabrics if fabric.role == "compute"), None)

@@ -1,0 +1,207 @@
+"""One fabric to design: what a case means for it, with nothing left open."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import zip_longest
+
+from fabopt.floor.layouts import Layout
+from fabopt.floor.open_layouts import OpenLayout
+from fabopt.floor.plan import servers_per_rack
+from fabopt.parts.hardware import PROTOCOLS, NicOption, Protocol, SwitchType, nic_options, switches_of
+from fabopt.parts.offering import Shelf
+from fabopt.problem.attachments import AttachmentDemand, Guest, SwitchPorts, attachment_demand, guest_of, switch_ports
+from fabopt.problem.demand import Demand, demand_of, stages_of
+from fabopt.schema.case import Case, Distances, Fabric, Failing
+from fabopt.schema.catalog import Server
+from fabopt.schema.topologies import families_of
+from fabopt.units import exact, mbps
+from fabopt.workload.deadline import Deadline
+
+
+@dataclass(frozen=True)
+class Wants:
+    """Figures that a case, or a point of a front, asks of a fabric.
+
+    ``bisection``, ``alltoall``, ``allreduce``: least Mb/s per GPU; ``headroom``: least servers that can be added within
+    ``leaf_ratio``, the case's oversubscription at the leaves; ``deadline``: of a step of the case's model.
+    """
+
+    leaf_ratio: Fraction
+    bisection: Fraction = Fraction(0)
+    headroom: int = 0
+    alltoall: Fraction = Fraction(0)
+    allreduce: Fraction = Fraction(0)
+    deadline: Deadline | None = None
+
+
+@dataclass(frozen=True)
+class Survival:
+    """What must be left per GPU (Mb/s) when ``count`` boxes or links of a kind fail."""
+
+    failed: Failing
+    count: int
+    least_mbps: int
+
+
+@dataclass(frozen=True, eq=False)
+class FabricProblem:
+    """One fabric to design. ``runs_m``: of every kind of link; on a floor the least that one can be."""
+
+    name: str
+    role: str
+    protocols: tuple[Protocol, ...]
+    tiers: tuple[int, ...]
+    aligned: bool
+    even: bool
+    group_servers: int | None
+    gpu_mbps: int
+    oversubscription_leaf: Fraction
+    oversubscription_spine: Fraction
+    reserve: Fraction
+    attachments: tuple[AttachmentDemand, ...]
+    nics: Mapping[str, tuple[NicOption, ...]]
+    switches: Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
+    runs_m: Mapping[str, float]
+    refused_nics: tuple[str, ...]
+    layout: Layout | None = None
+    wants: Wants | None = None
+    resilience: tuple[Survival, ...] = ()
+    # on a small floor, the sets of racks for servers between which a candidate is free
+    places: tuple[OpenLayout, ...] = ()
+    # on a floor without a layout: whether bounds count how far apart servers are
+    spread: bool = False
+    # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
+    topologies: tuple[str, ...] = ("clos",)
+    most_hops: int | None = None
+    # what may stand at the points of a torus
+    torus_nodes: tuple[str, ...] = ("switches",)
+    # out-of-band: what every switch of all fabrics takes, and of how many at each stage it is among the attachments
+    per_switch: SwitchPorts | None = None
+    counted: tuple[int, ...] = ()
+    # logical fabrics on its switches while their cards are open: ``fabopt.problem.logical_fabrics`` has it with each
+    # choice of cards
+    guests: tuple[Guest, ...] = ()
+
+    @property
+    def hardware(self) -> Hashable:
+        """All that it may be made of, and how: equal for fabrics that differ in runs and places only."""
+        return (
+            self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
+            self.oversubscription_spine, self.reserve, self.attachments, self.wants,
+            self.resilience,
+            tuple((protocol, options) for protocol, options in self.nics.items()),
+            tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
+        )  # fmt: skip
+
+    @property
+    def attachment_ports(self) -> int:
+        """Leaf ports that attachments take."""
+        return sum(one.ports for one in self.attachments)
+
+    @cached_property
+    def attached(self) -> tuple[int, ...]:
+        """Leaf ports that attachments take, by the stage that adds them; of one entry if all are there at first."""
+        adds = [one.by_stage for one in self.attachments]
+        return tuple(map(sum, zip_longest(*adds, fillvalue=0))) or (0,)
+
+    @property
+    def attachment_oversubscription(self) -> Fraction | None:
+        """The least that an attachment has of its own; None: all have the fabric's. Logical fabrics aside."""
+        own = [one for one in self.attachments if one.network is None]
+        return min((one.oversubscription for one in own if one.oversubscription is not None), default=None)
+
+    @property
+    def networked(self) -> bool:
+        """Whether some endpoints belong to a logical fabric."""
+        return any(one.network is not None for one in self.attachments)
+
+
+def fabric_of(
+    fabric: Fabric,
+    case: Case,
+    shelf: Shelf,
+    server: Server,
+    servers: int,
+    pcie: Mapping[int, float],
+) -> FabricProblem:
+    """What a case means for one of its fabrics. ``servers``: of the last stage; ``pcie``: usable Gb/s by generation."""
+    demand = demand_of(fabric, case, stages_of(case, server)[-1])
+    protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
+    refused: dict[str, str] = {}
+    nics: dict[str, tuple[NicOption, ...]] = {
+        protocol: tuple(
+            one
+            for one in nic_options(fabric, protocol, shelf, server, pcie, demand.gpu_mbps, refused)
+            if one.injection >= demand.least_injection and one.crosses_any_cut >= demand.bisection_mbps
+        )
+        for protocol in protocols
+    }
+    switches: dict[str, Mapping[str, tuple[SwitchType, ...]]] = {
+        protocol: switches_of(fabric, protocol, shelf) for protocol in protocols
+    }
+    guests = tuple(guest_of(one, shelf, server, pcie) for one in fabric.carries if one.separation == "logical")
+    return FabricProblem(
+        name=fabric.name,
+        role=fabric.role,
+        protocols=protocols,
+        tiers=_tiers(fabric),
+        wants=_wants(demand),
+        resilience=tuple(Survival(*one.failures, mbps(one.min_gbps_per_gpu)) for one in fabric.survived),
+        aligned=fabric.rails == "aligned",
+        even=fabric.striping == "even",
+        group_servers=_group_servers(fabric, servers_per_rack(case.site, server), servers),
+        gpu_mbps=demand.gpu_mbps,
+        oversubscription_leaf=demand.max_oversubscription_leaf,
+        oversubscription_spine=demand.max_oversubscription_spine,
+        reserve=exact(fabric.reserve_ports),
+        attachments=tuple(attachment_demand(one, shelf.ports) for one in fabric.attachments),
+        nics=nics,
+        switches=switches,
+        runs_m=_runs_m(case.site.distances_m),
+        refused_nics=tuple(refused.values()),
+        topologies=families_of(case, fabric),
+        most_hops=fabric.max_switch_hops,
+        torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
+        per_switch=switch_ports(fabric, shelf, server),
+        guests=guests,
+    )
+
+
+def _runs_m(distances: Distances) -> dict[str, float]:
+    return {
+        "server-leaf": distances.server_leaf,
+        "attachment-leaf": distances.attachment_leaf or distances.server_leaf,
+        "leaf-spine": distances.leaf_spine,
+        "spine-core": distances.spine_core,
+    }
+
+
+def _tiers(fabric: Fabric) -> tuple[int, ...]:
+    """Tiers that the case allows: a path over t tiers has up to 2t - 1 switches."""
+    tiers = fabric.tiers
+    allowed = (1, 2, 3) if tiers == "any" else (tiers,) if isinstance(tiers, int) else tuple(sorted(set(tiers)))
+    most = fabric.max_switch_hops
+    return allowed if most is None else tuple(one for one in allowed if 2 * one - 1 <= most)
+
+
+def _wants(demand: Demand) -> Wants | None:
+    """The figures that a case asks for; None where it asks for none."""
+    if not any((demand.bisection_mbps, demand.alltoall_mbps, demand.allreduce_mbps)):
+        return None
+    return Wants(
+        demand.max_oversubscription_leaf,
+        bisection=Fraction(demand.bisection_mbps),
+        alltoall=Fraction(demand.alltoall_mbps),
+        allreduce=Fraction(demand.allreduce_mbps),
+    )
+
+
+def _group_servers(fabric: Fabric, per_rack: int | None, servers: int) -> int | None:
+    if fabric.group_by == "any":
+        return None
+    assert per_rack is not None
+    return min(per_rack, servers)

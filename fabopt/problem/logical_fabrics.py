@@ -1,0 +1,98 @@
+"""Logical fabrics: cards and cables of their own on the switches of another fabric, their host.
+
+A host with a choice of cards for every logical fabric on it is a fabric of its own, whose ports of theirs are
+attachments: the host's space is the union of these. See docs/formulation.md, "Logical fabrics".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from fabopt.parts.hardware import NicOption
+from fabopt.parts.items import Item
+from fabopt.problem.attachments import AttachmentDemand, Guest
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.problem.separation import HOST_FAMILY
+
+
+def equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[FabricProblem, ...]:
+    """A host with every choice of cards for the logical fabrics on it; ``prune``: those that others beat aside."""
+    if fabric not in problem.equipped:
+        problem.equipped[fabric] = tuple(_equipped(problem, fabric, prune and problem.prunes))
+    return problem.equipped[fabric]
+
+
+def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[FabricProblem]:
+    for protocol in fabric.protocols:
+        hosts = tuple(one for one in fabric.nics.get(protocol, ()) if one.topology == HOST_FAMILY and not one.apart)
+        speeds = {one.port.lane.port_mbps for one in hosts}
+        taken = min((_slots(one) for one in hosts), default=0)
+        options = [_options(guest, protocol, guest is fabric.guests[-1], prune) for guest in fabric.guests]
+        for chosen in product(*options):
+            if taken + sum(_slots(one) for one in chosen) > problem.nic_slots:
+                continue
+            if not speeds.issuperset(one.port.lane.port_mbps for one in chosen):
+                continue
+            ports = (guest.equipped(nic, problem.servers) for guest, nic in zip(fabric.guests, chosen, strict=True))
+            yield replace(
+                fabric, protocols=(protocol,), topologies=(HOST_FAMILY,), nics={protocol: hosts},
+                attachments=(*fabric.attachments, *ports), guests=(),
+            )  # fmt: skip
+
+
+def _slots(nic: NicOption) -> int:
+    return 0 if nic.item is None else nic.cards
+
+
+def _options(guest: Guest, protocol: str, last: bool, prune: bool) -> Sequence[NicOption]:
+    """Cards for a logical fabric. Of two with the same ports the cheaper one is as good; of two that differ in number
+    of ports the one with fewer, if no other logical fabric's ports are dealt after them (``last``): every leaf then has
+    what it has with more, or less.
+    """
+    options = guest.nics.get(protocol, ())
+    if not prune:
+        return options
+    return [one for one in options if not any(_beats(other, one, last) for other in options if other is not one)]
+
+
+def _beats(one: NicOption, other: NicOption, last: bool) -> bool:
+    if one.port is not other.port:
+        return False
+    mine, theirs = (one.ports_per_server, *_numbers(one)), (other.ports_per_server, *_numbers(other))
+    if not last and mine[0] != theirs[0]:
+        return False
+    return all(a <= b for a, b in zip(mine, theirs, strict=True)) and (mine != theirs or _key(one) < _key(other))
+
+
+def _numbers(nic: NicOption) -> tuple[int, ...]:
+    """What the cards of a server cost and draw, and how many they are."""
+    if nic.item is None:
+        return 0, 0, 0
+    return sum(nic.item.unit_cents) * nic.cards, nic.item.power_mw * nic.cards, nic.cards
+
+
+def _key(nic: NicOption) -> tuple[Any, ...]:
+    return nic.nic_id, nic.cards, nic.ports_per_card, nic.split, nic.group
+
+
+def order_of(attachments: Sequence[AttachmentDemand]) -> tuple[Any, ...]:
+    """Rank of a choice of cards among those with which all else is the same."""
+    return tuple((one.name, *_key(one.nic)) for one in attachments if one.nic is not None)
+
+
+def cards_of(problem: Problem, attachments: Sequence[AttachmentDemand]) -> dict[Item, int]:
+    """The cards that are bought for logical fabrics, over all servers."""
+    counts: dict[Item, int] = {}
+    for one in attachments:
+        if one.nic is not None and one.nic.item is not None:
+            counts[one.nic.item] = counts.get(one.nic.item, 0) + problem.servers * one.nic.cards
+    return counts
+
+
+def slots_of(attachments: Sequence[AttachmentDemand]) -> int:
+    """Slots of a server that cards of logical fabrics take."""
+    return sum(_slots(one.nic) for one in attachments if one.nic is not None)

@@ -1,0 +1,84 @@
+"""What a model needs of the fabric that GPUs compute over, filled in where the case leaves it out.
+
+The bandwidth that is needed is one number. The oversubscription that is tolerated goes with the bandwidth of the cards:
+it is worked out for the least that cards on sale can give, so that every faster card does at least as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from fabopt.floor.plan import servers_per_rack
+from fabopt.parts.hardware import PROTOCOLS, Protocol, nic_options, switches_of
+from fabopt.parts.offering import Shelf
+from fabopt.problem.demand import case_workload, computing, stages_of
+from fabopt.schema.case import Case, Fabric, Oversubscription
+from fabopt.schema.catalog import Server
+from fabopt.schema.prediction import WorkloadNeeds
+from fabopt.schema.topologies import can_be_asked
+from fabopt.units import exact, gbps, mbps
+from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
+from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
+from fabopt.workload.prediction import REDUCES
+
+
+def with_needs(
+    case: Case, shelf: Shelf, server: Server, pcie: Mapping[int, float]
+) -> tuple[Case, WorkloadNeeds | None]:
+    """The case with what its model needs of the computing fabric, and what that is; the same case without a model."""
+    fabric, workload = computing(case), case_workload(case, server)
+    if fabric is None or workload is None or case.workload is None:
+        return case, None
+    reach = _reach(fabric, case, shelf, server)
+    limit = exact(case.workload.max_exposed_communication)
+    least = least_mbps(workload, limit, reach)
+    asked = max(1, MOST_MBPS if least is None else least)
+    if fabric.min_gbps_per_gpu is not None:
+        asked = mbps(fabric.min_gbps_per_gpu)
+    offered = _least_offered(fabric, shelf, server, pcie, asked)
+    figures = [name for name in FIGURES if can_be_asked(case, fabric, **{name: 1.0})]
+    needs = needs_of(workload, fabric, limit, reach, MOST_MBPS if least is None else least, offered, figures)
+    return _filled(case, fabric, asked, needs), needs
+
+
+def _filled(case: Case, fabric: Fabric, asked_mbps: int, needs: WorkloadNeeds) -> Case:
+    ratios = needs.max_oversubscription
+    changed = fabric.model_copy(
+        update={
+            "min_gbps_per_gpu": gbps(asked_mbps),
+            "max_oversubscription": Oversubscription(leaf=ratios["leaf"], spine=ratios["spine"]),
+            **{name: figure_gbps(needs) for name in FIGURES if name in needs.sets},
+        }
+    )
+    return case.model_copy(
+        update={"fabrics": tuple(changed if one.name == fabric.name else one for one in case.fabrics)}
+    )
+
+
+def _reach(fabric: Fabric, case: Case, shelf: Shelf, server: Server) -> Reach:
+    """What holds for every design: a rack's servers share their leaves if groups are racks, every switch reduces."""
+    servers = servers_per_rack(case.site, server) if fabric.group_by == "rack" else None
+    last = stages_of(case, server)[-1].servers or 1
+    switches = [
+        one.product
+        for protocol in _protocols(fabric)
+        for kinds in switches_of(fabric, protocol, shelf).values()
+        for one in kinds
+    ]
+    reduces = bool(switches) and all(REDUCES in one.features for one in switches)
+    return Reach(min(servers or 1, last) * server.gpus, reduces)
+
+
+def _protocols(fabric: Fabric) -> tuple[Protocol, ...]:
+    return PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
+
+
+def _least_offered(fabric: Fabric, shelf: Shelf, server: Server, pcie: Mapping[int, float], asked: int) -> Fraction:
+    """The least injection, in whole Mb/s, that is enough and that a card of the fabric has; what is asked if none."""
+    offers = [
+        option.injection
+        for protocol in _protocols(fabric)
+        for option in nic_options(fabric, protocol, shelf, server, pcie, asked, {})
+    ]
+    return Fraction(int(min(offers, default=Fraction(asked))))

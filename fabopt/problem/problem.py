@@ -1,0 +1,264 @@
+"""What a case means: ids resolved, units uniform, demand computed, tables indexed.
+
+After ``problem_of`` there is no default, no "maybe missing" and no id to look up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from fabopt.floor.appliances import Lodging
+from fabopt.floor.open_layouts import MOST_RACKS
+from fabopt.floor.plan import FloorPlan, servers_per_rack
+from fabopt.parts.assemblies import LinkTable
+from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
+from fabopt.parts.hardware import PCIE_X16_GBPS
+from fabopt.parts.items import Goods, Item, order_at_once
+from fabopt.parts.offering import Shelf, shelf_names, shelf_of
+from fabopt.parts.procurement import terms_of
+from fabopt.problem.demand import demand_of, stages_of
+from fabopt.problem.fabric import FabricProblem, fabric_of
+from fabopt.problem.limits import Limits, limits_of
+from fabopt.problem.model_needs import with_needs
+from fabopt.problem.roles import settled
+from fabopt.schema.case import Case, Stage
+from fabopt.schema.catalog import Catalog, Server
+from fabopt.schema.prediction import WorkloadNeeds
+
+WIRES = ("cable", "fibre")
+
+
+# On larger floors only the candidates that look best are measured, and nothing is called optimal.
+MOST_SERVERS_PROVEN_ON_FLOOR = 512
+# On floors of few racks, up to so many servers, switches may stand anywhere.
+MOST_SERVERS_ANYWHERE = 32
+
+
+def of_item(weights: Weights, stage: int, item: Item) -> int:
+    """What a unit of an item that a stage adds weighs beside its price."""
+    counted = weights.per_switch * (item.kind == "switch") + weights.per_wire * (item.kind in WIRES)
+    return weights.of_mw(stage) * item.power_mw + weights.per_unit * item.rack_milliunits + counted
+
+
+@dataclass(frozen=True, eq=False)
+class StageProblem:
+    """One stage. ``limits``: money that is spent at it, power and rack units that stand from it on.
+
+    ``oversubscription``: the most at the leaf and the spine boundary, by fabric.
+    """
+
+    name: str
+    month: int
+    servers: int
+    limits: Limits
+    oversubscription: Mapping[str, tuple[Fraction, Fraction]]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything that the search and the program need."""
+
+    case: Case
+    catalog: Catalog
+    server: Server
+    servers: int
+    stages: tuple[StageProblem, ...]
+    goods: Goods
+    links: LinkTable
+    shelf: Shelf
+    fabrics: tuple[FabricProblem, ...]
+    nic_slots: int
+    limits: Limits
+    weights: Weights
+    # of a milliwatt from each stage on
+    energy_cents_per_mw: tuple[Fraction, ...]
+    server_item: Item | None
+    pcie_x16_gbps: Mapping[int, float]
+    plan: FloorPlan | None = None
+    estimates: bool = False
+    # metrics that break ties before the documented order, as names of the program's levels
+    then: tuple[str, ...] = ()
+    in_layouts: bool = False
+    servers_per_rack: int | None = None
+    # of the computing fabric, where the case has a model
+    needs: WorkloadNeeds | None = None
+    # fabrics as they are in every layout of the floor that is looked at, by fabric
+    variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
+    # candidates that have been placed on the floor, by fabric in its layout, hardware and numbers
+    standing: dict[Hashable, Any] = field(default_factory=dict)
+    # out-of-band fabrics with the ports of so many switches
+    numbered: dict[tuple[FabricProblem, tuple[int, ...]], FabricProblem] = field(default_factory=dict)
+    # fabrics with each choice of cards for the logical ones on them, by fabric
+    equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
+    # what searches have found, by fabric, part of its space, weights and slack; steps of the model that were timed
+    opened: dict[Hashable, Any] = field(default_factory=dict)
+
+    def beside(self, fabric: FabricProblem, switches: tuple[int, ...]) -> FabricProblem:
+        """An out-of-band fabric with the ports of so many switches of all fabrics at each stage; any other as it is."""
+        if fabric.per_switch is None:
+            return fabric
+        if (fabric, switches) not in self.numbered:
+            attachments = (*fabric.attachments, fabric.per_switch.of(switches))
+            self.numbered[fabric, switches] = replace(fabric, attachments=attachments, counted=switches)
+        return self.numbered[fabric, switches]
+
+    @property
+    def shares_slots(self) -> bool:
+        """Whether several fabrics, logical ones among them, can have cards in a server that are not built in."""
+        equipment = [one.nics for one in self.fabrics] + [one.nics for fabric in self.fabrics for one in fabric.guests]
+        bought = any(nic.item is not None for nics in equipment for many in nics.values() for nic in many)
+        return len(equipment) > 1 and bought
+
+    @property
+    def estimates_floor(self) -> bool:
+        """Whether only the candidates that look best are measured on the floor: if it is large, or if that will do."""
+        return self.plan is not None and (self.estimates or self.servers > MOST_SERVERS_PROVEN_ON_FLOOR)
+
+    @property
+    def limits_in_all(self) -> Limits:
+        """Limits on all that is bought and on what stands in the end: of the case, and of its stages."""
+        return self.limits.with_others([stage.limits for stage in self.stages])
+
+    @property
+    def stands_anywhere(self) -> bool:
+        """Whether all places on the floor are looked at, not only layouts with a rule for every switch."""
+        if self.plan is None or self.in_layouts or self.estimates or self.first_servers:
+            return False
+        return self.plan.usable_racks <= MOST_RACKS and self.servers <= MOST_SERVERS_ANYWHERE
+
+    @property
+    def gpus(self) -> int:
+        """GPUs at the last stage."""
+        return self.servers * self.server.gpus
+
+    @property
+    def first_servers(self) -> int:
+        """Servers of the first stage; 0 where there is one stage."""
+        return self.stages[0].servers if len(self.stages) > 1 else 0
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Servers at each stage; empty where there is one."""
+        return tuple(stage.servers for stage in self.stages) if len(self.stages) > 1 else ()
+
+    @property
+    def server_adds(self) -> tuple[int, ...]:
+        """Servers that each stage adds, if they count; else none."""
+        if self.server_item is None:
+            return (0,) * len(self.stages)
+        return tuple(now - before for before, now in pairwise([0, *(stage.servers for stage in self.stages)]))
+
+    def least_server_cents(self, present: bool = False) -> int:
+        """What the servers cost at least, if they count; exactly that, where it does not depend on anything else."""
+        item, adds = self.server_item, self.server_adds
+        if item is None:
+            return 0
+        if item.is_ordered and len(adds) == 1 and item.spares is None:
+            return item.cost(0, order_at_once(item, adds[0]), present)
+        least = sum(count * item.least_cents(stage, present) for stage, count in enumerate(adds))
+        return max(0, least - item.stock * item.least_cents(0, present))
+
+    @property
+    def fixed_cents(self) -> int:
+        """What every design costs at least: the servers, if they count."""
+        return self.least_server_cents()
+
+    @property
+    def fixed_power_mw(self) -> int:
+        """What every design draws: the servers, if they count."""
+        return 0 if self.server_item is None else self.servers * self.server_item.power_mw
+
+    @property
+    def fixed_energy(self) -> int:
+        """The weight of the servers' energy, where energy is paid.
+
+        As ``power_w`` the objective is the network's alone, like ``totals.power_w``.
+        """
+        if self.server_item is None or not self.weights.per_cent:
+            return 0
+        return self.server_item.power_mw * sum(
+            count * self.weights.of_mw(stage) for stage, count in enumerate(self.server_adds)
+        )
+
+    @property
+    def fixed_objective(self) -> int:
+        """The part of the objective that every design has: the servers' price and energy."""
+        weights = self.weights
+        return weights.per_cent * self.least_server_cents(bool(weights.energy)) + self.fixed_energy
+
+    def fixed_in(self, weights: Weights) -> int:
+        """The part of another objective that every design has."""
+        return replace(self, weights=weights).fixed_objective
+
+    @property
+    def prunes(self) -> bool:
+        """Whether no price depends on a quantity, so that sizes can be compared one by one."""
+        return not any(item.varies for item in self.goods.items if item.kind != "server")
+
+
+def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | None = None) -> Problem:
+    """Resolve a case whose references have been checked (``fabopt.io.check_references``).
+
+    ``shelf``: that of another case with the same catalog, taken if it names the same products on the same terms.
+    """
+    server = next(one for one in catalog.servers if one.id == case.server)
+    case = settled(case, server, catalog)
+    if shelf is None or (shelf.named, shelf.terms) != (shelf_names(case, catalog), terms_of(case)):
+        shelf = shelf_of(case, catalog, prune)
+    goods = shelf.goods
+    pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
+    case, needs = with_needs(case, shelf, server, pcie)
+    stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
+    servers = stages[-1].servers
+    energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
+    return Problem(
+        case=case,
+        catalog=catalog,
+        server=server,
+        servers=servers,
+        stages=stages,
+        goods=goods,
+        links=shelf.links,
+        shelf=shelf,
+        fabrics=tuple(fabric_of(fabric, case, shelf, server, servers, pcie) for fabric in case.fabrics),
+        nic_slots=server.nic_slots,
+        limits=limits_of(case.limits),
+        weights=weights_of(case.objective, energy),
+        energy_cents_per_mw=energy,
+        server_item=goods.item(server.id) if case.include_servers else None,
+        pcie_x16_gbps=pcie,
+        plan=None if case.site.floor is None else FloorPlan(case.site.floor, Lodging(case).taken),
+        servers_per_rack=servers_per_rack(case.site, server),
+        needs=needs,
+    )
+
+
+def estimating(problem: Problem) -> Problem:
+    """The same problem with a floor on which nothing has to be proven."""
+    return replace(problem, estimates=True, variants={}, standing={})
+
+
+def in_layouts_only(problem: Problem) -> Problem:
+    """The same problem in layouts with a rule for every switch."""
+    return replace(problem, in_layouts=True, variants={}, standing={})
+
+
+def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:
+    """The same problem with another objective and other limits."""
+    return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
+
+
+def _stage(stage: Stage, case: Case) -> StageProblem:
+    assert stage.servers is not None
+    demands = {fabric.name: demand_of(fabric, case, stage) for fabric in case.fabrics}
+    return StageProblem(
+        stage.name,
+        stage.month,
+        stage.servers,
+        limits_of(stage.limits),
+        {name: (one.max_oversubscription_leaf, one.max_oversubscription_spine) for name, one in demands.items()},
+    )

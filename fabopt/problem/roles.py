@@ -1,0 +1,275 @@
+"""What a role means: demands that a fabric leaves out, and fabrics that have no network of their own.
+
+The workload says what the compute fabric must give; the other roles have defaults of their own: rules of thumb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from math import floor
+from typing import NamedTuple
+
+from fabopt.errors import InputError, fault
+from fabopt.floor.plan import servers_per_rack
+from fabopt.problem.demand import Demand, demand_of, oversubscription_of, profile_of, stages_of
+from fabopt.problem.out_of_band import COUNTED, as_attachment, counted_ports, port_cage
+from fabopt.problem.separation import combinations, host_of, is_open
+from fabopt.schema.case import Attachment, Case, Fabric, Oversubscription
+from fabopt.schema.catalog import Catalog, Role, Server
+from fabopt.schema.roles import Carried, OutOfBand, StorageDemand
+from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
+
+RATIO_DIGITS = 6
+_BITS_OF_A_GB = 8_000_000_000
+_BITS_OF_A_MBIT = 1_000_000
+
+
+class RoleDefaults(NamedTuple):
+    """What a fabric of a role gives unless the case says it: Gb/s per server and the ratio; None: as the workload."""
+
+    gbps_per_server: float | None = None
+    max_oversubscription: float | None = None
+
+
+# Estimates. Storage: as the workload says, unless the case gives a server's share or what checkpoints need.
+# In-band: one 25G port, leaves as in a data centre.
+# Out-of-band: any port of management, and uplinks that a console needs.
+DEFAULTS: Mapping[Role, RoleDefaults] = {
+    "compute": RoleDefaults(),
+    "storage": RoleDefaults(),
+    "in-band": RoleDefaults(gbps_per_server=25, max_oversubscription=3),
+    "oob": RoleDefaults(gbps_per_server=0.1, max_oversubscription=10),
+}
+
+
+def settled(case: Case, server: Server, catalog: Catalog) -> Case:
+    """The case with every demand per GPU, shared fabrics put on those that carry them, and ports of management counted
+    as far as no design changes them. Twice is as once.
+
+    Raises ``InputError`` where a separation is left to cost, and there is more than one.
+    """
+    if is_open(case):
+        case = _only_way(case, server)
+    own = case.model_copy(update={"fabrics": tuple(_with_demand(one, case, server) for one in case.fabrics)})
+    guests = [one for one in own.fabrics if one.separation in ("shared", "logical")]
+    if guests:
+        fabrics = (
+            carrying(one, [guest for guest in guests if host_of(guest, own) is one], own)
+            for one in own.fabrics
+            if one not in guests
+        )
+        own = own.model_copy(update={"fabrics": tuple(fabrics)})
+    return _with_counted_ports(own, server, catalog)
+
+
+def _only_way(case: Case, server: Server) -> Case:
+    """The case with every separation said, if there is one way only; ``InputError`` if there are several."""
+    ways = combinations(case, server)
+    if len(ways) == 1:
+        return ways[0]
+    raise InputError(
+        [
+            fault(
+                case.name,
+                f"fabrics[{index}].separation",
+                "only `fabopt solve` and `fabopt bom` compare separations, all else is about one",
+                "any",
+                allowed="physical, logical or shared",
+                hint="say the one that `fabopt solve` picks",
+            )
+            for index, fabric in enumerate(case.fabrics)
+            if fabric.separation == "any"
+        ]
+    )
+
+
+def role_notes(case: Case, server: Server) -> Iterator[str]:
+    """How demands came about that the case does not give in Gb/s per GPU, and what is shared."""
+    for fabric in case.fabrics:
+        text = _told(fabric, case, server)
+        if text:
+            yield f"{fabric.name}: {text}"
+        if fabric.role == "oob" and not _counts_strips(fabric, case, server):
+            yield f"{fabric.name}: power strips are not counted, as `site.servers_per_rack` does not say how many racks"
+        host = host_of(fabric, case)
+        if fabric.separation == "shared" and host is not None:
+            yield (
+                f"{fabric.name}: shares cards and switches of {host.name}; its traffic needs a QoS class of its own "
+                f"there, `{fabric.name}`"
+            )
+        if fabric.separation == "logical" and host is not None:
+            yield (
+                f"{fabric.name}: has cards and cables of its own on the switches of {host.name}; its ports there need "
+                f"a VLAN and a VRF of their own, `{fabric.name}`"
+            )
+
+
+# -- demand -----------------------------------------------------------------------------------------------------
+
+
+def per_server_mbps(need: StorageDemand, servers: int, gpus: int) -> Fraction:
+    """Mb/s of a server for storage: its share of a checkpoint within the window, and what its GPUs load meanwhile.
+
+    ``checkpoint_gb * 8e9 / window / servers / 1e6 + loading * gpus``.
+    """
+    rate = exact(need.loading_gbps_per_gpu or 0) * MBPS_PER_GBPS * max(1, gpus)
+    if need.checkpoint_gb is not None and need.checkpoint_window_s is not None:
+        bits = exact(need.checkpoint_gb) * _BITS_OF_A_GB
+        rate += bits / exact(need.checkpoint_window_s) / servers / _BITS_OF_A_MBIT
+    return rate
+
+
+def _with_demand(fabric: Fabric, case: Case, server: Server) -> Fabric:
+    """``min_gbps_per_gpu`` and ``max_oversubscription`` filled in; a bandwidth per GPU that is given goes first."""
+    changes: dict[str, object] = {"min_gbps_per_server": None, "storage": None}
+    wanted = _gpu_mbps(fabric, case, server)
+    if fabric.min_gbps_per_gpu is None and wanted is not None:
+        changes["min_gbps_per_gpu"] = gbps(max(1, wanted))
+    ratio = DEFAULTS[fabric.role].max_oversubscription
+    if fabric.max_oversubscription is None and ratio is not None:
+        changes["max_oversubscription"] = ratio
+    elif isinstance(fabric.max_oversubscription, Oversubscription) and ratio is not None:
+        given = fabric.max_oversubscription
+        changes["max_oversubscription"] = Oversubscription(
+            leaf=ratio if given.leaf is None else given.leaf, spine=ratio if given.spine is None else given.spine
+        )
+    return fabric.model_copy(update=changes)
+
+
+def _gpu_mbps(fabric: Fabric, case: Case, server: Server) -> int | None:
+    """Whole Mb/s of a GPU; None: what the workload says."""
+    gpus, default = max(1, server.gpus), DEFAULTS[fabric.role]
+    if fabric.storage is not None:
+        servers = _fewest_servers(case, server)
+        return -floor(-per_server_mbps(fabric.storage, servers, server.gpus) / gpus)
+    per_server = fabric.min_gbps_per_server
+    per_server = per_server if per_server is not None else default.gbps_per_server
+    # rounded down, so that ports that give just what a server asks for are enough whatever the number of GPUs
+    return None if per_server is None else floor(exact(per_server) * MBPS_PER_GBPS / gpus)
+
+
+def _fewest_servers(case: Case, server: Server) -> int:
+    """Servers of the smallest stage: each writes the largest share of a checkpoint there."""
+    return min(stage.servers or 1 for stage in stages_of(case, server))
+
+
+def _told(fabric: Fabric, case: Case, server: Server) -> str:
+    wanted = _gpu_mbps(fabric, case, server)
+    if fabric.min_gbps_per_gpu is not None or wanted is None:
+        return ""
+    shown = f"{gbps(max(1, wanted)):g} Gb/s per GPU"
+    if fabric.storage is not None:
+        return f"{shown}: {_sum_of(fabric.storage, _fewest_servers(case, server), server)}"
+    if fabric.min_gbps_per_server is not None:
+        return f"{shown}: {fabric.min_gbps_per_server:g} Gb/s per server, {max(1, server.gpus)} GPUs each"
+    return f"{shown}: the default of the role {fabric.role}, which the case leaves out"
+
+
+def _sum_of(need: StorageDemand, servers: int, server: Server) -> str:
+    parts = []
+    if need.checkpoint_gb is not None and need.checkpoint_window_s is not None:
+        parts.append(
+            f"a checkpoint of {need.checkpoint_gb:g} GB in {need.checkpoint_window_s:g} s from {servers} servers"
+        )
+    if need.loading_gbps_per_gpu is not None:
+        parts.append(f"{need.loading_gbps_per_gpu:g} Gb/s of data loading per GPU")
+    in_all = plain_fraction(per_server_mbps(need, servers, server.gpus) / MBPS_PER_GBPS, 3)
+    return f"{' and '.join(parts)}, {in_all:g} Gb/s per server"
+
+
+def _counts_strips(fabric: Fabric, case: Case, server: Server) -> bool:
+    asked = fabric.oob or OutOfBand()
+    return asked.pdus is not None or asked.pdus_per_rack == 0 or servers_per_rack(case.site, server) is not None
+
+
+# -- out-of-band ------------------------------------------------------------------------------------------------
+
+
+def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
+    """The case whose out-of-band fabrics have an attachment for what no design changes. Twice is as once."""
+    if all(one.role != "oob" for one in case.fabrics):
+        return case
+    cage = port_cage(server, {one.id: one.cages for one in catalog.nics})
+    per_rack = servers_per_rack(case.site, server)
+    servers = [stage.servers or 0 for stage in stages_of(case, server)]
+    fabrics = []
+    for fabric in case.fabrics:
+        if fabric.role == "oob":
+            own = [one for one in fabric.attachments if one.name not in COUNTED]
+            whole = fabric.model_copy(update={"oob": fabric.oob or OutOfBand()})
+            ports = counted_ports(case, whole, servers, per_rack)
+            made = [as_attachment(name, count, cage) for name, count in ports.items()]
+            fabric = whole.model_copy(update={"attachments": (*own, *made)})
+        fabrics.append(fabric)
+    return case.model_copy(update={"fabrics": tuple(fabrics)})
+
+
+# -- sharing ----------------------------------------------------------------------------------------------------
+
+
+def carrying(fabric: Fabric, guests: list[Fabric], case: Case) -> Fabric:
+    """A fabric with what others add to it. What shares its cards adds bandwidth, and uplinks at its own ratio; what has
+    cards of its own has its own ratio at the leaves, and the strictest one above. Both bring their attachments.
+    """
+    if not guests:
+        return fabric
+    shared = [one for one in guests if one.separation == "shared"]
+    logical = [one for one in guests if one.separation == "logical"]
+    attachments = [one for other in shared for one in other.attachments]
+    attachments += [_of_network(one, other) for other in logical for one in other.attachments]
+    changes: dict[str, object] = {
+        "attachments": (*fabric.attachments, *attachments),
+        "carries": tuple(_carried(one, case) for one in guests),
+    }
+    if shared:
+        demands = [demand_of(one, case) for one in (fabric, *shared)]
+        changes["min_gbps_per_gpu"] = gbps(sum(one.gpu_mbps for one in demands))
+        ratios = Oversubscription(leaf=_mixed(demands, "leaf"), spine=_mixed(demands, "spine"))
+        changes["max_oversubscription"] = ratios
+    carrier = fabric.model_copy(update=changes)
+    return _with_strictest(carrier, logical, case) if logical else carrier
+
+
+def _of_network(one: Attachment, guest: Fabric) -> Attachment:
+    return one.model_copy(update={"network": guest.name})
+
+
+def _with_strictest(host: Fabric, logical: list[Fabric], case: Case) -> Fabric:
+    """The host with the protocol of those on it, and the least of all ratios above the leaves."""
+    profile = profile_of(case)
+    protocols = {one.protocol for one in (host, *logical)} - {"any"}
+    own = oversubscription_of(host, profile)
+    least = min(oversubscription_of(one, profile).spine or own.spine or 1 for one in logical)
+    changes: dict[str, object] = {"protocol": min(protocols, default="any")}
+    if own.spine is not None and least < own.spine:
+        leaf = None if host.max_oversubscription is None else own.leaf
+        changes["max_oversubscription"] = Oversubscription(leaf=leaf, spine=least)
+    return host.model_copy(update=changes)
+
+
+def _mixed(demands: list[Demand], boundary: str) -> float:
+    """The ratio at which every class has its own: all bandwidth over the sum of each one's over its ratio.
+
+    Rounded down to six decimals, so that no class has less than it asks for.
+    """
+    total = sum(one.gpu_mbps for one in demands)
+    upward = sum(one.gpu_mbps / getattr(one, f"max_oversubscription_{boundary}") for one in demands)
+    return float(Fraction(floor(total / upward * 10**RATIO_DIGITS), 10**RATIO_DIGITS))
+
+
+def _carried(fabric: Fabric, case: Case) -> Carried:
+    ratios = oversubscription_of(fabric, profile_of(case))
+    assert ratios.leaf is not None and ratios.spine is not None
+    assert fabric.separation in ("shared", "logical")
+    return Carried(
+        name=fabric.name,
+        role=fabric.role,
+        separation=fabric.separation,
+        isolation=fabric.isolation,
+        nics=fabric.nics,
+        nics_per_server=fabric.nics_per_server,
+        min_gbps_per_gpu=gbps(demand_of(fabric, case).gpu_mbps),
+        max_oversubscription_leaf=ratios.leaf,
+        max_oversubscription_spine=ratios.spine,
+    )

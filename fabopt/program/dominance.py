@@ -1,0 +1,190 @@
+"""Parts of links that no optimum uses, because orders of others could take the place of every order of them.
+
+With price breaks two parts cannot be compared by the piece: one may be the cheaper for few, the other for many. But
+once candidates are known, so is how much of a part can be used at the most. If for every number up to that, at every
+stage, there is another part that could be used instead and costs less, then any design that buys the first one can be
+bought for less: replace each of its orders by one of the part that is cheaper at that size. Where that part is ordered
+already, one large order is no dearer than two, as prices do not rise with the quantity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.parts.dominance import is_plain
+from fabopt.parts.items import Item
+from fabopt.problem.problem import Problem
+from fabopt.program.part_bounds import most_used
+from fabopt.program.purchases import is_ordered
+from fabopt.topology.candidate import Candidate, Option
+
+Numbers = NDArray[np.int64]
+Options = Mapping[tuple[str, Hashable], Sequence[Option]]
+# The kind of links, when and how often an item is in an option, and all else that is in it.
+Place = tuple[Hashable, Hashable, frozenset[tuple[tuple[int, Item], int]]]
+# Costs are compared as 64-bit integers.
+MOST_CENTS = 2**62
+
+
+def without_outbid(problem: Problem, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without the options that no optimum takes."""
+    options = {(one.fabric, choice.key): choice.options for one in candidates for choice in one.choices}
+    items = {item for many in options.values() for one in many for item in one.items}
+    # clashes name options by their place
+    if not any(is_ordered(problem, item) for item in items) or any(one.clashes for one in candidates):
+        return candidates
+    out = _outbid(problem, options, items, most_used(problem, candidates))
+    if not out:
+        return candidates
+    kept = {key: tuple(one for one in many if out.isdisjoint(one.items)) for key, many in options.items()}
+    return [
+        replace(one, choices=tuple(replace(each, options=kept[one.fabric, each.key]) for each in one.choices))
+        for one in candidates
+    ]
+
+
+def _outbid(problem: Problem, options: Options, items: Iterable[Item], most: Mapping[Item, int]) -> set[Item]:
+    """Items that others outbid: one other always, where all of a unit have to be alike; else any at each size."""
+    one_by_one, at_once = _Places(_one_by_one(options)), _Places(_at_once(options))
+    market = _Market(problem, most)
+    found = set()
+    for item in sorted(items, key=lambda one: one.index):
+        if item.stock == 0 and item.spares is None and not item.counted:
+            each, alone = one_by_one.others(item), at_once.others(item)
+            if market.outbid(item, each, together=True) or market.outbid(item, alone, together=False):
+                found.add(item)
+    return found
+
+
+# -- who can stand where ----------------------------------------------------------------------------------------
+
+
+def _one_by_one(options: Options) -> Iterator[tuple[Item, Place]]:
+    """Every item with each place in which one of it stands."""
+    for key, many in options.items():
+        for one in many:
+            for (stage, item), count in one.uses.items():
+                rest = dict(one.uses)
+                rest[stage, item] = count - 1
+                yield item, (key, stage, frozenset(use for use in rest.items() if use[1]))
+
+
+def _at_once(options: Options) -> Iterator[tuple[Item, Place]]:
+    """Every item with each place in which all of it that an option has stand."""
+    for key, many in options.items():
+        for one in many:
+            for item in one.items:
+                mine = tuple(sorted((stage, count) for (stage, each), count in one.uses.items() if each is item))
+                yield item, (key, mine, frozenset(use for use in one.uses.items() if use[0][1] is not item))
+
+
+class _Places:
+    """Which items can stand in all places of another one."""
+
+    def __init__(self, standing: Iterable[tuple[Item, Place]]) -> None:
+        self._places: dict[Item, list[Place]] = {}
+        self._items: dict[Place, set[Item]] = {}
+        for item, place in standing:
+            self._places.setdefault(item, []).append(place)
+            self._items.setdefault(place, set()).add(item)
+
+    def others(self, item: Item) -> list[Item]:
+        """All that can be bought in any number, draw no more, and fit wherever the item stands."""
+        found: set[Item] | None = None
+        for place in self._places[item]:
+            found = self._items[place] & found if found is not None else set(self._items[place])
+            if len(found) == 1:
+                return []
+        fitting = (one for one in found or () if one is not item and one.kind == item.kind and is_plain(one))
+        lean = (one for one in fitting if one.power_mw <= item.power_mw and one.spares is None and not one.counted)
+        return sorted(lean, key=lambda one: one.index)
+
+
+# -- what they cost ---------------------------------------------------------------------------------------------
+
+
+class _Bids(NamedTuple):
+    """Costs of orders of ``sizes`` units at a stage, shape (items, sizes), in cents and in their present values; from
+    one size to the next all of them rise evenly.
+    """
+
+    sizes: Numbers
+    cents: Numbers
+    present: Numbers
+
+
+class _Market:
+    """Costs of items at every stage. ``most``: no design uses more of an item."""
+
+    def __init__(self, problem: Problem, most: Mapping[Item, int]) -> None:
+        self.stages = range(len(problem.stages))
+        self.most = most
+        self._known: dict[tuple[tuple[Item, ...], int], _Bids] = {}
+
+    def outbid(self, item: Item, others: Sequence[Item], together: bool) -> bool:
+        """Whether others cost less at every size of an order and every stage.
+
+        ``together``: another one may be cheaper at each size; else it is one for all.
+        """
+        group = tuple(sorted({item, *others}, key=lambda one: one.index))
+        if not others or self._most_cents(group) > MOST_CENTS:
+            return False
+        mine = group.index(item)
+        always = np.arange(len(group)) != mine
+        for stage in self.stages:
+            bids = self._bids(group, stage)
+            small = bids.sizes <= self.most[item]
+            cheaper = (bids.cents < bids.cents[mine]) & (bids.present < bids.present[mine])
+            # at both ends of every stretch, and so in between, for costs are straight there
+            stretch = (cheaper[:, :-1] & cheaper[:, 1:])[:, small[1:]]
+            cheaper_at_one = cheaper[:, :1]
+            if not (stretch.any(axis=0).all() and cheaper_at_one.any()):
+                return False
+            always &= stretch.all(axis=1) & cheaper_at_one[:, 0]
+        return together or bool(always.any())
+
+    def _most_cents(self, group: Sequence[Item]) -> int:
+        """More than any order of these items comes to."""
+        return max(max(one.unit_cents) * max(self.most[one], *one.starts) for one in group)
+
+    def _bids(self, group: tuple[Item, ...], stage: int) -> _Bids:
+        """Bids of a group, at all sizes at which the slope of some cost changes, and at the most of each."""
+        key = group, stage
+        if key not in self._known:
+            limit = max(self.most[item] for item in group)
+            kinks = {1, *(self.most[item] for item in group)}
+            for item in group:
+                for present in (False, True):
+                    kinks.update(_kinks(item, stage, present))
+            sizes = np.array(sorted(size for size in kinks if 1 <= size <= limit), dtype=np.int64)
+            cents, present_cents = (
+                np.array([_least_costs(item, stage, sizes, present) for item in group]) for present in (False, True)
+            )
+            self._known[key] = _Bids(sizes, cents, present_cents)
+        return self._known[key]
+
+
+def _kinks(item: Item, stage: int, present: bool) -> Iterator[int]:
+    """Sizes between which the least cost rises evenly: ends of breaks, and where the next break is as cheap."""
+    for tier, start in enumerate(item.starts):
+        yield from (start - 1, start)
+        later = [item.cost(stage, more, present) for more in item.starts[tier + 1 :]]
+        price = item.price(stage, tier, present)
+        if later and price > 0:
+            as_cheap = start + (min(later) - item.cost(stage, start, present)) // price
+            yield from (as_cheap, as_cheap + 1)
+
+
+def _least_costs(item: Item, stage: int, sizes: Numbers, present: bool) -> Numbers:
+    """What so many units cost at the least; more may be ordered where the next break makes it cheaper."""
+    starts = np.array(item.starts)
+    at_start = np.array([item.cost(stage, start, present) for start in item.starts])
+    slope = np.array([item.price(stage, tier, present) for tier in range(len(starts))])
+    later = np.append(np.minimum.accumulate(at_start[:0:-1])[::-1], MOST_CENTS)
+    tier = np.searchsorted(starts, sizes, "right") - 1
+    return np.asarray(np.minimum(at_start[tier] + slope[tier] * (sizes - starts[tier]), later[tier]))

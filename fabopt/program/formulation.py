@@ -1,0 +1,334 @@
+"""The integer program, written once in PuLP: which candidate, which parts on its links, how many to buy.
+
+Variables
+    pick[c]        1 if candidate c is built
+    links[k,a]     units of links of kind k that are realised by option a
+and those of what is bought when (``fabopt.program.purchases``): buy[i,s,t], tier[i,s,t], spare[i,s], held[i,s].
+Each constraint's name is that of the method that adds it, of its line in docs/formulation.md, and of the check in
+``fabopt.verify`` where there is one. All coefficients are integers.
+
+An item whose every unit costs the same has no ``buy``: its price at the stage stands on what uses it. The cost of the
+cheapest option of every kind of link is moved from ``links`` to ``pick`` and the least cost of any candidate out of the
+objective (``offset``), so that solvers work on small differences; the optimum is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from fabopt.parts.finance import Weights, weights_of
+from fabopt.parts.items import Item
+from fabopt.problem.limits import Limits
+from fabopt.problem.problem import WIRES, Problem, of_item
+from fabopt.program.libraries import pulp
+from fabopt.program.part_bounds import Ranges, most_between, most_used
+from fabopt.program.purchases import Purchases, Use, is_ordered
+from fabopt.topology.candidate import Candidate, Option, Uses
+
+Key = tuple[str, Hashable]
+# of one unit of an item that a stage adds
+Weight = Callable[[int, Item], int]
+
+
+@dataclass(frozen=True)
+class Level:
+    """One quantity to minimize in its turn. ``value``: the exact integer of a solution."""
+
+    name: str
+    expression: pulp.LpAffineExpression
+    offset: int
+
+
+@dataclass
+class Program:
+    """The program for a set of candidates; see the module."""
+
+    problem: Problem
+    candidates: Sequence[Candidate]
+    lp: pulp.LpProblem = field(init=False)
+    pick: list[pulp.LpVariable] = field(init=False)
+    links: dict[tuple[Key, int], pulp.LpVariable] = field(init=False, default_factory=dict)
+    purchases: Purchases = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lp = pulp.LpProblem("fabopt", pulp.LpMinimize)
+        self._add_picks()
+        self._add_links()
+        self.purchases = Purchases(self.problem, self.lp, *self._purchased())
+        self.one_candidate_per_fabric()
+        self.links_are_realised()
+        self.cages_hold_both()
+        self.purchases.add_constraints()
+        self.nics_fit_slots()
+        self.oob_covers_boxes()
+        self.limits_hold()
+
+    # -- variables --------------------------------------------------------------------------------------------
+
+    def _add_picks(self) -> None:
+        self.pick = [pulp.LpVariable(f"pick_{index}", cat="Binary") for index in range(len(self.candidates))]
+
+    def _add_links(self) -> None:
+        self.options: dict[Key, tuple[Option, ...]] = {}
+        self.counts: dict[Key, dict[int, int]] = {}
+        for index, candidate in enumerate(self.candidates):
+            for choice in candidate.choices:
+                key = (candidate.fabric, choice.key)
+                self.options.setdefault(key, choice.options)
+                counts = self.counts.setdefault(key, {})
+                counts[index] = counts.get(index, 0) + choice.count
+        for number, (key, options) in enumerate(self.options.items()):
+            most = max(self.counts[key].values())
+            for a in range(len(options)):
+                self.links[key, a] = pulp.LpVariable(f"links_{number}_{a}", 0, most, cat="Integer")
+
+    def _purchased(self) -> tuple[dict[Item, list[Use]], dict[Item, int], dict[Item, Ranges]]:
+        """Uses at each stage of all items that are ordered or counted, and the most that any design takes of them."""
+        most = most_used(self.problem, self.candidates)
+        wanted = {item for item in most if is_ordered(self.problem, item) or item.counted}
+        terms: dict[tuple[int, Item], list[tuple[pulp.LpVariable, int]]] = {}
+        for var, uses in (*zip(self.pick, (one.boxes for one in self.candidates), strict=True), *self._unit_uses()):
+            for (stage, item), count in uses.items():
+                if item in wanted and count:
+                    terms.setdefault((stage, item), []).append((var, count))
+        server, adds = self.problem.server_item, self.problem.server_adds
+        uses_of = {
+            item: [Use(terms.get((stage, item), []), add if item is server else 0) for stage, add in enumerate(adds)]
+            for item in wanted
+        }
+        between = most_between(self.problem, self.candidates, frozenset(wanted))
+        return uses_of, {item: most[item] for item in wanted}, between
+
+    def _unit_uses(self) -> Iterator[tuple[pulp.LpVariable, Uses]]:
+        for (key, a), var in self.links.items():
+            yield var, self.options[key][a].uses
+
+    # -- sums -------------------------------------------------------------------------------------------------
+
+    def _sum(self, weight: Weight) -> tuple[dict[int, int], dict[tuple[Key, int], int]]:
+        """A weighted sum over all items in use, as coefficients of ``pick`` and of ``links``."""
+        on_pick = {
+            index: sum(weight(stage, item) * count for (stage, item), count in candidate.boxes.items())
+            for index, candidate in enumerate(self.candidates)
+        }
+        on_links = {
+            (key, a): sum(weight(stage, item) * count for (stage, item), count in self.options[key][a].uses.items())
+            for key, a in self.links
+        }
+        return on_pick, on_links
+
+    def _level(self, name: str, weight: Weight, orders: Sequence[tuple[pulp.LpVariable, int]] = ()) -> Level:
+        """A quantity with its coefficients reduced: what uses weigh, and the servers, and ``orders`` besides."""
+        on_pick, on_links = self._sum(weight)
+        for key, options in self.options.items():
+            least = min(on_links[key, a] for a in range(len(options)))
+            for a in range(len(options)):
+                on_links[key, a] -= least
+            for index, count in self.counts[key].items():
+                on_pick[index] += least * count
+        offset = self._of_servers(weight)
+        for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
+            mine = [index for index, one in enumerate(self.candidates) if one.fabric == fabric]
+            least = min(on_pick[index] for index in mine)
+            offset += least
+            for index in mine:
+                on_pick[index] -= least
+        terms = [(self.pick[index], value) for index, value in on_pick.items() if value]
+        terms += [(self.links[key], value) for key, value in on_links.items() if value]
+        return Level(name, pulp.LpAffineExpression([*terms, *orders]), offset)
+
+    def _of_servers(self, weight: Weight) -> int:
+        """What the servers weigh, if they count."""
+        server, adds = self.problem.server_item, self.problem.server_adds
+        return 0 if server is None else sum(weight(stage, server) * count for stage, count in enumerate(adds))
+
+    def _cents(self, stage: int, item: Item, present: bool = False) -> int:
+        """Price of a unit that stands on what uses it; 0 of what is ordered by itself."""
+        return 0 if is_ordered(self.problem, item) else item.cost(stage, 1, present)
+
+    def objective(self) -> Level:
+        """What the case minimizes."""
+        return self._weighed("objective", self.problem.weights)
+
+    def ties(self) -> list[Level]:
+        """What breaks ties of the objective, in order (docs/formulation.md, "Ties")."""
+        weights = self.problem.weights
+        energy = self.problem.energy_cents_per_mw
+        levels = [self._weighed(metric, weights_of(metric, energy)) for metric in self.problem.then]
+        if weights != Weights(1, 0, 0, 1):
+            levels.append(self._level("capex", self._cents, self.purchases.cost()))
+        levels.append(self._level("power", self._of_network(lambda stage, item: item.power_mw)))
+        levels.append(self._level("rack_units", self._of_network(lambda stage, item: item.rack_milliunits)))
+        levels.append(self._level("switches", lambda stage, item: int(item.kind == "switch")))
+        levels.append(self._level("cables", lambda stage, item: int(item.kind in WIRES)))
+        levels += self._rank_levels()
+        levels.append(self._option_level())
+        return levels
+
+    def _weighed(self, name: str, weights: Weights) -> Level:
+        """Money, power, rack units or counts; the servers' power only where its energy is paid."""
+        present = bool(weights.energy)
+
+        def weight(stage: int, item: Item) -> int:
+            money = weights.per_cent * self._cents(stage, item, present)
+            if item.kind == "server" and not weights.per_cent:
+                return money
+            return money + of_item(weights, stage, item)
+
+        orders = [(var, weights.per_cent * count) for var, count in self.purchases.cost(None, present)]
+        return self._level(name, weight, [term for term in orders if term[1]])
+
+    @staticmethod
+    def _of_network(weight: Weight) -> Weight:
+        return lambda stage, item: 0 if item.kind == "server" else weight(stage, item)
+
+    def _rank_levels(self) -> list[Level]:
+        levels = []
+        for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
+            mine = [index for index, one in enumerate(self.candidates) if one.fabric == fabric]
+            ranked = sorted(mine, key=lambda index: self.candidates[index].order)
+            terms = [(self.pick[index], rank) for rank, index in enumerate(ranked)]
+            levels.append(Level(f"rank_{fabric}", pulp.LpAffineExpression(terms), 0))
+        return levels
+
+    def _option_level(self) -> Level:
+        names = sorted({option.name for options in self.options.values() for option in options})
+        rank = {name: number for number, name in enumerate(names)}
+        terms = [(var, rank[self.options[key][a].name]) for (key, a), var in self.links.items()]
+        return Level("options", pulp.LpAffineExpression(terms), 0)
+
+    # -- constraints ------------------------------------------------------------------------------------------
+
+    def one_candidate_per_fabric(self) -> None:
+        """Every fabric is built, once: sum over its candidates of pick = 1."""
+        for fabric in self.problem.fabrics:
+            mine = [self.pick[i] for i, one in enumerate(self.candidates) if one.fabric == fabric.name]
+            self.lp += pulp.lpSum(mine) == 1, f"one_candidate_per_fabric_{_word(fabric.name)}"
+
+    def links_are_realised(self) -> None:
+        """For every kind of link: units over all options = units that the picked candidates need."""
+        for number, (key, options) in enumerate(self.options.items()):
+            terms = [(self.links[key, a], 1) for a in range(len(options))]
+            terms += [(self.pick[index], -count) for index, count in self.counts[key].items()]
+            self.lp += pulp.LpAffineExpression(terms) == 0, f"links_are_realised_{number}"
+
+    def cages_hold_both(self) -> None:
+        """Wires below and above a switch that its cages hold singly, not together: at most one of the two."""
+        for index, candidate in enumerate(self.candidates):
+            for number, clash in enumerate(candidate.clashes):
+                taken = [self.pick[index]]
+                taken += [self.links[(candidate.fabric, key), a] for key, a in clash]
+                self.lp += pulp.lpSum(taken) <= 2, f"cages_hold_both_{index}_{number}"
+
+    def nics_fit_slots(self) -> None:
+        """Cards chosen over all fabrics fit the server's slots."""
+        if self.problem.shares_slots:
+            cards = [(self.pick[i], one.cards) for i, one in enumerate(self.candidates) if one.cards]
+            self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
+
+    def oob_covers_boxes(self) -> None:
+        """An out-of-band fabric has ports for just the switches of all fabrics that stand at each stage, its own too.
+
+        sum over its candidates of counted * pick = sum over all candidates of switches * pick, for every stage. Ports
+        of servers and of what no design changes are in every candidate.
+        """
+        for fabric in self.problem.fabrics:
+            for stage in range(len(self.problem.stages)) if fabric.per_switch is not None else ():
+                terms = [
+                    (var, (one.counted[stage] if one.fabric == fabric.name else 0) - one.switches(stage))
+                    for var, one in zip(self.pick, self.candidates, strict=True)
+                ]
+                name = f"oob_covers_boxes_{_word(fabric.name)}" + (f"_{stage}" if len(self.problem.stages) > 1 else "")
+                self.lp += pulp.LpAffineExpression(terms) == 0, name
+
+    def limits_hold(self) -> None:
+        """Budget, power and rack units over all fabrics, and the servers' own if they count; of the case, then of every
+        stage: what is spent at it, what draws and stands from it on.
+        """
+        last = len(self.problem.stages) - 1
+        self._limit_sums()
+        self._limit("", self.problem.limits, range(last + 1), range(last + 1))
+        for stage, one in enumerate(self.problem.stages):
+            name = f"_{stage}" if last else "_stage"
+            self._limit(name, one.limits, range(stage, stage + 1), range(stage + 1))
+
+    def _limit(self, name: str, limits: Limits, spent: range, standing: range) -> None:
+        """Limits on the money of some stages and on what is added up to a stage."""
+        orders = self.purchases.cost(spent)
+        for key, most, stages, weight, terms in (
+            ("budget", limits.capex_cents, spent, self._cents, orders),
+            ("power", limits.power_mw, standing, lambda stage, item: item.power_mw, []),
+            ("rack_units", limits.rack_milliunits, standing, lambda stage, item: item.rack_milliunits, []),
+        ):
+            if most is not None:
+                used = self._level(key, partial(_within, stages, weight), terms)
+                self.lp += used.expression <= most - used.offset, f"limits_hold_{key}{name}"
+
+    def _limit_sums(self) -> None:
+        """What fronts limit besides: switches, wires and what owning them costs, over all stages."""
+        limits = self.problem.limits
+        for name, most in (("switches", limits.switches), ("cables", limits.cables), ("tco_usd", limits.tco_scaled)):
+            if most is not None:
+                used = self._weighed(name, weights_of(name, self.problem.energy_cents_per_mw))
+                self.lp += used.expression <= most - used.offset, f"limits_hold_{name}"
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to decide once every fabric has a candidate."""
+        return (
+            len(self.candidates) == len(self.problem.fabrics)
+            and all(len(options) == 1 for options in self.options.values())
+            and not self.purchases.buy
+        )
+
+    def standalone(self) -> pulp.LpProblem:
+        """The program for other solvers, its objective complete: ``fixed`` is 1 and carries the offset."""
+        level = self.objective()
+        fixed = pulp.LpVariable("fixed", 1, 1, cat="Integer")
+        copy: pulp.LpProblem = self.lp.copy()
+        copy.setObjective(level.expression + level.offset * fixed)
+        return copy
+
+    # -- solutions --------------------------------------------------------------------------------------------
+
+    def picked(self, values: Mapping[str, int]) -> list[Candidate]:
+        """The candidates that a solution builds, in the order of the case's fabrics."""
+        chosen = {
+            one.fabric: one for one, var in zip(self.candidates, self.pick, strict=True) if values.get(var.name, 0) == 1
+        }
+        return [chosen[fabric.name] for fabric in self.problem.fabrics]
+
+    def units(self, values: Mapping[str, int], candidate: Candidate) -> list[tuple[Option, int]]:
+        """How many units of each option a picked candidate's links take."""
+        found: list[tuple[Option, int]] = []
+        for key in dict.fromkeys((candidate.fabric, choice.key) for choice in candidate.choices):
+            for a, option in enumerate(self.options[key]):
+                count = values.get(self.links[key, a].name, 0)
+                if count:
+                    found.append((option, count))
+        return found
+
+
+def value_of(expression: pulp.LpAffineExpression, values: Mapping[str, int]) -> int:
+    """The exact value of an integer expression."""
+    return int(expression.constant) + sum(int(weight) * values.get(var.name, 0) for var, weight in expression.items())
+
+
+def broken(lp: pulp.LpProblem, values: Mapping[str, int]) -> list[str]:
+    """Constraints that an assignment breaks, by name."""
+    names = []
+    for name, constraint in lp.constraints.items():
+        left = value_of(constraint, values)
+        if (constraint.sense <= 0 and left > 0) or (constraint.sense >= 0 and left < 0):
+            names.append(name)
+    return names
+
+
+def _within(stages: range, weight: Weight, stage: int, item: Item) -> int:
+    return weight(stage, item) if stage in stages else 0
+
+
+def _word(name: str) -> str:
+    return "".join(letter if letter.isalnum() else "_" for letter in name)

@@ -1,0 +1,100 @@
+"""The integer program over some candidates, solved level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import floor, inf
+
+from fabopt.errors import NoAnswerError
+from fabopt.problem.problem import Problem
+from fabopt.program.dominance import without_outbid
+from fabopt.program.formulation import Program, value_of
+from fabopt.program.orders import sums_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.program.solvers import Solution, solve
+from fabopt.topology.candidate import Candidate, Option
+
+# It works in whole numbers, so nothing of its answers is lost in rounding.
+EXACT = "cp-sat"
+# Bounds of engines are floating-point numbers.
+ENGINE_MARGIN = 1e-9
+
+
+@dataclass
+class Optimum:
+    """A search's result. ``value``, ``bound``: objective integers (see ``Weights``); ``picked`` with its parts.
+
+    ``least``: none of the candidates that the program was made of has a lower objective (None: not known).
+    """
+
+    verdict: str
+    picked: list[tuple[Candidate, list[tuple[Option, int]]]] = field(default_factory=list)
+    value: int | None = None
+    bound: int | None = None
+    sized: int = 0
+    in_program: int = 0
+    program: Program | None = None
+    least: int | None = None
+    values: Mapping[str, int] = field(default_factory=dict)
+
+    def least_above(self, fixed: int) -> float:
+        """What the candidates of the program have at least beside ``fixed``; infinite if none meets the limits."""
+        if self.least is None:
+            return inf if self.verdict == "infeasible" else -inf
+        return self.least - fixed
+
+
+def optimum_of(problem: Problem, candidates: Sequence[Candidate], settings: Settings, clock: Clock) -> Optimum:
+    """The best of some candidates, any of equal ones; infeasible if a fabric has none."""
+    present = {candidate.fabric for candidate in candidates}
+    if len(present) < len(problem.fabrics):
+        return Optimum("infeasible")
+    settings.progress(f"solving a program of {len(candidates)} candidates")
+    program = Program(problem, without_outbid(problem, candidates) if settings.prune else candidates)
+    level = program.objective()
+    program.lp.setObjective(level.expression)
+    solution = _solved(program, None, settings, clock)
+    found = Optimum(solution.verdict, in_program=len(candidates), program=program)
+    if solution.bound is not None:
+        found.least = floor(solution.bound - ENGINE_MARGIN * abs(solution.bound)) + level.offset
+    if solution.values:
+        value = value_of(level.expression, solution.values) + level.offset
+        found = replace(found, picked=picked_in(program, solution.values), value=value, values=solution.values)
+        if program.purchases.buy and found.verdict != "optimal":
+            # what it picks may be ordered better
+            found.value = sums_of(problem, found.picked).objective + problem.fixed_energy
+    return found
+
+
+def picked_in(program: Program, values: Mapping[str, int]) -> list[tuple[Candidate, list[tuple[Option, int]]]]:
+    """The candidates that a solution builds, each with the parts of its links."""
+    return [(one, program.units(values, one)) for one in program.picked(values)]
+
+
+def without_ties(found: Optimum, settings: Settings, clock: Clock) -> Optimum:
+    """Of all designs that are as good as an optimum, the one that the documented order puts first."""
+    program, values = found.program, found.values
+    if program is None or found.verdict != "optimal":
+        return found
+    held = program.objective().expression
+    for number, level in enumerate(program.ties()):
+        if program.is_settled or not level.expression:
+            continue
+        program.lp += held <= value_of(held, values), f"level_{number}"
+        program.lp.setObjective(level.expression)
+        solution = _solved(program, values, settings, clock)
+        values, held = solution.values or values, level.expression
+        if solution.verdict != "optimal" or clock.is_over():
+            break
+    return replace(found, picked=picked_in(program, values), values=values)
+
+
+def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings, clock: Clock) -> Solution:
+    """One level. Where an engine has found the optimum and then gives nothing usable for a tie, CP-SAT breaks it."""
+    solution = solve(program.lp, settings.engine, clock.left(), hint)
+    if solution.verdict == "unknown" and hint is not None and settings.engine != EXACT and not clock.is_over():
+        solution = solve(program.lp, EXACT, clock.left(), hint)
+    if solution.verdict == "unknown" and not clock.is_over():
+        raise NoAnswerError(f"engine {settings.engine} returned no usable answer; try another with --engine")
+    return solution

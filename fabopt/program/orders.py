@@ -1,0 +1,205 @@
+"""What is ordered for a design and when, and the sums that follow.
+
+Uses are read off a design; the orders for them are worked out here again, whatever the program's own solution was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from weakref import WeakKeyDictionary
+
+from fabopt.parts.items import Item, order_at_once
+from fabopt.problem.problem import Problem
+from fabopt.program.formulation import Level, Program, value_of
+from fabopt.program.libraries import pulp
+from fabopt.program.purchases import is_ordered
+from fabopt.program.solvers import solve
+from fabopt.topology.candidate import Candidate, Option, Uses
+
+Picked = tuple[Candidate, Sequence[tuple[Option, int]]]
+
+
+def stage_uses(picked: Picked) -> dict[tuple[int, Item], int]:
+    """What each stage adds in one fabric."""
+    candidate, units = picked
+    counts = dict(candidate.boxes)
+    for option, number in units:
+        for key, each in option.uses.items():
+            counts[key] = counts.get(key, 0) + each * number
+    return {key: count for key, count in counts.items() if count}
+
+
+def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item], int]]:
+    """What each stage adds in a fabric and in the logical ones on it, by their names: cards, and the parts of links of
+    all that belongs to them, are theirs; switches and the links above them are the fabric's.
+    """
+    candidate, units = picked
+    found = {fabric: stage_uses(picked)}
+    for one in candidate.equipment:
+        assert one.nic is not None
+        found[one.name] = {}
+        if one.nic.item is not None:
+            found[one.name][0, one.nic.item] = one.ports // one.nic.ports_per_server * one.nic.cards
+    networks = {one.name: one.network for one in candidate.guests if one.network is not None}
+    for option, number in units:
+        for row in option.rows:
+            if row.attachment in networks:
+                mine = found[networks[row.attachment]]
+                for part in row.parts:
+                    key = (row.stage, part.item)
+                    mine[key] = mine.get(key, 0) + part.quantity * number
+    for one in candidate.equipment:
+        for key, count in found[one.name].items():
+            found[fabric][key] -= count
+    return {name: {key: count for key, count in uses.items() if count} for name, uses in found.items()}
+
+
+def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item], int]:
+    """What each stage adds over all fabrics, servers included if they count."""
+    counts: dict[tuple[int, Item], int] = {}
+    for one in picked:
+        for key, count in stage_uses(one).items():
+            counts[key] = counts.get(key, 0) + count
+    if problem.server_item is not None:
+        for stage, count in enumerate(problem.server_adds):
+            counts[stage, problem.server_item] = count
+    return {key: count for key, count in counts.items() if count}
+
+
+# -- orders -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What is bought at every stage, and the spares that each stage adds."""
+
+    bought: Uses
+    spares: Uses
+
+    def cents(self, stage: int | None = None, present: bool = False) -> int:
+        """What the orders of a stage (None: of all) cost."""
+        return sum(
+            item.cost(at, units, present) for (at, item), units in self.bought.items() if stage is None or at == stage
+        )
+
+
+_known: WeakKeyDictionary[Problem, dict[object, Order]] = WeakKeyDictionary()
+
+
+def order_of(problem: Problem, picked: Sequence[Picked]) -> Order:
+    """The cheapest orders for what a design uses: least objective, then least capex, then fewest units, the latest.
+
+    Items whose units all cost the same are bought when they are used. One stage's orders follow by arithmetic; else a
+    program of the orders alone is solved.
+    """
+    known = _known.setdefault(problem, {})
+    key = tuple((candidate, tuple(units)) for candidate, units in picked)
+    if key not in known:
+        known[key] = _ordered(problem, picked)
+    return known[key]
+
+
+def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:
+    uses = all_uses(problem, picked)
+    special = {item for _, item in uses if is_ordered(problem, item)}
+    bought = {key: count for key, count in uses.items() if key[1] not in special}
+    if not special:
+        return Order(bought, {})
+    if len(problem.stages) > 1 or any(item.spares and item.spares.per == "site" for item in special):
+        found, spares = _solved(problem, picked)
+        return Order({**bought, **found}, spares)
+    spares = {(0, item): item.spares_for(uses[0, item]) for item in special}
+    at_once = {(0, item): order_at_once(item, uses[0, item] + spares[0, item]) for item in special}
+    return Order(bought | at_once, {key: count for key, count in spares.items() if count})
+
+
+def _solved(problem: Problem, picked: Sequence[Picked]) -> tuple[Uses, Uses]:
+    """Orders and spares from a program in which nothing but them is left to decide."""
+    used = [replace(one[0], boxes=stage_uses(one), choices=()) for one in picked]
+    program = Program(problem, used)
+    values: Mapping[str, int] = {}
+    for number, level in enumerate(_order_levels(program)):
+        if not level.expression:
+            continue
+        program.lp.setObjective(level.expression)
+        found = solve(program.lp, "cp-sat", None, values)
+        if not found.values:
+            raise AssertionError("a design that was found cannot be bought")
+        values = found.values
+        program.lp += level.expression <= value_of(level.expression, values), f"level_{number}"
+    held = program.purchases.spares(values)
+    spares = {(stage, item): count - held.get((stage - 1, item), 0) for (stage, item), count in held.items()}
+    return program.purchases.units(values), {key: count for key, count in spares.items() if count}
+
+
+def _order_levels(program: Program) -> Iterator[Level]:
+    """Objective and capex, then spares, units, how early they are bought, and which they are."""
+    last = len(program.problem.stages) - 1
+    yield program.objective()
+    yield program.ties()[0]
+    buy, spare = program.purchases.buy, program.purchases.spare
+    weights: tuple[tuple[str, Callable[[Item, int], int]], ...] = (
+        ("units", lambda item, stage: 1),
+        ("early", lambda item, stage: last - stage),
+        ("parts", lambda item, stage: item.index),
+    )
+    for name, weight in weights:
+        kept = [(var, weight(item, stage)) for (item, stage), var in spare.items()]
+        if kept:
+            yield Level(f"spare_{name}", pulp.LpAffineExpression([term for term in kept if term[1]]), 0)
+        terms = [(var, item.pack_size * weight(item, stage)) for (item, stage, _), var in buy.items()]
+        yield Level(name, pulp.LpAffineExpression([term for term in terms if term[1]]), 0)
+
+
+# -- sums -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Exact totals of a set of picked candidates; the power is the network's, the objective without servers' energy."""
+
+    cents: int
+    power_mw: int
+    rack_milliunits: int
+    switches: int
+    cables: int
+    objective: int = 0
+
+
+def sums_of(problem: Problem, picked: Sequence[Picked]) -> Sums:
+    """Exact totals over fabrics (servers included if the case counts them)."""
+    order, weights = order_of(problem, picked), problem.weights
+    used = {key: count for key, count in all_uses(problem, picked).items() if key[1].kind != "server"}
+    power = sum(item.power_mw * count for (_, item), count in used.items())
+    units = sum(item.rack_milliunits * count for (_, item), count in used.items())
+    cents = order.cents()
+    return Sums(
+        cents,
+        power,
+        units,
+        sum(count for (_, item), count in used.items() if item.kind == "switch"),
+        sum(count for (_, item), count in used.items() if item.kind in ("cable", "fibre")),
+        weights.per_cent * (order.cents(None, True) if weights.energy else cents)
+        + sum(weights.of_mw(stage) * item.power_mw * count for (stage, item), count in used.items())
+        + weights.per_unit * units,
+    )
+
+
+def stage_power_mw(problem: Problem, picked: Sequence[Picked], stage: int, servers: bool = False) -> int:
+    """What draws from a stage on: the network, and the servers if they count and ``servers`` asks for them."""
+    return sum(
+        item.power_mw * count
+        for (at, item), count in all_uses(problem, picked).items()
+        if at <= stage and (servers or item.kind != "server")
+    )
+
+
+def energy_of(problem: Problem, picked: Sequence[Picked], first: int = 0, until: int | None = None) -> Fraction:
+    """Present value of the energy from a stage on (``until``: up to another), in cents, servers' too if they count."""
+    worth = (*problem.energy_cents_per_mw, Fraction(0))
+    total = Fraction(0)
+    for stage in range(first, len(problem.stages) if until is None else until):
+        total += stage_power_mw(problem, picked, stage, servers=True) * (worth[stage] - worth[stage + 1])
+    return total

@@ -1,0 +1,303 @@
+"""The purchase half of the integer program: what is ordered at which stage, for uses that something else decides.
+
+Variables, by item i and stage s (with one stage names have no stage)
+    buy[i,s,t]     packs of item i ordered at stage s at price break t;  tier[i,s,t] 1 if that break is paid
+    spare[i,s]     spares of item i that are there from stage s on
+    held[i,s]      1 if item i is in use by stage s
+Each constraint is named like the method that adds it, its line in docs/formulation.md, and its check in
+``fabopt.verify``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fabopt.parts.items import Item, Piece
+from fabopt.parts.procurement import spares_of
+from fabopt.problem.problem import Problem
+from fabopt.program.libraries import pulp
+from fabopt.program.part_bounds import Ranges
+from fabopt.schema.procurement import Spares
+from fabopt.units import ceil_div, exact
+
+Terms = list[tuple[pulp.LpVariable, int]]
+
+
+@dataclass(frozen=True)
+class Use:
+    """What one stage adds of an item: a weighted sum of variables, and a constant."""
+
+    terms: Terms
+    constant: int = 0
+
+
+def is_ordered(problem: Problem, item: Item) -> bool:
+    """Whether what is bought of an item is decided by itself, and not just what is used when it is used.
+
+    So where its cost is not the same for every unit; and where later stages have budgets, as buying early may help.
+    """
+    return item.is_ordered or any(stage.limits.capex_cents is not None for stage in problem.stages[1:])
+
+
+@dataclass
+class Purchases:
+    """Orders of all items for their uses at each stage. ``most``: no design uses more of an item in all; ``between``:
+    from one stage to another.
+    """
+
+    problem: Problem
+    lp: pulp.LpProblem
+    uses: Mapping[Item, Sequence[Use]]
+    most: Mapping[Item, int]
+    between: Mapping[Item, Ranges]
+    buy: dict[tuple[Item, int, Piece], pulp.LpVariable] = field(init=False, default_factory=dict)
+    tier: dict[tuple[Item, int, Piece], pulp.LpVariable] = field(init=False, default_factory=dict)
+    spare: dict[tuple[Item, int], pulp.LpVariable] = field(init=False, default_factory=dict)
+    held: dict[tuple[Item, int], pulp.LpVariable] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.stages = range(len(self.problem.stages))
+        self.items = sorted(self.uses, key=lambda one: one.index)
+        self.ordered = [item for item in self.items if is_ordered(self.problem, item)]
+        for item in self.items:
+            self._add_rules(item)
+        for item in self.ordered:
+            self._add_orders(item)
+
+    def add_constraints(self) -> None:
+        """Every rule of buying."""
+        self.purchases_cover_use()
+        self.large_orders_cover_no_more()
+        self.one_break_is_paid()
+        self.supply_lasts()
+        self.orders_arrive_in_time()
+        self.spares_are_kept()
+        self.part_numbers_are_few()
+
+    # -- variables --------------------------------------------------------------------------------------------
+
+    def _name(self, item: Item, stage: int) -> str:
+        return f"{item.index}_{stage}" if len(self.stages) > 1 else str(item.index)
+
+    def _add_rules(self, item: Item) -> None:
+        """Which items are in use, where a rule counts part numbers; spares, where some are kept."""
+        rule = item.spares
+        every_stage = rule is not None and (rule.minimum > 0 or rule.per == "site")
+        for stage in self.stages:
+            name = self._name(item, stage)
+            if every_stage or (item.counted and stage == self.stages[-1]):
+                self.held[item, stage] = pulp.LpVariable(f"held_{name}", cat="Binary")
+            if rule is not None:
+                self.spare[item, stage] = pulp.LpVariable(f"spare_{name}", 0, self._most_spares(item), cat="Integer")
+
+    def _most_spares(self, item: Item) -> int:
+        """No more than these spares of an item are ever kept."""
+        if item.spares is None:
+            return 0
+        rivals = self._of_kind(item.kind) if item.spares.per == "site" else [item]
+        return spares_of(item.spares, sum(self.most[one] for one in rivals))
+
+    def _add_orders(self, item: Item) -> None:
+        """Orders up to the last stage that adds any (of the kind, if spares are of the site): later ones only cost."""
+        shared = item.spares is not None and item.spares.per == "site"
+        uses = [self.uses[one] for one in (self._of_kind(item.kind) if shared else [item])]
+        wanted = [stage for stage in self.stages if any(one[stage].terms or one[stage].constant for one in uses)]
+        for stage in self._until(max(wanted, default=-1)):
+            for piece, most in self._order_sizes(item, stage):
+                name = f"{self._name(item, stage)}_{piece.tier}"
+                self.buy[item, stage, piece] = pulp.LpVariable(f"buy_{name}", 0, most, cat="Integer")
+                self.tier[item, stage, piece] = pulp.LpVariable(f"tier_{name}", cat="Binary")
+
+    def _order_sizes(self, item: Item, stage: int) -> Iterator[tuple[Piece, int]]:
+        """The most packs that are ever ordered at each break: up to the next one; at the last, what is needed."""
+        offer = item.offers[stage]
+        needed = ceil_div(self.most[item] + self._most_spares(item), item.pack_size)
+        for piece in item.pieces:
+            most = max(needed, piece.fewest) if piece.most is None else piece.most
+            cap = 0 if offer.late else most if offer.most is None else offer.most // item.pack_size
+            yield piece, min(most, cap)
+
+    # -- sums -------------------------------------------------------------------------------------------------
+
+    def _of_kind(self, kind: str) -> list[Item]:
+        return [item for item in self.items if item.kind == kind]
+
+    def _bought(self, item: Item, stages: Sequence[int]) -> Terms:
+        return [(self.buy[key], item.pack_size) for key in self._orders(item) if key[1] in stages]
+
+    def _orders(self, item: Item) -> list[tuple[Item, int, Piece]]:
+        return [
+            (item, stage, piece) for stage in self.stages for piece in item.pieces if (item, stage, piece) in self.buy
+        ]
+
+    def _used(self, item: Item, stages: Sequence[int], sign: int = 1) -> tuple[Terms, int]:
+        """What stages add of an item, as terms and a constant."""
+        uses = [self.uses[item][stage] for stage in stages]
+        merged: dict[pulp.LpVariable, int] = {}
+        for var, count in (term for use in uses for term in use.terms):
+            merged[var] = merged.get(var, 0) + sign * count
+        return list(merged.items()), sign * sum(use.constant for use in uses)
+
+    def _until(self, stage: int) -> range:
+        return range(stage + 1)
+
+    def cost(self, stages: Sequence[int] | None = None, present: bool = False) -> Terms:
+        """What the orders of some stages (None: of all) cost, in cents."""
+        terms: Terms = []
+        for (item, stage, piece), var in self.buy.items():
+            if stages is None or stage in stages:
+                prices = item.offers[stage].present if present else item.offers[stage].cents
+                terms.append((var, item.pack_size * prices[piece.tier]))
+                base = item.base(stage, piece.tier, present)
+                if base:
+                    terms.append((self.tier[item, stage, piece], base))
+        return terms
+
+    # -- constraints ------------------------------------------------------------------------------------------
+
+    def purchases_cover_use(self) -> None:
+        """By every stage, what has been bought of an item and its stock are what is used by then and the spares."""
+        for item in self.ordered:
+            for stage in self.stages:
+                terms, constant = self._used(item, self._until(stage), -1)
+                terms += self._bought(item, self._until(stage))
+                if item.spares is not None:
+                    terms.append((self.spare[item, stage], -1))
+                name = f"purchases_cover_use_{self._name(item, stage)}"
+                self.lp += pulp.LpAffineExpression(terms) >= -constant - item.stock, name
+
+    def large_orders_cover_no_more(self) -> None:
+        """The same where an order that is larger than all uses from its stage on counts as these uses only.
+
+        No solution is cut off. Without it a solver that allows fractions buys a hundredth of the order that reaches the
+        best break, and its bound is far off. Source: the (l,S) inequalities of Barany, Van Roy and Wolsey, "Strong
+        formulations for multi-item capacitated lot sizing", Management Science 30 (1984).
+        """
+        for item in self.ordered:
+            spares = self._most_spares(item)
+            for stage in self.stages:
+                orders = [key for key in self._orders(item) if key[1] <= stage]
+                useful = {key: self.between[item][key[1]][stage] + spares for key in orders}
+                large = {key for key in orders if key[2].fewest * item.pack_size > useful[key]}
+                if large:
+                    terms, constant = self._used(item, self._until(stage), -1)
+                    terms += [
+                        (self.tier[key], useful[key]) if key in large else (self.buy[key], item.pack_size)
+                        for key in orders
+                    ]
+                    if item.spares is not None:
+                        terms.append((self.spare[item, stage], -1))
+                    name = f"large_orders_cover_no_more_{self._name(item, stage)}"
+                    self.lp += pulp.LpAffineExpression(terms) >= -constant - item.stock, name
+
+    def one_break_is_paid(self) -> None:
+        """All of an order is bought at one break: from its first quantity on, and only if the break is taken."""
+        for (item, stage, piece), var in self.buy.items():
+            taken, most = self.tier[item, stage, piece], var.upBound
+            name = f"{self._name(item, stage)}_{piece.tier}"
+            if most < piece.fewest:
+                self.lp += taken <= 0, f"one_break_is_paid_none_{name}"
+            self.lp += var - piece.fewest * taken >= 0, f"one_break_is_paid_from_{name}"
+            self.lp += var - most * taken <= 0, f"one_break_is_paid_to_{name}"
+        for item in self.ordered:
+            for stage in self.stages:
+                taken_all = [self.tier[key] for key in self._orders(item) if key[1] == stage]
+                self.lp += pulp.lpSum(taken_all) <= 1, f"one_break_is_paid_{self._name(item, stage)}"
+
+    def supply_lasts(self) -> None:
+        """By every stage no more has been bought than can be had by then (of one stage: the bound of ``buy``)."""
+        for item in self.ordered:
+            for stage in self.stages[1:]:
+                most = item.offers[stage].most
+                if most is not None:
+                    bought = pulp.LpAffineExpression(self._bought(item, self._until(stage)))
+                    self.lp += bought <= most, f"supply_lasts_{self._name(item, stage)}"
+
+    def orders_arrive_in_time(self) -> None:
+        """What stages add for which an item can no longer be ordered comes out of its stock."""
+        for item in self.ordered:
+            late = [stage for stage in self.stages if item.offers[stage].late]
+            if late:
+                terms, constant = self._used(item, late)
+                for stage in late if item.spares is not None else ():
+                    terms.append((self.spare[item, stage], 1))
+                    if stage:
+                        terms.append((self.spare[item, stage - 1], -1))
+                expression = pulp.LpAffineExpression(terms)
+                self.lp += expression <= item.stock - constant, f"orders_arrive_in_time_{item.index}"
+
+    def spares_are_kept(self) -> None:
+        """By every stage the spares are the fraction of what is in use and the minimum; none goes away again."""
+        self._mark_held()
+        for item in self.items:
+            for stage in self.stages if item.spares is not None else ():
+                name, spare = self._name(item, stage), self.spare[item, stage]
+                if stage:
+                    before = self.spare[item, stage - 1]
+                    self.lp += spare - before >= 0, f"spares_are_kept_on_{name}"
+                assert item.spares is not None
+                if item.spares.per == "sku":
+                    self._keep([item], stage, item.spares, name)
+                else:
+                    most = self._most_spares(item)
+                    self.lp += spare - most * self.held[item, stage] <= 0, f"spares_are_kept_of_used_{name}"
+        for kind, rule in self.problem.case.procurement.spares.items():
+            mine = self._of_kind(kind)
+            for stage in self.stages if rule.per == "site" and mine else ():
+                self._keep(mine, stage, rule, f"{kind}_{stage}")
+
+    def _keep(self, items: Sequence[Item], stage: int, rule: Spares, name: str) -> None:
+        """Spares of some items together: the fraction of what is in use by a stage, and the minimum if any is."""
+        spares = [(self.spare[item, stage], 1) for item in items]
+        share = exact(rule.fraction)
+        if share:
+            terms = [(var, share.denominator * count) for var, count in spares]
+            constant = 0
+            for item in items:
+                more, fixed = self._used(item, self._until(stage), -share.numerator)
+                terms, constant = terms + more, constant + fixed
+            self.lp += _sum(terms) >= -constant, f"spares_are_kept_fraction_{name}"
+        for item in items if rule.minimum else ():
+            expression = _sum([*spares, (self.held[item, stage], -rule.minimum)])
+            self.lp += expression >= 0, f"spares_are_kept_minimum_{name}_{item.index}"
+
+    def _mark_held(self) -> None:
+        """An item is held if it is used; and only then, where a spare may be of it for that."""
+        for (item, stage), held in self.held.items():
+            terms, constant = self._used(item, self._until(stage))
+            name = self._name(item, stage)
+            over = pulp.LpAffineExpression([*terms, (held, -max(1, self.most[item]))])
+            self.lp += over <= -constant, f"held_if_used_{name}"
+            if item.spares is not None and item.spares.per == "site":
+                self.lp += pulp.LpAffineExpression([*terms, (held, -1)]) >= -constant, f"held_only_if_used_{name}"
+
+    def part_numbers_are_few(self) -> None:
+        """No more part numbers of a kind than allowed are in use in the end."""
+        for kind, most in self.problem.case.procurement.max_part_numbers.items():
+            held = [self.held[item, self.stages[-1]] for item in self._of_kind(kind)]
+            if len(held) > most:
+                self.lp += pulp.lpSum(held) <= most, f"part_numbers_are_few_{kind}"
+
+    # -- solutions --------------------------------------------------------------------------------------------
+
+    def units(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
+        """What a solution orders of the ordered items at every stage."""
+        found: dict[tuple[int, Item], int] = {}
+        for (item, stage, _), var in self.buy.items():
+            count = item.pack_size * values.get(var.name, 0)
+            if count:
+                found[stage, item] = found.get((stage, item), 0) + count
+        return found
+
+    def spares(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
+        """Spares that a solution keeps from every stage on."""
+        return {(stage, item): values.get(var.name, 0) for (item, stage), var in self.spare.items()}
+
+
+def _sum(terms: Terms) -> pulp.LpAffineExpression:
+    """A sum in which a variable may stand several times."""
+    merged: dict[pulp.LpVariable, int] = {}
+    for var, count in terms:
+        merged[var] = merged.get(var, 0) + count
+    return pulp.LpAffineExpression(list(merged.items()))

@@ -1,0 +1,1 @@
+"""Candidates below a cutoff, and the proof that nothing cheaper was left out."""

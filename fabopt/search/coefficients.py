@@ -1,0 +1,213 @@
+"""What items weigh in the objective and in the limits, and what a candidate comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fabopt.parts.finance import Weights, weights_of
+from fabopt.parts.items import Item
+from fabopt.problem.problem import WIRES, Problem, of_item
+from fabopt.schema.topologies import TIERED
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
+from fabopt.topology.link_parts import Floats
+
+
+def stage_weights(problem: Problem, weights: Weights | None = None, most: int | None = None) -> Floats:
+    """Objective (or other) weight of one unit of every item first used at each stage, shape (stages, items).
+
+    The least price that any break allows, with the share of spares that every unit asks for, and energy from then on.
+    ``most``: of designs that cost no more than so many cents, which reach no break that takes a dearer order.
+    """
+    weights = weights or problem.weights
+    present = bool(weights.energy)
+    rows = [
+        [
+            weights.per_cent * item.least_cents(stage, present, most) * spare_share(item)
+            + of_item(weights, stage, item)
+            for item in problem.goods.items
+        ]
+        for stage in range(len(problem.stages))
+    ]
+    return np.array(rows, dtype=float)
+
+
+def stage_steps(problem: Problem, most: int | None = None) -> Floats:
+    """What a unit that is there by a stage costs at least more than one of the next, shape (stages - 1, items)."""
+    least = np.minimum.accumulate(stage_weights(problem, None, most), axis=0)
+    return np.asarray(least[:-1] - least[1:])
+
+
+def spare_share(item: Item) -> float:
+    """Units to be had for every one in use, at least."""
+    return 1.0 if item.spares is None or item.spares.per == "site" else 1.0 + item.spares.fraction
+
+
+def weights_table(problem: Problem) -> tuple[Floats, Floats]:
+    """Item weights by metric, shape (metrics, items), and the most of each metric that all fabrics may use.
+
+    Row 0 is the objective, the least of all stages (see ``stage_weights``); the others are those that a limit caps, of
+    the case or of its last stage. Slots for cards are a limit too where several fabrics share them.
+    """
+    items = problem.goods.items
+    last = len(problem.stages) - 1
+    cents = np.array([item.least_cents(last) * spare_share(item) for item in items], dtype=float)
+    power = np.array([item.power_mw for item in items], dtype=float)
+    units = np.array([item.rack_milliunits for item in items], dtype=float)
+    cards = np.array([item.kind == "nic" for item in items], dtype=float)
+    switches = np.array([item.kind == "switch" for item in items], dtype=float)
+    wires = np.array([item.kind in WIRES for item in items], dtype=float)
+    limits = problem.limits_in_all
+    tco = weights_of("tco_usd", problem.energy_cents_per_mw)
+    rows = [stage_weights(problem).min(axis=0)]
+    caps = [np.inf]
+    budget = None if limits.capex_cents is None else limits.capex_cents - problem.fixed_cents + stock_value(problem)
+    power_mw = None if limits.power_mw is None else limits.power_mw - problem.fixed_power_mw
+    slots = problem.nic_slots * problem.servers if problem.shares_slots else None
+    total = None
+    if limits.tco_scaled is not None:
+        total = limits.tco_scaled - problem.fixed_in(tco) + tco.per_cent * stock_value(problem, True)
+    for row, most in (
+        (cents, budget),
+        (power, power_mw),
+        (units, limits.rack_milliunits),
+        (cards, slots),
+        (switches, limits.switches),
+        (wires, limits.cables),
+        (stage_weights(problem, tco).min(axis=0), total),
+    ):
+        if most is not None:
+            rows.append(row)
+            caps.append(float(most))
+    return np.array(rows), np.array(caps)
+
+
+def stock_value(problem: Problem, present: bool = False, most: int | None = None) -> int:
+    """What the stock on hand can save at most, in cents; ``most``: as in ``stage_weights``."""
+    items = (item for item in problem.goods.items if item.kind != "server")
+    return sum(item.stock * item.least_cents(0, present, most) for item in items)
+
+
+def stock_weight(problem: Problem, most: int | None = None) -> int:
+    """The same in the objective."""
+    return problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy), most)
+
+
+def without_dear_switches(problem: Problem, found: Found, slack: float, most: int | None) -> Found:
+    """What was found, without what is past the threshold if its switches cost what so many of them cost."""
+    limit = (found.least + slack) * (1 + RELATIVE_SLACK)
+    kept = []
+    for batch in found.batches:
+        inside = np.flatnonzero(batch.cost[0] + switch_surcharge(problem, batch, most) <= limit)
+        if inside.size:
+            kept.append(batch._replace(shape=batch.shape.take(inside), cost=batch.cost[:, inside]))
+    return replace(found, batches=kept)
+
+
+def switch_surcharge(problem: Problem, batch: Batch, most: int | None) -> Floats:
+    """What the switches of each candidate of a batch cost more than at the least price of any break, shape (size,).
+
+    ``most``: as in ``stage_weights``. So many as a candidate has of them may not reach that break, and their spares
+    are bought too; more part numbers than there may be cost without end. 0 where it is not as simple: other fabrics
+    that order the same, networks without tiers; of breaks also where there is stock, or spares.
+    """
+    total = np.zeros(batch.cost.shape[1])
+    if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
+        return total
+    parts, shape, planes = batch.parts, batch.shape, batch.parts.nic.planes
+    counts: dict[Item, Floats] = {parts.leaf.item: total + planes * shape.leaves}
+    if parts.spine is not None:
+        pods = shape.pods if parts.core is not None else 1
+        counts[parts.spine.item] = counts.get(parts.spine.item, 0.0) + total + planes * pods * shape.spines
+    if parts.core is not None:
+        counts[parts.core.item] = counts.get(parts.core.item, 0.0) + total + planes * shape.cores
+    for item, count in counts.items():
+        if not item.stock and item.spares is None and not item.incremental:
+            total = total + problem.weights.per_cent * _more_for(problem, item, count, most)
+    if len(counts) > (problem.shelf.terms.most_part_numbers("switch") or len(counts)):
+        return total + np.inf
+    return total + problem.weights.per_cent * _spares_beside(problem, counts, most)
+
+
+def _spares_beside(problem: Problem, counts: Mapping[Item, Floats], most: int | None) -> Floats | float:
+    """Cents that spare switches cost at least, beside those for which every unit bears a share (``spare_share``).
+
+    A site's are of the cheapest in use; what the stock on hand could give is left aside, as ``stock_weight`` has it.
+    """
+    rule = next(iter(counts)).spares
+    if rule is None:
+        return 0.0
+    prices = {item: _least_ever(problem, item, most) for item in counts}
+    if rule.per == "site":
+        in_use = np.asarray(sum(counts.values()))
+        return min(prices.values()) * np.maximum(rule.minimum, rule.fraction * in_use)
+    beside = [prices[item] * np.maximum(0.0, rule.minimum - rule.fraction * count) for item, count in counts.items()]
+    return np.asarray(sum(beside))
+
+
+def _least_ever(problem: Problem, item: Item, most: int | None) -> int:
+    """The least price of a unit at any stage, in cents."""
+    present = bool(problem.weights.energy)
+    return min(item.least_cents(stage, present, most) for stage in range(len(problem.stages)))
+
+
+def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> Floats:
+    """Cents that so many units cost more than at the least price, whenever they are ordered.
+
+    An order that starts a break counts for no more units than are used. A cent a unit and stage is left for rounding.
+    """
+    present, stages = bool(problem.weights.energy), range(len(problem.stages))
+    least = _least_ever(problem, item, most)
+    price = np.full(len(count), np.inf)
+    for stage in stages:
+        for tier, start in enumerate(item.starts):
+            price = np.minimum(price, item.price(stage, tier, present) * np.maximum(start, count) / count)
+    return np.asarray(np.maximum(0.0, count * (price - least - len(stages))))
+
+
+def least_of(candidate: Candidate, weights: Floats) -> float:
+    """The least that a candidate can cost at weights of the items."""
+    total = sum(float(weights[item.index]) * count for item, count in candidate.fixed.items())
+    for choice in candidate.choices:
+        costs = [sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options]
+        total += float(min(costs)) * choice.count
+    return total
+
+
+def uses_of(candidate: Candidate, table: Floats, weights: Floats) -> Floats:
+    """What a candidate takes of every metric of a table if its links are made for the least weight."""
+    total = np.zeros(len(table))
+    for item, count in candidate.fixed.items():
+        total += table[:, item.index] * count
+    for choice in candidate.choices:
+        costs = [sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options]
+        for item, n in choice.options[int(np.argmin(costs))].items.items():
+            total += table[:, item.index] * n * choice.count
+    return total
+
+
+def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Every candidate once."""
+    return list({(one.fabric, one.order): one for one in candidates}.values())
+
+
+def first_of_each(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The first candidate of every fabric."""
+    first: dict[str, Candidate] = {}
+    for one in candidates:
+        first.setdefault(one.fabric, one)
+    return list(first.values())
+
+
+def tolerance(bound: float) -> float:
+    """By how much a floating-point bound may be off the integer that it stands for."""
+    return 1e-9 * abs(bound) + 0.5
+
+
+def beyond_limits(table: Floats, caps: Floats, bound: float) -> float:
+    """The slack over a bound beyond which no design is within the limits; infinite where none is on the objective."""
+    same = [cap for row, cap in zip(table[1:], caps[1:], strict=True) if np.array_equal(row, table[0])]
+    return max(0.0, min(same, default=np.inf) - bound) + tolerance(bound)

@@ -1,0 +1,260 @@
+"""The least of servers and network over GPUs that work, exactly: ``usd_per_effective_gpu`` as an objective.
+
+With S the servers, C the network and T the step, (S + C) / (GPUs x utilization) is (S + C) T times a constant. The
+cheapest design whose step takes less than t is a step of the front of C and T. Let R be the least (S + C) T met, and c
+a cost below which no design takes less than t. What beats R then takes less than R / (S + c): that is the next t. It
+ends where t is no more than the least step of any network, or nothing is in time. See docs/workloads.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import inf
+
+import numpy as np
+
+from fabopt.parts.finance import weights_of
+from fabopt.problem.demand import case_workload
+from fabopt.problem.fabric import FabricProblem, Wants
+from fabopt.problem.problem import Problem
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.orders import Picked, sums_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import EFFECTIVE
+from fabopt.search.search import Search
+from fabopt.search.step_time import PER_ONE, prediction_of
+from fabopt.topology.family import Restriction
+from fabopt.units import rounded, usd
+from fabopt.workload.deadline import Deadline, Pace
+from fabopt.workload.many import Steps
+from fabopt.workload.prediction import REDUCES, cluster_cents
+from fabopt.workload.timing import Network
+
+# Steps between the slowest and the fastest network that are tried before the proof, each nearer to the fastest.
+SAMPLES = 8
+NEARER = 3
+# Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
+NEAR = 2
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The best design found. ``bound``: no design has fewer cents per effective GPU; None if that is not known."""
+
+    optimum: Optimum
+    cents: Fraction | None = None
+    bound: Fraction | None = None
+
+
+def cents_per_effective_gpu(problem: Problem, picked: Sequence[Picked]) -> Fraction:
+    """Servers and network over GPUs times utilization, of a design of a problem with a model and priced servers."""
+    prediction = prediction_of(problem, picked, sums_of(problem, picked).cents)
+    assert prediction is not None and prediction.cents is not None
+    return prediction.cents / (problem.gpus * prediction.step.utilization(prediction.workload))
+
+
+def pace_of(problem: Problem) -> Pace:
+    """Steps of the case's model, which all searches of a problem share."""
+    if "pace" not in problem.opened:
+        workload = case_workload(problem.case, problem.server)
+        assert workload is not None
+        problem.opened["pace"] = Pace(workload, Steps(workload))
+    pace: Pace = problem.opened["pace"]
+    return pace
+
+
+def useful_deadline(problem: Problem, grade: int) -> Deadline:
+    """The step with which GPUs are used for so many millionths at least, as a rounded figure says it."""
+    pace = pace_of(problem)
+    workload = pace.workload
+    used = Fraction(2 * grade - 1, 2 * PER_ONE)
+    return Deadline(pace, workload.gpu_flops(hardware=False) / (workload.peak_flops * used))
+
+
+def ratio_deadline(problem: Problem, grade: int, least_cents: int) -> Deadline:
+    """The step below which designs that cost so much or more have so many cents per effective GPU, rounded, or less."""
+    pace = pace_of(problem)
+    workload = pace.workload
+    spent = cluster_cents(least_cents, problem.case.include_servers, problem.server, problem.servers)
+    assert spent is not None
+    busy_s = workload.gpu_flops(hardware=False) * workload.ranks.gpus / workload.peak_flops
+    return Deadline(pace, Fraction(2 * grade + 1, 2) * busy_s / spent, less=True)
+
+
+def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
+    """The problem with a deadline for the step on its computing fabric; None where no card meets it."""
+    fabrics = tuple(
+        _hurried(problem, one, deadline) if problem.needs is not None and one.name == problem.needs.fabric else one
+        for one in problem.fabrics
+    )
+    return replace(problem, fabrics=fabrics) if all(any(one.nics.values()) for one in fabrics) else None
+
+
+def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> FabricProblem:
+    """A fabric with the cards that can be in time, and the most oversubscription with which leaves can be."""
+    reduces = _some_reduce(fabric)
+    own = fabric.wants or Wants(fabric.oversubscription_leaf)
+    if own.deadline is not None and own.deadline.is_before(deadline):
+        return fabric
+
+    def may_be(rate: Fraction) -> bool:
+        return deadline.is_met(Network(rate, rate, rate, problem.gpus, problem.gpus, reduces))
+
+    rates = {one.injection for options in fabric.nics.values() for one in options}
+    enough = {rate for rate in rates if may_be(rate)}
+    nics = {
+        protocol: tuple(one for one in options if one.injection in enough) for protocol, options in fabric.nics.items()
+    }
+    gpus = np.array([_most_under_a_leaf(problem, fabric)])
+    # slower cards must lose less of what they give
+    fastest = max(enough, default=Fraction(1))
+    least = float(deadline.leaf_shares(fastest, gpus, problem.gpus, reduces)[0])
+    most = 1 / Fraction(least) if 0 < least < inf else fabric.oversubscription_leaf
+    fabric = replace(fabric, nics=nics, wants=replace(own, deadline=deadline))
+    return replace(fabric, oversubscription_leaf=min(fabric.oversubscription_leaf, most))
+
+
+def _some_reduce(fabric: FabricProblem) -> bool:
+    return any(
+        REDUCES in one.product.features for roles in fabric.switches.values() for kind in roles.values() for one in kind
+    )
+
+
+def _most_under_a_leaf(problem: Problem, fabric: FabricProblem) -> int:
+    """GPUs of the servers that any leaf takes: one of its ports for each at the least."""
+    ports = [
+        use.cages * use.lane.ports for roles in fabric.switches.values() for one in roles["leaf"] for use in one.uses
+    ]
+    return min(problem.servers, max(ports, default=0)) * problem.server.gpus
+
+
+class RatioSearch:
+    """The search for one problem with a model and priced servers, or for a restricted part of its space."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        clock: Clock,
+        restrictions: Mapping[str, Restriction] | None = None,
+    ) -> None:
+        self.problem = replace(problem, weights=weights_of(EFFECTIVE, problem.energy_cents_per_mw))
+        self.settings = settings
+        self.clock = clock
+        self.restrictions = restrictions
+        self.pace = pace_of(problem)
+        self._best = Optimum("unknown")
+        self._best_step_s = Fraction(0)
+        # (t, c): no design whose step takes less than t costs less than c; infinite t: any, infinite c: there is none
+        self._floors: list[tuple[Fraction | float, int | float]] = []
+        self._sized = 0
+
+    def run(self, ties: bool = True) -> Ratio:
+        """The best design, of those that are as good the cheapest; ``ties`` of these in the documented order."""
+        first = self._cheapest(None)
+        if first.value is None:
+            return Ratio(first)
+        self._sample(self._best_step_s)
+        bound = self._prove()
+        proven = bound == self._product
+        if ties and proven and not self.clock.is_over():
+            self._cheapest(Deadline(self.pace, self._best_step_s), ties=True)
+        optimum = replace(self._best, verdict="optimal" if proven else "feasible", sized=self._sized)
+        return Ratio(optimum, self._per_gpu(self._product), self._per_gpu(bound))
+
+    def near(self, answer: Optimum) -> Optimum:
+        """The best of the cheapest designs that are as fast as an answer, slower, much slower; nothing is proven."""
+        least, most = self._least_step_s, self._step_s(answer)
+        slower = (least + (most - least) * NEARER**number for number in range(NEAR))
+        for deadline in (None, *(Deadline(self.pace, one) for one in dict.fromkeys(slower))):
+            if not self.clock.is_over():
+                self._cheapest(deadline)
+        return self._best if self._best.value is None else replace(self._best, verdict="feasible")
+
+    def _sample(self, slowest: Fraction) -> None:
+        """Good designs, so that the proof has little to look at."""
+        least = self._least_step_s
+        for number in range(1, SAMPLES + 1):
+            most = least + (slowest - least) / NEARER**number
+            if self._total(self._floor_at(most)) * least >= self._product or self.clock.is_over():
+                return
+            self._cheapest(Deadline(self.pace, most))
+
+    def _prove(self) -> Fraction:
+        """Look at all that could be better; what (S + C) T of any design is not below."""
+        at = self._floor_at(inf)
+        while self._total(at) * self._least_step_s < self._product:
+            spent, before = self._spent(int(at)), self._product
+            most = before / spent
+            if self._floor_at(most) == at:
+                if not self.clock.is_over():
+                    self._cheapest(Deadline(self.pace, most, less=True))
+                if self._floor_at(most) == at and self._product == before:
+                    # a search that proved nothing, on a large floor or out of time
+                    return spent * self._least_step_s
+            at = max(at, self._floor_at(self._product / spent))
+        return self._product
+
+    def _cheapest(self, deadline: Deadline | None, ties: bool = False) -> Optimum:
+        """The cheapest design in time; what it says of others is kept, and the design if it is the best."""
+        problem = self.problem if deadline is None else in_time(self.problem, deadline)
+        found = Optimum("infeasible")
+        if problem is not None:
+            found = Search(problem, self.settings, self.clock, self.restrictions).run(ties)
+        self._sized = max(self._sized, found.sized)
+        floor = inf if found.verdict == "infeasible" else found.value if found.verdict == "optimal" else found.bound
+        self._floors.append((inf if deadline is None else deadline.most_s, floor or 0))
+        if found.value is not None:
+            self._offer(found, ties)
+        return found
+
+    def _offer(self, found: Optimum, as_good: bool) -> None:
+        assert found.value is not None
+        step_s = self._step_s(found)
+        product = self._spent(found.value) * step_s
+        if self._best.value is None or product < self._product or (as_good and product == self._product):
+            self._best, self._best_step_s = found, step_s
+            per_gpu = usd(rounded(self._per_gpu(product)))
+            self.settings.progress(f"${per_gpu:,} per effective GPU so far, looking for better")
+
+    def _floor_at(self, most_s: Fraction | float) -> int | float:
+        """No design whose step takes less costs less."""
+        return max((cost for most, cost in self._floors if most >= most_s), default=0)
+
+    @cached_property
+    def _least_step_s(self) -> Fraction:
+        """No design has a faster step."""
+        assert self.problem.needs is not None
+        fabric = next(one for one in self.problem.fabrics if one.name == self.problem.needs.fabric)
+        rates = {one.injection for options in fabric.nics.values() for one in options}
+        gpus, reduces = self.problem.gpus, _some_reduce(fabric)
+        return min(self.pace.step_s(Network(rate, rate, rate, gpus, gpus, reduces)) for rate in rates)
+
+    def _step_s(self, found: Optimum) -> Fraction:
+        prediction = prediction_of(self.problem, found.picked, 0)
+        assert prediction is not None
+        return self.pace.step_s(prediction.network)
+
+    @property
+    def _product(self) -> Fraction:
+        """(S + C) T of the best design, in cents and seconds."""
+        assert self._best.value is not None
+        return self._spent(self._best.value) * self._best_step_s
+
+    def _total(self, capex_cents: int | float) -> Fraction | float:
+        """Servers and network, in cents; infinite where there is no network."""
+        return inf if capex_cents == inf else self._spent(int(capex_cents))
+
+    def _spent(self, capex_cents: int) -> Fraction:
+        case, server = self.problem.case, self.problem.server
+        total = cluster_cents(capex_cents, case.include_servers, server, self.problem.servers)
+        assert total is not None
+        return Fraction(total)
+
+    def _per_gpu(self, product: Fraction) -> Fraction:
+        """Cents per effective GPU: over the GPUs and the utilization, which is a constant over T."""
+        workload = self.pace.workload
+        return product * workload.peak_flops / (workload.gpu_flops(hardware=False) * workload.ranks.gpus)

@@ -1,0 +1,180 @@
+"""Floors on which racks are further apart than any cable: what can be said of it before switches stand anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.floor.layouts import reachable
+from fabopt.floor.plan import Floats, height_m, racks_needed
+from fabopt.parts.port_types import PortType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.candidates import clos_of
+from fabopt.topology.clos.floor_links import ends_of, links_of, runs_between, standing_of
+from fabopt.topology.clos.layouts import RUNS_ON_FLOOR
+from fabopt.topology.clos.link_kinds import kinds_of
+from fabopt.topology.cutoff import Batch
+
+_ENDS = {"server-leaf": (None, "leaf"), "leaf-spine": ("leaf", "spine"), "spine-core": ("spine", "core")}
+
+
+class TooFar(NamedTuple):
+    """Links of a kind that have to run ``run_m`` at least, as between two racks, and the longest part for them."""
+
+    fabric: str
+    kind: str
+    run_m: float
+    reach_m: float
+    racks: tuple[str, str]
+
+
+def too_far_apart(problem: Problem) -> TooFar | None:
+    """A kind of links that no part is long enough for, wherever servers and switches stand; None if that is not shown.
+
+    Every server is joined over a leaf (and a spine, and a core) to one switch, so all racks of servers are within
+    the reach of one kind of links after the other from that switch's rack. Where no rack has so many racks
+    around it, there is no design.
+    """
+    if problem.plan is None or problem.servers_per_rack is None:
+        return None
+    for fabric in problem.fabrics:
+        reach_m = {kind: _reach_m(problem, fabric, kind) for kind in RUNS_ON_FLOOR}
+        runs = _least_runs(problem)
+        wanted = racks_needed(problem.servers, problem.servers_per_rack)
+        if not any(_most_around(runs, reach_m, tiers) >= wanted for tiers in fabric.tiers):
+            return _nearest_miss(problem, fabric, runs, reach_m, wanted)
+    return None
+
+
+def _reach_m(problem: Problem, fabric: FabricProblem, kind: str) -> float:
+    """The longest part for links of a kind."""
+    return max(
+        (problem.links.longest_m(near, far, protocol) for near, far, protocol in _ends(fabric, kind)), default=0.0
+    )
+
+
+def _ends(fabric: FabricProblem, kind: str) -> Iterator[tuple[PortType, PortType, str]]:
+    low, high = _ENDS[kind]
+    for protocol in fabric.protocols:
+        roles = fabric.switches[protocol]
+        below = (
+            {nic.port for nic in fabric.nics.get(protocol, ())}
+            if low is None
+            else {use.port for switch in roles[low] for use in switch.uses}
+        )
+        above = {use.port for switch in roles[str(high)] for use in switch.uses}
+        yield from ((near, far, protocol) for near in below for far in above)
+
+
+def _least_runs(problem: Problem) -> dict[str, Floats]:
+    """By kind of links the least run between two racks that trays join, shape (racks, racks)."""
+    plan, per_rack = problem.plan, problem.servers_per_rack
+    assert plan is not None and per_rack is not None
+    racks, floor = reachable(plan), plan.floor
+    units = float(problem.server.rack_units or 1)
+    top = floor.tray_height_m - float(height_m(floor.rack_units, 1))
+    server = floor.tray_height_m - float(height_m(1 + (per_rack - 1) * np.ceil(units), units))
+    between = plan.tray_m(racks[:, None], racks) + top + 2 * floor.drop_m + floor.slack_m
+    same = np.eye(len(racks), dtype=bool)
+    above = np.where(same, floor.slack_m, between + top)
+    return {"server-leaf": np.where(same, floor.slack_m, between + server), "leaf-spine": above, "spine-core": above}
+
+
+def _most_around(runs: dict[str, Floats], reach_m: dict[str, float], tiers: int) -> int:
+    """The most racks of servers that one rack of switches can join over so many tiers."""
+    joined: NDArray[np.float32] | None = None
+    for kind in RUNS_ON_FLOOR[:tiers]:
+        step = (runs[kind] <= reach_m[kind] + 1e-9).astype(np.float32)
+        joined = step if joined is None else (joined @ step > 0).astype(np.float32)
+    assert joined is not None
+    return int((joined > 0).sum(axis=0).max(initial=0))
+
+
+def _nearest_miss(
+    problem: Problem, fabric: FabricProblem, runs: dict[str, Floats], reach_m: dict[str, float], wanted: int
+) -> TooFar:
+    """The kind of links for which the least longer parts would do, all others as they are; or else for all kinds."""
+    found: list[tuple[float, TooFar]] = []
+    for tiers in fabric.tiers:
+        for kind in RUNS_ON_FLOOR[:tiers]:
+            needed = _least_reach(runs, reach_m, (kind,), tiers, wanted)
+            if needed is not None:
+                found.append((needed / max(reach_m[kind], 0.1), _miss(problem, fabric, runs, reach_m, kind, needed)))
+    if not found:
+        tiers = max(fabric.tiers, default=1)
+        kinds = RUNS_ON_FLOOR[:tiers]
+        needed = _least_reach(runs, reach_m, kinds, tiers, wanted) or float(np.max(runs[kinds[-1]]))
+        found.append((0.0, _miss(problem, fabric, runs, reach_m, kinds[-1], needed)))
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _least_reach(
+    runs: dict[str, Floats], reach_m: dict[str, float], kinds: tuple[str, ...], tiers: int, wanted: int
+) -> float | None:
+    """The least reach of these kinds with which enough racks can be joined; None if none is enough."""
+    lengths = np.unique(np.concatenate([runs[kind].ravel() for kind in kinds]))
+    lengths = lengths[np.isfinite(lengths)]
+    low, high = -1, len(lengths)
+    while high - low > 1:
+        middle = (low + high) // 2
+        longer = {**reach_m, **{kind: max(reach_m[kind], float(lengths[middle])) for kind in kinds}}
+        low, high = (low, middle) if _most_around(runs, longer, tiers) >= wanted else (middle, high)
+    return float(lengths[high]) if high < len(lengths) else None
+
+
+def _miss(
+    problem: Problem,
+    fabric: FabricProblem,
+    runs: dict[str, Floats],
+    reach_m: dict[str, float],
+    kind: str,
+    needed: float,
+) -> TooFar:
+    assert problem.plan is not None
+    racks = reachable(problem.plan)
+    one, other = np.unravel_index(int(np.argmax(runs[kind] == needed)), runs[kind].shape)
+    names = (problem.plan.ids[racks[one]], problem.plan.ids[racks[other]])
+    return TooFar(fabric.name, kind, needed, reach_m[kind], names)
+
+
+def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -> str:
+    """What keeps a candidate out of the fabric's layout: racks that are full, or a run that nothing reaches."""
+    clos = clos_of(fabric, batch.parts, batch.shape.row(index))
+    layout = fabric.layout
+    assert layout is not None
+    standing = standing_of(problem, layout, clos.parts, clos.shape)
+    if standing is None:
+        switches = " + ".join(box.id for box in (clos.parts.leaf, clos.parts.spine, clos.parts.core) if box is not None)
+        return f"{fabric.name}, {layout.policy}: the racks have too few units or too little power for {switches}"
+    for kind in kinds_of(clos):
+        joints = links_of(standing.numbers, kind.name, 1)[0]
+        run_m, reach_m = (
+            runs_between(standing, kind.name, joints),
+            problem.links.longest_m(*kind.ports, clos.parts.protocol),
+        )
+        worst = int(np.argmax(run_m))
+        if run_m[worst] > reach_m:
+            below, above = ends_of(standing, kind.name)
+            one, other = (layout.plan.ids[rack] for rack in (below.rack[joints.a[worst]], above.rack[joints.b[worst]]))
+            return (
+                f"{fabric.name}, {layout.policy}: a {kind.name} link from {one} to {other} runs {run_m[worst]:.1f} m, "
+                f"and the longest part for it is {reach_m:g} m"
+            )
+    return f"{fabric.name}, {layout.policy}: it stands there, but the limits of the case do not allow it"
+
+
+def nothing_joins(fabric: FabricProblem) -> str:
+    """Why no size is worth placing in the fabric's layout."""
+    layout = fabric.layout
+    assert layout is not None
+    racks = np.union1d(layout.switch_racks, layout.server_racks)
+    if not layout.room_units[racks].any():
+        return f"{fabric.name}, {layout.policy}: servers leave no unit of their racks for switches, and no rack is free"
+    runs = ", ".join(
+        f"{kind} {fabric.runs_m[kind]:.1f} m" for kind in RUNS_ON_FLOOR if np.isfinite(fabric.runs_m[kind])
+    )
+    return f"{fabric.name}, {layout.policy}: nothing on sale joins switches over the runs that are usual there: {runs}"

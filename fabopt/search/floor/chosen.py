@@ -1,0 +1,78 @@
+"""The places of candidates on a small floor that the integer program has to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fabopt.problem.problem import Problem
+from fabopt.search.floor.tree import Sized, Steps, all_places, best_place
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.cutoff import Batch
+from fabopt.topology.link_parts import Floats
+
+LINK_PARTS = ("transceiver", "cable", "fibre")
+
+
+class _Known(NamedTuple):
+    """Places of a candidate that cost ``limit`` or less, with their costs."""
+
+    limit: float
+    found: list[tuple[float, Candidate]]
+
+
+class Placed:
+    """Puts candidates where they stand best, or, where their cost alone does not decide, wherever they may be wanted.
+
+    ``table``: weights of the items; row 0 is the objective, the others have limits.
+    """
+
+    def __init__(self, problem: Problem, table: Floats, prune: bool) -> None:
+        self.problem = problem
+        self.prune = prune
+        self._steps = Steps()
+        links = [item.index for item in problem.goods.items if item.kind in LINK_PARTS]
+        varies = any(problem.goods.items[index].varies for index in links)
+        # whether the cheapest place of a candidate is as good as any other one of it in all that is limited
+        self._one_is_enough = not varies and all(_proportional(table[0, links], row[links]) for row in table[1:])
+        # whether the cheapest of all candidates is the answer, so that no dearer one matters
+        self._first_wins = (
+            self._one_is_enough and prune and problem.prunes and len(table) == 1 and len(problem.fabrics) == 1
+        )
+
+    def candidates(self, sizes: Iterable[tuple[Batch, int]], weights: Floats, limit: float) -> list[Candidate]:
+        """Candidates of these sizes, the lowest bound first, that cost ``limit`` or less; and some that are near it."""
+        made: list[Candidate] = []
+        least = np.inf
+        for batch, index in sizes:
+            cutoff = np.inf if not self.prune else least if self._first_wins else max(limit, least)
+            for cost, candidate in self._places(batch, index, weights, cutoff):
+                least = min(least, cost)
+                made.append(candidate)
+        return made
+
+    def _places(self, batch: Batch, index: int, weights: Floats, cutoff: float) -> list[tuple[float, Candidate]]:
+        assert batch.fabric is not None
+        shelf: dict[Any, _Known] = self.problem.standing
+        key = (batch.fabric, batch.parts, (batch.shape.row(index), weights.tobytes()))
+        known = shelf.get(key)
+        if known is None or known.limit < cutoff:
+            sized = Sized(self.problem, batch.fabric, batch, index, self.prune, weights)
+            if self._one_is_enough:
+                best = best_place(sized, cutoff, self._steps)
+                # what is best at all is best below any other limit
+                known = _Known(cutoff, []) if best is None else _Known(np.inf, [best])
+            else:
+                known = _Known(cutoff, all_places(sized, cutoff, self._steps))
+            shelf[key] = known
+        return [one for one in known.found if one[0] <= cutoff]
+
+
+def _proportional(one: Floats, other: Floats) -> bool:
+    """Whether what costs least in one metric is least in the other one too."""
+    if not other.any():
+        return True
+    at = int(np.argmax(one))
+    return bool(one[at] > 0 and np.allclose(other, one * (other[at] / one[at]), rtol=1e-12))

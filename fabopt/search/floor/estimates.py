@@ -1,0 +1,32 @@
+"""Candidates on floors that are too large for proofs: those that look best with typical runs, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from fabopt.search.coefficients import least_of
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.cutoff import Batch, Found
+from fabopt.topology.link_parts import Floats
+
+# How far from the best estimate candidates are looked at, how many in a layout, and how many of them all are kept.
+ESTIMATES_WITHIN = 0.02
+MOST_MEASURED = 12
+MOST_KEPT = 8
+
+
+def likely(
+    found: Iterable[Found], measure: Callable[[Batch, int], tuple[Candidate, ...]], weights: Floats
+) -> list[Candidate]:
+    """The cheapest of what looks best in every layout. ``measure``: the candidate with its switches in place."""
+    measured: list[tuple[float, int, Candidate]] = []
+    for one in found:
+        places = [
+            (float(batch.cost[0, index]), number, index)
+            for number, batch in enumerate(one.batches)
+            for index in range(batch.cost.shape[1])
+        ]
+        for _, number, index in sorted(places)[:MOST_MEASURED]:
+            for candidate in measure(one.batches[number], index):
+                measured.append((least_of(candidate, weights), len(measured), candidate))
+    return [candidate for *_, candidate in sorted(measured)[:MOST_KEPT]]

@@ -1,0 +1,110 @@
+"""What the links between two boxes cost, by the class of their run, before it is known which parts make all links.
+
+A link bears its share of what it has in common with others: a transceiver is shared by the links of its cage, a wire by
+those that it carries. So the sum over all links is what they cost where each is made in its cheapest way, and never
+more than what they cost together.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.items import Item
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.floor_links import Kind, grid_of, links_of
+from fabopt.topology.clos.link_kinds import Clos, assemblies_over
+from fabopt.topology.clos.shape import Ints
+from fabopt.topology.link_parts import Floats, ceil_of
+
+
+class _Fill(NamedTuple):
+    """Links in the cages at both ends of a link, its own among them."""
+
+    near: int
+    far: int
+
+
+class Pairs:
+    """Pairs of boxes that links of a kind join, the upper box's together: ``a`` below, ``b`` above.
+
+    ``cost`` has shape (pairs, classes + 1): of all links of the pair if their runs are of a class; infinite past all.
+    ``apart``: whether no cage has links to two different boxes, so that equal boxes can change places, (a, b).
+    """
+
+    def __init__(self, a: Ints, b: Ints, cost: Floats, apart: tuple[bool, bool]) -> None:
+        self.a, self.b, self.cost, self.apart = a, b, cost, apart
+        self.first_of_b = np.flatnonzero(np.diff(b, prepend=-1))
+
+    @cached_property
+    def least(self) -> Floats:
+        """Cost if the runs are of a class or a longer one."""
+        return np.asarray(np.minimum.accumulate(self.cost[:, ::-1], axis=1)[:, ::-1])
+
+    def alike(self, upper: bool) -> list[bool]:
+        """Whether a box has the same links at the same costs as the one numbered before it."""
+        mine, peer = (self.b, self.a) if upper else (self.a, self.b)
+        order = np.lexsort((peer, mine))
+        starts = [*np.flatnonzero(np.diff(mine[order], prepend=-1)).tolist(), len(order)]
+        rows = [order[first:last] for first, last in pairwise(starts)]
+        return [False] + [
+            np.array_equal(peer[one], peer[two]) and np.array_equal(self.cost[one], self.cost[two])
+            for one, two in pairwise(rows)
+        ]
+
+
+def pairs_of(problem: Problem, clos: Clos, numbers: ClosNumbers, kind: Kind, weights: Floats) -> Pairs:
+    """The pairs of a kind of links, at weights of the items."""
+    joints, near_box = links_of(numbers, kind.name, 1)
+    near, far = kind.ports
+    fills, fill = np.unique(
+        np.stack([_fill(near_box, joints.a_slot // near.ports), _fill(joints.b, joints.b_slot // far.ports)]),
+        axis=1,
+        return_inverse=True,
+    )
+    table = np.stack([_by_class(problem, clos, kind, _Fill(*one), weights) for one in fills.T.tolist()])
+    joined, pair = np.unique(np.stack([joints.b, joints.a]), axis=1, return_inverse=True)
+    cost = np.zeros((joined.shape[1], table.shape[1]))
+    np.add.at(cost, np.ravel(pair), table[np.ravel(fill)])
+    return Pairs(joined[1], joined[0], cost, (far.ports == 1, near.ports == 1))
+
+
+def _fill(box: Ints, cage: Ints) -> Ints:
+    """For every link how many there are in its cage."""
+    _, which, counts = np.unique(np.stack([box, cage]), axis=1, return_inverse=True, return_counts=True)
+    return np.asarray(counts[np.ravel(which)])
+
+
+def _by_class(problem: Problem, clos: Clos, kind: Kind, fill: _Fill, weights: Floats) -> Floats:
+    """The least share of a link of every class, and infinity for runs past all of them."""
+    known = problem.shelf.worked_out.setdefault(("shares", weights.tobytes()), {})
+    key = (kind.key, fill)
+    if key not in known:
+        costs = [
+            min((_share(problem, one, fill, weights) for one in joins), default=np.inf)
+            for run_m in grid_of(problem).tolist()
+            for joins in (assemblies_over(problem, clos, kind, run_m, True),)
+        ]
+        known[key] = np.array([*costs, np.inf])
+    return np.asarray(known[key])
+
+
+def _share(problem: Problem, one: Assembly, fill: _Fill, weights: Floats) -> float:
+    def weight(item: Item | None) -> float:
+        return 0.0 if item is None else float(weights[item.index])
+
+    ends = weight(one.near) / fill.near + weight(one.far) / fill.far
+    if one.mode is Mode.LINK:
+        return ends + weight(one.wire)
+    # its other links may be longer, and a longer length may be the cheaper one
+    lengths = [item for item in problem.goods.lengths(one.wire.id) if (item.length_m or 0.0) >= one.length_m]
+    wire = min(weight(item) for item in lengths)
+    if one.mode is Mode.PAIR:
+        return ends + wire / one.ports_per_wire
+    links = fill.far if one.mode is Mode.FAR else fill.near
+    return ends + wire * float(ceil_of(links, one.ports_per_wire)) / links

@@ -1,0 +1,319 @@
+"""Where the switches of one candidate stand for the least cost, if every one may stand in any rack: branch and bound.
+
+Switches are put into racks one by one: leaves, spines, cores, each in the order of their numbers, and every rack is
+filled from the top down, so that the unit of a switch follows from the racks of those before it. What stands already
+has measured runs; every other link costs at least what it does where it is cheapest. See docs/formulation.md, "Small
+floors".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.floor.open_layouts import OpenLayout
+from fabopt.floor.placement import Stands, SwitchBox
+from fabopt.floor.plan import Floats, Ints, height_m
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.search.coefficients import least_of
+from fabopt.search.floor.pairs import Pairs, pairs_of
+from fabopt.topology.candidate import Candidate, over_stages
+from fabopt.topology.clos.candidates import Clos, boxes_of, candidates_of, clos_of
+from fabopt.topology.clos.floor_bounds import TooManyPlacesError
+from fabopt.topology.clos.floor_links import Standing, classes_of, numbers_of, switch_boxes
+from fabopt.topology.clos.link_kinds import kinds_of
+from fabopt.topology.cutoff import Batch
+
+# Switches put into a rack, over all candidates of a search, before it is content with layouts.
+MOST_STEPS = 150_000
+# Costs are sums of floating-point shares of whole numbers: nearer than this they are equal.
+RELATIVE_ERROR = 1e-11
+ABSOLUTE_ERROR = 1e-6
+
+
+# Racks of the switches of a tier, and what has been spent with them.
+_Chosen = tuple[list[int], float]
+
+
+class Steps:
+    """Counts the steps of a search."""
+
+    def __init__(self) -> None:
+        self._left = MOST_STEPS
+
+    def take(self) -> None:
+        """Count one; ``TooManyPlacesError`` if there were too many."""
+        self._left -= 1
+        if self._left < 0:
+            raise TooManyPlacesError
+
+
+@dataclass(frozen=True, eq=False)
+class Sized:
+    """A candidate before it stands anywhere.
+
+    Its costs are at ``weights`` of the items, shape (items,).
+    """
+
+    problem: Problem
+    fabric: FabricProblem
+    batch: Batch
+    index: int
+    prune: bool
+    weights: Floats
+
+    @cached_property
+    def clos(self) -> Clos:
+        """Its hardware and numbers."""
+        return clos_of(self.fabric, self.batch.parts, self.batch.shape.row(self.index))
+
+    @cached_property
+    def fixed(self) -> float:
+        """Cost of cards and switches."""
+        boxes = over_stages(boxes_of(self.problem, self.clos))
+        return sum(float(self.weights[item.index]) * count for item, count in boxes.items())
+
+    @cached_property
+    def floor(self) -> float:
+        """What it costs at least wherever it stands, worked out before."""
+        return float(self.batch.cost[0, self.index])
+
+    @cached_property
+    def boxes(self) -> tuple[SwitchBox, ...]:
+        """What a switch of each tier takes of a rack."""
+        return switch_boxes(self.problem, self.clos.parts)
+
+    @cached_property
+    def numbers(self) -> ClosNumbers:
+        """What its links follow from."""
+        return numbers_of(self.clos.parts.nic, self.clos.shape)
+
+    @cached_property
+    def pairs(self) -> tuple[Pairs, ...]:
+        """Its links, from the servers up."""
+        kinds = kinds_of(self.clos)
+        return tuple(pairs_of(self.problem, self.clos, self.numbers, kind, self.weights) for kind in kinds)
+
+    @cached_property
+    def beyond(self) -> list[float]:
+        """What the links above each tier cost at least, wherever they go."""
+        assert self.problem.plan is not None
+        cheapest = int(classes_of(self.problem, np.array(self.problem.plan.floor.slack_m)))
+        return _sums_from(np.array([one.least[:, cheapest].sum() for one in self.pairs]))[1:]
+
+    @cached_property
+    def alike(self) -> list[list[bool]]:
+        """For each tier, which switches may change places with the one before without a difference in cost."""
+        found = []
+        for tier, below in enumerate(self.pairs):
+            same = below.alike(upper=True) if below.apart[1] else [False] * len(below.first_of_b)
+            if tier + 1 < len(self.pairs):
+                above = self.pairs[tier + 1]
+                same = [a and b and above.apart[0] for a, b in zip(same, above.alike(upper=False), strict=True)]
+            found.append(same)
+        return found
+
+    def candidate(self, layout: OpenLayout, stands: tuple[Stands, ...]) -> tuple[float, Candidate] | None:
+        """What it costs at least where it stands, and itself."""
+        standing = Standing(layout, stands, self.numbers)
+        made = next(iter(candidates_of(self.problem, self.fabric, self.batch, self.index, self.prune, standing)), None)
+        return None if made is None else (least_of(made, self.weights), made)
+
+
+def best_place(sized: Sized, cutoff: float, steps: Steps) -> tuple[float, Candidate] | None:
+    """The cheapest place of a candidate, and its cost; None if none costs ``cutoff`` or less. The first of equals."""
+    if sized.floor > cutoff:
+        return None
+    best: tuple[float, Candidate] | None = None
+    limit = cutoff
+    trees = [_Tree(sized, layout, steps, cutoff) for layout in sized.fabric.places]
+    for tree in sorted(trees, key=lambda one: round(one.least, 6)):
+        tree.limit = limit
+        for stands in tree.places():
+            found = sized.candidate(tree.layout, stands)
+            if found is not None and found[0] <= limit:
+                best, limit = found, found[0] - _error(found[0])
+                tree.limit = limit
+    return best
+
+
+def all_places(sized: Sized, limit: float, steps: Steps) -> list[tuple[float, Candidate]]:
+    """Every place of a candidate that costs ``limit`` or less; of those with the same needs the first."""
+    found: dict[frozenset[tuple[Hashable, int]], tuple[float, Candidate]] = {}
+    for layout in sized.fabric.places:
+        tree = _Tree(sized, layout, steps, limit)
+        for stands in tree.places():
+            made = sized.candidate(layout, stands)
+            if made is not None and made[0] <= limit:
+                found.setdefault(frozenset((one.key, one.count) for one in made[1].choices), made)
+    return list(found.values())
+
+
+def _error(cost: float) -> float:
+    return RELATIVE_ERROR * abs(cost) + ABSOLUTE_ERROR
+
+
+class _Room:
+    """What switches of a fabric may still take of every rack, and the highest free unit."""
+
+    def __init__(self, units: Ints, mw: Ints, top: Ints) -> None:
+        self.units, self.mw, self.top = units, mw, top
+
+    def slots(self, racks: Ints, box: SwitchBox, most: int) -> tuple[Ints, NDArray[np.bool_]]:
+        """Lowest units of so many switches in each of some racks, from the top down, and which of them fit."""
+        place = np.arange(most)
+        fits = (self.units[racks, None] >= (place + 1) * box.units) & (
+            self.mw[racks, None] >= (place + 1) * box.power_mw
+        )
+        return self.top[racks, None] - (place + 1) * box.units + 1, fits
+
+    def without(self, racks: Ints, box: SwitchBox) -> _Room:
+        """What is left when these racks have got a switch each."""
+        taken = np.bincount(racks, minlength=len(self.units))
+        return _Room(self.units - taken * box.units, self.mw - taken * box.power_mw, self.top - taken * box.units)
+
+
+class _Tier:
+    """The switches of one tier, those below in place. Numbers of ``racks`` stand for racks, slots for units in them.
+
+    ``cost[switch][rack][slot]``: of its links downwards; ``rest[i]``: what those from the i-th switch on cost at least.
+    """
+
+    def __init__(self, layout: OpenLayout, sized: Sized, number: int, racks: Ints, below: Stands, room: _Room) -> None:
+        self.racks, self.box, self.room = racks, sized.boxes[number], room
+        pairs = sized.pairs[number]
+        self.count = len(pairs.first_of_b)
+        self.units, fits = room.slots(racks, self.box, self.count)
+        self.heights = np.asarray(height_m(self.units, self.box.height_u))
+        run = layout.plan.run_m(
+            below.rack[:, None, None], below.height_m[:, None, None], racks[None, :, None], self.heights[None, :, :]
+        )
+        classes = classes_of(sized.problem, run)
+        links = pairs.cost[np.arange(len(pairs.a))[:, None, None], classes[pairs.a]]
+        table = np.where(fits, np.add.reduceat(links, pairs.first_of_b, axis=0), np.inf)
+        self.cost: list[list[list[float]]] = table.tolist()
+        cheapest = table.min(axis=2)
+        self.order: list[list[int]] = np.argsort(np.round(cheapest, 6), axis=1, kind="stable").tolist()
+        self.rest = _sums_from(cheapest.min(axis=1))
+        self.alike = sized.alike[number]
+
+    def stands(self, chosen: Sequence[int]) -> Stands:
+        """The switches, each in the rack that was chosen for it."""
+        at = np.array(chosen, dtype=np.int64)
+        slot = np.array([chosen[:index].count(one) for index, one in enumerate(chosen)], dtype=np.int64)
+        return Stands(self.racks[at], self.units[at, slot], self.heights[at, slot])
+
+
+class _Above:
+    """What the links between a tier and the next one cost at least, as far as the lower tier stands.
+
+    Every upper box stands in one rack: at least the cheapest one for the links that it has downwards.
+    """
+
+    def __init__(self, layout: OpenLayout, sized: Sized, number: int, racks: Ints, upper: Ints) -> None:
+        pairs, plan = sized.pairs[number + 1], layout.plan
+        self._rows = _rows_of(pairs.a)
+        self._b, self._least = pairs.b, pairs.least
+        self.none = np.zeros((len(pairs.first_of_b), len(upper)))
+        tops = plan.floor.tray_height_m - height_m(layout.top_unit, 1)
+        run = tops[racks, None] + tops[upper] + 2 * plan.floor.drop_m + plan.tray_m(racks[:, None], upper)
+        run = np.where(racks[:, None] == upper, 0.0, run) + plan.floor.slack_m
+        self._classes = classes_of(sized.problem, np.round(run, 9))
+        cheapest = int(classes_of(sized.problem, np.array(plan.floor.slack_m)))
+        self.rest = _sums_from(np.array([self._least[rows, cheapest].sum() for rows in self._rows]))
+        self._known: dict[tuple[int, int], Floats] = {}
+
+    def with_one(self, before: Floats, switch: int, rack: int) -> Floats:
+        """Costs of every upper box in every rack, shape (boxes, racks), with one more lower one in place."""
+        rows = self._rows[switch]
+        if (switch, rack) not in self._known:
+            self._known[switch, rack] = self._least[rows[:, None], self._classes[rack]]
+        after = before.copy()
+        after[self._b[rows]] += self._known[switch, rack]
+        return after
+
+
+class _Tree:
+    """All places in one layout that may cost ``limit`` or less, which may be lowered on the way."""
+
+    def __init__(self, sized: Sized, layout: OpenLayout, steps: Steps, limit: float) -> None:
+        self.sized, self.layout, self.limit = sized, layout, limit
+        self._steps = steps
+        counts = [len(one.first_of_b) for one in sized.pairs]
+        above = [(count * box.units, count * box.power_mw) for count, box in zip(counts, sized.boxes, strict=True)][1:]
+        upper = layout.racks_above(sum(units for units, _ in above), sum(mw for _, mw in above))
+        self._racks = [layout.leaf_racks, *[upper] * len(above)]
+        servers = Stands(layout.server_rack, layout.server_rack, layout.server_height_m)
+        room = _Room(layout.room_units, layout.room_mw, layout.top_unit)
+        self._leaves = _Tier(layout, sized, 0, self._racks[0], servers, room)
+        self.least = max(sized.floor, sized.fixed + self._leaves.rest[0] + sized.beyond[0])
+
+    def places(self) -> Iterator[tuple[Stands, ...]]:
+        """Places of the switches of all tiers."""
+        if self.least <= self.limit and self.least < np.inf:
+            yield from self._tier(0, self._leaves, self.sized.fixed, ())
+
+    def _tier(self, number: int, tier: _Tier, spent: float, below: tuple[Stands, ...]) -> Iterator[tuple[Stands, ...]]:
+        """Places of a tier and those above it. ``spent``: on what stands below."""
+        above = None
+        if number + 1 < len(self.sized.boxes):
+            above = _Above(self.layout, self.sized, number, self._racks[number], self._racks[number + 1])
+        for chosen, cost in self._chosen(number, tier, above, spent):
+            stands = (*below, tier.stands(chosen))
+            if above is None:
+                yield stands
+                continue
+            room = tier.room.without(stands[-1].rack, tier.box)
+            upper = _Tier(self.layout, self.sized, number + 1, self._racks[number + 1], stands[-1], room)
+            least = cost + upper.rest[0] + self.sized.beyond[number + 1]
+            if least <= self.limit and least < np.inf:
+                yield from self._tier(number + 1, upper, cost, stands)
+
+    def _chosen(
+        self, number: int, tier: _Tier, above: _Above | None, spent: float
+    ) -> Iterator[tuple[list[int], float]]:
+        """Racks for all switches of a tier, and what has been spent with them, depth first, the cheapest rack first."""
+        chosen: list[int] = []
+        later = self.sized.beyond[number + 1] if above is not None else 0.0
+
+        def put(spent: float, so_far: Floats | None, rank: int) -> Iterator[_Chosen]:
+            switch = len(chosen)
+            if switch == tier.count:
+                yield chosen, spent
+                return
+            start = rank if tier.alike[switch] else 0
+            for at in range(start, len(tier.racks)):
+                rack = tier.order[switch][at]
+                cost = spent + tier.cost[switch][rack][chosen.count(rack)]
+                if cost == np.inf or cost + tier.rest[switch + 1] > self.limit:
+                    continue
+                self._steps.take()
+                known, links = so_far, 0.0
+                if above is not None and known is not None:
+                    known = above.with_one(known, switch, rack)
+                    links = float(known.min(axis=1).sum()) + above.rest[switch + 1]
+                least = cost + tier.rest[switch + 1] + links + later
+                if max(least, self.sized.floor) <= self.limit and least < np.inf:
+                    chosen.append(rack)
+                    yield from put(cost, known, at)
+                    chosen.pop()
+
+        yield from put(spent, None if above is None else above.none, 0)
+
+
+def _rows_of(box: Ints) -> list[Ints]:
+    """Rows of each box, by its number."""
+    order = np.argsort(box, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(box[order])) + 1)
+
+
+def _sums_from(values: Floats) -> list[float]:
+    """The sum from each place on; 0 past the last."""
+    sums: list[float] = np.cumsum(values[::-1])[::-1].tolist()
+    return [*sums, 0.0]

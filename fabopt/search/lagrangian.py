@@ -1,0 +1,56 @@
+"""Prices on limits: the master program of Kelley's cutting planes.
+
+For prices y >= 0 every design within the limits costs at least
+q(y) = min over designs of (objective + y x (use - limit)).
+q is concave and the minimum of one line per design, so the designs met so far give a model of q that is never below it;
+the next prices are those where the model is highest.
+Source: Kelley, The cutting-plane method for solving convex programs, J. SIAM 8 (1960).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.topology.link_parts import Floats
+
+# No price is above this many times the objective of the first design over its use of what is limited.
+MOST_PRICE = 1e3
+
+
+class Point(NamedTuple):
+    """Objective and uses, shape (limits,), of one design."""
+
+    objective: float
+    uses: Floats
+
+
+class Master:
+    """The designs met so far."""
+
+    def __init__(self, limits: Floats) -> None:
+        self.limits = limits
+        self.points: list[Point] = []
+
+    def add(self, point: Point) -> None:
+        """Add a design."""
+        self.points.append(point)
+
+    def prices(self) -> tuple[Floats, float]:
+        """Prices at which the model of the bound is highest, and its height there."""
+        from ortools.linear_solver import pywraplp
+
+        solver = pywraplp.Solver.CreateSolver("GLOP")
+        scale = max(1.0, *(abs(point.objective) for point in self.points))
+        limits = np.maximum(self.limits, 1.0)
+        prices = [solver.NumVar(0.0, MOST_PRICE, f"price_{index}") for index in range(len(limits))]
+        height = solver.NumVar(-solver.infinity(), MOST_PRICE * len(limits), "height")
+        for point in self.points:
+            past = (point.uses - self.limits) / limits
+            line = sum(float(rate) * price for rate, price in zip(past, prices, strict=True))
+            solver.Add(height <= point.objective / scale + line)
+        solver.Maximize(height)
+        solver.Solve()
+        found = np.array([price.solution_value() for price in prices])
+        return found * scale / limits, float(height.solution_value()) * scale

@@ -1,0 +1,255 @@
+"""Candidates of an out-of-band fabric for the numbers of switches that the other fabrics' candidates have.
+
+How many ports of management there are is decided by what is picked, so that fabric has a space of its own for every
+number of switches (at each stage). A candidate for n switches with ``own`` of them its own goes with others that have
+n - own. See docs/formulation.md, "Out-of-band".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations_with_replacement, count, product
+
+import numpy as np
+
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.out_of_band import ByStage
+from fabopt.problem.problem import Problem
+from fabopt.schema.topologies import TIERED
+from fabopt.search.coefficients import least_of
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.clos.space import ClosSpace
+from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
+from fabopt.topology.direct.server_space import options_of
+from fabopt.topology.families import switches_of
+from fabopt.topology.link_parts import Costs, ceil_of
+from fabopt.units import ceil_div
+
+# So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
+MOST_OWN = 200
+# So often the number of its own switches is guessed where nothing has to be proven.
+MOST_GUESSES = 6
+
+
+@dataclass
+class Together:
+    """The search of all fabrics of a problem in which one is out-of-band.
+
+    ``look(costs, fabric, slack)`` searches one, ``space`` has its bounds, ``sized`` are the candidates of a place.
+    """
+
+    problem: Problem
+    look: Callable[[Costs, FabricProblem, float], Found]
+    space: Callable[[FabricProblem, Costs], ClosSpace]
+    sized: Callable[[Batch, int], Sequence[Candidate]]
+    above_bound: dict[str, float] = field(default_factory=dict)
+
+    def open(self, costs: Costs, slack: float) -> list[Found]:
+        """Search every fabric, out-of-band ones last, for what the others have found.
+
+        ``slack`` is of all fabrics together: what one takes for certain, as no candidate comes down to its bound, is
+        not left for those after it.
+        """
+        found: dict[str, Found] = {}
+        for fabric in sorted(self.problem.fabrics, key=self._turn):
+            if fabric.per_switch is not None:
+                found[fabric.name] = self._counted(fabric, costs).open(list(found.values()), slack)
+            else:
+                found[fabric.name] = self.look(costs, fabric, slack)
+                if not self.problem.stands_anywhere:
+                    slack -= min(slack, self._certain(found[fabric.name], fabric, costs))
+        return [found[fabric.name] for fabric in self.problem.fabrics]
+
+    def attached(self, costs: Costs) -> float:
+        """The least that the links of attachments cost, out-of-band ones aside: their search counts them."""
+        return sum(self._attached(costs, one) for one in self.problem.fabrics if one.per_switch is None)
+
+    def _turn(self, fabric: FabricProblem) -> tuple[bool, float]:
+        """Out-of-band last; those whose candidates were furthest from their bound first."""
+        return fabric.per_switch is not None, -self.above_bound.get(fabric.name, 0.0)
+
+    def _certain(self, found: Found, fabric: FabricProblem, costs: Costs) -> float:
+        """By how much the cheapest candidate found is above the bound of its fabric."""
+        if found.stopped or not found.batches:
+            return 0.0
+        sized = (one for batch in found.batches for i in range(batch.cost.shape[1]) for one in self.sized(batch, i))
+        least = min((least_of(one, costs.table[0]) for one in sized), default=np.inf)
+        self.above_bound[fabric.name] = max(0.0, least - found.least - self._attached(costs, fabric))
+        return self.above_bound[fabric.name]
+
+    def _attached(self, costs: Costs, fabric: FabricProblem) -> float:
+        if fabric.guests:
+            # its search has counted them, as they depend on the cards of the logical fabrics
+            return 0.0
+        return self.space(fabric, costs).bounds.attached()
+
+    def _counted(self, fabric: FabricProblem, costs: Costs) -> Counted:
+        leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]
+        switch = min((float(costs.of(item)[0]) for item in leaves), default=0.0)
+        look, attached = partial(self.look, costs), partial(self._attached, costs)
+        return Counted(self.problem, fabric, look, attached, self.sized, switch)
+
+
+@dataclass
+class Counted:
+    """The search for one out-of-band fabric.
+
+    ``look(fabric, slack)``: its space with some number of switches. ``attached(fabric)``: the least that links of its
+    attachments cost, which that search leaves aside. ``sized`` are the candidates of a place, ``switch`` is the least
+    that a switch costs.
+    """
+
+    problem: Problem
+    fabric: FabricProblem
+    look: Callable[[FabricProblem, float], Found]
+    attached: Callable[[FabricProblem], float]
+    sized: Callable[[Batch, int], Sequence[Candidate]]
+    switch: float
+
+    def open(self, others: Sequence[Found], slack: float) -> Found:
+        """Every candidate that suits what the others have found and costs at most ``least + slack``.
+
+        ``least`` bounds all designs: it is for the fewest switches that any have, and more ports never cost less. The
+        cheapest for every number of switches are there too, so that there is a first answer.
+        """
+        found = self._fewest(others)
+        totals = sums_of_switches(self._numbers(one) for one in others)
+        if not np.isfinite(found.least) or not totals:
+            return found
+        if np.isinf(slack):
+            found.stopped, slack = True, abs(found.least)
+        limit, met = found.least + slack, set[ByStage]()
+        for own in count(1):
+            if own > MOST_OWN:
+                found.stopped = True
+            if own > MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK):
+                return found
+            for number in {plus(total, mine) for total in totals for mine in self._own(own)} - met:
+                least = self._add(found, number, totals, found.least + slack)
+                limit = max(limit, least) if own == 1 else limit
+                met.add(number)
+        raise AssertionError("counting has no end")
+
+    def _own(self, last: int) -> Iterator[ByStage]:
+        """Numbers of switches of its own that a design can have at each stage, so many at the last one.
+
+        Its leaves are those of c groups' leaves at each stage, for groups of g servers; all others never fall.
+        """
+        sizes = self.problem.sizes
+        if not sizes:
+            yield (last,)
+            return
+        for groups in {tuple(ceil_div(size, g) for size in sizes) for g in range(1, sizes[-1] + 1)}:
+            for leaves in range(1, last // groups[-1] + 1):
+                above = last - leaves * groups[-1]
+                for others in combinations_with_replacement(range(above + 1), len(sizes) - 1):
+                    yield plus(tuple(leaves * one for one in groups), (*others, above))
+
+    def _fewest(self, others: Sequence[Found]) -> Found:
+        """The bound of all designs, without candidates."""
+        numbered = with_fewest(self.problem, self.fabric)
+        first = self.look(numbered, 0.0)
+        least = first.least + self.attached(numbered)
+        return Found(least=least, sized=first.sized, stopped=first.stopped)
+
+    def _add(self, found: Found, number: ByStage, totals: set[ByStage], limit: float) -> float:
+        """Add what suits with so many switches at each stage; the least cost of any with so many is returned."""
+        numbered = self.problem.beside(self.fabric, number)
+        one, attached = self.look(numbered, 0.0), self.attached(numbered)
+        least = one.least + attached
+        if limit > least:
+            one = self.look(numbered, limit - least)
+        found.batches += [kept for batch in one.batches if (kept := self._suiting(batch, number, totals)) is not None]
+        found.sized += one.sized
+        found.stopped |= one.stopped
+        return float(least)
+
+    def _suiting(self, batch: Batch, number: ByStage, totals: set[ByStage]) -> Batch | None:
+        """What of a batch has the number that is left beside some of the others."""
+        own = {tuple(n - w for n, w in zip(number, total, strict=True)) for total in totals}
+        kept = np.array([place for place, each in enumerate(self._by_place(batch)) if not own.isdisjoint(each)], int)
+        return batch._replace(shape=batch.shape.take(kept), cost=batch.cost[:, kept]) if kept.size else None
+
+    def _numbers(self, found: Found) -> set[ByStage]:
+        """Numbers of switches at each stage that the candidates found have."""
+        return set().union(*(each for batch in found.batches for each in self._by_place(batch)))
+
+    def _by_place(self, batch: Batch) -> Iterator[set[ByStage]]:
+        """Of every place of a batch the numbers of switches at each stage: there may be several ways to grow."""
+        stages = range(len(self.problem.stages))
+        if len(stages) == 1:
+            for number in switches_of(batch).tolist():
+                yield {(number,)}
+            return
+        for index in range(batch.cost.shape[1]):
+            yield {by_stage(one, self.problem) for one in self.sized(batch, index)}
+
+
+def with_fewest(problem: Problem, fabric: FabricProblem) -> FabricProblem:
+    """An out-of-band fabric with ports for the fewest switches that any design has; any other as it is."""
+    others = [one for one in problem.fabrics if one.name != fabric.name]
+    if fabric.per_switch is None:
+        return fabric
+    last = 1 + sum(fewest_switches(problem, one) for one in others)
+    # before the last stage every fabric has one at least
+    return problem.beside(fabric, (*[1 + len(others)] * (len(problem.stages) - 1), last))
+
+
+def by_stage(candidate: Candidate, problem: Problem) -> ByStage:
+    """Switches of a candidate that stand at each stage."""
+    return tuple(candidate.switches(stage) for stage in range(len(problem.stages)))
+
+
+def suiting(
+    problem: Problem,
+    fabric: FabricProblem,
+    others: Sequence[Candidate],
+    likely: Callable[[FabricProblem], Sequence[Candidate]],
+) -> Iterator[Candidate]:
+    """Candidates of an out-of-band fabric that have ports for what candidates of the others bring, where no proof is
+    wanted.
+
+    ``likely``: the best of a fabric. For every sum of the others it is asked again, with the switches that its own
+    best has, until one has as many as it has ports for.
+    """
+    names = dict.fromkeys(one.fabric for one in others)
+    totals = sums_of_switches({by_stage(one, problem) for one in others if one.fabric == name} for name in names)
+    for total in sorted(totals):
+        own: ByStage = (1,) * len(total)
+        for _ in range(MOST_GUESSES):
+            made = likely(problem.beside(fabric, plus(total, own)))
+            fitting = [one for one in made if by_stage(one, problem) == own]
+            yield from fitting
+            if fitting or not made:
+                break
+            own = by_stage(made[0], problem)
+
+
+def plus(one: ByStage, other: ByStage) -> ByStage:
+    """Numbers of both together, stage by stage."""
+    return tuple(a + b for a, b in zip(one, other, strict=True))
+
+
+def sums_of_switches(found: Iterable[set[ByStage]]) -> set[ByStage]:
+    """Numbers of switches that one candidate of each can have together; empty if one has none."""
+    totals: set[ByStage] | None = None
+    for numbers in found:
+        totals = numbers if totals is None else {plus(*pair) for pair in product(totals, numbers)}
+    return totals or set()
+
+
+def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:
+    """No design of a fabric has fewer switches: leaves by their ports, and a spine where a Clos has no single tier."""
+    if "torus" in fabric.topologies and any(options_of(problem, fabric)):
+        return 0
+    ports = min((one.ports_per_server for many in fabric.nics.values() for one in many), default=0)
+    room = max(
+        (usable_ports(use, leaf) for roles in fabric.switches.values() for leaf in roles["leaf"] for use in leaf.uses),
+        default=1,
+    )
+    leaves = max(1, int(ceil_of(problem.servers * ports + fabric.attachment_ports, room)))
+    flat = 1 in fabric.tiers or not set(TIERED).issuperset(fabric.topologies)
+    return leaves if flat else max(2, leaves) + 1

@@ -1,0 +1,354 @@
+"""The exact search: candidates below a threshold, the integer program over them, and the proof that none was missed.
+
+The program's optimum V over the candidates below a threshold is the optimum of all if every candidate above it costs at
+least V by its bound. So: solve; if a cut candidate might still be cheaper, raise the threshold to V and solve again.
+Limits are priced into the bound (``fabopt.search.lagrangian``), so that little has to be opened when they bind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from fabopt.problem.card_slots import slots_are_short
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem, estimating, in_layouts_only
+from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
+from fabopt.program.settings import Clock, Settings
+from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_of
+from fabopt.search.expansion import MOST_SAMPLED, Opened, Opening
+from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
+from fabopt.search.floor.estimates import ESTIMATES_WITHIN, likely
+from fabopt.search.floor.variants import variants_of
+from fabopt.search.lagrangian import Master, Point
+from fabopt.search.out_of_band import suiting, with_fewest
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.floor_bounds import TooManyPlacesError
+from fabopt.topology.clos.layouts import anywhere, spread
+from fabopt.topology.cutoff import Batch
+from fabopt.topology.family import Restriction
+from fabopt.topology.link_parts import Costs, Floats
+
+# The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
+FIRST_RISE = 0.002
+RISE = 4.0
+FIRST_RISE_ON_FLOOR = 0.05
+MOST_RISES = 12
+# Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
+MOST_ROUNDS = 16
+CLOSE_ENOUGH = 2e-4
+
+
+class Search:
+    """The search for one problem, or for a restricted part of its space."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        clock: Clock,
+        restrictions: Mapping[str, Restriction] | None = None,
+        near: int | None = None,
+        at_most: int | None = None,
+    ) -> None:
+        """``near``: on a floor where estimates will do, the objective of a design to compare with; no bound then.
+
+        ``at_most``: the objective of a design that is known to meet all limits, beyond which nothing need be opened.
+        """
+        self.near = near
+        self.at_most = at_most
+        self.problem = problem
+        self.settings = settings
+        self.clock = clock
+        self.fixed = problem.fixed_objective
+        self.opening = Opening(problem, settings, clock, restrictions or {})
+
+    # -- the loop ---------------------------------------------------------------------------------------------
+
+    def run(self, ties: bool = True) -> Optimum:
+        """The optimum; ``ties``: broken in the documented order, else any."""
+        if slots_are_short(self.problem):
+            return Optimum("infeasible")
+        if self.problem.plan is not None and len(self.problem.fabrics) > 1 and not self._in_one_layout:
+            return self._layout_by_layout(ties)
+        if self.problem.estimates_floor:
+            return self._estimate(ties)
+        try:
+            return self._prove(ties)
+        except TooManyPlacesError:
+            restrictions = self.opening.restrictions
+            if self.problem.stands_anywhere:
+                self.settings.progress("too many places for the switches on this floor: looking at layouts")
+                return Search(in_layouts_only(self.problem), self.settings, self.clock, self.opening.restrictions).run(
+                    ties
+                )
+            self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
+            return Search(estimating(self.problem), self.settings, self.clock, restrictions).run(ties)
+
+    @property
+    def _in_one_layout(self) -> bool:
+        return any(one.layout is not None for one in self.opening.restrictions.values())
+
+    def _layout_by_layout(self, ties: bool) -> Optimum:
+        """Several fabrics stand around the same servers: the best of the layouts, each searched for all of them."""
+        first = self.problem.fabrics[0]
+        found: list[Optimum] = []
+        for number in range(
+            len(variants_of(self.problem, first, partial(self.opening.free, Costs(self.opening.table))))
+        ):
+            part = {
+                fabric.name: replace(self.opening.restrictions.get(fabric.name, Restriction()), layout=number)
+                for fabric in self.problem.fabrics
+            }
+            found.append(Search(self.problem, self.settings, self.clock, part).run(ties))
+        made = [one for one in found if one.value is not None]
+        if not made:
+            proven = all(one.verdict == "infeasible" for one in found)
+            return Optimum("infeasible" if proven else "unknown", sized=self.opening.sized)
+        best = min(made, key=lambda one: one.value or 0)
+        if all(one.verdict in ("optimal", "infeasible") for one in found):
+            return best
+        bounds = [one.bound for one in found if one.verdict != "infeasible"]
+        known = [bound for bound in bounds if bound is not None]
+        # that of an estimate holds wherever switches stand, so for the layouts in which nothing was found too
+        holds = bool(known) and (len(known) == len(bounds) or self.problem.estimates_floor)
+        return replace(best, verdict="feasible", bound=min(known) if holds else None)
+
+    def _prove(self, ties: bool) -> Optimum:
+        prices = np.zeros(len(self.opening.caps) - 1)
+        opened = self.opening.open(prices)
+        if not np.isfinite(opened.bound):
+            return Optimum("unknown" if opened.stopped else "infeasible", sized=self.opening.sized)
+        slack, best, known = 0.0, Optimum("unknown"), -np.inf
+        most = self.settings.most_candidates if self.problem.plan is None else None
+        if len(prices) and self.settings.prune:
+            priced = self._price_limits(opened)
+            if priced is None:
+                return Optimum("infeasible", sized=self.opening.sized)
+            prices, bound, best = priced
+            slack = 0.0 if best.value is None else self._above(best.value, bound)
+            opened = self.opening.open(prices, slack) if slack or prices.any() else opened
+        for rise in range(MOST_RISES + 1):
+            self.opening.left_out = False
+            solved = self._solve(self.opening.candidates(opened, most if best.picked else None))
+            best = outcome = self._better(solved, best)
+            known = max(known, self._bound_of(solved, opened))
+            complete = not opened.stopped and not self.opening.left_out and not self.clock.is_over()
+            if outcome.value is not None:
+                needed = self._above(outcome.value, opened.bound)
+                if needed <= slack + tolerance(opened.bound) or not self.settings.prune or not complete:
+                    return self._finished(self._tied(outcome, ties and complete), known, complete)
+                if self.opening.weigh_up_to(outcome.value):
+                    opened = self.opening.open(prices)
+                    needed = self._above(outcome.value, opened.bound)
+                if self.problem.plan is None:
+                    slack = self._least_to_open(slack, needed, opened.bound)
+                else:
+                    slack = self._next(slack, needed, opened.bound)
+            elif slack >= self.opening.ceiling(opened.bound) or not complete or not self.settings.prune:
+                verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
+                return Optimum(verdict, sized=self.opening.sized, in_program=outcome.in_program)
+            else:
+                slack = max(slack * RISE, abs(opened.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
+                slack = min(slack, self.opening.ceiling(opened.bound))
+            share = 100 * slack / max(1.0, abs(opened.bound))
+            self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
+            opened = self.opening.open(prices, slack)
+        raise AssertionError("the threshold was infinite and the program undecided")
+
+    def _estimate(self, ties: bool) -> Optimum:
+        """The best of what looks best in every layout of a large floor, and a bound for any place of the switches."""
+        costs = self.opening.costs_of(0)
+        least = sum(self._least_anywhere(costs)) if self.near is None else np.nan
+        if np.isinf(least):
+            return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.opening.sized)
+        made = self._likely(costs)
+        outcome = self._tied(self._solve(made), ties)
+        if outcome.value is None and made and self.near is None:
+            # within the limits may be what needs little of them, rather than what costs least
+            lean = [candidate for row in self._limited for candidate in self._likely(self.opening.costs_of(row))]
+            outcome = self._tied(self._solve(distinct([*made, *lean])), ties)
+        if outcome.value is None:
+            verdict = "infeasible" if self.near is None and self._cannot_be() else "unknown"
+            return Optimum(verdict, sized=self.opening.sized, in_program=outcome.in_program)
+        return self._finished(
+            replace(outcome, verdict="feasible"), least - self.opening.saving, not self.clock.is_over()
+        )
+
+    def _likely(self, costs: Costs) -> list[Candidate]:
+        """What looks best; ports of management are those of what the other fabrics have."""
+        made: list[Candidate] = []
+        for fabric in sorted(self.problem.fabrics, key=lambda one: one.per_switch is not None):
+            if fabric.per_switch is None:
+                made += self._likely_of(costs, fabric)
+            else:
+                made += suiting(self.problem, fabric, made, partial(self._likely_of, costs))
+        return made
+
+    def _likely_of(self, costs: Costs, fabric: FabricProblem) -> list[Candidate]:
+        variants = self.opening.wanted(fabric, costs)
+        around = self.near or self.opening.space(anywhere(self.problem, fabric), costs).search().least
+        found = [self.opening.space(one, costs).search(ESTIMATES_WITHIN * around) for one in variants]
+        self.opening.sized += sum(one.sized for one in found)
+        return likely(found, self._measured, costs.table[0])
+
+    def _measured(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
+        return () if self.clock.is_over() else self.opening.sized_at(batch, index)
+
+    def obstacles(self) -> list[str]:
+        """What keeps the likeliest candidate out of every layout of the floor."""
+        costs, found = self.opening.costs_of(0), []
+        for fabric in self.problem.fabrics:
+            for variant in self.opening.wanted(fabric, costs):
+                batches = self.opening.space(variant, costs).search().batches
+                found.append(obstacle(self.problem, variant, batches[0], 0) if batches else nothing_joins(variant))
+        return list(dict.fromkeys(found))
+
+    def _cannot_be(self) -> bool:
+        """Whether no place of the switches can help: a limit is below what is needed anywhere, or a run too long."""
+        for row in self._limited:
+            cap = self.opening.caps[row]
+            if sum(self._least_anywhere(self.opening.costs_of(row))) > cap + tolerance(cap):
+                return True
+        return too_far_apart(self.problem) is not None
+
+    @property
+    def _limited(self) -> list[int]:
+        """Metrics with a limit. Not card slots, which were looked at before: by them alone all switches are equal."""
+        cards = np.array([item.kind == "nic" for item in self.problem.goods.items])
+        return [row for row in range(1, len(self.opening.table)) if self.opening.table[row][~cards].any()]
+
+    def _least_anywhere(self, costs: Costs) -> list[float]:
+        """What every fabric costs at least, wherever its switches stand; infinite if it cannot be made."""
+        fabrics = [with_fewest(self.problem, one) for one in self.problem.fabrics]
+        found = [self.opening.space(spread(self.problem, one), costs).search() for one in fabrics]
+        return [one.least if one.batches else np.inf for one in found]
+
+    def _least_to_open(self, slack: float, needed: float, bound: float) -> float:
+        """The threshold that proves the best design met, or that of a known one if it is lower and not open yet."""
+        known = needed if self.at_most is None else self._above(self.at_most, bound)
+        return known if slack < known < needed else needed
+
+    def _next(self, slack: float, needed: float, bound: float) -> float:
+        """The next threshold on a floor: not at once the one that proves, for a better design may lower that."""
+        return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
+
+    def _better(self, outcome: Optimum, before: Optimum) -> Optimum:
+        """A design met before, if the last program found none or a dearer one (its time was over)."""
+        if before.value is not None and (outcome.value is None or before.value < outcome.value):
+            return replace(before, verdict="feasible")
+        return outcome
+
+    def of_one(self, candidate: Candidate | None) -> Optimum:
+        """The best purchase for one candidate."""
+        return Optimum("infeasible") if candidate is None else self._solve([candidate])
+
+    def below(self, slack: float = 0.0) -> tuple[float, list[Candidate]]:
+        """Every candidate that could cost at most the least bound plus ``slack``, and that bound; no limit is priced.
+
+        Empty if the clock stopped it. The bound leaves out the servers.
+        """
+        opened = self.opening.open(np.zeros(len(self.opening.caps) - 1), slack)
+        found = [] if opened.stopped or not np.isfinite(opened.bound) else self.opening.candidates(opened)
+        return opened.bound, found
+
+    def any_design(self) -> Optimum:
+        """Some design under no limits: enough to say that there is one."""
+        if slots_are_short(self.problem):
+            return Optimum("infeasible")
+        opened = self.opening.open(np.zeros(len(self.opening.caps) - 1), first=True)
+        if not np.isfinite(opened.bound):
+            return Optimum("unknown" if opened.stopped else "infeasible", sized=self.opening.sized)
+        outcome = self._solve(self.opening.candidates(opened))
+        return outcome if outcome.picked else self.run(ties=False)
+
+    def _bound_of(self, solved: Optimum, opened: Opened) -> float:
+        """No design has a lower objective: that of the program, or the threshold for all that is not in it."""
+        if opened.stopped or self.opening.left_out or not self.settings.prune:
+            return -np.inf if opened.stopped else opened.bound
+        return max(opened.bound, min(solved.least_above(self.fixed), opened.bound + opened.slack))
+
+    def _above(self, value: int, bound: float) -> float:
+        return max(0.0, value - self.fixed - bound)
+
+    def _finished(self, outcome: Optimum, bound: float, complete: bool) -> Optimum:
+        assert outcome.value is not None
+        if complete and outcome.verdict == "optimal":
+            return replace(outcome, bound=outcome.value, sized=self.opening.sized)
+        lower = min(outcome.value, int(np.floor(bound)) + self.fixed) if np.isfinite(bound) else None
+        return replace(outcome, verdict="feasible", bound=lower, sized=self.opening.sized)
+
+    # -- limits -----------------------------------------------------------------------------------------------
+
+    def _price_limits(self, opened: Opened) -> tuple[Floats, float, Optimum] | None:
+        """Prices of the limits, the bound that they give, and the best design met on the way; None: proven infeasible.
+
+        Any design within the limits costs at least min(objective + prices x use) - prices x limits. The best prices
+        come from a master program over the designs met so far (Kelley's cutting planes).
+        """
+        zero = np.zeros(len(self.opening.caps) - 1)
+        pool = self.opening.candidates(opened, MOST_SAMPLED)
+        outcome = self._solve(pool)
+        if outcome.value is not None and self._above(outcome.value, opened.bound) <= tolerance(opened.bound):
+            return zero, opened.bound, outcome
+        master = Master(self.opening.caps[1:])
+        freest = self._point(opened, zero, 1.0)
+        if self.opening.counts and not (freest.uses > self.opening.caps[1:]).any():
+            # what is above the bound are ports of management, which prices of limits do not lower
+            return zero, opened.bound, outcome
+        master.add(freest)
+        for metric in np.flatnonzero(freest.uses > self.opening.caps[1:]):
+            alone = np.zeros(len(zero))
+            alone[metric] = 1.0
+            leanest = self.opening.open(alone, objective=0.0)
+            if leanest.stopped:
+                return zero, opened.bound, self._solve(distinct(pool))
+            if leanest.bound > tolerance(self.opening.caps[metric + 1]) or not np.isfinite(leanest.bound):
+                return None
+            pool += self.opening.candidates(leanest, MOST_SAMPLED)
+            master.add(self._point(leanest, alone, 0.0))
+        best_prices, best_bound = zero, opened.bound
+        for _ in range(MOST_ROUNDS):
+            if self.clock.is_over():
+                break
+            prices, hoped = master.prices()
+            if hoped - best_bound <= CLOSE_ENOUGH * abs(best_bound):
+                break
+            tried = self.opening.open(prices)
+            if tried.stopped:
+                break
+            if not np.isfinite(tried.bound):
+                return None
+            if self._never_fits(prices, tried.bound, opened.bound):
+                return None
+            if tried.bound > best_bound:
+                best_prices, best_bound = prices, tried.bound
+            pool += self.opening.candidates(tried, MOST_SAMPLED)
+            master.add(self._point(tried, prices, 1.0))
+        return best_prices, best_bound, self._solve(distinct(pool))
+
+    def _never_fits(self, prices: Floats, bound: float, free: float) -> bool:
+        """Whether the priced uses alone are past the priced limits in every design: then none fits."""
+        if bound <= 2 * abs(free) or not prices.any():
+            return False
+        scaled = prices / float(prices @ self.opening.caps[1:])
+        priced = self.opening.open(scaled, objective=0.0)
+        return priced.bound > 1e-9 and not priced.stopped
+
+    def _point(self, opened: Opened, prices: Floats, objective: float) -> Point:
+        """Objective and uses of the design that is least at some prices."""
+        weights = objective * self.opening.table[0] + prices @ self.opening.table[1:]
+        total = np.zeros(len(self.opening.caps))
+        for candidate in first_of_each(self.opening.candidates(opened, 1)):
+            total += uses_of(candidate, self.opening.table, weights)
+        return Point(float(total[0]) - self.opening.saving, total[1:])
+
+    def _solve(self, candidates: Sequence[Candidate]) -> Optimum:
+        found = optimum_of(self.problem, candidates, self.settings, self.clock)
+        return replace(found, sized=self.opening.sized) if found.picked else found
+
+    def _tied(self, found: Optimum, ties: bool) -> Optimum:
+        return without_ties(found, self.settings, self.clock) if ties else found

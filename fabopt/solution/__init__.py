@@ -1,0 +1,1 @@
+"""From inputs to an answer: prepare, search, build, note, verify."""

@@ -1,0 +1,173 @@
+"""What else there is: the best design of each other kind, against the one that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from fabopt.floor.layouts import POLICIES
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem, estimating
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.orders import Sums, sums_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.design import Alternative
+from fabopt.schema.topologies import TIERED
+from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
+from fabopt.search.search import Search
+from fabopt.solution.answer import Answer, in_metric, part_of, summaries_of, summary_of
+from fabopt.solution.baselines import naive_plans
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.candidates import Clos, candidates_of
+from fabopt.topology.cutoff import Batch
+from fabopt.topology.direct.server_space import options_of
+from fabopt.topology.family import Restriction
+from fabopt.topology.figures import figures
+from fabopt.units import gbps, rounded, usd, watts
+
+# What one plans with before there is a floor plan.
+FLAT_RUN_M = 30
+MANAGEMENT = ("in-band", "oob")
+# Candidates that are compared for a design of another kind, where its proof would take more.
+MOST_OF_A_KIND = 200
+BEST_FOUND = " (the best found)"
+
+
+def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterator[Alternative]:
+    """The best design of each kind that lost: other protocol, tier count, port speed, leaf switch; on a floor (where
+    they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
+    networks for management are not compared: they cost little.
+    """
+    problem = answer.problem if answer.problem.plan is None else estimating(answer.problem)
+    settings = replace(settings, most_candidates=MOST_OF_A_KIND)
+    for index, fabric in enumerate(problem.fabrics):
+        if fabric.role in MANAGEMENT:
+            continue
+        candidate = answer.picked[index][0]
+        winner: Clos = candidate.design
+        prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
+        for what, value, restriction in _kinds(problem, fabric, candidate):
+            if clock.is_over():
+                return
+            settings.progress(f"looking at the best design with {what} {value}")
+            quiet = replace(settings, progress=lambda text: None)
+            other = _rival(answer, problem, quiet, clock, {fabric.name: restriction})
+            if other.value is not None:
+                yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
+        if winner.standing is not None and len(problem.fabrics) == 1:
+            flat = Search(problem, settings, clock).of_one(_on_flat_runs(problem, fabric, winner))
+            if flat.value is not None:
+                yield _alternative(answer, Answer(problem, flat), index, "flat runs", f"{FLAT_RUN_M} m")
+    # the steps of plans that are only bills are not known
+    plans = () if answer.ratio is not None else naive_plans(problem, answer.picked, settings, clock)
+    for naive in plans:
+        yield _of_sums(problem, sums_of(problem, answer.picked), naive.sums, naive.what, naive.value, naive.summary)
+
+
+def _rival(
+    answer: Answer, problem: Problem, settings: Settings, clock: Clock, restrictions: Mapping[str, Restriction]
+) -> Optimum:
+    """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
+    if answer.ratio is None:
+        return Search(problem, settings, clock, restrictions, answer.optimum.value).run()
+    return RatioSearch(problem, settings, clock, restrictions).near(answer.optimum)
+
+
+def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candidate | None:
+    """The same boxes, all links as long as one would plan them without a floor."""
+    flat = replace(fabric, layout=None, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
+    return next(iter(candidates_of(problem, flat, Batch(clos.parts, clos.shape, np.zeros((1, 1))), 0, True)), None)
+
+
+def _kinds(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, str, Restriction]]:
+    """Kinds of designs that lost. On a floor those of other hardware stand as the winner does."""
+    winner: Clos = candidate.design
+    for topology in fabric.topologies:
+        if topology != candidate.topology:
+            yield "topology", topology, Restriction(topology=topology)
+    here = None if winner.standing is None else winner.standing.layout.policy
+    if here is not None:
+        for policy in POLICIES:
+            if policy != here:
+                yield "placement", policy, Restriction(policy=policy)
+    for what, value, restriction in _other_hardware(problem, fabric, candidate):
+        yield what, value, replace(restriction, policy=here if here in POLICIES else None)
+
+
+def _other_hardware(
+    problem: Problem, fabric: FabricProblem, candidate: Candidate
+) -> Iterator[tuple[str, str, Restriction]]:
+    winner: Clos = candidate.design
+    for protocol in fabric.protocols:
+        if protocol != winner.parts.protocol:
+            yield "protocol", protocol, Restriction(protocol=protocol)
+    for tiers in fabric.tiers:
+        if candidate.topology in TIERED and tiers != winner.tiers:
+            yield "tiers", str(tiers), Restriction(tiers=tiers)
+    speeds = {option.port.lane.port_mbps for options in fabric.nics.values() for option in options}
+    for speed in sorted(speeds - {winner.parts.nic.port.lane.port_mbps}, reverse=True):
+        yield "port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed)
+    has_switches = any(item.kind == "switch" for item in candidate.fixed)
+    if has_switches:
+        yield "leaf switch", "another", Restriction(not_leaf=winner.parts.leaf.id)
+    if candidate.topology == "torus" and len(fabric.torus_nodes) > 1 and any(options_of(problem, fabric)):
+        nodes = "servers" if has_switches else "switches"
+        yield "torus of", nodes, Restriction(nodes=nodes)
+
+
+def _alternative(answer: Answer, other: Answer, index: int, what: str, value: str) -> Alternative:
+    problem = answer.problem
+    mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
+    part = part_of(problem.fabrics[index], other.picked[index][0])
+    named = part.tiers[0].switch.id if what.endswith("leaf switch") else value
+    summary = summary_of(part)
+    if what.endswith(("topology", "torus of")):
+        summary += f"; {theirs.cables:,} cables; {_carries(problem, other.picked[index][0])}"
+    if other.optimum.verdict != "optimal" and problem.plan is None:
+        summary += BEST_FOUND
+    made = _of_sums(problem, mine, theirs, what, named, summary)
+    if answer.ratio is None:
+        return made
+    values = [usd(rounded(cents_per_effective_gpu(problem, one.picked))) for one in (answer, other)]
+    return made.model_copy(update={"objective": values[1], "objective_delta": _difference(values[1], values[0])})
+
+
+def _carries(problem: Problem, candidate: Candidate) -> str:
+    """Bandwidth figures in words, for families are not compared by cost alone."""
+    one = figures(candidate.design, problem.gpus).metrics()
+    return (
+        f"bisection {one.bisection_gbps_per_gpu:g}, all-to-all {one.alltoall_gbps_per_gpu:g} Gb/s per GPU, "
+        f"at most {one.max_switch_hops} switches on a path"
+        + ("" if one.max_nic_hops is None else f", {one.max_nic_hops} servers to pass through")
+    )
+
+
+def _of_sums(problem: Problem, mine: Sums, theirs: Sums, what: str, value: str, summary: str) -> Alternative:
+    objectives = [in_metric(sums.objective, problem.weights) for sums in (mine, theirs)]
+    return Alternative(
+        what=what,
+        value=value,
+        summary=summary,
+        objective=objectives[1],
+        objective_delta=_difference(objectives[1], objectives[0]),
+        capex_usd=usd(theirs.cents),
+        capex_delta_usd=usd(theirs.cents - mine.cents),
+        power_w=watts(theirs.power_mw),
+        power_delta_w=watts(theirs.power_mw - mine.power_mw),
+    )
+
+
+def _difference(one: float, other: float) -> int | float:
+    rest = round(one - other, 3)
+    return int(rest) if rest == int(rest) else rest
+
+
+def alternative_way(answer: Answer, other: Answer, words: str) -> Alternative:
+    """What it would be with other separations than the answer's, in words."""
+    mine, theirs = (sums_of(one.problem, one.picked) for one in (answer, other))
+    summary = summaries_of(other.problem, other.picked)
+    if other.optimum.verdict != "optimal":
+        summary += BEST_FOUND
+    return _of_sums(answer.problem, mine, theirs, "separation", words, summary)

@@ -1,0 +1,119 @@
+"""What a growing cluster would cost if its growth were not planned: the plans that people fall back on.
+
+*All on day 1*: the answer's own fabric, bought and installed whole at the first stage. *Rebuild*: every stage is the
+cheapest fabric for its servers alone; parts that are there are used again where the new one has the same, and every
+cable that stays is moved. *Recabling*: the best design if cables may be moved, or may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from fabopt.parts.items import Item
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.program.orders import Picked, Sums, all_uses, sums_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import Case
+from fabopt.schema.design import MOVED_CABLE
+from fabopt.search.search import Search
+from fabopt.topology.candidate import Candidate, Option, Uses, over_stages
+
+WIRES = ("cable", "fibre")
+
+
+class Naive(NamedTuple):
+    """A plan that was not chosen: its kind, which it is, what it is in words, and its totals."""
+
+    what: str
+    value: str
+    summary: str
+    sums: Sums
+
+
+def naive_plans(problem: Problem, picked: Sequence[Picked], settings: Settings, clock: Clock) -> Iterator[Naive]:
+    """The plans that can be bought at all; none where there is one stage."""
+    if not problem.first_servers:
+        return
+    quiet = replace(settings, progress=lambda text: None)
+    settings.progress("comparing with plans that do not look ahead")
+    sums = _sums(problem, [(_at_once(candidate), _units_at_once(units)) for candidate, units in picked])
+    if sums is not None:
+        yield Naive("growth", "all on day 1", "this fabric, bought and installed whole at the first stage", sums)
+    rebuilt = _rebuilt(problem, quiet, clock)
+    if rebuilt is not None:
+        yield rebuilt
+    other = _other_recabling(problem, quiet, clock)
+    if other is not None:
+        yield other
+
+
+def _sums(problem: Problem, picked: Sequence[Picked]) -> Sums | None:
+    """Totals; None if supply or lead times do not allow such orders."""
+    try:
+        return sums_of(problem, picked)
+    except AssertionError:
+        return None
+
+
+def _at_once(candidate: Candidate) -> Candidate:
+    boxes = {(0, item): count for item, count in over_stages(candidate.boxes).items() if item.id != MOVED_CABLE}
+    return replace(candidate, boxes=boxes)
+
+
+def _units_at_once(units: Sequence[tuple[Option, int]]) -> list[tuple[Option, int]]:
+    return [(Option(tuple(row._replace(stage=0) for row in option.rows)), count) for option, count in units]
+
+
+def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Naive | None:
+    """Every stage designed for itself; None if one of them has no design."""
+    items = {(item.kind, item.key): item for item in problem.goods.items}
+    owned: dict[Item, int] = {}
+    boxes: dict[tuple[int, Item], int] = {}
+    moved = 0
+    for number in range(len(problem.stages)):
+        alone = problem_of(_stage_alone(problem.case, number), problem.catalog)
+        found = Search(alone, settings, clock).run(ties=False)
+        if found.value is None:
+            return None
+        uses = {
+            items[item.kind, item.key]: count
+            for item, count in over_stages(all_uses(alone, found.picked)).items()
+            if item.kind != "server"
+        }
+        stays = sum(min(count, owned.get(item, 0)) for item, count in uses.items() if item.kind in WIRES)
+        moved += stays
+        if stays:
+            boxes[number, items["other", (MOVED_CABLE, 0)]] = stays
+        for item, count in uses.items():
+            if count > owned.get(item, 0):
+                boxes[number, item] = count - owned.get(item, 0)
+                owned[item] = count
+    sums = _sums(problem, [(_bought(problem, boxes), [])])
+    words = f"each stage the cheapest for its servers alone, parts used again, {moved:,} cables moved"
+    return None if sums is None else Naive("growth", "rebuild", words, sums)
+
+
+def _bought(problem: Problem, boxes: Uses) -> Candidate:
+    """A candidate that is only what it buys."""
+    return Candidate(problem.fabrics[0].name, "", None, boxes, (), 0.0, ())
+
+
+def _stage_alone(case: Case, number: int) -> Case:
+    """The case of one stage, at its own prices, without limits that are meant for all."""
+    stages = case.stages or ()
+    return case.model_copy(update={"stages": (stages[number],), "limits": type(case.limits)()})
+
+
+def _other_recabling(problem: Problem, settings: Settings, clock: Clock) -> Naive | None:
+    """The optimum under the other rule for cables in place."""
+    other = "forbid" if problem.case.growth.recabling == "allow" else "allow"
+    growth = problem.case.growth.model_copy(update={"recabling": other})
+    changed = problem_of(problem.case.model_copy(update={"growth": growth}), problem.catalog, shelf=problem.shelf)
+    found = Search(changed, settings, clock).run(ties=False)
+    if found.value is None:
+        return None
+    moves = sum(count for (_, item), count in all_uses(changed, found.picked).items() if item.id == MOVED_CABLE)
+    words = f"cables in place may be moved: {moves:,} are" if other == "allow" else "cables in place stay"
+    return Naive("recabling", other, words, sums_of(changed, found.picked))

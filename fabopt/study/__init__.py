@@ -1,0 +1,1 @@
+"""One case solved many times: sweeps, Pareto fronts, ranges of prices."""

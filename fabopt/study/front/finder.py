@@ -1,0 +1,243 @@
+"""The best design of a problem under demands on its metrics: one step of the epsilon-constraint method.
+
+Prices (capex, tco, power) are minimized by the search itself, the other sums being limits of the program. Counts and
+what is better the more there is of it are driven to their best by steps: the cheapest design that is better by one
+grade, until there is none, which is proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from fabopt.parts.finance import weights_of
+from fabopt.parts.hardware import NicOption
+from fabopt.parts.offering import Shelf
+from fabopt.problem.fabric import FabricProblem, Wants
+from fabopt.problem.limits import Limits
+from fabopt.problem.problem import Problem
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import EFFECTIVE
+from fabopt.search.cost_per_gpu import RatioSearch, in_time, ratio_deadline, useful_deadline
+from fabopt.search.search import Search
+from fabopt.search.step_time import least_bisection_kbps
+from fabopt.study.front.measures import MEASURES, PREDICTED, UTILIZATION, Measure, grades, least_mbps, measured
+from fabopt.topology.link_parts import Costs
+
+# The worst grade that is allowed, by metric.
+Demands = Mapping[str, int]
+_Key = tuple[tuple[str, ...], tuple[tuple[str, int], ...]]
+PRICE = MEASURES["capex_usd"]
+_LIMITS = {
+    "capex_usd": "capex_cents",
+    "power_w": "power_mw",
+    "rack_units": "rack_milliunits",
+    "switches": "switches",
+    "cables": "cables",
+    "tco_usd": "tco_scaled",
+}
+
+
+class StoppedError(Exception):
+    """The clock ran out, or somebody stopped, before a point was proven."""
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """A design that is the best under some demands, and its grades."""
+
+    optimum: Optimum
+    grades: Mapping[str, int]
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no design is better; floors of many servers are estimated."""
+        return self.optimum.verdict == "optimal"
+
+
+class Finder:
+    """Answers for one problem, each worked out once."""
+
+    def __init__(self, problem: Problem, settings: Settings, clock: Clock) -> None:
+        self.problem = problem
+        self.settings = settings
+        self.clock = clock
+        self._known: dict[_Key, Met | None] = {}
+        self._solved: dict[_Key, Met | None] = {}
+
+    def best(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+        """The design that is best in the metrics, in their order, under demands; None if there is proven to be none.
+
+        Ties are broken in the documented order. Raises ``StoppedError`` if time runs out.
+        """
+        key = _key(measures, demands)
+        if key not in self._known:
+            self._known[key] = self._best(measures, dict(demands))
+        return self._known[key]
+
+    def _best(self, measures: Sequence[Measure], demands: dict[str, int]) -> Met | None:
+        met: Met | None = None
+        left = list(measures)
+        while left:
+            first = left.pop(0)
+            together = [first]
+            if first.name == EFFECTIVE:
+                # designs with the same ratio are told apart by the next demand
+                return self._least_ratio(demands)
+            while first.is_price and left and left[0].sense == "minimize" and left[0].name != EFFECTIVE:
+                together.append(left.pop(0))
+            met = self._least(together, demands) if first.is_price else self._most(first, demands)
+            if met is None:
+                return None
+            demands.update({one.name: met.grades[one.name] for one in together})
+        return met
+
+    def _most(self, measure: Measure, demands: dict[str, int]) -> Met | None:
+        """The best in a metric that the search does not minimize, at the least capex of all that are as good."""
+        best = self._least([PRICE], demands)
+        if measure.name in (UTILIZATION, PREDICTED):
+            return None if best is None else self._halved(measure, best, demands)
+        met = best
+        while met is not None:
+            best = met
+            met = self._least([PRICE], {**demands, measure.name: better(measure, met)})
+        return best
+
+    def _halved(self, measure: Measure, best: Met, demands: dict[str, int]) -> Met:
+        """The most of a share that is at least what the best design met has: there are many steps up to it."""
+        high = measure.per_unit + 1
+        while high - best.grades[measure.name] > 1:
+            middle = (best.grades[measure.name] + high) // 2
+            met = self._least([PRICE], {**demands, measure.name: middle})
+            best, high = (best, middle) if met is None else (met, high)
+        return best
+
+    def _least(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+        """The least of a price, then of other sums."""
+        if EFFECTIVE in demands:
+            return self._within_ratio(demands)
+        key = _key(measures, demands)
+        if key not in self._solved:
+            self._solved[key] = self._solve(measures, demands)
+        return self._solved[key]
+
+    def _within_ratio(self, demands: Demands) -> Met | None:
+        """The cheapest design whose ratio is no more than a demand on it, beside others.
+
+        With R that ratio and c a cost that no design is below, a step of it takes less than R / (S + c).
+        """
+        others = {name: grade for name, grade in demands.items() if name != EFFECTIVE}
+        problem, met = asked(self.problem, others), self._least([PRICE], others)
+        while problem is not None and met is not None and met.grades[EFFECTIVE] > demands[EFFECTIVE]:
+            hurried = in_time(problem, ratio_deadline(problem, demands[EFFECTIVE], met.grades[PRICE.name]))
+            met = None if hurried is None else self._searched(hurried, [PRICE])
+        return None if problem is None else met
+
+    def _least_ratio(self, demands: Demands) -> Met | None:
+        """The least of servers and network over GPUs that work."""
+        problem = asked(self.problem, demands)
+        if problem is None:
+            return None
+        found = RatioSearch(problem, self.settings, self.clock).run().optimum
+        return self._met(problem, found)
+
+    def _solve(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+        problem = asked(self.problem, demands)
+        if problem is None:
+            return None
+        return self._searched(problem, measures)
+
+    def _searched(self, problem: Problem, measures: Sequence[Measure]) -> Met | None:
+        first, *others = (one.name for one in measures)
+        weights = weights_of(first, problem.energy_cents_per_mw)
+        problem = replace(problem, weights=weights, then=tuple(others))
+        return self._met(problem, Search(problem, self.settings, self.clock).run())
+
+    def _met(self, problem: Problem, found: Optimum) -> Met | None:
+        # on large floors nothing is proven, and no design found means none
+        if self.clock.is_over() or (found.verdict == "unknown" and problem.plan is None):
+            raise StoppedError
+        return None if found.value is None else Met(found, grades(problem, found.picked))
+
+
+def forget(shelf: Shelf) -> None:
+    """Let go of what searches have worked out of fabrics that will not be looked at again."""
+    for one in shelf.worked_out.values():
+        if isinstance(one, Costs):
+            one.shared.clear()
+
+
+def _key(measures: Sequence[Measure], demands: Demands) -> _Key:
+    return tuple(one.name for one in measures), tuple(sorted(demands.items()))
+
+
+def better(measure: Measure, met: Met) -> int:
+    """The worst grade that is better than that of a design."""
+    return met.grades[measure.name] + (1 if measure.sense == "maximize" else -1)
+
+
+def asked(problem: Problem, demands: Demands) -> Problem | None:
+    """The problem with demands on its metrics beside its own; None where no card can meet them."""
+    limits = problem.limits
+    for name, grade in demands.items():
+        if name in _LIMITS:
+            if grade < 0:
+                return None
+            limits = _limited(problem, limits, name, grade)
+    wanted = {name: grade for name, grade in demands.items() if name not in _LIMITS}
+    useful = least_bisection_kbps(problem, wanted[UTILIZATION]) if UTILIZATION in wanted else 0
+    if useful is None:
+        return None
+    fabrics = tuple(_wanting(problem, fabric, wanted, useful) for fabric in problem.fabrics)
+    if any(not any(fabric.nics.values()) for fabric in fabrics):
+        return None
+    problem = replace(problem, limits=limits, fabrics=fabrics)
+    return in_time(problem, useful_deadline(problem, wanted[PREDICTED])) if PREDICTED in wanted else problem
+
+
+def _limited(problem: Problem, limits: Limits, name: str, grade: int) -> Limits:
+    most = grade
+    if name == "power_w":
+        most = grade + problem.fixed_power_mw
+    elif name == "tco_usd":
+        # the most that rounds to so many cents: what is below half a cent more
+        scale = weights_of(name, problem.energy_cents_per_mw).scale
+        most = -(-(2 * grade + 1) * scale // 2) - 1
+    field = _LIMITS[name]
+    before = getattr(limits, field)
+    return replace(limits, **{field: most if before is None else min(most, before)})
+
+
+def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kbps: int) -> FabricProblem:
+    """A fabric with cards that give enough, and with what else is wanted of it.
+
+    ``useful_kbps``: the bisection that the utilization which is wanted takes of the fabric that a model runs over.
+    """
+    speeds = wanted if fabric.name in measured(problem) else {}
+    useful = useful_kbps if problem.needs is not None and problem.needs.fabric == fabric.name else 0
+    bisection = least_mbps(max(speeds.get("bisection_gbps_per_gpu", 0), useful))
+    injection = max(bisection, least_mbps(speeds.get("gbps_per_gpu", 0)))
+    room = wanted.get("headroom_servers", 0)
+    if injection <= 0 and not room:
+        return fabric
+    nics = {
+        protocol: tuple(one for one in options if one.injection >= injection and one.crosses_any_cut >= bisection)
+        for protocol, options in fabric.nics.items()
+    }
+    own = fabric.wants or Wants(fabric.oversubscription_leaf)
+    changed = replace(fabric, nics=nics, wants=replace(own, bisection=max(bisection, own.bisection), headroom=room))
+    return _tightened(changed, [one for options in nics.values() for one in options]) if bisection > 0 else changed
+
+
+def _tightened(fabric: FabricProblem, nics: Sequence[NicOption]) -> FabricProblem:
+    """The least ratios that the bisection allows any card: bounds are better with them."""
+    assert fabric.wants is not None
+    most = max((one.injection for one in nics), default=Fraction(1)) / fabric.wants.bisection
+    most = max(most, Fraction(1))
+    return replace(
+        fabric,
+        oversubscription_leaf=min(fabric.oversubscription_leaf, most),
+        oversubscription_spine=min(fabric.oversubscription_spine, most),
+    )

@@ -1,0 +1,147 @@
+"""The file of a Pareto front: its points with their designs, knee and marginal costs; or why there is no design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fabopt import __version__
+from fabopt.design.build import case_record
+from fabopt.errors import Fault, fault
+from fabopt.explain.conflicts import conflicts_of
+from fabopt.io import Inputs
+from fabopt.io.faults import refuse
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.schema.topologies import TIERED
+from fabopt.study.front import pareto
+from fabopt.study.front.finder import Finder
+from fabopt.study.front.knees import marked
+from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, PREDICTED, Measure, measure
+from fabopt.study.front.points import Place, points_of, without_design
+from fabopt.study.sweep.sweep import catalog_hash
+from fabopt.workload.prediction import cluster_cents
+
+MOST_OBJECTIVES = 3
+FEWEST_POINTS = 2
+
+
+def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int | None) -> list[Measure]:
+    """What is traded, what is minimized first; ``InputError`` lists all that is wrong with the options."""
+    words = [("--minimize", word, "minimize") for word in minimize] + [("--maximize", w, "maximize") for w in maximize]
+    found: list[Measure] = []
+    faults: list[Fault] = []
+    for option, word, sense in words:
+        one = measure(option, word, "minimize" if sense == "minimize" else "maximize")
+        if isinstance(one, Fault):
+            faults.append(one)
+        elif one in found:
+            faults.append(fault(option, "", "this metric is given twice", word))
+        else:
+            found.append(one)
+    if not 2 <= len(words) <= MOST_OBJECTIVES:
+        hint = "for example --minimize capex_usd --maximize gbps_per_gpu"
+        faults.append(fault("pareto", "", "a front trades two or three metrics", len(words), hint=hint))
+    if points is not None and points < FEWEST_POINTS:
+        faults.append(fault("--points", "", "too few", points, allowed="2 or more"))
+    if len(words) == MOST_OBJECTIVES and points is None:
+        hint = "say how many, for example --points 30"
+        faults.append(fault("--points", "", "a front of three metrics has too many points to show them all", hint=hint))
+    if len(words) == MOST_OBJECTIVES and any(one.name == EFFECTIVE for one in found):
+        hint = "trade it against one metric"
+        faults.append(fault("--minimize", "", "this is not traded against two others", EFFECTIVE, hint=hint))
+    if faults:
+        raise refuse(faults)
+    return found
+
+
+def pareto_front(
+    inputs: Inputs,
+    objectives: Sequence[Measure],
+    points: int | None,
+    settings: Settings,
+    clock: Clock,
+    report: pareto.Report,
+) -> Front:
+    """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points."""
+    problem = problem_of(inputs.case, inputs.catalog, settings.prune)
+    check_predicted(problem, objectives)
+    hosts = [one.name for one in problem.fabrics if one.guests]
+    if hosts and any(one.name == HEADROOM for one in objectives):
+        text = f"room for more servers is not counted where logical fabrics are on `{', '.join(hosts)}`"
+        raise refuse([fault("--maximize", "", text, HEADROOM, hint="leave it out, or say another `separation`")])
+    found = pareto.front(Finder(problem, settings, clock), objectives, points, report)
+    traded = tuple(FrontObjective(metric=one.name, sense=one.sense) for one in objectives)
+    place = Place(objectives[0].name, settings.engine)
+    if found.complete and not found.points:
+        made = _none(inputs, problem, place, settings, clock)
+    else:
+        made = marked(points_of(problem, found.points, place, settings.progress), traded)
+    return Front(
+        fabopt=__version__,
+        case=case_record(problem),
+        catalog_sha256=catalog_hash(inputs),
+        kind="pareto",
+        objectives=traded,
+        complete=found.complete,
+        size=found.size,
+        notes=(*inputs.notes, *_notes(found, objectives, points)),
+        points=made,
+    )
+
+
+def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:
+    """Raise ``InputError`` where figures of a model's step are asked for and the case does not give what they take."""
+    faults: list[Fault] = []
+    for one in objectives:
+        option = f"--{one.sense}"
+        if one.name in OF_A_MODEL and problem.needs is None:
+            hint = "write workload: {model: ...}, see `fabopt models`"
+            faults.append(fault(option, "", "the case has no model to predict this of", one.name, hint=hint))
+        elif one.name == EFFECTIVE and cluster_cents(0, False, problem.server, problem.servers) is None:
+            what = f"{problem.server.id} has no price_usd, and GPUs that wait cost nothing then"
+            hint = "give it one, in the catalog or a price book"
+            faults.append(fault(option, "", what, one.name, hint=hint))
+        elif one.name in (PREDICTED, EFFECTIVE) and (untimed := _untimed(problem)):
+            hint = f"write topologies: [{', '.join(TIERED)}]"
+            what = f"this is not searched for over {', '.join(untimed)}"
+            faults.append(fault(option, "", what, one.name, hint=hint))
+    if faults:
+        raise refuse(faults)
+
+
+def _untimed(problem: Problem) -> list[str]:
+    """Families of the computing fabric that are not searched by the time of a step."""
+    return [
+        name
+        for fabric in problem.fabrics
+        if problem.needs is not None and fabric.name == problem.needs.fabric
+        for name in fabric.topologies
+        if name not in TIERED
+    ]
+
+
+def _none(inputs: Inputs, problem: Problem, place: Place, settings: Settings, clock: Clock) -> tuple[FrontPoint, ...]:
+    quiet = replace(settings, progress=lambda text: None)
+    return (without_design(place, conflicts_of(problem.case, inputs.catalog, problem, quiet, clock)),)
+
+
+def _notes(found: pareto.Found, objectives: Sequence[Measure], points: int | None) -> list[str]:
+    """What is not there of the front, and why."""
+    if found.size is not None:
+        return [
+            f"the front has {found.size:,} points, all found and proven: these {len(found.points):,} are spread evenly "
+            "over it"
+        ]
+    if found.is_whole:
+        return []
+    if found.complete:
+        return [f"not the whole front: {len(found.points)} of its points, evenly spread, each proven"]
+    if points is None and len(found.points) >= pareto.MOST_POINTS:
+        return [
+            f"the front has more than {pareto.MOST_POINTS:,} points: these are its first, from the least "
+            f"{pareto.in_turn(objectives)[0].name} up; --points N gives N that are spread over all of it"
+        ]
+    return []

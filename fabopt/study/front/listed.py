@@ -1,0 +1,306 @@
+"""The whole front of two sums, listed: designs that could be on it, and all that their links can come to.
+
+Where one more of an item costs, draws and counts the same however many there are, what a design comes to is a sum over
+its boxes and units of links. Between two neighbours of what is known, a point of the front is in the corner that they
+make; so it is below that corner by any weights of the two sums. Every candidate whose least is below the highest corner
+is opened (``Search.below``), and all its undominated mixes are listed (``fabopt.study.front.mixes``). Ends that are far
+apart are first parted where a design lies below the line between them, so that corners are low. This is the two-phase
+method: E. Ulungu, J. Teghem, *The two phases method*, Foundations of Computing and Decision Sciences 20 (1995).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import gcd
+from typing import NamedTuple, overload
+
+import numpy as np
+
+from fabopt.parts.finance import Weights, weights_of
+from fabopt.problem.problem import Problem
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.orders import Picked, energy_of, order_of, stage_uses
+from fabopt.search.coefficients import tolerance
+from fabopt.search.search import Search
+from fabopt.study.front.finder import Finder, Met, StoppedError, asked, forget
+from fabopt.study.front.measures import Measure, grades
+from fabopt.study.front.mixes import Ints, Mixes, mixes_of, undominated
+from fabopt.study.front.sized import Sized, Sums, sized_of
+from fabopt.topology.candidate import Candidate
+from fabopt.units import rounded
+
+SUMS = {"capex_usd", "tco_usd", "power_w", "rack_units", "switches", "cables"}
+_LIMIT_OF = {"capex_cents": "capex_usd", "power_mw": "power_w", "rack_milliunits": "rack_units"}
+
+
+def can_be_listed(problem: Problem, first: Measure, second: Measure) -> bool:
+    """Whether both are sums of which every unit of an item adds the same, and nothing else is limited that mixes."""
+    traded = {first.name, second.name}
+    limited = {name for field, name in _LIMIT_OF.items() if getattr(problem.limits, field) is not None}
+    plain = problem.prunes and problem.plan is None and not any(stage.limits.are_set for stage in problem.stages)
+    priced = traded != {"capex_usd", "tco_usd"} or _undiscounted(problem)
+    return plain and priced and traded <= SUMS and limited <= traded | {"rack_units"}
+
+
+def _undiscounted(problem: Problem) -> bool:
+    """Whether present prices are those that are paid."""
+    return all(offer.cents == offer.present for item in problem.goods.items for offer in item.offers)
+
+
+def weighed(problem: Problem, first: Measure, second: Measure, weights: tuple[int, int]) -> Weights:
+    """So many times the first sum and so many times the second one, as what a search minimizes."""
+    both = [weights_of(one.name, problem.energy_cents_per_mw) for one in (first, second)]
+
+    def of(values: Sequence[int]) -> int:
+        return sum(weight * value for weight, value in zip(weights, values, strict=True))
+
+    paid = any(one.energy for one in both)
+    stages = range(len(problem.stages)) if paid else ()
+    return Weights(
+        of([one.per_cent for one in both]),
+        0 if paid else of([one.per_mw for one in both]),
+        of([one.per_unit for one in both]),
+        1,
+        tuple(of([one.of_mw(stage) for one in both]) for stage in stages),
+        of([one.per_switch for one in both]),
+        of([one.per_wire for one in both]),
+    )
+
+
+class Corner(NamedTuple):
+    """A point by its two sums."""
+
+    first: int
+    second: int
+
+
+class _Edge(NamedTuple):
+    """Two points with no design below the line between them. ``least``: of any design by the weights of the line."""
+
+    one: Corner
+    other: Corner
+    least: float
+
+
+class Listing:
+    """What is known of the front of two sums of a problem, and what may be missing."""
+
+    def __init__(self, finder: Finder, first: Measure, second: Measure) -> None:
+        self.finder = finder
+        self.problem = finder.problem
+        self.traded = (first, second)
+        self.sums = Sums(self.problem, first.name, second.name)
+        self._sized: list[Sized] = []
+        self._seen: set[Hashable] = set()
+        self._mixes: dict[Hashable, Mixes] = {}
+        # the front of what is known: sums; and of each row the number of its candidates, and the place of its mix
+        self._rows: Ints = np.zeros((0, len(self.sums.names)), dtype=np.int64)
+        self._from: Ints = np.zeros((0, 2), dtype=np.int64)
+
+    def proven(self) -> Iterator[Listed]:
+        """What of the front is proven by now, in the order of the first sum: no point is missing before its last.
+
+        Raises ``StoppedError`` if the clock stops it, ``TooManyMixesError`` if there is too much to list.
+        """
+        first, second = self.traded
+        ends = [self.finder.best(order, {}) for order in ((first, second), (second, first))]
+        made = [one.optimum.picked for one in ends if one is not None]
+        if len(made) < 2:
+            return
+        for picked in made:
+            self._add([[candidate] for candidate, _ in picked])
+        self._graded = _Grades(self.problem, made[0], self._sums_of(made[0]), self.sums.names)
+        corners = [Corner(*self._sums_of(picked)[:2]) for picked in made]
+        yield self._listed([corners[0]])
+        done = [corners[0]]
+        for edge in list(self._edges(*corners)):
+            self._fill(edge)
+            done.append(edge.other)
+            yield self._listed(done)
+
+    def _sums_of(self, picked: Sequence[Picked]) -> list[int]:
+        return [sum(column) for column in zip(*(self.sums.of(stage_uses(one)) for one in picked), strict=True)]
+
+    # -- what may be missing ----------------------------------------------------------------------------------
+
+    def _edges(self, one: Corner, other: Corner) -> Iterator[_Edge]:
+        """Part two points where a design lies below the line between them, until there is none."""
+        if one.first >= other.first:
+            return
+        weights = _line(one, other)
+        least, found = self._search(one, other, weights, 0.0)
+        self._add(found)
+        inside = (self._rows[:, 0] > one.first) & (self._rows[:, 0] < other.first)
+        heights = self._rows[inside, :2].astype(object) @ weights
+        if len(heights) and min(heights) < _height(one, weights):
+            lowest = self._rows[inside][int(np.argmin(heights))]
+            corner = Corner(int(lowest[0]), int(lowest[1]))
+            yield from self._edges(one, corner)
+            yield from self._edges(corner, other)
+        else:
+            yield _Edge(one, other, least)
+
+    def _fill(self, edge: _Edge) -> None:
+        """Open all that could have a point between two ends of which nothing is below the line."""
+        weights = _line(edge.one, edge.other)
+        inside = (self._rows[:, 0] > edge.one.first) & (self._rows[:, 0] < edge.other.first)
+        # the ends too if something has come to beat them since: corners are higher with them, never lower
+        known = np.vstack([edge.one, self._rows[inside, :2], edge.other])
+        corners = np.column_stack([known[1:, 0] - 1, known[:-1, 1] - 1]).astype(object) @ weights
+        highest = float(max(corners))
+        slack = highest - edge.least + 2 * tolerance(highest)
+        if slack > 0:
+            self._add(self._search(edge.one, edge.other, weights, slack)[1])
+
+    def _search(
+        self, one: Corner, other: Corner, weights: tuple[int, int], slack: float
+    ) -> tuple[float, list[list[Candidate]]]:
+        """Candidates by fabric that are least by some weights, or so much above that, between two points."""
+        first, second = self.traded
+        self.finder.settings.progress(f"{len(self._rows):,} points known, looking for more between them")
+        demands = {
+            first.name: self._graded.grade(first.name, other.first),
+            second.name: self._graded.grade(second.name, one.second),
+        }
+        problem = asked(self.problem, demands)
+        assert problem is not None
+        problem = replace(problem, weights=weighed(problem, first, second, weights), then=())
+        least, found = Search(problem, self.finder.settings, self.finder.clock).below(slack)
+        forget(problem.shelf)
+        if self.finder.clock.is_over():
+            raise StoppedError
+        return least, [[one for one in found if one.fabric == fabric.name] for fabric in problem.fabrics]
+
+    # -- what is known ----------------------------------------------------------------------------------------
+
+    def _add(self, found: Sequence[Sequence[Candidate]]) -> None:
+        """Take all that some candidates can come to into the front of what is known."""
+        fresh: dict[Hashable, list[Sized]] = {}
+        for one in sized_of(self.problem, found, self.sums):
+            key = (one.rank, one.signature)
+            if key not in self._seen:
+                self._seen.add(key)
+                fresh.setdefault(one.signature, []).append(one)
+        rows, places = [self._rows], [self._from]
+        for signature, some in fresh.items():
+            if signature not in self._mixes:
+                self._mixes[signature] = mixes_of(some[0].kinds(self.sums))
+            mixed = np.delete(self._mixes[signature].sums, -2, axis=1)
+            for one in _unbeaten(some):
+                rows.append(mixed + np.array(one.fixed, dtype=np.int64))
+                places.append(np.column_stack([np.full(len(mixed), len(self._sized)), np.arange(len(mixed))]))
+                self._sized.append(one)
+        self._keep(np.vstack(rows), np.vstack(places))
+
+    def _keep(self, rows: Ints, places: Ints) -> None:
+        """Keep what is not beaten; of equal points the one that comes first by what breaks ties, then by its boxes."""
+        order = sorted(range(len(self._sized)), key=lambda number: self._sized[number].rank)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        kept = undominated(np.column_stack([rows[:, :-1], rank[places[:, 0]]]))
+        self._rows, self._from = rows[kept], places[kept]
+
+    def _listed(self, corners: Sequence[Corner]) -> Listed:
+        """The points up to the last of some corners of the front, each once in grades."""
+        rows = np.flatnonzero(self._rows[:, 0] <= corners[-1].first)
+        firsts, seconds = (
+            self._graded.column(one.name, self._rows[rows, place]) for place, one in enumerate(self.traded)
+        )
+        kept = np.ones(len(rows), dtype=bool)
+        kept[:-1] &= firsts[:-1] < firsts[1:]
+        kept[1:] &= seconds[1:] < seconds[:-1]
+        turns = np.isin(self._rows[rows, 0], [corner.first for corner in corners])
+        return Listed(self, rows[kept], np.flatnonzero(turns[kept]), seconds[kept])
+
+    def met(self, row: int) -> Met:
+        """The design of a row."""
+        owner, place = self._from[row].tolist()
+        sized = self._sized[owner]
+        picked = sized.picked(self._mixes[sized.signature].units[place].tolist())
+        return Met(Optimum("optimal", picked), self._graded.all(self._rows[row].tolist(), sized, picked))
+
+
+class Listed(Sequence[Met]):
+    """Points of a listing, made when they are looked at. ``corners``: places where the front turns."""
+
+    def __init__(self, listing: Listing, rows: Ints, corners: Ints, seconds: Ints) -> None:
+        self._listing = listing
+        self._rows = rows
+        self._corners = corners
+        self._seconds = seconds
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Met: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Met]: ...
+    def __getitem__(self, place: int | slice) -> Met | list[Met]:
+        if isinstance(place, slice):
+            return [self._listing.met(int(row)) for row in self._rows[place]]
+        return self._listing.met(int(self._rows[place]))
+
+    def spread(self, most: int) -> list[Met]:
+        """All points, or so many: those where the front turns, the others evenly spread over the second sum."""
+        if len(self) <= most:
+            return self[:]
+        wanted = np.linspace(self._seconds[0], self._seconds[-1], most - len(self._corners))
+        rising = self._seconds[::-1]
+        near = len(self) - 1 - np.searchsorted(rising, wanted).clip(0, len(self) - 1)
+        return [self[int(place)] for place in np.union1d(near, self._corners)]
+
+
+def _line(one: Corner, other: Corner) -> tuple[int, int]:
+    """Weights by which two points are the same."""
+    less, more = one.second - other.second, other.first - one.first
+    shared = gcd(less, more)
+    return less // shared, more // shared
+
+
+def _height(corner: Corner, weights: tuple[int, int]) -> int:
+    return corner.first * weights[0] + corner.second * weights[1]
+
+
+def _unbeaten(some: Sequence[Sized]) -> list[Sized]:
+    """Of candidates that can be mixed in the same ways those whose boxes are not beaten; of equals the first."""
+    kept: list[Sized] = []
+    for one in sorted(some, key=lambda sized: (sized.fixed[:-1], sized.rank)):
+        if not kept or one.fixed[1] < kept[-1].fixed[1]:
+            kept.append(one)
+    return kept
+
+
+class _Grades:
+    """Grades of rows of sums: what is fixed is added, cents of tco are rounded; rates are those of the boxes."""
+
+    def __init__(self, problem: Problem, picked: Sequence[Picked], sums: Sequence[int], names: Sequence[str]) -> None:
+        self.problem = problem
+        self.names = names
+        self.scale = weights_of("tco_usd", problem.energy_cents_per_mw).scale
+        known = grades(problem, picked)
+        exact = order_of(problem, picked).cents(None, True) + energy_of(problem, picked)
+        self._added: dict[str, Fraction | int] = {
+            name: (exact * self.scale if name == "tco_usd" else known[name]) - value
+            for name, value in zip(names, sums, strict=True)
+        }
+        self._rates: dict[Sized, Mapping[str, int]] = {}
+
+    def column(self, name: str, values: Ints) -> Ints:
+        """Grades of many sums."""
+        whole = values + int(self._added[name])
+        return (2 * whole + self.scale) // (2 * self.scale) if name == "tco_usd" else whole
+
+    def grade(self, name: str, value: int) -> int:
+        """The grade of a sum."""
+        whole = value + self._added[name]
+        return rounded(Fraction(whole, self.scale)) if name == "tco_usd" else int(whole)
+
+    def all(self, row: Sequence[int], sized: Sized, picked: Sequence[Picked]) -> dict[str, int]:
+        """Every metric of a design."""
+        if sized not in self._rates:
+            self._rates[sized] = grades(self.problem, picked)
+        found = {name: self.grade(name, value) for name, value in zip(self.names, row, strict=True)}
+        return {**self._rates[sized], **found}

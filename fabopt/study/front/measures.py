@@ -1,0 +1,164 @@
+"""What a front can trade: the metrics of a design, each an exact integer, its grade.
+
+Grades are cents, milliwatts, thousandths of rack units, counts, and kb/s (of which the six decimals of Gb/s in a file
+are whole). Two designs with the same grades are the same point of a front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabopt.errors import Fault, fault, nearest
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.program.orders import Picked, energy_of, order_of, sums_of
+from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.front import Sense
+from fabopt.search.step_time import PER_ONE, least_utilization_grade, prediction_of
+from fabopt.topology.clos.candidates import Clos
+from fabopt.topology.clos.figure_demands import headroom
+from fabopt.topology.direct.design import Direct
+from fabopt.topology.figures import figures
+from fabopt.units import plain, rounded
+
+# kb/s of one Mb/s, and grades of one Gb/s
+FINER = 1000
+PER_GBPS = 10**6
+# Only of cases with a model.
+UTILIZATION = "least_gpu_utilization"
+PREDICTED = "gpu_utilization"
+OF_A_MODEL = (UTILIZATION, PREDICTED, EFFECTIVE)
+HEADROOM = "headroom_servers"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric. ``per_unit``: grades in one of its units; ``is_price``: the search minimizes it directly."""
+
+    name: str
+    sense: Sense
+    per_unit: int
+    is_price: bool = False
+
+    def shown(self, grade: int) -> int | float:
+        """A grade in the metric's unit."""
+        return plain(grade, self.per_unit)
+
+    def worth(self, grade: int) -> int:
+        """A grade such that less is better."""
+        return grade if self.sense == "minimize" else -grade
+
+
+MEASURES: Mapping[str, Measure] = {
+    one.name: one
+    for one in (
+        Measure("capex_usd", "minimize", 100, True),
+        Measure("tco_usd", "minimize", 100, True),
+        Measure("power_w", "minimize", 1000, True),
+        Measure("rack_units", "minimize", 1000),
+        Measure("cables", "minimize", 1),
+        Measure("switches", "minimize", 1),
+        Measure("gbps_per_gpu", "maximize", PER_GBPS),
+        Measure("bisection_gbps_per_gpu", "maximize", PER_GBPS),
+        Measure(HEADROOM, "maximize", 1),
+        Measure(UTILIZATION, "maximize", PER_ONE),
+        Measure(PREDICTED, "maximize", PER_ONE),
+        Measure(EFFECTIVE, "minimize", 100),
+    )
+}
+ALIASES = {"bisection": "bisection_gbps_per_gpu"}
+
+
+def measure(option: str, word: str, sense: Sense) -> Measure | Fault:
+    """The metric that an option names; or what is wrong with the word."""
+    name = ALIASES.get(word, word)
+    allowed = [one.name for one in MEASURES.values() if one.sense == sense]
+    if name in allowed:
+        return MEASURES[name]
+    if name in MEASURES:
+        other = "--maximize" if sense == "minimize" else "--minimize"
+        return fault(option, "", "more of this is better" if sense == "minimize" else "less of this is better",
+                     word, allowed=", ".join(allowed), hint=f"write {other} {word}")  # fmt: skip
+    close = nearest(name, allowed)
+    hint = f"did you mean `{close}`?" if close else ""
+    return fault(option, "", "no such metric", word, allowed=", ".join(allowed), hint=hint)
+
+
+def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
+    """Every metric of a design."""
+    designs: list[Clos | Direct] = [candidate.design for candidate, _ in picked]
+    pairs = list(zip(problem.fabrics, designs, strict=True))
+    asked = measured(problem)
+    speeds = [figures(one, problem.gpus) for fabric, one in pairs if fabric.name in asked]
+    return {
+        **_spent(problem, picked),
+        "gbps_per_gpu": min(_kbps(one.injection) for one in speeds),
+        "bisection_gbps_per_gpu": min(_kbps(one.bisection) for one in speeds),
+        HEADROOM: min(int(_headroom(fabric, one)) for fabric, one in pairs),
+        **_useful(problem, pairs),
+        **_predicted(problem, picked),
+    }
+
+
+def _useful(problem: Problem, pairs: Sequence[tuple[FabricProblem, Clos | Direct]]) -> dict[str, int]:
+    """What a model is sure to make of the fabric that it runs over; nothing for a case without one."""
+    if problem.needs is None:
+        return {}
+    design = next(one for fabric, one in pairs if fabric.name == problem.needs.fabric)
+    grade = least_utilization_grade(problem, _kbps(figures(design, problem.gpus).bisection))
+    return {} if grade is None else {UTILIZATION: grade}
+
+
+def _predicted(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
+    """What is predicted of a case with a model: how much of the GPUs works, and what that costs if servers do."""
+    prediction = prediction_of(problem, picked, sums_of(problem, picked).cents)
+    if prediction is None:
+        return {}
+    used = prediction.step.utilization(prediction.workload)
+    found = {PREDICTED: rounded(used * PER_ONE)}
+    per_gpu = prediction.per_effective_gpu_cents(used)
+    return found if per_gpu is None else {**found, EFFECTIVE: per_gpu}
+
+
+def measured(problem: Problem) -> frozenset[str]:
+    """Names of the fabrics whose bandwidth counts: those that GPUs compute over, or all if there are none."""
+    names = frozenset(fabric.name for fabric in problem.fabrics if fabric.role == "compute")
+    return names or frozenset(fabric.name for fabric in problem.fabrics)
+
+
+def _spent(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
+    sums = sums_of(problem, picked)
+    return {
+        "capex_usd": sums.cents,
+        "tco_usd": order_of(problem, picked).cents(None, True) + rounded(energy_of(problem, picked)),
+        "power_w": sums.power_mw,
+        "rack_units": sums.rack_milliunits,
+        "cables": sums.cables,
+        "switches": sums.switches,
+    }
+
+
+def _kbps(rate_mbps: Fraction) -> int:
+    return rounded(rate_mbps * FINER)
+
+
+def least_mbps(grade: int) -> Fraction:
+    """The least rate that has a grade, or a better one."""
+    return Fraction(2 * grade - 1, 2 * FINER)
+
+
+def _headroom(fabric: FabricProblem, clos: Clos | Direct) -> int:
+    if isinstance(clos, Direct):
+        return clos.headroom
+    if fabric.guests:
+        # more servers have ports of logical fabrics too, which are not counted here
+        return 0
+    ratio = fabric.wants.leaf_ratio if fabric.wants is not None else fabric.oversubscription_leaf
+    return int(headroom(fabric, clos.parts, clos.shape, ratio))
+
+
+def shown(found: Mapping[str, int]) -> dict[str, int | float]:
+    """Grades in the units of their metrics, in the order of the metrics."""
+    return {name: one.shown(found[name]) for name, one in MEASURES.items() if name in found}

@@ -1,0 +1,73 @@
+"""What is different between two designs of a case, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fabopt.design.build import fabric_design
+from fabopt.problem.problem import Problem
+from fabopt.program.orders import Picked, all_uses
+from fabopt.schema.design import FabricDesign, LinkRow
+from fabopt.topology.candidate import over_stages
+
+ROLES = ("leaf", "spine", "core")
+# So many parts whose numbers alone are different are told.
+MOST_PARTS_TOLD = 3
+
+
+def changes_between(
+    problem: Problem, mine: Sequence[Picked], theirs: Sequence[Picked], theirs_problem: Problem
+) -> tuple[str, ...]:
+    """A line for each thing that is another one: protocol, cards, switches, parts of links; else numbers of parts."""
+    found: list[str] = []
+    for at, fabric in enumerate(problem.fabrics):
+        prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
+        before = fabric_design(problem, fabric, mine[at])
+        after = fabric_design(theirs_problem, theirs_problem.fabrics[at], theirs[at])
+        found += [f"{prefix}{line}" for line in _hardware(before, after)]
+    return tuple(found or _numbers(problem, mine, theirs, theirs_problem) or ["the same parts, ordered otherwise"])
+
+
+def _hardware(before: FabricDesign, after: FabricDesign) -> Iterator[str]:
+    old, new = _described(before), _described(after)
+    for what in dict.fromkeys([*old, *new]):
+        mine, theirs = old.get(what, "none"), new.get(what, "none")
+        if mine != theirs:
+            yield f"{what}: {mine} -> {theirs}"
+
+
+def _described(fabric: FabricDesign) -> dict[str, str]:
+    """What a fabric is made of, by what it is for."""
+    nic = fabric.nic
+    words = {"protocol": fabric.protocol, "cards": f"{nic.per_server} x {nic.id} at {nic.gbps:g}G"}
+    words |= {tier.role: f"{tier.count:,} x {tier.id}" for tier in fabric.tiers}
+    for ends in dict.fromkeys(_ends(row) for row in fabric.links):
+        ways = dict.fromkeys(_way(row) for row in fabric.links if _ends(row) == ends)
+        words[ends] = " and ".join(ways)
+    return words
+
+
+def _ends(row: LinkRow) -> str:
+    return f"{row.attachment or row.from_} - {row.to}"
+
+
+def _way(row: LinkRow) -> str:
+    """How links are made: the medium and its parts."""
+    parts = " + ".join(dict.fromkeys(part.id for part in row.parts))
+    return f"{row.medium} {parts}" if parts else row.medium
+
+
+def _numbers(problem: Problem, mine: Sequence[Picked], theirs: Sequence[Picked], theirs_problem: Problem) -> list[str]:
+    """Parts of which another number is used."""
+    before, after = (
+        {item.key: count for item, count in over_stages(all_uses(one, picked)).items()}
+        for one, picked in ((problem, mine), (theirs_problem, theirs))
+    )
+    found = []
+    for key in dict.fromkeys([*before, *after]):
+        counts = before.get(key, 0), after.get(key, 0)
+        if counts[0] != counts[1]:
+            length = f" {key[1]:g} m" if key[1] else ""
+            found.append(f"{key[0]}{length}: {counts[0]:,} -> {counts[1]:,}")
+    more = len(found) - MOST_PARTS_TOLD
+    return [*found[:MOST_PARTS_TOLD], *([f"{more} more parts in other numbers"] if more > 0 else [])]

@@ -1,0 +1,172 @@
+"""The sensitivity of an answer: for each kind and part, the prices between which it stays, and what comes beyond."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any
+
+from fabopt import __version__
+from fabopt.design.bill import bill
+from fabopt.design.build import case_record
+from fabopt.errors import NoAnswerError
+from fabopt.explain.conflicts import conflicts_of, obstacles_of
+from fabopt.io import Inputs
+from fabopt.parts.offering import shelf_of
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.design import Objective
+from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
+from fabopt.search.search import Search
+from fabopt.solution.answer import Answer, summaries_of
+from fabopt.solution.optimize import design_of
+from fabopt.study.sensitivity.changes import changes_between
+from fabopt.study.sensitivity.ends import DIRECTIONS, MOST_STEPS, STEPS, Direction, End, Ends, Probe, StoppedError
+from fabopt.study.sensitivity.lines import met_of
+from fabopt.study.sensitivity.targets import Asked, Target, targets_of
+from fabopt.study.sweep.sweep import catalog_hash
+from fabopt.units import CENTS_PER_USD, exact, plain, rounded, usd
+
+NOTHING_FITS = "no design is within the budget"
+POWER_NOTE = "objective power_w: no price decides, except between designs that draw the same"
+# What is certain of an end that was not found: the answer is one at today's prices.
+UNKNOWN = End(STEPS, None, False)
+FLOOR_NOTE = "large floor: the likeliest designs were compared at each price, so no end of a range is proven"
+
+
+def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) -> Sensitivity:
+    """Price ranges of the answer to a case; ``check_asked`` has passed. What a stopped clock leaves out is missing."""
+    started = time.perf_counter()
+    problem = problem_of(
+        inputs.case, inputs.catalog, settings.prune, shelf_of(inputs.case, inputs.catalog, settings.prune, whole=True)
+    )
+    settings.progress("finding the answer at today's prices")
+    try:
+        optimum = Search(problem, settings, clock).run()
+    except NoAnswerError as error:
+        return _stopped(inputs, problem, settings, str(error))
+    if optimum.value is None:
+        return _without_answer(inputs, problem, optimum, settings, clock)
+    answer = Answer(problem, optimum)
+    work = _Work(answer, settings, clock)
+    found = tuple(work.ranges(targets_of(problem, bill(problem, answer.picked), asked)))
+    objective = design_of(answer, settings.engine, time.perf_counter() - started, (), ()).objective
+    return Sensitivity(
+        **_head(inputs, problem),
+        status="optimal" if optimum.verdict == "optimal" else "feasible",
+        objective=objective,
+        summary=summaries_of(problem, answer.picked),
+        complete=work.complete,
+        notes=(*inputs.notes, *_notes(problem)),
+        ranges=found,
+    )
+
+
+def _head(inputs: Inputs, problem: Problem) -> dict[str, Any]:
+    return {
+        "fabopt": __version__,
+        "case": case_record(problem),
+        "catalog_sha256": catalog_hash(inputs),
+        "step": 1 / STEPS,
+        "most_factor": MOST_STEPS // STEPS,
+    }
+
+
+def _notes(problem: Problem) -> Iterator[str]:
+    if problem.case.objective == "power_w":
+        yield POWER_NOTE
+    if problem.estimates_floor:
+        yield FLOOR_NOTE
+
+
+def _stopped(inputs: Inputs, problem: Problem, settings: Settings, reason: str) -> Sensitivity:
+    """No answer, as no engine gave any."""
+    return Sensitivity(
+        **_head(inputs, problem),
+        status="unknown",
+        objective=Objective(metric=problem.case.objective, engine=settings.engine),
+        complete=False,
+        notes=(*inputs.notes, reason),
+    )
+
+
+def _without_answer(
+    inputs: Inputs, problem: Problem, optimum: Optimum, settings: Settings, clock: Clock
+) -> Sensitivity:
+    infeasible = optimum.verdict == "infeasible"
+    why = (conflicts_of if infeasible else obstacles_of)(inputs.case, inputs.catalog, problem, settings, clock)
+    return Sensitivity(
+        **_head(inputs, problem),
+        status="infeasible" if infeasible else "unknown",
+        objective=Objective(metric=problem.case.objective, engine=settings.engine),
+        complete=infeasible,
+        conflicts=why,
+        notes=inputs.notes,
+    )
+
+
+@dataclass
+class _Work:
+    """The ranges of one answer, one after the other. ``complete``: False once the clock has stopped them."""
+
+    answer: Answer
+    settings: Settings
+    clock: Clock
+    complete: bool = True
+
+    def ranges(self, targets: Sequence[Target]) -> Iterator[PriceRange]:
+        """A range for each target."""
+        problem, proven = self.answer.problem, self.answer.optimum.verdict == "optimal"
+        ends = Ends(problem, met_of(problem, problem, self.answer.picked), proven, self.settings, self.clock)
+        for number, target in enumerate(targets):
+            if problem.case.objective == "power_w":
+                yield self._range(target, ends, End(0, None, proven), End(MOST_STEPS, None, proven))
+                continue
+            told = f"prices of {target.name} ({number + 1} of {len(targets)})"
+            low, high = (self._end(ends, target, direction, told) for direction in DIRECTIONS)
+            if low is not None or high is not None:
+                yield self._range(target, ends, low or UNKNOWN, high or UNKNOWN)
+            if not self.complete:
+                return
+
+    def _end(self, ends: Ends, target: Target, direction: Direction, told: str) -> End | None:
+        """An end of a range; None if the work was stopped before it was found."""
+        try:
+            return ends.find(target.indices, direction, told)
+        except StoppedError:
+            self.complete = False
+            return None
+
+    def _range(self, target: Target, ends: Ends, low: End, high: End) -> PriceRange:
+        stays = high.beyond is None and high is not UNKNOWN
+        price = None if target.unit_price_usd is None else exact(target.unit_price_usd) * CENTS_PER_USD / STEPS
+        return PriceRange(
+            kind=target.name if target.form == "kind" else None,
+            part=target.name if target.form == "part" else None,
+            unit_price_usd=target.unit_price_usd,
+            factor_low=plain(low.step, STEPS),
+            factor_high=None if stays else plain(high.step, STEPS),
+            price_low_usd=None if price is None else usd(ceil(price * low.step)),
+            price_high_usd=None if price is None or stays else usd(floor(price * high.step)),
+            low=None if low.beyond is None else self._takeover(target, ends, low.beyond),
+            high=None if high.beyond is None else self._takeover(target, ends, high.beyond),
+            proven=low.is_proven and high.is_proven,
+            low_known=low is not UNKNOWN,
+            high_known=high is not UNKNOWN,
+        )
+
+    def _takeover(self, target: Target, ends: Ends, probe: Probe) -> Takeover:
+        factor, cost = plain(probe.step, STEPS), ends.answer.line(target.indices).at(probe.factor)
+        met = probe.met
+        if met is None or probe.problem is None or probe.cents is None:
+            return Takeover(factor=factor, summary=NOTHING_FITS, answer_objective=usd(rounded(cost)))
+        return Takeover(
+            factor=factor,
+            summary=summaries_of(probe.problem, met.picked),
+            changes=changes_between(self.answer.problem, self.answer.picked, met.picked, probe.problem),
+            objective=usd(rounded(probe.cents)),
+            answer_objective=usd(rounded(cost)),
+        )

@@ -1,0 +1,67 @@
+"""A problem at other prices, exactly: money is counted in a part of a cent that makes every price a whole number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, gcd
+
+from fabopt.parts.assemblies import LinkTable
+from fabopt.parts.dominance import leave_out_beaten
+from fabopt.parts.finance import weights_of
+from fabopt.parts.items import Item
+from fabopt.parts.offering import Shelf
+from fabopt.problem.limits import Limits
+from fabopt.problem.problem import Problem, problem_of
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A problem whose money is counted in ``unit`` cents."""
+
+    problem: Problem
+    unit: Fraction
+
+    def cents(self, value: int) -> Fraction:
+        """An objective integer of the problem in cents."""
+        return Fraction(value, self.problem.weights.scale) * self.unit
+
+    def value(self, cents: Fraction) -> int:
+        """The least objective integer that is no less than so many cents."""
+        return ceil(cents / self.unit * self.problem.weights.scale)
+
+
+def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: bool = True) -> Scaled:
+    """The problem with the prices of some items (by index) times a factor, all else the same.
+
+    ``base`` has a whole shelf. Prices are multiplied after they have been rounded to the cent for their stage, and are
+    not rounded again.
+    """
+    up, down = factor.numerator, factor.denominator
+
+    def raised(item: Item, cents: int) -> int:
+        return cents * (up if item.index in indices else down)
+
+    prices = [
+        raised(item, cents)
+        for item in base.goods.items
+        for offer in item.offers
+        for cents in (*offer.cents, *offer.present)
+    ]
+    common = gcd(*prices) or 1
+    unit = Fraction(common, down)
+    goods = base.goods.repriced(lambda item, cents: raised(item, cents) // common)
+    old = base.shelf
+    if prune:
+        leave_out_beaten(old.offered, goods, old.named)
+    shelf = Shelf(old.named, old.terms, old.offered, goods, old.ports, LinkTable(old.offered, goods, prune))
+    made = problem_of(base.case, base.catalog, prune, shelf)
+    energy = tuple(one / unit for one in base.energy_cents_per_mw)
+    weights = weights_of(base.case.objective, energy)
+    limits = _counted(base.limits, unit)
+    return Scaled(replace(made, weights=weights, energy_cents_per_mw=energy, limits=limits), unit)
+
+
+def _counted(limits: Limits, unit: Fraction) -> Limits:
+    """Limits with the budget in another unit of money; what is left of a unit buys nothing."""
+    return replace(limits, capex_cents=None if limits.capex_cents is None else floor(limits.capex_cents / unit))

@@ -1,0 +1,87 @@
+"""Whose prices are moved: kinds and parts of the answer, or those that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fabopt.errors import Fault, fault, nearest
+from fabopt.io import Inputs
+from fabopt.io.faults import refuse
+from fabopt.parts.price_books import KIND_OF_WORD, products
+from fabopt.problem.problem import Problem
+from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.design import BomRow
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Kinds and ids of the command line; with none of either: all of the answer."""
+
+    kinds: Sequence[str] = ()
+    parts: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """Prices that move together: of a kind or of one product (all its lengths). ``unit_price_usd``: if it has one."""
+
+    form: Literal["kind", "part"]
+    name: str
+    indices: frozenset[int]
+    unit_price_usd: int | float | None = None
+
+
+def check_asked(asked: Asked, inputs: Inputs) -> None:
+    """Raise ``InputError`` with all words that are neither a kind nor a product with a price."""
+    ids = [product.id for product in products(inputs.catalog)]
+    faults = [one for word in asked.kinds if (one := _unknown("--kind", word, list(KIND_OF_WORD), "kind of product"))]
+    faults += [one for word in asked.parts if (one := _unknown("--part", word, ids, "product of the catalog"))]
+    faults += _unanswerable(inputs)
+    if faults:
+        raise refuse(faults)
+
+
+def _unknown(option: str, word: str, known: list[str], what: str) -> Fault | None:
+    if word in known:
+        return None
+    close = nearest(word, known)
+    allowed = ", ".join(known) if option == "--kind" else "an id of the catalog: see `fabopt catalog list`"
+    return fault(option, "", f"no such {what}", word, allowed=allowed, hint=f"did you mean `{close}`?" if close else "")
+
+
+def _unanswerable(inputs: Inputs) -> list[Fault]:
+    """Limits on money that come and go with prices while something else is minimized."""
+    case, file = inputs.case, inputs.case_file
+    what = "price ranges are not worked out under this limit"
+    hint = "leave it out, or use `fabopt solve --price-change`"
+    if case.objective == EFFECTIVE:
+        what = "price ranges of a ratio are not worked out"
+        hint = "minimize capex_usd, or use `fabopt solve --price-change`"
+        return [fault(file, "objective", what, EFFECTIVE, hint=hint)]
+    budgets = [
+        (f"stages.{at}.limits.budget_usd", stage.limits.budget_usd) for at, stage in enumerate(case.stages or ())
+    ]
+    if case.objective != "capex_usd":
+        budgets.append(("limits.budget_usd", case.limits.budget_usd))
+    return [fault(file, path, what, value, hint=hint) for path, value in budgets if value is not None]
+
+
+def targets_of(problem: Problem, rows: Sequence[BomRow], asked: Asked) -> list[Target]:
+    """Kinds, then parts, in the order of the bill; those asked for in theirs, whether the answer uses them or not."""
+    kinds, ids = asked.kinds, asked.parts
+    if not kinds and not ids:
+        kinds = [row.kind for row in rows if row.kind in KIND_OF_WORD]
+        ids = [row.id for row in rows if row.kind in KIND_OF_WORD]
+    made = [Target("kind", kind, _of(problem, "kind", kind)) for kind in dict.fromkeys(kinds)]
+    return [*made, *(_part(problem, rows, one) for one in dict.fromkeys(ids))]
+
+
+def _of(problem: Problem, key: str, value: str) -> frozenset[int]:
+    return frozenset(item.index for item in problem.goods.items if getattr(item, key) == value)
+
+
+def _part(problem: Problem, rows: Sequence[BomRow], part: str) -> Target:
+    prices = {row.unit_price_usd for row in rows if row.id == part}
+    return Target("part", part, _of(problem, "id", part), prices.pop() if len(prices) == 1 else None)

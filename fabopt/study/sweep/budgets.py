@@ -1,0 +1,190 @@
+"""The most that a budget buys: bandwidth, or servers.
+
+Bandwidth: the least capex for at least so much is a step function, found once from the bottom up as far as the largest
+budget reaches; every budget is a look-up. Servers: see ``Sizes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from fabopt.explain.what_if import sized
+from fabopt.parts.finance import weights_of
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.search.coefficients import stock_value, weights_table
+from fabopt.study.front.finder import PRICE, Finder, Met, better
+from fabopt.study.front.measures import Measure
+from fabopt.topology.clos.bounds import Block
+from fabopt.topology.clos.layouts import anywhere
+from fabopt.topology.clos.space import ClosSpace
+from fabopt.topology.families import most_servers
+from fabopt.topology.link_parts import Costs, Floats
+
+# More servers than any case may have.
+FAR_TOO_MANY = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class Bought:
+    """What a budget buys: a design of a problem. ``needed_cents``: what the least would cost, if nothing is bought."""
+
+    problem: Problem
+    met: Met | None
+    needed_cents: int | None = None
+
+
+class Steps:
+    """The most of a metric that budgets buy, at the least capex."""
+
+    def __init__(self, finder: Finder, measure: Measure) -> None:
+        self.finder = finder
+        self.measure = measure
+        self._climbed: list[Met] = []
+        self._climb = self._points()
+
+    def buy(self, budget_cents: int) -> Bought:
+        """The design with the most of the metric that costs no more, and the cheapest of these."""
+        while not self._climbed or _capex(self._climbed[-1]) <= budget_cents:
+            met = next(self._climb, None)
+            if met is None:
+                break
+            self._climbed.append(met)
+        within = [met for met in self._climbed if _capex(met) <= budget_cents]
+        if within:
+            return Bought(self.finder.problem, within[-1])
+        return Bought(self.finder.problem, None, _capex(self._climbed[0]) if self._climbed else None)
+
+    def _points(self) -> Iterator[Met]:
+        met = self.finder.best((PRICE,), {})
+        while met is not None:
+            yield met
+            met = self.finder.best((PRICE,), {self.measure.name: better(self.measure, met)})
+
+
+class Sizes:
+    """The most servers that budgets buy.
+
+    Where a design for N servers gives one for N - 1 that takes no more of anything (docs/fronts.md), the largest number
+    is found by halving. Elsewhere it is looked for downwards from a number that no design within the budget is above.
+    """
+
+    def __init__(self, problem: Problem, settings: Settings, clock: Clock) -> None:
+        self.problem = problem
+        self.settings = settings
+        self.clock = clock
+        stages = problem.stages
+        self.fewest = stages[-2].servers or 1 if len(stages) > 1 else 1
+        self._known: dict[int, tuple[Problem, Met | None]] = {}
+        self._last = 0
+
+    def buy(self, budget_cents: int) -> Bought:
+        """The most servers with a design that costs no more, and the cheapest such design."""
+        most = self._most(budget_cents)
+        best = self._halved(budget_cents, most) if shrinks(self.problem) else self._downwards(budget_cents, most)
+        if best is not None:
+            self._last = best
+            return Bought(*self.at(best))
+        problem, met = self.at(self.fewest)
+        return Bought(problem, None, None if met is None else _capex(met))
+
+    def at(self, servers: int) -> tuple[Problem, Met | None]:
+        """The cheapest design for a number of servers."""
+        if servers not in self._known:
+            problem = problem_of(sized(self.problem.case, servers), self.problem.catalog, shelf=self.problem.shelf)
+            problem = replace(problem, limits=replace(problem.limits, capex_cents=None))
+            self.settings.progress(f"looking at {servers:,} servers")
+            self._known[servers] = problem, Finder(problem, self.settings, self.clock).best((PRICE,), {})
+        return self._known[servers]
+
+    def _affords(self, servers: int, budget_cents: int) -> bool:
+        met = self.at(servers)[1]
+        return met is not None and _capex(met) <= budget_cents
+
+    def _halved(self, budget_cents: int, most: int) -> int | None:
+        """The largest affordable number, given that those below it are affordable too (one server aside)."""
+        low, high = self._last, most + 1
+        guess, halves = self.problem.servers, False
+        while high - low > 1:
+            servers = guess if low < guess < high and not halves else (low + high) // 2
+            met = self.at(servers)[1]
+            if met is not None and _capex(met) <= budget_cents:
+                low = servers
+            else:
+                high = servers
+            # every other step halves what is left, so that guesses cannot creep
+            guess, halves = _guess(budget_cents, met, servers), not halves
+        if low >= max(2, self.fewest):
+            return low
+        return next((servers for servers in (2, 1) if self.fewest <= servers <= most
+                     and self._affords(servers, budget_cents)), None)  # fmt: skip
+
+    def _downwards(self, budget_cents: int, most: int) -> int | None:
+        for servers in range(most, max(self._last, self.fewest) - 1, -1):
+            if self._affords(servers, budget_cents):
+                return servers
+        return self._last or None
+
+    def _most(self, budget_cents: int) -> int:
+        """No design within the budget has more servers than this."""
+        each = self._least_per_server
+        saved = stock_value(self.problem)
+        most = FAR_TOO_MANY if each < 1 else int((budget_cents + saved) / each * (1 + 1e-9))
+        if most < 1:
+            return 0
+        large = problem_of(sized(self.problem.case, most), self.problem.catalog, shelf=self.problem.shelf)
+        return min(most, most_servers(large))
+
+    @cached_property
+    def _least_per_server(self) -> float:
+        """No design costs less for each of its servers, in cents."""
+        free = replace(self.problem, limits=replace(self.problem.limits, capex_cents=None))
+        server = free.server_item.least_cents(len(free.stages) - 1) if free.server_item is not None else 0
+        cents = weights_of(PRICE.name, free.energy_cents_per_mw)
+        table, caps = weights_table(replace(free, weights=cents))
+        return server + sum(_least_share(free, fabric, Costs(table), caps) for fabric in free.fabrics)
+
+
+def shrinks(problem: Problem) -> bool:
+    """Whether a design for N > 2 servers gives one for N - 1 that takes no more of anything."""
+    return problem.plan is None and len(problem.stages) == 1 and all(map(_is_plain, problem.fabrics))
+
+
+def _is_plain(fabric: FabricProblem) -> bool:
+    """Whether fewer servers need no more of a fabric; in other families they need another network."""
+    counts = bool(fabric.attachments) or fabric.per_switch is not None
+    return not counts and fabric.group_servers is None and fabric.even and fabric.topologies == ("clos",)
+
+
+def _least_share(problem: Problem, fabric: FabricProblem, costs: Costs, caps: Floats) -> float:
+    """The least that a fabric costs for each server."""
+    if problem.plan is not None:
+        fabric = anywhere(problem, fabric)
+    bounds = ClosSpace(problem, fabric, costs, caps).bounds
+    least = np.inf
+    for protocol in fabric.protocols:
+        for nic in bounds.nics(protocol):
+            for share, leaf, down in bounds.lowers(nic.port, protocol, None):
+                alone = float(bounds.of_servers(nic, share)[0])
+                if 1 in fabric.tiers or fabric.topologies != ("clos",):
+                    least = min(least, alone)
+                if alone >= least:
+                    break
+                for tiers in set(fabric.tiers) - {1}:
+                    blocks = (Block(protocol, tiers, nic, leaf, down, up) for up in leaf.uses)
+                    least = min([least, *(float(bounds.of_block(block, tiers)[0]) for block in blocks)])
+    return least / problem.servers if np.isfinite(least) else 0.0
+
+
+def _guess(budget_cents: int, met: Met | None, servers: int) -> int:
+    """Where the budget would end at the same price a server; 0 without a price."""
+    return servers * budget_cents // _capex(met) if met is not None and _capex(met) else 0
+
+
+def _capex(met: Met) -> int:
+    return met.grades["capex_usd"]

@@ -1,0 +1,136 @@
+"""Keys of a case on the command line: ``fabrics.compute.max_oversubscription``, ``stages.1.servers``.
+
+An entry of a list is named by its number, from 0, or by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.io.case import Inputs
+from fabopt.io.faults import keys_at, refuse, validated
+from fabopt.io.references import check_counted_servers, check_references
+from fabopt.schema.case import Case
+
+# Keys that say the same thing in other words: giving one takes the others away.
+_SAME = ({"servers", "gpus"},)
+_OPTION = "--over"
+Steps = tuple[str | int, ...]
+
+
+def content_of(case: Case) -> dict[str, Any]:
+    """What a file of the case would hold, defaults included."""
+    content: dict[str, Any] = case.model_dump(mode="json", by_alias=True)
+    return content
+
+
+def steps_of(key: str, content: Mapping[str, Any]) -> Steps | Fault:
+    """The way to a key through a case's content; or what is wrong with it."""
+    words = key.split(".")
+    steps: list[str | int] = []
+    here: Any = content
+    while words:
+        step, taken = _in_list(words, here) if isinstance(here, list) else (words[0], 1)
+        known = _known(steps, here)
+        if step not in known:
+            above = key[: len(key) - len(".".join(words))].rstrip(".")
+            return _unknown(key, above, words[0], _names(here) or [str(one) for one in known])
+        steps.append(step)
+        here = _inside(here, step)
+        words = words[taken:]
+    return tuple(steps)
+
+
+def _in_list(words: Sequence[str], here: list[Any]) -> tuple[str | int, int]:
+    """The entry that the next words name, and how many words that takes: names may have dots."""
+    names = _names(here)
+    for taken in range(len(words), 0, -1):
+        name = ".".join(words[:taken])
+        if name in names:
+            return names.index(name), taken
+    return (int(words[0]), 1) if words[0].isascii() and words[0].isdigit() else (words[0], 1)
+
+
+def _names(here: Any) -> list[str]:
+    """Names of the entries of a list, if they have names."""
+    if not isinstance(here, list):
+        return []
+    return [entry["name"] for entry in here if isinstance(entry, dict) and "name" in entry]
+
+
+def _known(steps: Sequence[str | int], here: Any) -> list[str | int]:
+    if isinstance(here, list):
+        return list(range(len(here)))
+    return list(keys_at(Case, tuple(steps)))
+
+
+def _inside(here: Any, step: str | int) -> Any:
+    if isinstance(here, dict):
+        return here.get(str(step))
+    return here[step] if isinstance(here, list) and isinstance(step, int) else None
+
+
+def _unknown(key: str, above: str, word: str, names: Sequence[str]) -> Fault:
+    close = nearest(word, names)
+    where = f"{above}." if above else ""
+    hint = f"did you mean `{where}{close}`?" if close else ""
+    if not names:
+        hint = "a key leads to one number" if above != "stages" else "without stages its key is `servers`"
+        return fault(_OPTION, key, f"the case has nothing below `{above}`", hint=hint)
+    return fault(_OPTION, key, f"no such key of the case: `{where}{word}`", allowed=", ".join(names), hint=hint)
+
+
+def with_values(content: Mapping[str, Any], values: Mapping[Steps, int | float]) -> dict[str, Any]:
+    """A copy of a case's content with some keys set."""
+    changed: dict[str, Any] = _copy(content)
+    for steps, value in values.items():
+        here: Any = changed
+        for number, step in enumerate(steps[:-1]):
+            inner = _inside(here, step)
+            if not isinstance(inner, dict | list):
+                # a number that stands for all keys below it, as one ratio does for both boundaries; or nothing
+                inner = {} if inner is None else dict.fromkeys(keys_at(Case, steps[: number + 1]), inner)
+                here[step] = inner
+            here = inner
+        last = steps[-1]
+        here[last] = value
+        for same in _SAME:
+            if last in same and isinstance(here, dict):
+                here.update({key: None for key in same - {last} if key in here})
+    return changed
+
+
+def _copy(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: _copy(value) for key, value in content.items()}
+    return [_copy(value) for value in content] if isinstance(content, list) else content
+
+
+def changed_inputs(inputs: Inputs, content: Mapping[str, Any], values: Mapping[Steps, int | float]) -> Inputs:
+    """Inputs with some keys of the case set, checked as a file is; ``InputError`` lists all faults."""
+    faults: list[Fault] = []
+    case = validated(Case, with_values(content, values), _OPTION, faults)
+    if case is not None:
+        faults = [*check_references(case, inputs.catalog, _OPTION)]
+        faults += check_counted_servers(case, inputs.catalog, _OPTION)
+    if case is None or faults:
+        raise refuse(faults)
+    return Inputs(case, inputs.catalog, inputs.case_file, inputs.notes)
+
+
+def all_changed(
+    inputs: Inputs, content: Mapping[str, Any], points: Sequence[Mapping[Steps, int | float]]
+) -> list[Inputs]:
+    """The inputs of every point; ``InputError`` with the faults of all of them together."""
+    made: list[Inputs] = []
+    faults: list[Fault] = []
+    for values in points:
+        try:
+            made.append(changed_inputs(inputs, content, values))
+        except InputError as error:
+            faults += error.faults
+    if faults:
+        raise refuse(faults)
+    return made

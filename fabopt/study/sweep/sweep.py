@@ -1,0 +1,220 @@
+"""Sweeps: the grid of points, who solves it, and the file that it becomes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeVar
+
+from fabopt import __version__
+from fabopt.design.build import case_record
+from fabopt.errors import Fault, InputError, fault
+from fabopt.io import Inputs
+from fabopt.io.faults import refuse
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.study.front.knees import with_marginal
+from fabopt.study.sweep import ranges
+from fabopt.study.sweep.cells import BUDGET_KEY, MAXIMIZED, Cell, Shared
+from fabopt.study.sweep.keys import Steps, all_changed, content_of, steps_of
+from fabopt.study.sweep.workers import solve_here, solve_in_processes, solve_on_dask
+
+# New points, how many there are by then, and how many of them were solved now.
+Report = Callable[[Sequence[FrontPoint], int, int], None]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is swept: budgets in dollars, and values of keys of the case in the order given."""
+
+    budgets: tuple[int | float, ...] | None
+    keys: Mapping[Steps, str]
+    values: Mapping[Steps, tuple[int | float, ...]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The swept keys as they were written, the budget last."""
+        return (*self.keys.values(), *((BUDGET_KEY,) if self.budgets is not None else ()))
+
+    def cells(self) -> list[Cell]:
+        """Every combination of values, the last key running fastest, each with all budgets."""
+        combinations = product(*self.values.values())
+        return [
+            Cell(number, dict(zip(self.values, values, strict=True)), self.budgets or ())
+            for number, values in enumerate(combinations)
+        ]
+
+    @property
+    def size(self) -> int:
+        """How many points that is."""
+        size = len(self.budgets) if self.budgets is not None else 1
+        for values in self.values.values():
+            size *= len(values)
+        return size
+
+
+@dataclass(frozen=True)
+class How:
+    """How a sweep is solved: engine, seconds, processes, or the address of a Dask scheduler."""
+
+    engine: str = "cp-sat"
+    jobs: int = 1
+    dask: str | None = None
+
+
+@dataclass
+class Collected:
+    """Points as they come, from wherever, and in order. A key: number of the cell, place of the budget."""
+
+    grid: Grid
+    report: Report
+    points: dict[tuple[int, int], FrontPoint] = field(default_factory=dict)
+    solved: int = 0
+
+    def take(self, cell: Cell, points: Sequence[FrontPoint]) -> None:
+        """Keep some points of a cell."""
+        for point in points:
+            self.keep(cell, point)
+        self.solved += len(points)
+        self.report(points, len(self.points), self.solved)
+
+    def keep(self, cell: Cell, point: FrontPoint) -> None:
+        """Keep a point that was known before."""
+        self.points[cell.number, self._place(point)] = point
+
+    def _place(self, point: FrontPoint) -> int:
+        return 0 if self.grid.budgets is None else self.grid.budgets.index(point.budget_usd or 0)
+
+    def in_order(self) -> list[FrontPoint]:
+        """All of them as the grid has them."""
+        return [self.points[key] for key in sorted(self.points)]
+
+
+def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
+    """What the options ask for; ``InputError`` lists all that is wrong with them, and with any case of the grid."""
+    faults: list[Fault] = []
+    budgets = None if budget is None else _kept(ranges.budgets(budget), faults)
+    content = content_of(inputs.case)
+    keys: dict[Steps, str] = {}
+    values: dict[Steps, tuple[int | float, ...]] = {}
+    for text in over:
+        key, equals, range_ = text.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            faults.append(fault("--over", "", "not a key with values", text, allowed=f"KEY={ranges.RANGE_FORM}"))
+            continue
+        steps = _kept(steps_of(key, content), faults)
+        some = _kept(ranges.values(key, range_), faults)
+        if steps is not None and steps in keys:
+            faults.append(fault("--over", key, "this key is swept twice"))
+        elif steps is not None and some is not None:
+            keys[steps], values[steps] = key, tuple(some)
+    if budget is None and not over:
+        faults.append(fault("sweep", "", "nothing to sweep", hint="give --budget, --over, or both"))
+    if budget is not None and BUDGET_KEY in keys.values():
+        faults.append(fault("--over", BUDGET_KEY, "--budget sweeps this key already"))
+    if faults:
+        raise refuse(faults)
+    grid = Grid(None if budgets is None else tuple(budgets), keys, values)
+    if grid.size > ranges.MOST_POINTS:
+        raise InputError([fault("--over", "", "too many points", grid.size, allowed=f"up to {ranges.MOST_POINTS:,}")])
+    all_changed(inputs, content, [cell.values for cell in grid.cells() if cell.values])
+    return grid
+
+
+Parsed = TypeVar("Parsed")
+
+
+def _kept(found: Parsed | Fault, faults: list[Fault]) -> Parsed | None:
+    """What was found, or nothing, its fault noted."""
+    if isinstance(found, Fault):
+        faults.append(found)
+        return None
+    return found
+
+
+def empty_front(inputs: Inputs, grid: Grid) -> Front:
+    """The file of a sweep before any point is solved."""
+    case = inputs.case
+    objectives = [FrontObjective(metric=case.objective, sense="minimize")]
+    if grid.budgets is not None:
+        objectives = [
+            FrontObjective(metric="capex_usd", sense="minimize"),
+            FrontObjective(metric=MAXIMIZED[case.maximize], sense="maximize"),
+        ]
+    return Front(
+        fabopt=__version__,
+        case=case_record(problem_of(case, inputs.catalog)),
+        catalog_sha256=catalog_hash(inputs),
+        kind="sweep",
+        keys=grid.names,
+        objectives=tuple(objectives),
+        complete=False,
+        notes=inputs.notes,
+    )
+
+
+def catalog_hash(inputs: Inputs) -> str:
+    """What identifies the products and their prices, changes applied."""
+    return hashlib.sha256(inputs.catalog.model_dump_json().encode()).hexdigest()
+
+
+def sweep(
+    inputs: Inputs, grid: Grid, how: How, before: Front | None, settings: Settings, clock: Clock, report: Report
+) -> Front:
+    """The best design at every point of a grid; points of ``before`` are not solved again.
+
+    ``complete`` is False if the clock stopped it. ``report`` is given new points as they come.
+    """
+    collected = Collected(grid, report)
+    cells = _left(grid, before, collected)
+    shared = Shared(inputs, grid.keys, how.engine, grid.budgets is not None)
+    if not cells:
+        complete = True
+    elif how.dask is not None:
+        complete = solve_on_dask(shared, cells, how.dask, clock, collected.take)
+    elif how.jobs > 1 and len(cells) > 1:
+        complete = solve_in_processes(shared, cells, how.jobs, clock, collected.take)
+    else:
+        complete = solve_here(shared, cells, settings, clock, collected.take)
+    front = empty_front(inputs, grid)
+    return front.model_copy(update={"points": _priced(front, collected, grid), "complete": complete})
+
+
+def _left(grid: Grid, before: Front | None, collected: Collected) -> list[Cell]:
+    """Cells with points that are still to be solved; the others are collected."""
+    known = {_at(point): point for point in before.points} if before is not None else {}
+    left = []
+    for cell in grid.cells():
+        over = {grid.keys[steps]: value for steps, value in cell.values.items()}
+        budgets: tuple[int | float | None, ...] = grid.budgets if grid.budgets is not None else (None,)
+        met = {budget: known.get((tuple(over.items()), budget)) for budget in budgets}
+        for point in met.values():
+            if point is not None:
+                collected.keep(cell, point)
+        missing = tuple(budget for budget, point in met.items() if point is None)
+        if missing:
+            left.append(Cell(cell.number, cell.values, tuple(one for one in missing if one is not None)))
+    return left
+
+
+def _at(point: FrontPoint) -> tuple[tuple[tuple[str, object], ...], object]:
+    return tuple(point.over.items()), point.budget_usd
+
+
+def _priced(front: Front, collected: Collected, grid: Grid) -> tuple[FrontPoint, ...]:
+    """All points in order, with what one more of what is maximized costs from one budget to the next."""
+    points = collected.in_order()
+    if grid.budgets is None:
+        return tuple(points)
+    by_cell: dict[tuple[tuple[str, object], ...], list[FrontPoint]] = {}
+    for point in points:
+        by_cell.setdefault(_at(point)[0], []).append(point)
+    priced: dict[object, FrontPoint] = {}
+    for cell in by_cell.values():
+        rising = sorted(cell, key=lambda point: point.budget_usd or 0)
+        priced.update({_at(point): point for point in with_marginal(rising, front.objectives)})
+    return tuple(priced[_at(point)] for point in points)

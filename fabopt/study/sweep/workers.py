@@ -1,0 +1,172 @@
+"""Cells solved here, in processes of this machine, or on a Dask cluster: the same points in the same order.
+
+Points are handed on as they come; who collects them puts them in order. Cells need nothing of each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from functools import lru_cache
+from typing import Any
+
+from fabopt.errors import FaboptError, InputError, NoAnswerError, fault
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.front import FrontPoint
+from fabopt.study.front.finder import StoppedError
+from fabopt.study.sweep.cells import Cell, Cells, Shared
+
+Take = Callable[[Cell, Sequence[FrontPoint]], None]
+# How often somebody's wish to stop is looked at while others work.
+POLL_S = 0.2
+CONNECT_S = 5
+# How often a point that failed on a cluster is tried again; points of lost workers are given to others anyway.
+RETRIES = 3
+_STDOUT = 1
+
+
+def solve_here(shared: Shared, cells: Sequence[Cell], settings: Settings, clock: Clock, take: Take) -> bool:
+    """Solve cells in this process; False if the clock stopped it. Points before that are handed on."""
+    solver = Cells(shared, settings, clock)
+    try:
+        for cell in cells:
+            for point in solver.points(cell):
+                take(cell, [point])
+    except StoppedError:
+        return False
+    return True
+
+
+# -- processes ---------------------------------------------------------------------------------------------------
+
+_own: list[Cells] = []
+
+
+def _start(shared: Shared | Cells) -> None:
+    """Make a process ready: it leaves Ctrl-C to the one that started it, and standard output to answers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+    _own.append(shared if isinstance(shared, Cells) else _cells(shared))
+
+
+def _cells(shared: Shared) -> Cells:
+    return Cells(shared, Settings(shared.engine), Clock(None))
+
+
+def _solve(cell: Cell) -> tuple[FrontPoint, ...]:
+    return tuple(_own[0].points(cell))
+
+
+def can_fork() -> bool:
+    """Whether processes can start as copies of this one: all is imported and read, and no thread holds a lock."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+def solve_in_processes(shared: Shared, cells: Sequence[Cell], jobs: int, clock: Clock, take: Take) -> bool:
+    """Solve cells in so many processes; False if the clock stopped it.
+
+    Where processes can be copies of this one, what all cells share is made here once; elsewhere by each of them.
+    """
+    before = set(multiprocessing.active_children())
+    given: Shared | Cells = shared
+    if forks := can_fork():
+        given = _cells(shared)
+        given.prepare()
+    context = multiprocessing.get_context("fork" if forks else "spawn")
+    with ProcessPoolExecutor(min(jobs, len(cells)), context, _start, (given,)) as pool:
+        pending = {pool.submit(_solve, cell): cell for cell in cells}
+        try:
+            while pending:
+                done, _ = wait(pending, POLL_S, FIRST_COMPLETED)
+                for future in done:
+                    take(pending.pop(future), future.result())
+                if pending and clock.is_over():
+                    return False
+        except BrokenProcessPool:
+            raise NoAnswerError("a process that solved points ended unexpectedly; was memory short?") from None
+        finally:
+            if pending:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for child in set(multiprocessing.active_children()) - before:
+                    child.terminate()
+    return True
+
+
+# -- a cluster ---------------------------------------------------------------------------------------------------
+
+_one_at_a_time = threading.Lock()
+
+
+@lru_cache(maxsize=2)
+def _cells_of(payload: bytes) -> Cells:
+    return _cells(pickle.loads(payload))
+
+
+def _solve_there(payload: bytes, cell: Cell) -> tuple[FrontPoint, ...]:
+    """What a worker of a cluster does; its threads take turns, as they share what has been worked out."""
+    with _one_at_a_time:
+        return tuple(_cells_of(payload).points(cell))
+
+
+def _kept(payload: bytes) -> bytes:
+    """What all cells share, as a task: a cluster that loses it makes it again."""
+    return payload
+
+
+def solve_on_dask(shared: Shared, cells: Sequence[Cell], address: str, clock: Clock, take: Take) -> bool:
+    """Solve cells on a Dask cluster; False if the clock stopped it. ``InputError`` if it cannot be reached."""
+    client = _client(address)
+    done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    try:
+        payload = client.submit(_kept, pickle.dumps(shared), pure=False)
+        pending = {}
+        for cell in cells:
+            future = client.submit(_solve_there, payload, cell, pure=False, retries=RETRIES)
+            pending[future.key] = cell
+            future.add_done_callback(done.put)
+        while pending:
+            with contextlib.suppress(queue.Empty):
+                future = done.get(timeout=POLL_S)
+                take(pending.pop(future.key), _result(future))
+                future.release()
+            if pending and clock.is_over():
+                return False
+    finally:
+        client.close()
+    return True
+
+
+def _client(address: str) -> Any:
+    try:
+        # an optional extra, which says nothing of its types
+        from distributed import Client
+    except ImportError:
+        hint = "install it: pip install 'fabopt[dask]'"
+        raise InputError([fault("--dask", "", "Dask is not installed", address, hint=hint)]) from None
+    connect: Any = Client
+    try:
+        return connect(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, TypeError, TimeoutError):
+        allowed = "the address of a running scheduler, such as tcp://host:8786"
+        problem = f"no Dask scheduler answered within {CONNECT_S} seconds"
+        raise InputError([fault("--dask", "", problem, address, allowed=allowed)]) from None
+
+
+def _result(future: Any) -> Sequence[FrontPoint]:
+    if future.status == "finished":
+        points: Sequence[FrontPoint] = future.result()
+        return points
+    error = future.exception() if future.status == "error" else None
+    if isinstance(error, FaboptError):
+        raise error
+    reason = " ".join(str(error).split()) or type(error).__name__
+    raise NoAnswerError(f"the Dask cluster gave a point up: {reason}")

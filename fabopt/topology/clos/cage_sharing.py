@@ -1,0 +1,58 @@
+"""Wires below and above a switch that would each fit its cages, but not together.
+
+Where a wire of several ports joins a pair of boxes with fewer links, it takes more cages than its links need. Each kind
+of link is checked beside what the other kind needs at the least; if both have such wires, they may be too many. Source:
+docs/formulation.md, `cages_hold_both`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from fabopt.parts.assemblies import Mode
+from fabopt.parts.hardware import CageUse
+from fabopt.topology.candidate import Choice, Clash
+from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.link_parts import Side
+
+
+def clashes_of(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> tuple[Clash, ...]:
+    """Pairs of options of a candidate that no switch has the cages for."""
+    return tuple(_clashes(parts, shape, choices))
+
+
+def _clashes(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> Iterator[Clash]:
+    if parts.leaf_up is None or parts.spine_down is None:
+        return
+    up = shape.leaf_spine(parts.leaf_up.lane.ports, 0, parts.spine_down.lane.ports, 0)
+    if parts.leaf_up.group == parts.leaf_down.group:
+        servers = shape.server_leaf(parts.nic, parts.leaf_down.lane.ports, 0)
+        yield from _too_many(choices, "leaf", servers.far, up.near, parts.leaf_down)
+    if parts.spine_up is not None and parts.core_down is not None and parts.spine_up.group == parts.spine_down.group:
+        cores = shape.spine_core(parts.spine_up.lane.ports, 0, parts.core_down.lane.ports, 0)
+        yield from _too_many(choices, "spine", up.far, cores.near, parts.spine_down)
+
+
+def _too_many(choices: Sequence[Choice], box: str, below: Side, above: Side, use: CageUse) -> Iterator[Clash]:
+    for one in choices:
+        for other in choices:
+            if one.options[0].rows[0].far == box and other.options[0].rows[0].near == box:
+                for a, down in _of_pairs(one, below):
+                    for b, up in _of_pairs(other, above):
+                        if down + up > use.cages:
+                            yield Clash((one.key, a), (other.key, b))
+
+
+def _of_pairs(choice: Choice, side: Side) -> Iterator[tuple[int, int]]:
+    """(place, most cages of any box) of options whose wires join pairs of boxes and make all links of a kind."""
+    for place, option in enumerate(choice.options):
+        assembly = option.rows[0].assembly
+        if choice.count == 1 and assembly is not None and assembly.mode is Mode.PAIR:
+            cages = [
+                int(np.max(side.cages_of_pairs(profile, assembly.ports_per_wire)))
+                for profile in side.profiles
+                if np.max(profile.boxes) > 0
+            ]
+            yield place, max(cages, default=0)

@@ -1,0 +1,166 @@
+"""What a Clos still gives when some of its boxes or links of a kind fail, in the worst places.
+
+``failures_leave_bandwidth``. What is left per GPU is that of the worst-hit server: injection over the ports that it has
+left, times the share that every boundary carries: uplinks that a leaf has left over its endpoints, and what the spines
+of a pod still send upwards over what comes from below. Without failures this is bisection. See docs/bandwidth.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.network.graph.survival import PLACES, ServerPorts, Share, by_number, over_rails, worst_mix
+from fabopt.parts.hardware import RAIL_ONLY, NicOption
+from fabopt.problem.fabric import FabricProblem
+from fabopt.schema.case import Failing
+from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.link_parts import Number
+
+# Of arrays the search keeps what is within rounding; figures and proofs are exact.
+_ROUNDING = 1e-12
+
+
+def tiers_of(parts: Parts) -> tuple[Failing, ...]:
+    """The tiers of switches that there are."""
+    tiers: tuple[Failing, ...] = ("leaf", "spine", "core")
+    return tiers[: parts.tiers]
+
+
+def bandwidth_left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, failed: str, count: int) -> Share:
+    """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; an exact fraction for one candidate."""
+    nic, ports = parts.nic, server_ports(parts, shape, gpus)
+    at_server, above_leaf, above_spine = PLACES[failed]
+    own = by_number(lambda lost: without(ports, at_server, lost), count if at_server else 0)
+    leaf = by_number(lambda lost: _of_leaf(parts, shape, endpoints, above_leaf, lost), count if above_leaf else 0)
+    pod = by_number(lambda lost: _of_pod(parts, shape, above_spine, lost), count if above_spine else 0)
+    above = worst_mix(leaf, pod, count)
+    if nic.apart:
+        above = over_rails(above, nic.planes, count)
+    share = worst_mix(own, above, count)[-1]
+    if isinstance(share, np.ndarray):
+        return np.asarray(np.minimum(float(nic.injection) * share, float(nic.crosses_any_cut)))
+    return min(nic.injection * share, nic.crosses_any_cut)
+
+
+def server_ports(parts: Parts, shape: Shape, gpus: int) -> ServerPorts:
+    """The ports of a server and how they lie on leaves and planes."""
+    nic = parts.nic
+    top = nic.injection * max(1, gpus) / nic.cards / nic.port.lane.port_mbps
+    planes = nic.planes // rails_in_a_plane(nic)
+    own_planes = nic.apart and planes == nic.planes
+    return ServerPorts(nic.cards, nic.ports_per_card, planes, int(shape.k), top, nic.dual, nic.apart, own_planes)
+
+
+def rails_in_a_plane(nic: NicOption) -> int:
+    """Networks that the file calls one plane: the rails of a rail-only fabric."""
+    return nic.cards if nic.topology == RAIL_ONLY else 1
+
+
+def without(ports: ServerPorts, failed: str, count: int) -> Fraction:
+    """Share of a server's injection that is left of its own ports."""
+    if failed == "leaf":
+        return ports.without_leaves(count)
+    if failed == "plane":
+        return ports.without_planes(count)
+    return ports.without_cables(count) if failed == "server-leaf" else Fraction(1)
+
+
+def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: int) -> Share:
+    """Share of a leaf's endpoints that its uplinks carry."""
+    if parts.leaf_up is None:
+        return Fraction(1)
+    lost = 0 * shape.u
+    if failed == "spine":
+        lost = count * shape.links_per_pair + np.minimum(count, shape.u - shape.links_per_pair * shape.spines)
+    elif failed == "leaf-spine":
+        lost = lost + count
+    return _share((shape.u - lost) * parts.leaf_up.lane.port_mbps, endpoints * parts.leaf_down.lane.port_mbps)
+
+
+def _of_pod(parts: Parts, shape: Shape, failed: str, count: int) -> Share:
+    """Share of what comes up to a pod's spines that they send on."""
+    if parts.spine_up is None or parts.spine_down is None:
+        return Fraction(1)
+    # what fails together hits so many spines, each of which is cut off by so many
+    hit, fatal, each = (shape.q, shape.cores_per_group, shape.m2) if failed == "core" else (1, shape.x, 1)
+    lost = count if failed else 0
+    gone = np.minimum(lost // np.maximum(1, fatal), shape.spines // np.maximum(1, hit))
+    partly = np.minimum(hit, shape.spines - gone * hit)
+    below, up = shape.spine_down * parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps
+    whole = np.minimum(below, shape.x * up)
+    less = np.minimum(below, (shape.x - (lost - gone * fatal) * each) * up)
+    return _share((shape.spines - gone * hit - partly) * whole + partly * less, shape.spines * below)
+
+
+def _share(above: Number, below: Number) -> Share:
+    """A quotient between 0 and 1."""
+    if np.ndim(above) == 0 and np.ndim(below) == 0:
+        return min(Fraction(1), max(Fraction(0), Fraction(int(above), int(below))))
+    return np.asarray(np.clip(np.asarray(above) / np.asarray(below), 0, 1))
+
+
+def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
+    """Which rows of sized leaves could survive with the best of all that may stand above them.
+
+    That is spines with one link of a leaf each, which send on all that comes up.
+    """
+    kept = np.ones(np.size(shape.g), dtype=np.bool_)
+    spread = replace(shape, spines=shape.u)
+    below = replace(parts, spine_down=None, spine_up=None)
+    for one in fabric.resilience:
+        left = bandwidth_left(below, spread, endpoints, gpus, one.failed, one.count)
+        kept &= np.asarray(left, dtype=float) >= one.least_mbps * (1 - _ROUNDING)
+    return kept
+
+
+def survives(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
+    """Which rows have the bandwidth left that the case asks for."""
+    kept = np.ones(np.size(shape.g), dtype=np.bool_)
+    for one in fabric.resilience:
+        left = bandwidth_left(parts, shape, endpoints, gpus, one.failed, one.count)
+        kept &= np.asarray(left, dtype=float) >= one.least_mbps * (1 - _ROUNDING)
+    return kept
+
+
+def servers_cut_off(parts: Parts, shape: Shape, failed: str) -> int:
+    """Servers that one failure, at the worst place, cuts off from the largest part that stays joined; all if none does.
+
+    Another plane keeps all joined, and so does a second leaf of each server, spine of a pod, or core.
+    """
+    if failed == "plane" and parts.nic.planes == rails_in_a_plane(parts.nic):
+        return int(shape.servers)
+    if parts.nic.planes > 1:
+        return 0
+    if failed == "switch":
+        return max(_cut_off(parts, shape, tier) for tier in tiers_of(parts))
+    if failed == "cable":
+        return max(_cut_off(parts, shape, end) for end in ("server-leaf", "leaf-spine", "spine-core")[: parts.tiers])
+    return _cut_off(parts, shape, failed)
+
+
+def _cut_off(parts: Parts, shape: Shape, failed: str) -> int:
+    servers, group = int(shape.servers), min(int(shape.g), int(shape.servers))
+    one_leaf, one_spine = shape.rails == 1, shape.spines == 1
+    # with pods of one rail, servers are joined through their other rails
+    pod = min(servers, int(shape.groups_per_pod) * group) if parts.core is not None else servers
+    by_rail = bool(shape.rail_pods) and not one_leaf
+    if failed == "server-leaf":
+        return int(shape.ports == 1)
+    if failed == "leaf" or (failed == "leaf-spine" and shape.u == 1):
+        return group if one_leaf else 0
+    if failed == "spine" or (failed == "spine-core" and shape.x == 1):
+        if not one_spine or by_rail:
+            return 0
+        return servers - max(servers - pod, group if failed == "spine" else pod)
+    if failed == "core" and parts.core is not None and shape.cores == 1:
+        return servers - pod
+    return 0
+
+
+def failures_of(parts: Parts) -> tuple[Failing, ...]:
+    """What can fail alone."""
+    return (*tiers_of(parts), "plane", "cable")

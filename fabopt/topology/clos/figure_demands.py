@@ -1,0 +1,156 @@
+"""Figures that a case, or a point of a front, asks of a Clos, as least uplinks; and room for more servers.
+
+``figures_meet_demand``. Bisection per GPU is I / (max(1, r) x max(1, s)) with injection I and the ratios r at the
+leaves and s at the spines, so that a least bisection b is one on uplinks: u w >= b d v / I, and then
+x w2 >= b max(1, r) dS w / I. All-to-all: a leaf or a pod with e of the E server ports of a plane sends
+e rho (E-e)/(E-1) upwards. Ring all-reduce: the last server of a group, or of a pod, sends what it has on the leaf, or
+in the pod, upwards. Room for more servers depends on leaves alone. See docs/bandwidth.md, docs/fronts.md. Symbols are
+those of docs/formulation.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd
+
+import numpy as np
+
+from fabopt.parts.hardware import CageUse, SwitchType
+from fabopt.problem.fabric import FabricProblem, Wants
+from fabopt.topology.clos.shape import Parts, Shape, usable_ports
+from fabopt.topology.link_parts import Number, ceil_of
+
+_SAFE = 2**62
+
+
+def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
+    """Fewest uplinks of a leaf with which the figures that are wanted can be had; 0 if none is wanted.
+
+    ``gpus``: of a server.
+    """
+    wants = fabric.wants
+    if wants is None:
+        return 0 * endpoints
+    assert parts.leaf_up is not None
+    full = np.minimum(shape.g, shape.servers) * shape.k
+    within = [(full, shape.groups > 1), (shape.last_group * shape.k, shape.groups > 0)]
+    fewest = _for_traffic(wants, parts, shape, within, gpus, (parts.leaf_up.lane.port_mbps, 1), shape.k)
+    if not wants.bisection:
+        return fewest
+    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
+    return np.maximum(fewest, _ceil(endpoints, 1, speeds * wants.bisection / parts.nic.injection))
+
+
+def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
+    """Fewest uplinks of a spine with which the figures that are wanted can be had; 0 if none is wanted."""
+    wants = fabric.wants
+    if wants is None:
+        return 0 * shape.spine_down
+    assert parts.spine_up is not None
+    per_group = shape.k * shape.leaves_of_a_group
+    last = ((shape.last_pod_groups - 1) * shape.g + shape.last_group) * per_group
+    within = [(shape.groups_per_pod * shape.g * per_group, shape.groups > shape.groups_per_pod), (last, last > 0)]
+    fewest = _for_traffic(wants, parts, shape, within, gpus, (parts.spine_up.lane.port_mbps, shape.spines), per_group)
+    return np.maximum(fewest, _for_bisection(wants, parts, shape, endpoints)) if wants.bisection else fewest
+
+
+def _for_traffic(
+    wants: Wants,
+    parts: Parts,
+    shape: Shape,
+    within: Sequence[tuple[Number, Number]],
+    gpus: int,
+    upward: tuple[int, Number],
+    ring: Number,
+) -> Number:
+    """Fewest uplinks of a box with which all-to-all and ring all-reduce come to what is wanted.
+
+    ``within``: server ports under a box (or the boxes of a pod), and whether there is such a one; ``upward``: speed of
+    an uplink, and how many boxes share the load; ``ring``: ports of a server that send upwards there.
+    """
+    speed, boxes = upward
+    ports = shape.servers * shape.ports
+    per_port = Fraction(gpus, shape.ports * shape.planes)
+    fewest = 0 * ring
+    if wants.alltoall:
+        for inside, there in within:
+            crossing = np.where(there, inside * (ports - inside), 0)
+            needed = _ceil(crossing, boxes * max(1, ports - 1), wants.alltoall * per_port / speed)
+            fewest = np.maximum(fewest, needed)
+    if wants.allreduce:
+        needed = _ceil(ring, boxes, wants.allreduce * per_port / speed)
+        several = within[0][1]
+        fewest = np.maximum(fewest, np.where(several, needed, 0))
+    return fewest
+
+
+def _for_bisection(wants: Wants, parts: Parts, shape: Shape, endpoints: Number) -> Number:
+    """Fewest uplinks of a spine with which the bisection that is wanted can be had."""
+    assert parts.leaf_up is not None and parts.spine_down is not None and parts.spine_up is not None
+    down, up = _reduced(parts.leaf_down, parts.leaf_up)
+    worst = np.maximum(endpoints * down, shape.u * up)
+    speeds = Fraction(parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps)
+    return _ceil(shape.spine_down * worst, shape.u * up, speeds * wants.bisection / parts.nic.injection)
+
+
+def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction) -> Number:
+    """Servers that could be added on the leaves that are there, all groups filled alike, uplinks as they are.
+
+    ``ratio``: the most oversubscription at the leaves. Ports in reserve stay free. 0 where groups are full.
+    """
+    fits = _most_endpoints(parts, shape, ratio)
+    free = 1 - fabric.reserve
+    endpoints = _most_down(parts.leaf_down, parts.leaf_up, parts.leaf, shape.u) * free.numerator // free.denominator
+    leaves = shape.planes * shape.leaves
+    room = np.minimum(endpoints, fits) - ceil_of(fabric.attachment_ports, leaves)
+    per_group = room // shape.k
+    if fabric.group_servers is not None:
+        per_group = np.minimum(per_group, fabric.group_servers)
+    return np.maximum(0, shape.groups * per_group - shape.servers)
+
+
+def has_room(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
+    """Which rows have the room for more servers that is wanted."""
+    wants = fabric.wants
+    if wants is None or not wants.headroom:
+        return np.ones(np.size(shape.g), dtype=bool)
+    return headroom(fabric, parts, shape, wants.leaf_ratio) >= wants.headroom
+
+
+def _most_endpoints(parts: Parts, shape: Shape, ratio: Fraction) -> Number:
+    """Most endpoints of a leaf that its uplinks carry; every port of the only switch."""
+    if parts.leaf_up is None:
+        return usable_ports(parts.leaf_down, parts.leaf)
+    most = ratio * parts.leaf_up.lane.port_mbps / parts.leaf_down.lane.port_mbps
+    return _floor(shape.u, most)
+
+
+def _most_down(down: CageUse, up: CageUse | None, switch: SwitchType, uplinks: Number) -> Number:
+    """Most down ports beside so many uplinks."""
+    if up is None:
+        return usable_ports(down, switch)
+    taken = ceil_of(uplinks, up.lane.ports) if up.group == down.group else 0 * uplinks
+    return np.minimum((down.cages - taken) * down.lane.ports, switch.max_ports - uplinks)
+
+
+def _reduced(down: CageUse, up: CageUse) -> tuple[int, int]:
+    """Two speeds in the largest unit that divides both."""
+    unit = gcd(down.lane.port_mbps, up.lane.port_mbps)
+    return down.lane.port_mbps // unit, up.lane.port_mbps // unit
+
+
+def _ceil(above: Number, below: Number, share: Fraction) -> Number:
+    """Ceiling of ``above / below * share``, exact however large."""
+    if np.max(above, initial=0) * share.numerator < _SAFE and np.max(below, initial=0) * share.denominator < _SAFE:
+        return ceil_of(above * share.numerator, below * share.denominator)
+    above, below = np.asarray(above, dtype=object), np.asarray(below, dtype=object)
+    return np.asarray(ceil_of(above * share.numerator, below * share.denominator), dtype=np.int64)
+
+
+def _floor(values: Number, share: Fraction) -> Number:
+    """Floor of ``values * share``, exact however large."""
+    if np.max(values, initial=0) * share.numerator < _SAFE:
+        return values * share.numerator // share.denominator
+    exact = np.minimum(np.asarray(values, dtype=object) * share.numerator // share.denominator, _SAFE)
+    return np.asarray(exact, dtype=np.int64)

@@ -1,0 +1,292 @@
+"""A Clos candidate on a floor: where its switches stand, how long each run is, and what may be bought for it.
+
+Runs count by *length class*: the shortest length on sale that covers them. Links of one cage are chosen for together,
+each wire of the length that its own links need. See docs/formulation.md, "Floor".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.floor.layouts import Layout
+from fabopt.floor.placement import Stands, SwitchBox, place
+from fabopt.network.clos_links import ClosNumbers, Joints, leaf_spine, server_leaf, spine_core
+from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.hardware import CageUse, NicOption, SwitchType
+from fabopt.parts.items import Item
+from fabopt.parts.port_types import PortType
+from fabopt.problem.problem import Problem
+from fabopt.schema.design import Box
+from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
+from fabopt.topology.clos.shape import Ints, Parts, Shape
+from fabopt.topology.link_parts import Floats, Need
+
+
+class Standing(NamedTuple):
+    """A layout with the places of a candidate's switches: leaves, spines, cores."""
+
+    layout: Layout
+    stands: tuple[Stands, ...]
+    numbers: ClosNumbers
+
+
+class Kind(NamedTuple):
+    """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages; ``key``: equal keys have
+    equal options.
+    """
+
+    name: str
+    ends: tuple[Box, Box]
+    ports: tuple[PortType, PortType]
+    need: Need
+    mixes: bool
+    key: tuple[Hashable, ...]
+
+
+class Cabling(NamedTuple):
+    """A kind with the run of every link as a class; ``near_box``: number of what has cages of its own at that end."""
+
+    kind: Kind
+    numbers: ClosNumbers
+    joints: Joints
+    near_box: Ints
+    classes: Ints
+
+    def slots(self, per_wire: int) -> Ints:
+        """Slots at the near end when wires join pairs of boxes, so many links each."""
+        return links_of(self.numbers, self.kind.name, per_wire)[0].a_slot
+
+
+Joins = Callable[[float, bool], Sequence[Assembly]]
+
+
+def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
+    """What the links of one candidate follow from."""
+    return ClosNumbers(
+        servers=int(shape.servers), planes=nic.planes, cards=nic.cards, ports=nic.ports_per_card,
+        shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
+        spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
+        rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
+        group_cores=int(shape.cores_per_group) if int(shape.m2) else 0, sizes=shape.sizes, apart=nic.apart,
+        dual=nic.dual,
+    )  # fmt: skip
+
+
+def standing_of(problem: Problem, layout: Layout, parts: Parts, shape: Shape) -> Standing | None:
+    """The candidate's switches in their racks; None if they do not fit."""
+    numbers = numbers_of(parts.nic, shape)
+    stands = place(layout, numbers, switch_boxes(problem, parts))
+    return None if stands is None else Standing(layout, stands, numbers)
+
+
+def switch_boxes(problem: Problem, parts: Parts) -> tuple[SwitchBox, ...]:
+    """What a switch of each tier takes of a rack, from the leaves up."""
+    tiers: list[tuple[SwitchType | None, tuple[CageUse | None, ...]]] = [
+        (parts.leaf, (parts.leaf_down, parts.leaf_up)),
+        (parts.spine, (parts.spine_down, parts.spine_up)),
+        (parts.core, (parts.core_down,)),
+    ]
+    return tuple(
+        switch_box(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
+        for switch, uses in tiers
+        if switch is not None
+    )
+
+
+def switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchBox:
+    """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
+    rack has a limit on it).
+    """
+    known = problem.shelf.worked_out.setdefault("switch boxes", {})
+    key = (switch, uses, protocol)
+    if key not in known:
+        known[key] = _switch_box(problem, switch, uses, protocol)
+    box: SwitchBox = known[key]
+    return box
+
+
+def _switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchBox:
+    height_u = float(switch.product.rack_units)
+    if problem.plan is None or problem.plan.floor.rack_power_w is None:
+        return SwitchBox(height_u, 0)
+    cages = {use.group: use for use in uses}
+    modules = 0
+    for use in cages.values():
+        fitting = problem.links.modules(use.port, protocol, True)
+        modules += use.cages * max((one.item.power_mw for one in fitting), default=0)
+    return SwitchBox(height_u, switch.item.power_mw + modules)
+
+
+def grid_of(problem: Problem) -> Floats:
+    """All lengths on sale, rising: the classes of runs. A run past the last one cannot be cabled."""
+    worked_out = problem.shelf.worked_out
+    if "grid" not in worked_out:
+        lengths = {item.length_m for item in problem.goods.items if item.length_m}
+        worked_out["grid"] = np.array(sorted(lengths))
+    return np.asarray(worked_out["grid"])
+
+
+def classes_of(problem: Problem, run_m: Floats) -> Ints:
+    """Index of the class of every run; as many as there are classes where nothing is long enough."""
+    return np.searchsorted(grid_of(problem), run_m - 1e-9)
+
+
+def links_of(numbers: ClosNumbers, kind: str, per_wire: int) -> tuple[Joints, Ints]:
+    """Links of a kind, and the number of the near box with cages of its own (a card; a server whose cards share)."""
+    if kind == "server-leaf":
+        made = server_leaf(numbers, per_wire)
+        return made.joints, made.joints.a if numbers.shared_cages else made.joints.a * numbers.cards + made.card
+    joints = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_wire)
+    return joints, joints.a
+
+
+def ends_of(standing: Standing, kind: str) -> tuple[Stands, Stands]:
+    """Places of the boxes at both ends of a kind of links."""
+    layout, stands = standing.layout, standing.stands
+    if kind == "server-leaf":
+        # nobody asks for the units of servers
+        return Stands(layout.server_rack, layout.server_rack, layout.server_height_m), stands[0]
+    return (stands[0], stands[1]) if kind == "leaf-spine" else (stands[1], stands[2])
+
+
+def runs_between(standing: Standing, kind: str, joints: Joints) -> Floats:
+    """The run of every link."""
+    below, above = ends_of(standing, kind)
+    return standing.layout.plan.run_m(
+        below.rack[joints.a], below.height_m[joints.a], above.rack[joints.b], above.height_m[joints.b]
+    )
+
+
+def cabling_of(problem: Problem, standing: Standing, kind: Kind) -> Cabling | None:
+    """Measure the links of a kind; None if some run is too long for everything on sale."""
+    joints, box = links_of(standing.numbers, kind.name, 1)
+    classes = classes_of(problem, runs_between(standing, kind.name, joints))
+    if classes.max(initial=0) >= len(grid_of(problem)):
+        return None
+    return Cabling(kind, standing.numbers, joints, box, classes)
+
+
+def floor_choices(problem: Problem, cabling: Cabling, joins: Joins) -> tuple[Choice, ...] | None:
+    """What is left to choose for a kind of links; None if nothing on sale makes some of them."""
+    if cabling.kind.need.one_sided or cabling.kind.mixes:
+        made = list(_unit_choices(problem, cabling, joins))
+    else:
+        made = [_whole_choice(problem, cabling, joins)]
+    return None if any(not one.options for one in made) else tuple(made)
+
+
+# -- cage by cage --------------------------------------------------------------------------------------------------
+
+
+def _unit_choices(problem: Problem, cabling: Cabling, joins: Joins) -> Iterable[Choice]:
+    """Choices for the cages of the end with several ports in each (bundles between two such): equal ones together."""
+    near, far = cabling.kind.ports
+    size = max(near.ports, far.ports)
+    box, slot = (
+        (cabling.near_box, cabling.joints.a_slot) if near.ports > 1 else (cabling.joints.b, cabling.joints.b_slot)
+    )
+    order = np.lexsort((slot, box))
+    cage = slot[order] // size
+    first = np.flatnonzero(np.append(True, (np.diff(box[order]) != 0) | (np.diff(cage) != 0)))
+    units = np.full((len(first), size), -1)
+    lane = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
+    number = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(order))))
+    units[number, lane] = cabling.classes[order]
+    base = len(grid_of(problem)) + 1
+    code = (units + 1) @ base ** np.arange(size, dtype=np.int64)
+    _, first_of, counts = np.unique(code, return_index=True, return_counts=True)
+    for kind, count in zip(units[first_of].tolist(), counts.tolist(), strict=True):
+        classes = tuple(one for one in kind if one >= 0)
+        key = (*cabling.kind.key, "floor", classes)
+        known = problem.shelf.worked_out.setdefault("floor units", {})
+        if key not in known:
+            known[key] = _unit_options(problem, cabling, joins, classes)
+        yield Choice(key, count, known[key])
+
+
+def _unit_options(problem: Problem, cabling: Cabling, joins: Joins, classes: tuple[int, ...]) -> tuple[Option, ...]:
+    grid = grid_of(problem)
+    mixed = len(set(classes)) > 1
+    options = []
+    for one in joins(float(grid[max(classes)]), mixed):
+        wires = unit_wires(problem, one, classes)
+        near_cages, far_cages = _cages(cabling, len(classes))
+        parts = [PartUse(one.near, near_cages, "from")] if one.near is not None else []
+        parts += [PartUse(item, number, None) for item, number in wires.items()]
+        parts += [PartUse(one.far, far_cages, "to")] if one.far is not None else []
+        runs = tuple(float(grid[at]) for at in classes)
+        row = RowShare(*cabling.kind.ends, None, one, len(classes), near_cages, far_cages, tuple(parts), runs)
+        options.append(Option((row,)))
+    return undominated(options)
+
+
+def _cages(cabling: Cabling, ports: int) -> tuple[int, int]:
+    """Cages of a unit at both ends."""
+    near, far = cabling.kind.ports
+    if near.ports > 1 and far.ports > 1:
+        return 1, 1
+    return (1, ports) if near.ports > 1 else (ports, 1)
+
+
+def unit_wires(problem: Problem, one: Assembly, classes: Sequence[int]) -> dict[Item, int]:
+    """Wires of an assembly for the links of one cage, each as long as its own links need."""
+    per_wire = 1 if one.mode is Mode.LINK else one.ports_per_wire
+    wires: dict[Item, int] = {}
+    for start in range(0, len(classes), per_wire):
+        item = wire_at(problem, one, max(classes[start : start + per_wire]))
+        wires[item] = wires.get(item, 0) + 1
+    return dict(sorted(wires.items(), key=lambda pair: pair[0].length_m or 0))
+
+
+def wire_at(problem: Problem, one: Assembly, at: int) -> Item:
+    """The wire of an assembly in the shortest length for a class that it covers."""
+    length = float(grid_of(problem)[at])
+    return next(item for item in problem.goods.lengths(one.wire.id) if (item.length_m or 0.0) >= length)
+
+
+# -- all at once ---------------------------------------------------------------------------------------------------
+
+
+def _whole_choice(problem: Problem, cabling: Cabling, joins: Joins) -> Choice:
+    """One assembly for every link, in the lengths that its wires need."""
+    options = []
+    for one in joins(float(grid_of(problem)[cabling.classes.max(initial=0)]), True):
+        parts = cabling.kind.need.quantities(one)
+        if parts.fits:
+            row = whole_row(problem, cabling, one, int(parts.near), int(parts.far))
+            options.append(Option((row,)))
+    kept = undominated(options)
+    return Choice((*cabling.kind.key, "whole", tuple(option.rows for option in kept)), 1, kept)
+
+
+def whole_row(problem: Problem, cabling: Cabling, one: Assembly, near: int, far: int) -> RowShare:
+    """All links of a kind by one assembly; ``near``, ``far``: occupied cages."""
+    parts = [PartUse(one.near, near, "from")] if one.near is not None else []
+    parts += [PartUse(item, number, None) for item, number in _all_wires(problem, cabling, one).items()]
+    parts += [PartUse(one.far, far, "to")] if one.far is not None else []
+    longest = float(grid_of(problem)[cabling.classes.max(initial=0)])
+    links = len(cabling.classes)
+    return RowShare(*cabling.kind.ends, None, one._replace(length_m=longest), links, near, far, tuple(parts), ())
+
+
+def _all_wires(problem: Problem, cabling: Cabling, one: Assembly) -> dict[Item, int]:
+    """Wires by length when one assembly makes every link."""
+    joints, per_wire, classes = cabling.joints, one.ports_per_wire, cabling.classes
+    if one.mode is not Mode.LINK:
+        box, slot = cabling.near_box, joints.a_slot
+        if one.mode is Mode.FAR:
+            box, slot = joints.b, joints.b_slot
+        elif one.mode is Mode.PAIR:
+            slot = cabling.slots(per_wire)
+        _, wire = np.unique(np.stack([box, slot // per_wire]), axis=1, return_inverse=True)
+        classes = np.zeros(int(wire.max(initial=-1)) + 1, dtype=np.int64)
+        np.maximum.at(classes, np.asarray(wire).ravel(), cabling.classes)
+    counts = np.bincount(classes)
+    wires: dict[Item, int] = {}
+    for at in np.flatnonzero(counts).tolist():
+        item = wire_at(problem, one, at)
+        wires[item] = wires.get(item, 0) + int(counts[at])
+    return wires

@@ -1,0 +1,108 @@
+"""A fabric in every layout of the floor that is worth looking at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fabopt.floor.layouts import Layout, ServerBox, layouts
+from fabopt.floor.open_layouts import OpenLayout, open_layouts
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.floor_links import classes_of, grid_of
+from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.units import ceil_div, milliwatts
+
+RUNS_ON_FLOOR = ("server-leaf", "leaf-spine", "spine-core")
+
+
+def anywhere(problem: Problem, fabric: FabricProblem) -> FabricProblem:
+    """The fabric with runs that none on the floor is shorter than, wherever its switches stand."""
+    assert problem.plan is not None
+    slack_m = problem.plan.floor.slack_m
+    return _with_runs(problem, fabric, dict.fromkeys(RUNS_ON_FLOOR, slack_m))
+
+
+def spread(problem: Problem, fabric: FabricProblem) -> FabricProblem:
+    """The fabric anywhere on the floor, with bounds that know how far apart the servers of a leaf are at least."""
+    return replace(anywhere(problem, fabric), spread=True)
+
+
+def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: int) -> tuple[FabricProblem, ...]:
+    """The fabric in layouts with room for so many switches of all fabrics; none on too small a floor.
+
+    All fabrics have the same layouts in the same order, each its share of every rack.
+    """
+    plan, per_rack = problem.plan, problem.servers_per_rack
+    assert plan is not None and per_rack is not None
+    box, band = _server_box(problem), _band(problem, fabric)
+    found = layouts(plan, problem.servers, per_rack, box, units, power_mw, band)
+    placed = with_typical_runs if problem.estimates_floor else in_layout
+    return tuple(placed(problem, fabric, layout) for layout in found)
+
+
+def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, ...]:
+    """The fabric on a small floor, its switches free to stand anywhere.
+
+    One fabric at once for all sets of racks that may hold servers; several, which have to agree, for one set each.
+    """
+    plan, per_rack = problem.plan, problem.servers_per_rack
+    assert plan is not None and per_rack is not None
+    found = open_layouts(plan, problem.servers, per_rack, _server_box(problem), _band(problem, fabric))
+    if len(problem.fabrics) == 1:
+        return (_free_in(problem, fabric, found),) if found else ()
+    return tuple(_free_in(problem, fabric, (one,)) for one in found)
+
+
+def _free_in(problem: Problem, fabric: FabricProblem, places: tuple[OpenLayout, ...]) -> FabricProblem:
+    nearest_m = min(float(one.nearest_leaf_m.min()) for one in places)
+    free = _with_runs(problem, anywhere(problem, fabric), {"server-leaf": nearest_m})
+    return replace(free, places=places)
+
+
+def _server_box(problem: Problem) -> ServerBox:
+    server = problem.server
+    height = float(server.rack_units or 1)
+    return ServerBox(ceil_div(int(height * 1000), 1000), height, milliwatts(server.power_w or 0))
+
+
+def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:
+    """Which part of every rack's room a fabric has, of how many."""
+    return [one.name for one in problem.fabrics].index(fabric.name), len(problem.fabrics)
+
+
+def _with_runs(problem: Problem, fabric: FabricProblem, runs_m: dict[str, float]) -> FabricProblem:
+    """The fabric with other runs; those of one length class count alike, so that all with them share what is found."""
+    grid = grid_of(problem)
+    at = {kind: int(classes_of(problem, np.array(run_m))) for kind, run_m in runs_m.items()}
+    classes = {kind: float(grid[place]) if place < len(grid) else runs_m[kind] for kind, place in at.items()}
+    return replace(fabric, runs_m={**fabric.runs_m, **classes})
+
+
+def in_layout(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
+    """The fabric with the least runs that a layout allows."""
+    least = {
+        "server-leaf": float(layout.nearest_leaf_m.min()),
+        "leaf-spine": layout.least_switch_m,
+        "spine-core": layout.plan.floor.slack_m,
+    }
+    return replace(_with_runs(problem, fabric, least), layout=layout)
+
+
+def with_typical_runs(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
+    """The fabric with the middle one of the runs that a layout allows: to estimate with, not to prove."""
+    return replace(_with_runs(problem, fabric, layout.typical_runs_m), layout=layout)
+
+
+def switch_sums(parts: Parts, shape: Shape) -> tuple[int, int]:
+    """(rack units, milliwatts) of a candidate's switches, modules aside."""
+    planes = parts.nic.planes
+    tiers = (
+        (parts.leaf, planes * int(shape.leaves)),
+        (parts.spine, planes * int(shape.spines) * (int(shape.pods) if parts.core is not None else 1)),
+        (parts.core, planes * int(shape.cores) if parts.core is not None else 0),
+    )
+    counted = [(switch, count) for switch, count in tiers if switch is not None]
+    units = sum(max(1, ceil_div(int(switch.product.rack_units * 1000), 1000)) * count for switch, count in counted)
+    return units, sum(switch.item.power_mw * count for switch, count in counted)

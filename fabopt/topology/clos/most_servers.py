@@ -1,0 +1,249 @@
+"""The most servers that a Clos can join at all, by arithmetic: what may be spent plays no part, and nothing is sized.
+
+A leaf holds the endpoints beside whose uplinks they still fit; every leaf of a pod has links to each of its spines, and
+every pod to each core of a group, so groups are no more than spine and core ports allow. A case with more servers has
+no design. One with so many nearly always has a design, but that is for a search to say: parts may be short, for one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.parts.hardware import CageUse, NicOption, Protocol, SwitchType
+from fabopt.parts.port_types import PortType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
+from fabopt.topology.clos.layouts import anywhere
+from fabopt.topology.clos.shape import Shape, most_endpoints, most_peers, up_cage_limit, usable_ports
+from fabopt.topology.link_parts import ceil_of
+
+ONE = Fraction(1)
+
+
+class _Above(NamedTuple):
+    """What can stand above a leaf's uplinks: a pod of so many leaves at the most, and so many pods (1 without cores).
+
+    ``spread`` is what an uplink takes of the leaf's cages, in ports: more than one where a wire of several ports joins
+    a pair of boxes that has fewer links.
+    """
+
+    leaves: int
+    pods: int
+    spread: Fraction
+
+
+class _Way(NamedTuple):
+    """One way to set up leaves: servers at the most with attachments left aside, and what these are the product of.
+
+    ``room``: endpoints of a leaf; ``ports``: of a server into one plane, ``k`` of them on one leaf.
+    """
+
+    most: int
+    groups: int
+    room: int
+    ports: int
+    k: int
+    down: PortType
+
+
+def most_servers_of(problem: Problem, fabric: FabricProblem) -> int:
+    """No Clos of a fabric, with the problem's number of servers or fewer, has more servers, whatever it costs."""
+    return _Reach(problem, fabric if problem.plan is None else anywhere(problem, fabric)).most()
+
+
+class _Reach:
+    """The most servers of one fabric."""
+
+    def __init__(self, problem: Problem, fabric: FabricProblem) -> None:
+        self.problem = problem
+        self.fabric = fabric
+        self.known: dict[Hashable, int] = {}
+
+    def most(self) -> int:
+        """Over all protocols, tiers, cards and leaves; the most promising ways first."""
+        best = 0
+        for protocol in self.fabric.protocols:
+            nics = self._nics(protocol)
+            ways = {
+                way
+                for tiers in self.fabric.tiers
+                for way in self._ways(protocol, tiers, [one for one in nics if one.allows(tiers)])
+            }
+            for way in sorted(ways, key=lambda one: -one.most):
+                if way.most <= best:
+                    break
+                for nic in nics:
+                    if nic.ports_per_plane == way.ports and self._joins(nic, way, protocol):
+                        best = max(best, self._with_attachments(nic, way, best))
+        return best
+
+    def _nics(self, protocol: Protocol) -> Sequence[NicOption]:
+        speeds = {one.port_mbps for one in self.fabric.attachments} - {None}
+        return [one for one in self.fabric.nics.get(protocol, ()) if speeds <= {one.port.lane.port_mbps}]
+
+    def _ways(self, protocol: Protocol, tiers: int, nics: Sequence[NicOption]) -> Iterator[_Way]:
+        wanted: dict[int, set[int]] = {}
+        for nic in nics:
+            wanted.setdefault(nic.port.lane.port_mbps, set()).add(nic.ports_per_plane)
+        for (down, above), room in self._leaves(protocol, tiers).items():
+            for ports in wanted.get(down.lane.port_mbps, ()):
+                for k in [one for one in range(1, ports + 1) if ports % one == 0]:
+                    servers, groups = self._group(room // k), self._groups(above, ports, k)
+                    if self.fabric.group_servers not in (None, servers):
+                        groups = min(groups, 1)
+                    if groups and servers:
+                        yield _Way(servers * groups, groups, room, ports, k, down)
+
+    def _group(self, room: int) -> int:
+        """Servers of a group on leaves with room for so many: the case may say how many, of all groups but the last."""
+        given = self.fabric.group_servers
+        return room if given is None else min(room, given)
+
+    def _groups(self, above: _Above | None, ports: int, k: int) -> int:
+        """Most groups: those of a pod by its leaves, times pods; or with pods for each rail."""
+        if above is None:
+            return int(k == ports)
+        rails = ports // k
+        most = max(above.leaves // rails * above.pods, above.leaves * (above.pods // rails))
+        return min(most, 1) if self.fabric.aligned and k > 1 else most
+
+    # -- switches ---------------------------------------------------------------------------------------------
+
+    def _leaves(self, protocol: Protocol, tiers: int) -> dict[tuple[PortType, _Above | None], int]:
+        """Most endpoints of any leaf, by its ports downwards and what can stand above it."""
+        most: dict[tuple[PortType, _Above | None], int] = {}
+        ratio, reserve = self.fabric.oversubscription_leaf, self.fabric.reserve
+        above = self._above(protocol, tiers) if tiers > 1 else {}
+        for leaf in self.fabric.switches[protocol]["leaf"]:
+            for down in leaf.uses:
+                if tiers == 1:
+                    key = (down.port, None)
+                    most[key] = max(most.get(key, 0), _most_down(leaf, down, None, ratio, reserve))
+                for up in leaf.uses if tiers > 1 else ():
+                    for over in above.get(up.port, ()):
+                        room = _most_down(leaf, down, up, ratio, reserve, up_spread=over.spread)
+                        most[down.port, over] = max(most.get((down.port, over), 0), room)
+        return most
+
+    def _above(self, protocol: Protocol, tiers: int) -> dict[PortType, list[_Above]]:
+        """What can stand above each kind of leaf uplink."""
+        ups = {up.port for leaf in self.fabric.switches[protocol]["leaf"] for up in leaf.uses}
+        pods = self._pods(protocol) if tiers == 3 else {}
+        return {up: _largest(self._spines(up, pods, protocol, tiers)) for up in ups}
+
+    def _spines(self, up: PortType, pods: dict[PortType, int], protocol: Protocol, tiers: int) -> Iterator[_Above]:
+        for spine in self.fabric.switches[protocol]["spine"]:
+            for down in spine.uses:
+                each = self._together(up, down.port, "leaf-spine", protocol)
+                for links, spread in self._pairings(each):
+                    for over in spine.uses if tiers == 3 else (None,):
+                        leaves = self._spine_ports(spine, down, over, Fraction(each, links)) // links
+                        yield _Above(leaves, 1 if over is None else pods[over.port], spread)
+
+    def _spine_ports(self, spine: SwitchType, down: CageUse, up: CageUse | None, spread: Fraction) -> int:
+        key = (spine.id, down.group, down.split, up and (up.group, up.split), spread)
+        if key not in self.known:
+            self.known[key] = _most_down(spine, down, up, self.fabric.oversubscription_spine, spread=spread)
+        return self.known[key]
+
+    def _pairings(self, each: int) -> Iterator[tuple[int, Fraction]]:
+        """Links of a leaf and a spine, and what each takes of the leaf's cages, where a wire between them has so many
+        ports: fewer links spare the spine's uplinks, more of them the leaf's cages.
+        """
+        if self.fabric.even:
+            yield from ((links, Fraction(each, links)) for links in range(1, each + 1))
+        elif each:
+            yield 1, ONE
+
+    def _pods(self, protocol: Protocol) -> dict[PortType, int]:
+        """Most pods that any core joins, by the spines' uplinks."""
+        most: dict[PortType, int] = {}
+        for up in {up.port for spine in self.fabric.switches[protocol]["spine"] for up in spine.uses}:
+            most[up] = 0
+            for core in self.fabric.switches[protocol]["core"]:
+                for down in core.uses:
+                    each = self._together(up, down.port, "spine-core", protocol)
+                    if each:
+                        most[up] = max(most[up], most_peers(down, core, each))
+        return most
+
+    # -- links ------------------------------------------------------------------------------------------------
+
+    def _together(self, near: PortType, far: PortType, kind: str, protocol: str) -> int:
+        """Ports of a cage that one peer takes at the least; 0 if no part joins the two."""
+        if near.lane.port_mbps != far.lane.port_mbps:
+            return 0
+        joins = joins_of(self.problem, self.fabric, kind, near, far, protocol)
+        return fewest_together(joins) if joins else 0
+
+    def _joins(self, nic: NicOption, way: _Way, protocol: Protocol) -> bool:
+        """Whether parts join the servers, and attachments that buy some, to the leaves."""
+        return bool(server_joins(self.problem, self.fabric, nic, way.down, way.k, protocol)) and all(
+            one.buys == "none" or attachment_joins(self.problem, self.fabric, one, way.down, protocol)
+            for one in self.fabric.attachments
+        )
+
+    def _with_attachments(self, nic: NicOption, way: _Way, best: int) -> int:
+        """Most servers of a way beside the attachments on its leaves, if they are more than ``best``."""
+        if not self.fabric.attachments:
+            return way.most
+        for g in range(self._group(way.room // way.k), 0, -1):
+            if g * way.groups <= best:
+                break
+            servers = np.arange((way.groups - 1) * g + 1, way.groups * g + 1)
+            endpoints = most_endpoints(Shape(servers, way.ports, nic.planes, way.k, g), self.fabric.attached)
+            fits = np.flatnonzero(endpoints <= way.room)
+            if fits.size:
+                best = max(best, int(servers[fits[-1]]))
+        return best
+
+
+def _largest(found: Iterator[_Above]) -> list[_Above]:
+    """Without those that another one matches in every way."""
+    kept: list[_Above] = []
+    for one in sorted(set(found), reverse=True):
+        if (
+            one.leaves
+            and one.pods
+            and not any(
+                one.leaves <= other.leaves and one.pods <= other.pods and one.spread >= other.spread for other in kept
+            )
+        ):
+            kept.append(one)
+    return kept
+
+
+def _most_down(
+    switch: SwitchType,
+    down: CageUse,
+    up: CageUse | None,
+    ratio: Fraction,
+    reserve: Fraction = Fraction(0),
+    spread: Fraction = ONE,
+    up_spread: Fraction = ONE,
+) -> int:
+    """Most down links of a switch beside which the uplinks they need, and the ports in reserve, still fit.
+
+    ``spread``, ``up_spread``: what one link takes of the cages, in ports.
+    """
+    free = 1 - reserve
+
+    def is_too_many(links: int) -> bool:
+        ports = ceil_of(links * free.denominator, free.numerator)
+        filled = ceil_of(ports * spread.numerator, spread.denominator)
+        if ceil_of(filled, down.lane.ports) > down.cages:
+            return True
+        if up is None:
+            return bool(ports > switch.max_ports)
+        speed = ratio.numerator * up.lane.port_mbps
+        need = max(1, ceil_of(links * down.lane.port_mbps * ratio.denominator, speed))
+        taken = ceil_of(need * up_spread.numerator, up_spread.denominator)
+        return bool(ports + need > switch.max_ports or taken > up_cage_limit(down, up, filled) * up.lane.ports)
+
+    return bisect_left(range(1, usable_ports(down, switch) + 1), True, key=is_too_many)

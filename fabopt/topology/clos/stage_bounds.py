@@ -1,0 +1,107 @@
+"""What it costs at least that parts of a growing Clos are there before its last stage.
+
+Where prices fall, a unit costs more the earlier it is bought. With V[s] what one of stage s costs, never more than one
+of the stage before, a design costs sum[s] use[s] * (V[s] - V[s+1]), use[s] being all that is there at stage s. The
+search counts the last stage; this adds what the others need at least. See docs/formulation.md, "Growth".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fabopt.parts.items import Item
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.classes import leaf_uplinks
+from fabopt.topology.clos.joins import joins_of, server_joins
+from fabopt.topology.clos.shape import Parts, Shape, most_endpoints, uplinks_needed, usable_ports
+from fabopt.topology.link_parts import Costs, Floats, Number, ceil_of
+
+
+class EarlyCosts:
+    """Bounds of what stages before the last add to the objective of sized candidates, tier by tier.
+
+    Each has shape (size,), a value for every row of the shape; what is not sized yet may be missing from it.
+    """
+
+    def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs) -> None:
+        self.problem = problem
+        self.fabric = fabric
+        self.stages = list(zip(costs.stages, costs.steps, strict=True))
+        self.lends = problem.case.growth.recabling == "allow"
+
+    def of_leaves(self, parts: Parts, shape: Shape) -> Floats:
+        """Cards, leaves and server links."""
+        total = np.zeros(np.size(shape.g))
+        joins = server_joins(self.problem, self.fabric, parts.nic, parts.leaf_down.port, int(shape.k), parts.protocol)
+        for number, costs in self.stages:
+            now = self._shape(number, shape)
+            need = now.server_leaf(parts.nic, parts.leaf_down.lane.ports, parts.leaf_down.cages)
+            cards = _of(costs, parts.nic.item) * (now.servers * parts.nic.cards)
+            total = total + costs.least(joins, need)[0] + cards
+            total = total + _of(costs, parts.leaf.item) * (parts.nic.planes * now.leaves)
+        return total
+
+    def of_spines(self, parts: Parts, shape: Shape) -> Floats:
+        """Spines and the links below them."""
+        assert parts.spine is not None
+        total = np.zeros(np.size(shape.g))
+        for number, costs in self.stages:
+            now = self._shape(number, shape)
+            uplinks, spines = self._fewest(number, now, parts, shape)
+            pods = now.pods if parts.spine_up is not None else 1
+            boxes = _of(costs, parts.spine.item) * (parts.nic.planes * pods * spines)
+            links = self._least_link(costs, parts, "leaf-spine") * (parts.nic.planes * now.leaves * uplinks)
+            total = total + np.where(now.leaves > 1, boxes + links, 0.0)
+        return total
+
+    def of_cores(self, parts: Parts, shape: Shape) -> Floats:
+        """Cores and the links below them."""
+        assert parts.core is not None and parts.spine_down is not None and parts.spine_up is not None
+        total = np.zeros(np.size(shape.g))
+        for number, costs in self.stages:
+            now = self._shape(number, shape)
+            _, spines = self._fewest(number, now, parts, shape)
+            most = self.problem.stages[number].oversubscription[self.fabric.name][1]
+            down = _leaves_of_a_pod(now, shape) * (shape.u // shape.spines)
+            group = ceil_of(uplinks_needed(down, parts.spine_down, parts.spine_up, most), shape.m2)
+            boxes = _of(costs, parts.core.item) * (parts.nic.planes * group * ceil_of(spines, shape.q))
+            links = parts.nic.planes * now.pods * spines * group * shape.m2
+            cost = boxes + self._least_link(costs, parts, "spine-core") * links
+            total = total + np.where((now.leaves > 1) & (now.pods > 1), cost, 0.0)
+        return total
+
+    def _shape(self, number: int, shape: Shape) -> Shape:
+        return replace(shape, servers=self.problem.stages[number].servers, sizes=shape.sizes[: number + 1])
+
+    def _fewest(self, number: int, now: Shape, parts: Parts, shape: Shape) -> tuple[Number, Number]:
+        """Fewest uplinks of a leaf, and fewest spines of a pod that take them."""
+        assert parts.spine is not None and parts.leaf_up is not None and parts.spine_down is not None
+        most = self.problem.stages[number].oversubscription[self.fabric.name][0]
+        down = most_endpoints(now, self.fabric.attached)
+        uplinks = uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)
+        uplinks = np.maximum(uplinks, leaf_uplinks(self.fabric, parts, now, most))
+        spines = ceil_of(_leaves_of_a_pod(now, shape) * uplinks, usable_ports(parts.spine_down, parts.spine))
+        if not self.lends:
+            each = np.maximum(1, ceil_of(shape.u, shape.spines))
+            spines = np.minimum(np.maximum(spines, ceil_of(uplinks, each)), shape.spines)
+        return uplinks, spines
+
+    def _least_link(self, costs: Costs, parts: Parts, kind: str) -> float:
+        near, far = (parts.leaf_up, parts.spine_down) if kind == "leaf-spine" else (parts.spine_up, parts.core_down)
+        assert near is not None and far is not None
+        key = (kind, near.port, far.port, self.fabric.runs_m[kind], parts.protocol)
+        if key not in costs.least_links:
+            joins = joins_of(self.problem, self.fabric, kind, near.port, far.port, parts.protocol)
+            costs.least_links[key] = costs.least_per_link(joins, near.port.ports, far.port.ports)
+        return float(costs.least_links[key][0])
+
+
+def _leaves_of_a_pod(now: Shape, shape: Shape) -> Number:
+    return np.minimum(now.groups, shape.groups_per_pod) * shape.leaves_of_a_group
+
+
+def _of(costs: Costs, item: Item | None) -> float:
+    return float(costs.of(item)[0])

@@ -1,0 +1,197 @@
+"""What each stage of a growing Clos adds for its links: whole cages chosen for once, bought when they are first used.
+
+A cage keeps the assembly that it gets. A wire is bought with its first link, a module with the first link of its cage;
+what a later stage needs besides (the second fibre of a twin module, the server's end of a link) comes with that stage.
+Works on runs of a floor and on flat runs alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.network.clos_stages import Stages, of_links
+from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.items import Item
+from fabopt.problem.problem import Problem
+from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
+from fabopt.topology.clos.floor_links import Cabling, Joins, Kind, classes_of, grid_of, links_of, wire_at
+from fabopt.topology.clos.shape import Ints
+
+
+def flat_cabling(problem: Problem, numbers: ClosNumbers, kind: Kind, run_m: float) -> Cabling | None:
+    """All links of a kind over one run; None if nothing on sale is that long."""
+    joints, box = links_of(numbers, kind.name, 1)
+    classes = classes_of(problem, np.full(len(joints.a), run_m))
+    if classes.max(initial=0) >= len(grid_of(problem)):
+        return None
+    return Cabling(kind, numbers, joints, box, classes)
+
+
+class StagedLinks:
+    """Links of one kind with the stage of each. ``run_m``: that of all links; None: on a floor, where runs differ."""
+
+    def __init__(self, problem: Problem, cabling: Cabling, stages: Stages, run_m: float | None) -> None:
+        self.problem = problem
+        self.cabling = cabling
+        self.run_m = run_m
+        self.on_floor = run_m is None
+        joints = cabling.joints
+        self.stage = of_links(cabling.numbers, stages, cabling.kind.name, joints)
+
+    def choices(self, joins: Joins) -> tuple[Choice, ...] | None:
+        """What is left to choose; None if nothing on sale makes some of the links."""
+        kind = self.cabling.kind
+        made = list(self._unit_choices(joins)) if kind.need.one_sided or kind.mixes else [self._whole_choice(joins)]
+        return None if any(not one.options for one in made) else tuple(made)
+
+    # -- cage by cage ---------------------------------------------------------------------------------------------
+
+    def _unit_choices(self, joins: Joins) -> Iterable[Choice]:
+        """Choices for the cages of the end with several ports in each; equal ones (runs, stages) together."""
+        near, far = self.cabling.kind.ports
+        joints = self.cabling.joints
+        size = max(near.ports, far.ports)
+        box, slot = (self.cabling.near_box, joints.a_slot) if near.ports > 1 else (joints.b, joints.b_slot)
+        order = np.lexsort((slot, box))
+        cage = _codes(box, slot // size)[order]
+        starts = np.flatnonzero(np.append(True, np.diff(cage) != 0))
+        sizes = np.diff(np.append(starts, len(cage)))
+        lane = np.arange(len(order)) - np.repeat(starts, sizes)
+        kinds = int(self.stage.max(initial=0)) + 1
+        wide = np.full((len(starts), size), -1)
+        wide[np.repeat(np.arange(len(starts)), sizes), lane] = (self.cabling.classes * kinds + self.stage)[order]
+        units: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        for row, count in _different(wide):
+            used = row[row >= 0]
+            units[tuple((used // kinds).tolist()), tuple((used % kinds).tolist())] = count
+        for (runs, when), count in units.items():
+            key = (*self.cabling.kind.key, "staged", runs, when)
+            yield Choice(key, count, self._unit_options(joins, runs, when))
+
+    def _unit_options(self, joins: Joins, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
+        known = self.problem.shelf.worked_out.setdefault("staged units", {})
+        key = (self.cabling.kind.key, self.on_floor, self.run_m, runs, when)
+        if key not in known:
+            known[key] = self._new_unit_options(joins, runs, when)
+        options: tuple[Option, ...] = known[key]
+        return options
+
+    def _new_unit_options(self, joins: Joins, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
+        grid = grid_of(self.problem)
+        options = []
+        for one in joins(float(grid[max(runs)]), len(set(runs)) > 1):
+            rows = [self._unit_row(one, runs, when, stage) for stage in sorted(set(when))]
+            options.append(Option(tuple(rows)))
+        return undominated(options)
+
+    def _unit_row(self, one: Assembly, runs: tuple[int, ...], when: tuple[int, ...], stage: int) -> RowShare:
+        """What one cage adds at a stage."""
+        near, far = self.cabling.kind.ports
+        new = [lane for lane, first in enumerate(when) if first == stage]
+        whole = int(stage == min(when))
+        paired = near.ports > 1 and far.ports > 1
+        near_cages = whole if near.ports > 1 else len(new)
+        far_cages = whole if paired or near.ports == 1 else len(new)
+        per_wire = 1 if one.mode is Mode.LINK else one.ports_per_wire
+        wires: dict[Item, int] = {}
+        for start in range(0, len(when), per_wire):
+            if min(when[start : start + per_wire]) == stage:
+                item = wire_at(self.problem, one, max(runs[start : start + per_wire]))
+                wires[item] = wires.get(item, 0) + 1
+        grid = grid_of(self.problem)
+        return RowShare(
+            *self.cabling.kind.ends, None, one, len(new), near_cages, far_cages,
+            _parts(one, near_cages, wires, far_cages),
+            tuple(float(grid[at]) for at in runs) if self.on_floor else None, stage, when,
+        )  # fmt: skip
+
+    # -- all at once ----------------------------------------------------------------------------------------------
+
+    def _whole_choice(self, joins: Joins) -> Choice:
+        """One assembly for every link."""
+        options = []
+        longest = float(grid_of(self.problem)[self.cabling.classes.max(initial=0)])
+        for one in joins(longest, self.on_floor):
+            if self.cabling.kind.need.quantities(one).fits:
+                options.append(Option(tuple(self.whole_rows(one))))
+        kept = undominated(options)
+        return Choice((*self.cabling.kind.key, "staged", tuple(option.rows for option in kept)), 1, kept)
+
+    def whole_rows(
+        self, one: Assembly, shared_cages: Sequence[int] = (), shared_wires: Sequence[int] = ()
+    ) -> Iterable[RowShare]:
+        """What every stage adds if one assembly makes every link.
+
+        ``shared_cages``, ``shared_wires``: leaves where attachments fill up the last cage, the last wire of the
+        servers, from the first stage on.
+        """
+        joints, per_wire = self.cabling.joints, one.ports_per_wire
+        near, far = self.cabling.kind.ports
+        if one.mode is Mode.PAIR:
+            joints = links_of(self.cabling.numbers, self.cabling.kind.name, per_wire)[0]
+        near_cage = _codes(self.cabling.near_box, joints.a_slot // near.ports)
+        far_cage = _codes(joints.b, joints.b_slot // far.ports)
+        if one.mode is Mode.LINK:
+            wire = np.arange(len(joints.a))
+        elif one.mode is Mode.FAR:
+            wire = _codes(joints.b, joints.b_slot // per_wire)
+        else:
+            wire = _codes(self.cabling.near_box, joints.a_slot // per_wire)
+        wire_class = np.zeros(int(wire.max(initial=-1)) + 1, dtype=np.int64)
+        np.maximum.at(wire_class, wire, self.cabling.classes)
+        near_when, far_when, wire_when = (_earliest(code, self.stage) for code in (near_cage, far_cage, wire))
+        far_when[far_cage[self._in_last(shared_cages, far.ports)]] = 0
+        if one.mode is Mode.FAR:
+            wire_when[wire[self._in_last(shared_wires, per_wire)]] = 0
+        longest = float(grid_of(self.problem)[self.cabling.classes.max(initial=0)])
+        named = one._replace(length_m=longest) if self.on_floor else one
+        for stage in range(int(self.stage.max(initial=0)) + 1):
+            wires: dict[Item, int] = {}
+            for at, count in enumerate(np.bincount(wire_class[wire_when == stage]).tolist()):
+                if count:
+                    item = wire_at(self.problem, one, at)
+                    wires[item] = wires.get(item, 0) + count
+            near_cages, far_cages = int((near_when == stage).sum()), int((far_when == stage).sum())
+            yield RowShare(
+                *self.cabling.kind.ends, None, named, int((self.stage == stage).sum()), near_cages, far_cages,
+                _parts(one, near_cages, wires, far_cages), () if self.on_floor else None, stage,
+            )  # fmt: skip
+
+    def _in_last(self, leaves: Sequence[int], ports: int) -> Ints:
+        """Links in the last cage (or wire) of these leaves, where it has room for more than the servers' ports."""
+        slots, leaf = self.cabling.joints.b_slot, self.cabling.joints.b
+        used = np.zeros(int(leaf.max(initial=-1)) + 1, dtype=np.int64)
+        np.maximum.at(used, leaf, slots + 1)
+        last = used[leaf] // ports
+        return np.flatnonzero(np.isin(leaf, leaves) & (slots // ports == last))
+
+
+def _parts(one: Assembly, near: int, wires: dict[Item, int], far: int) -> tuple[PartUse, ...]:
+    parts = [PartUse(one.near, near, "from")] if one.near is not None and near else []
+    parts += [PartUse(item, count, None) for item, count in sorted(wires.items(), key=lambda pair: pair[0].key)]
+    return tuple([*parts, PartUse(one.far, far, "to")] if one.far is not None and far else parts)
+
+
+def _codes(one: Ints, other: Ints) -> Ints:
+    """Numbers from 0, equal for equal pairs of numbers from 0."""
+    code = np.unique(one * (int(other.max(initial=0)) + 1) + other, return_inverse=True)[1]
+    return np.asarray(code).ravel()
+
+
+def _different(rows: Ints) -> Iterable[tuple[Ints, int]]:
+    """Different rows of numbers from -1, and how often each is there."""
+    code = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        code = _codes(code, column + 1)
+    _, first, counts = np.unique(code, return_index=True, return_counts=True)
+    yield from zip(rows[first], counts.tolist(), strict=True)
+
+
+def _earliest(code: Ints, stage: Ints) -> Ints:
+    """The earliest stage of the links of each cage or wire."""
+    first = np.full(int(code.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, code, stage)
+    return first

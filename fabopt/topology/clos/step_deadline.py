@@ -1,0 +1,116 @@
+"""Which Clos are fast enough for a step of the case's model: least uplinks, and what is met exactly.
+
+Uplinks are bounded with everything above them at its best, so that nothing in time is left out; a candidate that is
+offered is then timed as its prediction is (``fabopt.workload``). Symbols are those of docs/formulation.md.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.problem.fabric import FabricProblem
+from fabopt.topology.clos.shape import Ints, Parts, Shape, most_endpoints
+from fabopt.topology.cutoff import Batch
+from fabopt.topology.link_parts import Number
+from fabopt.workload.deadline import MARGIN
+from fabopt.workload.many import Floats, Networks
+from fabopt.workload.prediction import REDUCES, network_of
+from fabopt.workload.timing import Network
+
+# Uplinks of a switch where no number would do.
+_NEVER = 2**30
+
+
+def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
+    """Fewest uplinks of a leaf below which no step is in time; 0 if none is asked for. ``gpus``: of a server.
+
+    With d v / (u w) the ratio, u w / (d v) is the share of the injection that leaves give.
+    """
+    deadline = None if fabric.wants is None else fabric.wants.deadline
+    if deadline is None:
+        return 0 * endpoints
+    group = np.atleast_1d(shape.g) * gpus
+    shares = deadline.leaf_shares(parts.nic.injection, group, int(shape.servers) * gpus, _reduces(parts))
+    return _fewest(endpoints * float(_speeds(parts)["leaf"]) * shares)
+
+
+def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
+    """Fewest uplinks of a spine below which no step is in time; 0 if none is asked for.
+
+    With r the ratio at the leaves, x w2 / (dS w max(1, r)) is the share of the injection that pods give.
+    """
+    deadline = None if fabric.wants is None else fabric.wants.deadline
+    if deadline is None:
+        return 0 * shape.spine_down
+    speeds = _speeds(parts)
+    below = np.maximum(1.0, endpoints * float(speeds["leaf"]) / shape.u)
+    group = np.atleast_1d(shape.g) * gpus
+    shares = deadline.pod_shares(parts.nic.injection, 1 / below, group, group * shape.groups_per_pod, _reduces(parts))
+    return _fewest(shape.spine_down * float(speeds["spine"]) * below * shares)
+
+
+def in_time(fabric: FabricProblem, batch: Batch, gpus: int) -> NDArray[np.bool_]:
+    """Which candidates of a batch are in time, exactly. ``gpus``: of a server."""
+    size = batch.cost.shape[1]
+    deadline = None if fabric.wants is None else fabric.wants.deadline
+    if deadline is None:
+        return np.ones(size, dtype=bool)
+    parts, shape = batch.parts, batch.shape
+    speeds = _speeds(parts)
+    down = most_endpoints(shape, fabric.attached)
+    ratios = {"leaf": (down, shape.u)} if "leaf" in speeds else {}
+    if "spine" in speeds:
+        ratios["spine"] = (shape.spine_down, shape.x)
+    leaf_gpus, pod_gpus = _below(parts.tiers, shape, gpus, size)
+
+    def one(place: int) -> Network:
+        """As its prediction has it."""
+        exact = {
+            name: Fraction(_at(above, place), _at(below, place)) * speeds[name]
+            for name, (above, below) in ratios.items()
+        }
+        below = int(leaf_gpus[place]), int(pod_gpus[place])
+        return network_of(parts.nic.injection, exact, below, _reduces(parts))
+
+    rates = [np.full(size, float(parts.nic.injection))]
+    for name, (above, below) in ratios.items():
+        rates.append(rates[-1] / np.maximum(1.0, above * float(speeds[name]) / below))
+    leaf, pod = (*rates[1:], rates[-1], rates[-1])[:2]
+    networks = Networks(float(parts.nic.injection), leaf, pod, leaf_gpus, pod_gpus, _reduces(parts))
+    return deadline.are_met(networks, one)
+
+
+def _below(tiers: int, shape: Shape, gpus: int, size: int) -> tuple[Ints, Ints]:
+    """GPUs that reach each other under the leaves of a group, and within a pod: see ``fabopt.workload.prediction``."""
+    group = np.broadcast_to(shape.g * gpus, size)
+    whole = np.full(size, int(shape.servers) * gpus, dtype=np.int64)
+    leaf = whole if tiers == 1 else group
+    return leaf, whole if tiers <= 2 else group * shape.groups_per_pod
+
+
+def _at(values: Number, place: int) -> int:
+    return int(np.atleast_1d(values)[place if np.size(values) > 1 else 0])
+
+
+def _speeds(parts: Parts) -> dict[str, Fraction]:
+    """Speed of a link downwards over one upwards, by boundary."""
+    found = {}
+    for name, down, up in (("leaf", parts.leaf_down, parts.leaf_up), ("spine", parts.spine_down, parts.spine_up)):
+        if down is not None and up is not None:
+            found[name] = Fraction(down.lane.port_mbps, up.lane.port_mbps)
+    return found
+
+
+def _reduces(parts: Parts) -> bool:
+    """Whether all switches that are chosen reduce."""
+    switches = (parts.leaf, parts.spine, parts.core)
+    return all(REDUCES in one.product.features for one in switches if one is not None)
+
+
+def _fewest(uplinks: Floats) -> Number:
+    """Whole uplinks, no more than rounding allows; more than any switch has where none would do."""
+    least = np.ceil(np.asarray(uplinks) * (1 - MARGIN) - MARGIN)
+    return np.asarray(np.minimum(least, _NEVER).astype(np.int64))

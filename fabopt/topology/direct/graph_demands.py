@@ -1,0 +1,51 @@
+"""Networks of a search that are asked for what only their graphs say: tried one by one, the cheapest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from fabopt.problem.fabric import FabricProblem, Survival
+from fabopt.problem.problem import Problem
+from fabopt.topology.cutoff import Batch, Threshold
+from fabopt.topology.direct.design import Flat
+from fabopt.topology.direct.failures import bandwidth_left
+from fabopt.topology.direct.ring_allreduce import reduces
+
+
+def offer_tried(
+    threshold: Threshold, batch: Batch, has: Callable[[int], bool | None], should_stop: Callable[[], bool]
+) -> None:
+    """Offer those of a batch that have what the case asks for; what is above the threshold is not tried.
+
+    ``has``: whether one does; None where that is too much work, and the search is not complete.
+    """
+    for at in np.argsort(batch.cost[0], kind="stable").tolist():
+        if should_stop():
+            threshold.found.stopped = True
+            return
+        cost = batch.cost[:, at : at + 1]
+        if not threshold.within(cost).all():
+            continue
+        answer = has(at)
+        if answer is None:
+            threshold.found.stopped = True
+        elif answer:
+            threshold.offer(batch._replace(shape=batch.shape.take(np.array([at])), cost=cost))
+
+
+def has_asked(problem: Problem, fabric: FabricProblem, design: Flat) -> bool | None:
+    """Whether rings have what they are to have, and enough is left after failures; None where that is too much work."""
+    least = Fraction(0) if fabric.wants is None else fabric.wants.allreduce
+    has = reduces(design, problem.gpus, least) if least else True
+    if not has:
+        return has
+    return all(survives(design, problem.server.gpus, wanted) for wanted in fabric.resilience)
+
+
+def survives(design: Flat, gpus: int, one: Survival) -> bool:
+    """Whether a design has as much left as is asked for; what gives less even without failures is not tried."""
+    wanted = Fraction(one.least_mbps)
+    return bandwidth_left(design, gpus, one.failed, one.count, wanted) >= wanted

@@ -1,0 +1,39 @@
+"""Figures of a direct network that no closed form has for partly filled switches: worked out link by link.
+
+For one design, not for candidates: it takes up to some seconds. Definitions: docs/bandwidth.md.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from fabopt.network.graph.distances import hopping
+from fabopt.network.graph.permutation import permutation_bound
+from fabopt.topology.direct.design import Direct
+from fabopt.topology.direct.ring_allreduce import allreduce
+
+# Links, both ways, times switches with servers: some two seconds.
+MOST_PATHS = 200_000_000
+
+
+class Measured(NamedTuple):
+    """Mb/s per GPU (all-reduce within floating point), and switches on the shortest path on average."""
+
+    permutation: Fraction
+    allreduce: Fraction | None
+    mean_switch_hops: Fraction
+
+
+def measured(design: Direct, gpus: int) -> Measured | None:
+    """The figures on the graph of one plane; None of what takes too long on one so large."""
+    injection = design.parts.nic.injection
+    if 2 * design.links * (int(design.rings().max()) + 1) > MOST_PATHS:
+        return None
+    network, share = design.graph(), design.share(gpus)
+    far, pairs = hopping(network), network.endpoints * (network.endpoints - 1)
+    return Measured(
+        min(injection, permutation_bound(network) * share),
+        allreduce(design, gpus),
+        design.switches_passed(Fraction(far.links, pairs)),
+    )

@@ -1,0 +1,122 @@
+"""HyperX: switches in a box of one to three dimensions, any two that differ in one coordinate joined by m_i links.
+
+With one dimension it is a full mesh, with equal sides and single links a flattened butterfly. Routes are dimension
+by dimension, so a link of dimension i is loaded by Q / S_i ordered pairs of switches; as every pair that differs in
+coordinate i needs a link of that dimension, no routing loads them less. Source: Ahn et al., "HyperX: topology, routing,
+and packaging of efficient large-scale networks", SC 2009, sections 3.1 to 3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from fabopt.network.direct_links import HyperX
+from fabopt.schema.structure import HyperxStructure
+from fabopt.topology.direct.lattices import boxes, multiplicities, volume
+from fabopt.topology.direct.networks import Floats, Ints, Load, Net, moore_mean
+
+MOST_DIMENSIONS = 3
+
+
+class HyperxKin:
+    """Sides S_i >= 2 and multiplicities m_i; numbers are the sides, then the multiplicities."""
+
+    name = "hyperx"
+    slack_ports = 0
+
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
+        """Boxes of no more switches than needed, their pairs joined as the load asks, or filling wires."""
+        parts = []
+        for dimensions in range(1, MOST_DIMENSIONS + 1):
+            sides = boxes(leaves, dimensions, 2, most_ports + 1)
+            sides = sides[(sides - 1).sum(axis=1) <= most_ports]
+            switches = sides.prod(axis=1)
+            fewest = load.links(switches[:, np.newaxis], switches[:, np.newaxis], sides)
+            for links in multiplicities(fewest, ports_per_wire):
+                parts.append(_net(sides, links, switches))
+        return joined(parts, most_ports)
+
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+        """Every box with all numbers of links that fit."""
+        for dimensions in range(1, MOST_DIMENSIONS + 1):
+            sides = boxes(leaves, dimensions, 2, most_ports + 1)
+            sides = sides[(sides - 1).sum(axis=1) <= most_ports]
+            switches = sides.prod(axis=1)
+            fewest = load.links(switches[:, np.newaxis], switches[:, np.newaxis], sides)
+            yield from thickened(sides, fewest, sides - 1, most_ports)
+
+    def scopes(self, numbers: Ints) -> tuple[str, ...]:
+        """One for each dimension."""
+        return self.mesh(numbers).scopes
+
+    def mesh(self, numbers: Ints) -> HyperX:
+        """One network."""
+        return HyperX(*halves(numbers))
+
+    def flow(self, numbers: Ints) -> Fraction:
+        """The least of m_i S_i / Q."""
+        sides, links = halves(numbers)
+        return min(Fraction(m * side, volume(np.array(sides))) for side, m in zip(sides, links, strict=True))
+
+    def hops(self, numbers: Ints, used: int) -> int:
+        """A switch for every dimension, and the first: so far apart are two of the used ones."""
+        return len(halves(numbers)[0]) + 1
+
+    def structure(self, numbers: Ints, servers: dict[str, int]) -> HyperxStructure:
+        """Sides and multiplicities."""
+        sides, links = halves(numbers)
+        return HyperxStructure(family="hyperx", sides=sides, links_per_pair=links, **servers)
+
+    def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
+        """That of any graph."""
+        return moore_mean(switches, ports)
+
+    def most_switches(self, most_ports: int) -> int:
+        """The largest cube."""
+        return int((most_ports / MOST_DIMENSIONS + 1) ** MOST_DIMENSIONS)
+
+
+def _net(sides: Ints, links: Ints, switches: Ints) -> Net:
+    return lattice_net(sides, links, switches, (sides - 1) * links)
+
+
+def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> Net:
+    """Boxes as networks; columns of dimensions that a box does not have are 0."""
+    rows, dimensions = sides.shape
+    numbers = np.zeros((rows, 2 * MOST_DIMENSIONS), dtype=np.int64)
+    numbers[:, :dimensions] = sides
+    numbers[:, MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions] = links
+    used = np.zeros((rows, MOST_DIMENSIONS), dtype=np.int64)
+    used[:, :dimensions] = ports
+    return Net(numbers, switches, used, np.zeros_like(used), numbers[:, MOST_DIMENSIONS:])
+
+
+def thickened(sides: Ints, fewest: Ints, ports: Ints, most_ports: int) -> Iterator[Net]:
+    """For every box all numbers of links from the fewest on; ``ports``: of a switch, for one link of a pair."""
+    for box, least, each in zip(sides, fewest, ports, strict=True):
+        spare = most_ports - int((least * each).sum())
+        if spare >= 0:
+            links = np.stack(
+                np.meshgrid(*(one + np.arange(spare // of + 1) for one, of in zip(least, each, strict=True)))
+            )
+            many = links.reshape(len(box), -1).T
+            many = many[(many * each).sum(axis=1) <= most_ports]
+            boxes_ = np.repeat(box[np.newaxis, :], len(many), axis=0)
+            yield lattice_net(boxes_, many, boxes_.prod(axis=1), many * each)
+
+
+def joined(parts: list[Net], most_ports: int) -> Net:
+    """All networks on no more ports, every one once."""
+    net = Net(*(np.concatenate([getattr(one, name) for one in parts]) for name in Net.__dataclass_fields__))
+    net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
+    return net.take(np.unique(net.numbers, axis=0, return_index=True)[1])
+
+
+def halves(numbers: Ints) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Sides and multiplicities of the dimensions that there are."""
+    row = [int(one) for one in numbers]
+    dimensions = sum(1 for side in row[:MOST_DIMENSIONS] if side)
+    return tuple(row[:dimensions]), tuple(row[MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions])

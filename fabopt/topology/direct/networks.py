@@ -1,0 +1,186 @@
+"""The numbers of many networks of equal switches, as arrays, and what they have to carry.
+
+*Pair flow*: the most that every ordered pair of switches can have at the same time over the family's minimal routes,
+in units of one link's speed. It is the least, over the kinds of links, of links of a pair over pairs that load one of
+them. From it follow figures that hold however servers fill the switches, at most d ports on any: uniform all-to-all
+traffic of ``flow * (E - 1) / d^2`` a port, for a pair of switches has at most d^2 of the E (E - 1) pairs of ports; and
+a bisection of ``flow * Q / (2 d)`` a port, for between x switches and the other Q - x run at least
+``flow * x * (Q - x)``, and x switches hold at most ``d x`` ports. Source: Dally and Towles, Principles and Practices of
+Interconnection Networks, 2004, sections 3.3 and 25.2 (channel load); Leighton and Rao, "Multicommodity max-flow min-cut
+theorems", J. ACM 1999 (the easy direction). docs/formulation.md, "Direct networks".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.network.direct_links import Mesh
+from fabopt.schema.structure import DirectStructure
+from fabopt.topology.link_parts import Number, ceil_of
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+# Far beyond the diameter of anything that is built; and what floating-point sums may be off.
+_MOST_LEVELS = 64
+_MARGIN = 1e-9
+# Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.
+_SAFE = 2**62
+_MOST_LINKS = 2**20
+
+
+@dataclass(frozen=True)
+class Load:
+    """What has to be carried: ``ports`` d on the busiest switch, ``endpoints`` E of a plane; the least bisection and
+    all-to-all of a port, in units of one link's speed. ``most_hops``: most switches on a shortest path, None: any.
+    """
+
+    ports: int
+    endpoints: int
+    bisection: Fraction
+    alltoall: Fraction
+    most_hops: int | None = None
+
+    def links(self, switches: Number, number: Number, of: Number) -> Ints:
+        """Fewest links of a pair (at least 1) where one link would be loaded by ``number / of`` pairs of switches."""
+        cut, spread = self.bisection, self.alltoall
+        largest = int(np.max(number, initial=1)) * max(2 * self.ports * cut.numerator, self.ports**2 * spread.numerator)
+        divisor = int(np.max(of, initial=1)) * int(np.max(switches, initial=1)) * max(1, self.endpoints)
+        if max(largest, divisor * max(cut.denominator, spread.denominator)) >= _SAFE:
+            switches, number, of = (np.asarray(one).astype(object) for one in (switches, number, of))
+        for_cut = ceil_of(2 * self.ports * cut.numerator * number, cut.denominator * switches * of)
+        for_spread = ceil_of(
+            self.ports**2 * spread.numerator * number, spread.denominator * max(1, self.endpoints - 1) * of
+        )
+        fewest = np.maximum(np.maximum(for_cut, for_spread), 1)
+        return np.asarray(np.minimum(fewest, _MOST_LINKS).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Net:
+    """Networks, one a row. ``numbers``: the family's own; ``switches`` with servers, of one plane.
+
+    For each kind of links a column: ``ports`` of a switch, ``busier`` switches that have one more, ``together``: links
+    of a pair of switches that are joined, as far as a wire may carry several of them.
+    """
+
+    numbers: Ints
+    switches: Ints
+    ports: Ints
+    busier: Ints
+    together: Ints
+
+    def __len__(self) -> int:
+        """How many networks."""
+        return len(self.switches)
+
+    def take(self, index: Any) -> Net:
+        """Some of them."""
+        return Net(*(getattr(self, name)[index] for name in self.__dataclass_fields__))
+
+    @property
+    def most_ports(self) -> Ints:
+        """Ports of each kind on the busiest switch."""
+        return self.ports + (self.busier > 0)
+
+    @property
+    def links(self) -> Ints:
+        """Links of each kind, of one plane."""
+        return (self.ports * self.switches[:, np.newaxis] + self.busier) // 2
+
+    def cages(self, ports_per_cage: int) -> Ints:
+        """Cages that the links of each kind occupy over all switches of a plane."""
+        few = self.switches[:, np.newaxis] - self.busier
+        low, high = ceil_of(self.ports, ports_per_cage), ceil_of(self.ports + 1, ports_per_cage)
+        return np.asarray(few * low + self.busier * high)
+
+
+class Kin(Protocol):
+    """One family of direct networks."""
+
+    @property
+    def name(self) -> str:
+        """As in the case and the design file."""
+
+    @property
+    def slack_ports(self) -> int:
+        """How many links more than the mean of all switches the busiest one may have, at most (and not quite)."""
+
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
+        """Networks of at least so many switches that carry a load, on as many ports of a switch at the most.
+
+        ``ports_per_wire``: links of a pair that wires on sale carry, beside 1.
+        """
+
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+        """The same with all numbers of links that fit, also more than the load asks for; equal ones but for that in
+        one, those of any load.
+        """
+
+    def scopes(self, numbers: Ints) -> tuple[str, ...]:
+        """The kinds of links of one network, in the order of columns."""
+
+    def mesh(self, numbers: Ints) -> Mesh:
+        """One network, link by link."""
+
+    def flow(self, numbers: Ints) -> Fraction:
+        """Its pair flow."""
+
+    def hops(self, numbers: Ints, used: int) -> int:
+        """Switches on the longest shortest path between servers, which are on the first ``used`` switches."""
+
+    def structure(self, numbers: Ints, servers: dict[str, int]) -> DirectStructure:
+        """What the design file says of it."""
+
+    def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
+        """No network with so many ports for other switches has a lower mean distance of two switches, in links."""
+
+    def most_switches(self, most_ports: int) -> int:
+        """No network whose switches have so many ports for each other has more of them."""
+
+
+def moore_mean(switches: Ints, ports: Ints) -> Floats:
+    """The least mean distance of any two of so many switches with so many ports each, a switch to itself included.
+
+    p switches are a link away at the most, p (p - 1) two links, and so on (Moore's bound). Shape as of both broadcast.
+    """
+    left, reach = np.broadcast_arrays(switches - 1.0, ports.astype(float))
+    left, total = left.copy(), np.zeros(left.shape)
+    for distance in range(1, _MOST_LEVELS):
+        step = np.minimum(left, reach)
+        total += distance * step
+        left -= step
+        reach = reach * np.maximum(ports - 1.0, 0.0)
+        if not left.any():
+            break
+    return np.asarray((total + _MOST_LEVELS * left) / switches)
+
+
+def fewest_ports(kin: Kin, ports: Ints, leaves: Ints, bisection: Fraction, most: int) -> Ints:
+    """Ports that the busiest switch needs for others at the least, with so many server ports; ``most + 1``: too many.
+
+    All traffic takes ``2 d bisection`` times the mean distance in links of every switch. More switches are no nearer,
+    and more ports make no distance longer, so that the least number is found by halves.
+    """
+    low, high = np.ones_like(ports), np.full_like(ports, most + 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        needed = 2 * float(bisection) * ports * kin.mean_distance(leaves, middle) * (1 - _MARGIN)
+        enough = middle >= needed
+        low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
+    return np.asarray(low)
+
+
+def run_of(scope: str) -> str:
+    """Key of the run that links of a scope have: global ones that to the cores, all others that to the spines."""
+    return "spine-core" if scope == "global" else "leaf-spine"
+
+
+def rounded_up(fewest: Ints, ports_per_wire: tuple[int, ...]) -> list[Ints]:
+    """Links of a pair that may be best: the fewest, and the next multiples that fill wires of several links."""
+    return [fewest, *(ceil_of(fewest, ports) * ports for ports in ports_per_wire)]

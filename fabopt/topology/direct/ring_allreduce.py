@@ -1,0 +1,65 @@
+"""Ring all-reduce as a demand on networks of equal boxes: no formula, so candidates are measured, the cheapest first.
+
+Rates are worked out on the graph, over equal-cost shortest paths, and more links of one kind need not raise them, so
+all numbers of links are looked at. What any routing would need rules most out before: links of a box, and of every
+dimension of a lattice, for a shortest path has just the distance of each in links of it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from fabopt.network.direct_links import HyperX, Torus
+from fabopt.network.graph.ring import ring_rate
+from fabopt.topology.direct.design import Alike, Direct
+from fabopt.topology.direct.networks import Ints
+
+# Links, both ways, times boxes with endpoints: beyond, some seconds for one design.
+MOST_RINGS = 30_000_000
+# Of Mb/s: loads are sums in floating point, files have six digits of Gb/s.
+_DIGITS = 3
+
+
+def allreduce(design: Direct, gpus: int) -> Fraction | None:
+    """Mb/s per GPU around the rings, at most injection; None where the graph is too large."""
+    rings = design.rings()
+    if 2 * design.links * (int(rings.max()) + 1) > MOST_RINGS:
+        return None
+    rate = Fraction(round(ring_rate(design.graph(), rings), _DIGITS))
+    injection: Fraction = design.parts.nic.injection
+    return min(injection, rate * design.share(gpus))
+
+
+def at_most(design: Alike, gpus: int) -> Fraction:
+    """No routing over shortest paths gives rings more Mb/s per GPU."""
+    rings, speed = design.rings(), design.link_mbps
+    here, there = rings.ravel(), np.roll(rings, -1, axis=1).ravel()
+    out = int(np.bincount(here[here != there], minlength=1).max())
+    bounds = [Fraction(int(design.net.most_ports[0].sum()) * speed, max(1, out))]
+    mesh = design.mesh
+    if isinstance(mesh, HyperX | Torus):
+        steps = _steps(mesh, here, there)
+        bounds += [
+            Fraction(2 * int(links) * speed, int(each))
+            for links, each in zip(design.net.links[0], steps, strict=False)
+            if each
+        ]
+    injection: Fraction = design.parts.nic.injection
+    return min(injection, min(bounds) * design.share(gpus)) if out else injection
+
+
+def _steps(mesh: HyperX | Torus, here: Ints, there: Ints) -> Ints:
+    """Links of every dimension that all steps of rings take together."""
+    apart = np.abs(mesh.coordinates[here] - mesh.coordinates[there])
+    each = (apart > 0).astype(np.int64) if isinstance(mesh, HyperX) else np.minimum(apart, np.array(mesh.sides) - apart)
+    return np.asarray(each.sum(axis=0))
+
+
+def reduces(design: Alike, gpus: int, least: Fraction) -> bool | None:
+    """Whether the rings of a design have so much; None where it is too large to say."""
+    if at_most(design, gpus) < least:
+        return False
+    rate = allreduce(design, gpus)
+    return None if rate is None else rate >= least

@@ -1,0 +1,195 @@
+"""The search for a torus of servers: every box of just so many, on every card that passes traffic on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fabopt.parts.assemblies import Assembly
+from fabopt.parts.hardware import NicOption
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.candidate import Candidate, Choice, Option, row_share, undominated
+from fabopt.topology.cutoff import Batch, Found, Threshold
+from fabopt.topology.direct.candidates import assembled, equal_joins, fills, wire_links
+from fabopt.topology.direct.graph_demands import offer_tried
+from fabopt.topology.direct.hyperx import joined, lattice_net
+from fabopt.topology.direct.networks import Kin, Net
+from fabopt.topology.direct.ring_allreduce import reduces
+from fabopt.topology.direct.server_torus import (
+    CardParts,
+    ServerShape,
+    Switchless,
+    boxes_of,
+    fewest_links,
+    links_of_ports,
+)
+from fabopt.topology.family import Quest
+from fabopt.topology.link_parts import Floats, Quantities, ceil_of
+
+# What fabopt.schema.case calls the points of a torus.
+NODES = "servers"
+
+
+class ServerSpace:
+    """The tori of servers that a fabric may have."""
+
+    def __init__(self, problem: Problem, fabric: FabricProblem, kin: Kin, quest: Quest) -> None:
+        self.problem = problem
+        self.fabric = fabric
+        self.kin = kin
+        self.quest = quest
+        self.costs = quest.costs
+
+    def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
+        """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
+        threshold = Threshold(self.fabric, self.quest.caps, slack, self.quest.prune, found)
+        for batch in self._batches():
+            self._offer(threshold, batch)
+        return threshold.close()
+
+    def any_candidate(self) -> Found:
+        """Some candidate: those of the first card that has one."""
+        threshold = Threshold(self.fabric, self.quest.caps, 0.0, self.quest.prune)
+        for batch in self._batches():
+            self._offer(threshold, batch)
+            if threshold.found.batches:
+                break
+        return threshold.close()
+
+    def _batches(self) -> Iterator[Batch]:
+        for protocol, nic in options_of(self.problem, self.fabric):
+            wanted = self.quest.restriction
+            if wanted.not_leaf is not None or wanted.protocol not in (None, protocol):
+                continue
+            if wanted.port_mbps not in (None, nic.port.lane.port_mbps):
+                continue
+            nets = self._nets(CardParts(protocol, nic))
+            joins = equal_joins(self.problem, self.fabric, nic.port, "dim-1", protocol)
+            if nets and joins:
+                net = joined(nets, nic.ports_per_server)
+                cost = self._cost(nic, net, joins)
+                made = np.flatnonzero(np.isfinite(cost[0]))
+                if made.size:
+                    shape = ServerShape(net.take(made))
+                    yield Batch(CardParts(protocol, nic), shape, cost[:, made], family=self.kin.name)
+
+    def _nets(self, parts: CardParts) -> list[Net]:
+        """Every box, with every number of links that takes all ports and carries bisection and all-to-all."""
+        flow, nets = self._least_flow(parts.nic), []
+        if flow is None:
+            return []
+        for sides in self._boxes():
+            fewest = fewest_links(sides, flow)
+            for links in links_of_ports(fewest, parts.nic.ports_per_server // 2, parts.nic.port.ports):
+                many = np.array([links])
+                net = lattice_net(np.array([sides]), many, np.array([self.problem.servers]), 2 * many)
+                nets.append(net)
+        return nets
+
+    def _boxes(self) -> Iterator[tuple[int, ...]]:
+        for dimensions in (2, 3):
+            yield from boxes_of(self.problem.servers, dimensions)
+
+    def _least_flow(self, nic: NicOption) -> Fraction | None:
+        """The pair flow with which bisection and all-to-all are the injection over the ratio that leaves may have, and
+        what is asked for, in units of a link's speed; None if that is more than the injection.
+        """
+        wants, servers = self.fabric.wants, self.problem.servers
+        cut = spread = nic.injection / self.fabric.oversubscription_leaf
+        if wants is not None:
+            cut, spread = max(cut, wants.bisection), max(spread, wants.alltoall)
+        if max(cut, spread) > nic.injection:
+            return None
+        of_server = Fraction(max(1, self.problem.gpus), servers * nic.port.lane.port_mbps)
+        return of_server * max(2 * cut / servers, spread / max(1, servers - 1))
+
+    def _offer(self, threshold: Threshold, batch: Batch) -> None:
+        least = Fraction(0) if self.fabric.wants is None else self.fabric.wants.allreduce
+        if not least:
+            threshold.offer(batch)
+            return
+
+        def has(index: int) -> bool | None:
+            return reduces(Switchless(self.kin, batch.shape.row(index).net, batch.parts), self.problem.gpus, least)
+
+        offer_tried(threshold, batch, has, self.quest.should_stop)
+
+    def _cost(self, nic: NicOption, net: Net, joins: Sequence[Assembly]) -> Floats:
+        """Cards, and links at the least that each metric by itself can be."""
+        total = np.multiply.outer(self.costs.of(nic.item), np.full(len(net), self.problem.servers * nic.cards))
+        cages = net.cages(nic.port.ports)
+        for column in range(net.ports.shape[1]):
+            used = net.links[:, column] > 0
+            best = np.where(used, np.inf, 0.0)[np.newaxis, :].repeat(len(total), axis=0)
+            for one in joins:
+                cost = np.multiply.outer(self.costs.of(one.near), cages[:, column]) + np.multiply.outer(
+                    self.costs.of(one.wire), net.links[:, column] / wire_links(one)
+                )
+                whole = net.together[:, column] % wire_links(one) == 0
+                best = np.where(used & whole, np.minimum(best, cost), best)
+            total = total + best
+        return np.asarray(total)
+
+
+def options_of(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, NicOption]]:
+    """Cards, with their protocol, of which a torus of servers may be made; none where a case asks for what it lacks.
+
+    That are ports for more servers or kept free, racks whose servers share switches, switches that reduce, and figures
+    after failures.
+    """
+    wants, needs = fabric.wants, problem.needs
+    reduces = needs is not None and needs.fabric == fabric.name and needs.in_network_reduction
+    if NODES not in fabric.torus_nodes or fabric.reserve or fabric.group_servers is not None or reduces:
+        return
+    if fabric.resilience or fabric.attachments or fabric.per_switch or (wants is not None and wants.headroom):
+        return
+    for protocol in fabric.protocols:
+        for nic in fabric.nics[protocol]:
+            if nic.forwards and nic.planes == 1 and not nic.apart and not nic.dual and has_ports(nic):
+                yield protocol, nic
+
+
+def has_ports(nic: NicOption) -> bool:
+    """Whether a server has ports for two dimensions, in pairs, and all cages in use are full."""
+    return nic.ports_per_server >= 4 and nic.ports_per_server % 2 == 0 and not nic.partial_ports
+
+
+def candidate_of(
+    problem: Problem, fabric: FabricProblem, kin: Kin, batch: Batch, index: int, prune: bool
+) -> Candidate | None:
+    """One of a batch; None if its links cannot be made after all."""
+    design = Switchless(kin, batch.shape.row(index).net, batch.parts)
+    links = (_between(problem, fabric, design, column, prune) for column in range(len(design.scopes)))
+    return assembled(problem, (fabric.name, kin.name), design, (), links, batch.cost[0, index], _tie_order(design))
+
+
+def _between(
+    problem: Problem, fabric: FabricProblem, design: Switchless, column: int, prune: bool
+) -> Sequence[Choice] | None:
+    """All links of a dimension, made by one assembly."""
+    scope, port = design.scopes[column], design.parts.nic.port
+    links, cages = int(design.net.links[0, column]), int(design.net.cages(port.ports)[0, column])
+    options = []
+    for one in equal_joins(problem, fabric, port, scope, design.parts.protocol):
+        if fills(one, int(design.net.together[0, column])):
+            near = int(ceil_of(cages, 2))
+            parts = Quantities(near, links // wire_links(one), cages - near, True)
+            options.append(Option((row_share(("server", "server"), one, links, parts)._replace(scope=scope),)))
+    if not options:
+        return None
+    kept = undominated(options) if prune else tuple(options)
+    return (Choice((scope, "whole", tuple(option.rows for option in kept)), 1, kept),)
+
+
+def _tie_order(design: Switchless) -> tuple[Any, ...]:
+    """Rank among candidates that cost and draw the same: after a torus of switches, as that has fewer numbers first."""
+    nic = design.parts.nic
+    return (
+        len(design.scopes), *(int(one) for one in design.numbers),
+        -1, nic.ports_per_server, nic.nic_id, "", nic.split, "", "", nic.group, -1, -1,
+        nic.cards, nic.ports_per_card, nic.planes,
+    )  # fmt: skip

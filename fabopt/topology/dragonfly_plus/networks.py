@@ -1,0 +1,209 @@
+"""Dragonfly+: G groups of L leaves and S spines, m links of each leaf to each spine, n global links of two groups.
+
+A group has t = n (G - 1) global links, dealt round its spines: h = floor or ceil of t / S each. With Q = L G leaves, d
+server ports on any, links of a leaf at w1 and global ones at w2, two ways of spreading traffic say what is carried.
+
+*All-to-all*: every ordered pair of leaves sends f, to another group over all global links between the two alike. A
+global link carries L^2 / n pairs. Of a leaf's Q - 1 streams, L h / n at most are bound to one spine; those within the
+group fill up the other spines, so no spine takes more than ``max((Q - 1) / S, L h / n)``.
+
+*Bisection*: of leaves in halves, x and Q - x, only those of one half send, f to each of the other: a global link
+carries L^2 / n pairs at the most, a leaf's link to a spine ``max(x, Q - x) ceil(n / S) / (n m)``, as no spine has more
+than ceil(n / S) of the n links. So a cut carries ``x (Q - x) f``, and x leaves have at most d x ports: a port gets
+``max(x, Q - x) f / d``. Where all-to-all promises more, that counts. With n a multiple of S both are what any routing
+can have: all links of a leaf, and half of those between groups.
+
+Source: Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", HiPINEB 2017, section II;
+docs/formulation.md, "Direct networks".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fabopt.parts.hardware import CageUse, SwitchType
+from fabopt.topology.direct.design import Rates
+from fabopt.topology.direct.networks import Ints
+from fabopt.topology.link_parts import Number, ceil_of
+
+# Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.
+_SAFE = 2**62
+_MOST_LINKS = 2**20
+# Two groups of two leaves at least, of the last of which one may be without servers.
+LEAST_LEAVES = 3
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Many networks, one a row. ``numbers``: L, S, G, m and t, shape (networks, 5)."""
+
+    numbers: Ints
+
+    def __len__(self) -> int:
+        """How many networks."""
+        return len(self.numbers)
+
+    def take(self, index: Any) -> Groups:
+        """Some of them."""
+        return Groups(self.numbers[index])
+
+    @property
+    def leaves(self) -> Ints:
+        """Q, of one plane, those without servers too."""
+        return np.asarray(self.numbers[:, 0] * self.numbers[:, 2])
+
+    @property
+    def spines(self) -> Ints:
+        """Of one plane."""
+        return np.asarray(self.numbers[:, 1] * self.numbers[:, 2])
+
+    @property
+    def uplinks(self) -> Ints:
+        """Of a leaf."""
+        return np.asarray(self.numbers[:, 1] * self.numbers[:, 3])
+
+    @property
+    def spine_down(self) -> Ints:
+        """Links of a spine to leaves."""
+        return np.asarray(self.numbers[:, 0] * self.numbers[:, 3])
+
+    @property
+    def spine_up(self) -> Ints:
+        """Global links of the busiest spine."""
+        return np.asarray(ceil_of(self.numbers[:, 4], self.numbers[:, 1]))
+
+    @property
+    def global_links(self) -> Ints:
+        """Of one plane."""
+        return np.asarray(self.numbers[:, 2] * self.numbers[:, 4] // 2)
+
+    def global_cages(self, ports_per_cage: int) -> Ints:
+        """Cages that hold global links, over all spines of a plane."""
+        _, spines, groups, _, outside = self.numbers.T
+        low, busier = outside // spines, outside % spines
+        cages = (spines - busier) * ceil_of(low, ports_per_cage) + busier * ceil_of(low + 1, ports_per_cage)
+        return np.asarray(groups * cages)
+
+
+class Demand(NamedTuple):
+    """What has to be carried: ``ports`` d on the busiest leaf, ``endpoints`` E of a plane, what a port has to get, and
+    the speeds of a leaf's links and of global ones.
+    """
+
+    ports: int
+    endpoints: int
+    rates: Rates
+    up_mbps: int
+    out_mbps: int
+
+
+class SpinePorts(NamedTuple):
+    """What a spine has room for."""
+
+    max_ports: int
+    down_cages: int
+    down_lanes: int
+    up_cages: int
+    up_lanes: int
+    shared: bool
+
+    def fit(self, down: Number, up: Number) -> Number:
+        """Whether so many ports of each side fit together."""
+        below, above = ceil_of(down, self.down_lanes), ceil_of(up, self.up_lanes)
+        cages = (below + above <= self.down_cages) if self.shared else (below <= self.down_cages) & (
+            above <= self.up_cages
+        )  # fmt: skip
+        return cages & (down + up <= self.max_ports)
+
+    @property
+    def most(self) -> int:
+        """No spine has more ports in use on both sides together."""
+        lanes = max(self.down_lanes, self.up_lanes)
+        own = self.down_cages * self.down_lanes + self.up_cages * self.up_lanes
+        return min(self.max_ports, self.down_cages * lanes if self.shared else own)
+
+
+def spine_ports(switch: SwitchType, down: CageUse, up: CageUse) -> SpinePorts:
+    """The room of a switch whose cages are used so."""
+    return SpinePorts(
+        switch.max_ports, down.cages, down.lane.ports, up.cages, up.lane.ports, up.group == down.group
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=65536)
+def frames(leaves: int, demand: Demand, room: int, spine: SpinePorts) -> Groups:
+    """Groups of every size, no more than hold so many leaves, with the least of each kind of links that might do.
+
+    ``room``: uplinks that a leaf can have. n is the fewest, m as if n were a multiple of S.
+    """
+    size, spines = np.arange(2, min(leaves, spine.most)), np.arange(1, room + 1)
+    groups = ceil_of(leaves, size)
+    outside = _fewest_global(demand, size, groups) * (groups - 1)
+    # uplinks for any half of a leaf's traffic, however it is spread
+    least = ceil_of(max(1, ceil(demand.ports * demand.rates.cut / demand.up_mbps)), spines)
+    fits = spine.fit(size * least[:, np.newaxis], ceil_of(outside, spines[:, np.newaxis]))
+    row, at = np.nonzero(fits & (spines * least <= room)[:, np.newaxis])
+    size, spines, groups, outside = size[at], spines[row], groups[at], outside[at]
+    m = _fewest_up(demand, size, spines, groups, spines)
+    return _fitting(np.column_stack([size, spines, groups, m, outside]), room, spine)
+
+
+def networks(frames: Groups, demand: Demand, room: int, spine: SpinePorts) -> Groups:
+    """All networks of some frames with the fewest links that carry the demand.
+
+    n is the fewest, or more, up to a multiple of S, where that saves links of leaves.
+    """
+    size, spines, groups, _, outside = frames.numbers.T
+    n = outside // (groups - 1)
+    tries = -n % spines + 1
+    rows = np.repeat(np.arange(len(size)), tries)
+    n = n[rows] + np.arange(len(rows)) - np.repeat(np.cumsum(tries) - tries, tries)
+    size, spines, groups = size[rows], spines[rows], groups[rows]
+    m = _fewest_up(demand, size, spines, groups, n)
+    # fewer than with any smaller n of the frame: frames far below each other, so that none is of an earlier one
+    falling = m - rows * (2 * _MOST_LINKS)
+    kept = np.diff(np.minimum.accumulate(falling), prepend=2 * _MOST_LINKS) < 0
+    return _fitting(np.column_stack([size, spines, groups, m, n * (groups - 1)])[kept], room, spine)
+
+
+def _fitting(numbers: Ints, room: int, spine: SpinePorts) -> Groups:
+    found = Groups(numbers)
+    return found.take((found.uplinks <= room) & spine.fit(found.spine_down, found.spine_up))
+
+
+def _fewest_global(demand: Demand, size: Ints, groups: Ints) -> Ints:
+    """Fewest global links of two groups: n >= 2 d cut L / (w2 G), n >= spread d^2 L^2 / (w2 (E - 1))."""
+    d, speed = demand.ports, demand.out_mbps
+    halves = _least(size, groups, 2 * d * demand.rates.cut / speed)
+    pairs = _least(size * size, np.ones_like(size), d * d * demand.rates.spread / (speed * _others(demand)))
+    return np.maximum(np.maximum(halves, pairs), 1)
+
+
+def _fewest_up(demand: Demand, size: Ints, spines: Ints, groups: Ints, n: Ints) -> Ints:
+    """Fewest links between a leaf and a spine, with n links between two groups."""
+    d, leaves = demand.ports, size * groups
+    # streams of one leaf over one spine, times S n
+    streams = np.maximum((leaves - 1) * n, size * spines * ceil_of(n * (groups - 1), spines))
+    pairs = _least(streams, spines * n, d * d * demand.rates.spread / (demand.up_mbps * _others(demand)))
+    cut = d * demand.rates.cut / demand.up_mbps
+    halves = np.minimum(_least(ceil_of(n, spines), n, cut), _least(2 * streams, leaves * spines * n, cut))
+    return np.maximum(np.maximum(halves, pairs), 1)
+
+
+def _others(demand: Demand) -> int:
+    return max(1, demand.endpoints - 1)
+
+
+def _least(numerator: Ints, denominator: Ints, factor: Fraction) -> Ints:
+    """Ceiling of ``factor * numerator / denominator``."""
+    top, bottom = int(np.max(numerator, initial=1)), int(np.max(denominator, initial=1))
+    if max(top * factor.numerator, bottom * factor.denominator) >= _SAFE:
+        numerator, denominator = numerator.astype(object), denominator.astype(object)
+    whole = ceil_of(numerator * factor.numerator, denominator * factor.denominator)
+    return np.asarray(np.minimum(whole, _MOST_LINKS).astype(np.int64))

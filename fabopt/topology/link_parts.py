@@ -1,0 +1,261 @@
+"""What a number of links needs: cages, transceivers, wires. Plain integers and NumPy arrays both work.
+
+A ``Profile`` is a set of equal boxes at one end of a kind of link: ``low`` peers with ``links`` links each and
+``high`` peers with one more. A ``Side`` is all boxes at one end, a ``Need`` both ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.items import Item
+
+Number = Any  # an int, or an integer array: every formula here holds for both
+Floats = NDArray[np.float64]
+
+
+def ceil_of(numerator: Number, denominator: Number) -> Number:
+    """Ceiling of a quotient, of integers or arrays."""
+    return -(-numerator // denominator)
+
+
+def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:
+    """Ceiling of ``values * factor / divisor``, for values below ten million; exact however large the factors are."""
+    if max(factor * 10**7, divisor) < 2**63:
+        return ceil_of(values * factor, divisor)
+    if np.ndim(values) == 0:
+        return ceil_of(int(values) * factor, divisor)
+    return np.array([ceil_of(one * factor, divisor) for one in np.asarray(values).tolist()], dtype=np.int64)
+
+
+class Profile(NamedTuple):
+    """``boxes`` equal boxes, each with ``low`` peers of ``links`` links and ``high`` peers of one link more."""
+
+    boxes: Number
+    links: Number
+    low: Number
+    high: Number
+
+    @property
+    def ports(self) -> Number:
+        """Links of one box."""
+        return self.low * self.links + self.high * (self.links + 1)
+
+    def heads(self, ports_per_wire: int) -> Number:
+        """Wires at one box when a wire carries several links of one pair."""
+        return self.low * ceil_of(self.links, ports_per_wire) + self.high * ceil_of(self.links + 1, ports_per_wire)
+
+
+class OwnCages(NamedTuple):
+    """Cages of one box where they are not simply filled in turn: a server's cards have each their own.
+
+    ``cards`` that share their cages count as one.
+    """
+
+    full: int
+    partial: int
+    partial_ports: int
+    cards: int
+    ports_per_card: int
+
+
+@dataclass(frozen=True)
+class Side:
+    """One end of a kind of link. ``limit``: cages a box has for these links; ``own``: see ``OwnCages``."""
+
+    profiles: Sequence[Profile]
+    ports_per_cage: int
+    limit: Number
+    own: OwnCages | None = None
+
+    @property
+    def links(self) -> Number:
+        """All links."""
+        return sum(one.boxes * one.ports for one in self.profiles)
+
+    @property
+    def cages(self) -> Number:
+        """Occupied cages of all boxes."""
+        if self.own is not None:
+            return sum(one.boxes * (self.own.full + self.own.partial) for one in self.profiles)
+        return sum(one.boxes * ceil_of(one.ports, self.ports_per_cage) for one in self.profiles)
+
+    def wires(self, ports_per_wire: int) -> Number:
+        """Wires with a single head at this side, each for so many ports of one cage."""
+        if self.own is not None:
+            each = self.own.full * (self.ports_per_cage // ports_per_wire) + self.own.partial * ceil_of(
+                self.own.partial_ports, ports_per_wire
+            )
+            return sum(one.boxes * each for one in self.profiles)
+        return sum(one.boxes * ceil_of(one.ports, ports_per_wire) for one in self.profiles)
+
+    def pair_wires(self, ports_per_wire: int) -> Number:
+        """Wires that carry several links of one pair of boxes."""
+        return sum(one.boxes * one.heads(ports_per_wire) for one in self.profiles)
+
+    def pair_cages(self, ports_per_wire: int) -> Number:
+        """Cages that such wires occupy."""
+        return sum(one.boxes * self.cages_of_pairs(one, ports_per_wire) for one in self.profiles)
+
+    def cages_of_pairs(self, one: Profile, ports_per_wire: int) -> Number:
+        """Cages that such wires occupy in one box."""
+        if self.own is None:
+            return ceil_of(one.heads(ports_per_wire) * ports_per_wire, self.ports_per_cage)
+        wires = self.own.ports_per_card // one.links * ceil_of(one.links, ports_per_wire)
+        return self.own.cards * ceil_of(wires * ports_per_wire, self.ports_per_cage)
+
+    def pairs_fit(self, ports_per_wire: int) -> Number:
+        """Whether every box has the cages for such wires."""
+        fits: Number = True
+        for one in self.profiles:
+            cages = self.cages_of_pairs(one, ports_per_wire)
+            fits = fits & ((cages <= self.limit) | (one.boxes == 0))
+        return fits
+
+    def cage_fill(self) -> list[tuple[Number, Number]]:
+        """(cages, ports in use of each), full ones and partly used ones."""
+        fill: list[tuple[Number, Number]] = []
+        for one in self.profiles:
+            if self.own is not None:
+                fill.append((one.boxes * self.own.full, self.ports_per_cage))
+                fill.append((one.boxes * self.own.partial, self.own.partial_ports))
+            else:
+                fill.append((one.boxes * (one.ports // self.ports_per_cage), self.ports_per_cage))
+                fill.append((one.boxes * (one.ports % self.ports_per_cage > 0), one.ports % self.ports_per_cage))
+        return fill
+
+
+class Quantities(NamedTuple):
+    """Parts that an assembly takes for all links of a need; ``fits`` is False where cages are short."""
+
+    near: Number
+    wires: Number
+    far: Number
+    fits: Number
+
+
+@dataclass(frozen=True)
+class Need:
+    """All links of one kind: both ends."""
+
+    near: Side
+    far: Side
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether one end has single-port cages, so that links can be bought cage by cage."""
+        return min(self.near.ports_per_cage, self.far.ports_per_cage) == 1
+
+    @property
+    def big(self) -> Side:
+        """The end with more ports in a cage."""
+        return self.near if self.near.ports_per_cage > 1 else self.far
+
+    @cached_property
+    def links(self) -> Number:
+        """Number of links."""
+        return self.near.links
+
+    def quantities(self, one: Assembly) -> Quantities:
+        """Parts of one assembly if it realises every link."""
+        if one.mode is Mode.PAIR:
+            ports = one.ports_per_wire
+            return Quantities(
+                self.near.pair_cages(ports),
+                self.near.pair_wires(ports),
+                self.far.pair_cages(ports),
+                self.near.pairs_fit(ports) & self.far.pairs_fit(ports),
+            )
+        if one.mode is Mode.LINK:
+            wires = self.links
+        else:
+            wires = (self.far if one.mode is Mode.FAR else self.near).wires(one.ports_per_wire)
+        return Quantities(self.near.cages, wires, self.far.cages, True)
+
+
+class Costs:
+    """Sums of item weights. ``table``: shape (metrics, items); a result has shape (metrics, size).
+
+    ``steps``: what a unit that is there by a stage costs more than one that comes with the next, for all stages but the
+    last, shape (stages - 1, items); the table holds what a unit of the last stage costs.
+    """
+
+    def __init__(self, table: Floats, steps: Floats | None = None) -> None:
+        self.table = table
+        self.steps = [] if steps is None else [Costs(step[np.newaxis]) for step in steps if step.any()]
+        self.stages = [] if steps is None else [number for number, step in enumerate(steps) if step.any()]
+        # the last column is that of what is not there
+        self._padded = np.pad(table, ((0, 0), (0, 1)))
+        # least weights of a link by (near, far, run, protocol): shared by all searches at these weights
+        self.least_links: dict[tuple[Hashable, ...], Floats] = {}
+        # what a family's search has worked out at these weights, by fabric
+        self.shared: dict[Hashable, Any] = {}
+        self._units: dict[tuple[tuple[Assembly, ...], int, bool], Floats] = {}
+
+    def of(self, item: Item | None) -> Floats:
+        """Weights of one item, shape (metrics,)."""
+        return self._padded[:, _column(item)]
+
+    def least_per_link(self, assemblies: Sequence[Assembly], near_ports: int, far_ports: int) -> Floats:
+        """No link of these assemblies costs less, whatever shares its cages; infinite without any."""
+        if not assemblies:
+            return np.full(self.table.shape[0], np.inf)
+        near, wire, far = self._parts(assemblies)
+        each = near / near_ports + wire / [one.ports_per_wire for one in assemblies] + far / far_ports
+        return np.asarray(each.min(axis=1))
+
+    def _parts(self, assemblies: Sequence[Assembly]) -> tuple[Floats, Floats, Floats]:
+        """Weights of the near modules, wires and far modules of assemblies, each of shape (metrics, assemblies)."""
+        near = self._padded[:, [_column(one.near) for one in assemblies]]
+        wire = self._padded[:, [_column(one.wire) for one in assemblies]]
+        return near, wire, self._padded[:, [_column(one.far) for one in assemblies]]
+
+    def _unit_table(self, assemblies: tuple[Assembly, ...], ports_per_cage: int, near_is_big: bool) -> Floats:
+        """Least weights of one cage by ports in use: shape (metrics, ports_per_cage + 1)."""
+        key = (assemblies, ports_per_cage, near_is_big)
+        if key not in self._units:
+            table = np.zeros((self.table.shape[0], ports_per_cage + 1))
+            near, wire, far = self._parts(assemblies)
+            carried = np.array([1 if one.mode is Mode.LINK else one.ports_per_wire for one in assemblies])
+            for ports in range(1, ports_per_cage + 1):
+                near_cages, far_cages = (1, ports) if near_is_big else (ports, 1)
+                sums = near * near_cages + wire * ceil_of(ports, carried) + far * far_cages
+                table[:, ports] = sums.min(axis=1)
+            self._units[key] = table
+        return self._units[key]
+
+    def least(self, assemblies: tuple[Assembly, ...], need: Need) -> Floats:
+        """Least weights with which the assemblies can realise a need, each metric by itself."""
+        if not assemblies:
+            return np.full((self.table.shape[0], 1), np.inf)
+        if need.one_sided:
+            near_is_big = need.near.ports_per_cage > 1
+            table = self._unit_table(assemblies, need.big.ports_per_cage, near_is_big)
+            total = np.zeros((self.table.shape[0], 1))
+            for cages, ports in need.big.cage_fill():
+                size = max(np.size(cages), np.size(ports))
+                total = total + np.multiply(cages, table[:, np.broadcast_to(ports, (size,))])
+            return total
+        best: Floats | None = None
+        for one in assemblies:
+            parts = need.quantities(one)
+            cost = (
+                np.multiply.outer(self.of(one.near), np.atleast_1d(parts.near))
+                + np.multiply.outer(self.of(one.wire), np.atleast_1d(parts.wires))
+                + np.multiply.outer(self.of(one.far), np.atleast_1d(parts.far))
+            )
+            cost = np.where(parts.fits, cost, np.inf)
+            best = cost if best is None else np.minimum(best, cost)
+        assert best is not None
+        return best
+
+
+def _column(item: Item | None) -> int:
+    return -1 if item is None else item.index

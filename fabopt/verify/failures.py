@@ -1,0 +1,127 @@
+"""Rules of failures: what the fabric still gives when boxes or links fail, and what the case asks it to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from fabopt.network.graph.survival import PLACES, ServerPorts, by_number, over_rails, worst_mix
+from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction
+from fabopt.verify.bandwidth import LAST_DIGIT, through_servers
+from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
+from fabopt.verify.proof import Proof
+
+TIERS = ("leaf", "spine", "core")
+ENDS = ("server-leaf", "leaf-spine", "spine-core")
+
+
+def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
+    """What the file says is left after failures is recounted, and is what the case asks for.
+
+    Left per GPU, at the worst place: injection over the ports that a server has left, x what a leaf's uplinks carry of
+    its endpoints, x what a pod's spines send on of what comes up. Cut off: servers outside the largest part that stays
+    joined. A file from before the figure has no rows. Source: case file, ``resilience``; docs/bandwidth.md.
+    """
+    for row in fabric.made.failures:
+        what = f"{row.count} {row.failed}"
+        left = plain_fraction(bandwidth_left(fabric, row.failed, row.count) / MBPS_PER_GBPS)
+        proof.equal(f"Gb/s per GPU after {what}", row.gbps_per_gpu, left)
+        proof.note(f"{left} after {what}")
+        if row.servers_cut_off is not None:
+            proof.equal(f"failures at once with servers cut off, {row.failed}", row.count, 1)
+            proof.equal(f"servers cut off by {what}", row.servers_cut_off, cut_off(fabric, row.failed))
+    for one in fabric.wanted.survived:
+        given = bandwidth_left(fabric, *one.failures) / MBPS_PER_GBPS
+        shown = f"{plain_fraction(given)} of {one.min_gbps_per_gpu} Gb/s per GPU wanted after {one.survive}"
+        proof.holds(given + LAST_DIGIT / 2 >= exact(one.min_gbps_per_gpu), shown)
+        proof.note(shown)
+    if not proof.noted:
+        proof.note("the file says nothing of failures")
+
+
+def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
+    """Mb/s per GPU after so many failures of a kind, dealt to all places where it is as badly as can be."""
+    at_server, above_leaf, above_spine = PLACES[failed]
+    own = by_number(lambda lost: of_server(fabric, at_server, lost), count if at_server else 0)
+    leaf = by_number(lambda lost: _sent_up(fabric, above_leaf, lost), count if above_leaf else 0)
+    pod = by_number(lambda lost: _sent_on(fabric, above_spine, lost), count if above_spine else 0)
+    above = worst_mix(leaf, pod, count)
+    if fabric.networks.apart:
+        above = over_rails(above, fabric.networks.number, count)
+    share = worst_mix(own, above, count)[-1]
+    assert isinstance(share, Fraction)
+    return through_servers(fabric, fabric.injection * share)
+
+
+def of_server(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
+    """Share of its injection that a server has left of its own ports."""
+    clos, nic, apart = fabric.clos, fabric.made.nic, fabric.networks.apart
+    top = fabric.injection * fabric.evidence.sharers / nic.per_server / fabric.nic_lane.port_mbps
+    ports = ServerPorts(
+        nic.per_server, nic.ports_per_nic, fabric.made.planes, clos.per_leaf, top, fabric.wanted.homing == "dual",
+        apart, apart and fabric.made.topology != RAIL_ONLY,
+    )  # fmt: skip
+    left = {"leaf": ports.without_leaves, "plane": ports.without_planes, "server-leaf": ports.without_cables}
+    return left[failed](count) if failed in left else Fraction(1)
+
+
+def _sent_up(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
+    """What a leaf's uplinks carry of its endpoints."""
+    clos = fabric.clos
+    if clos.tiers < 2:
+        return Fraction(1)
+    lost = {"spine": _links_to_spines(fabric, count), "leaf-spine": count}.get(failed, 0)
+    carried = (clos.uplinks - lost) * fabric.up("leaf").port_mbps
+    return min(Fraction(1), Fraction(max(0, carried), clos.most_endpoints * fabric.down("leaf").port_mbps))
+
+
+def _links_to_spines(fabric: FabricEvidence, count: int) -> int:
+    """Links of a leaf to the spines to which it has most."""
+    each, extra = divmod(fabric.clos.uplinks, fabric.clos.spines)
+    return count * each + min(count, extra)
+
+
+def _sent_on(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
+    """Share of what comes up to the spines of a pod that they send on to cores; those that lost cores send less."""
+    clos = fabric.clos
+    if clos.tiers < 3:
+        return Fraction(1)
+    up = fabric.up("spine").port_mbps
+    below = clos.most_spine_downlinks * fabric.down("spine").port_mbps
+    hit, fatal, each = (1, clos.spine_uplinks, 1)
+    if failed == "core":
+        hit, fatal, each = clos.spines_per_core_group, clos.cores_per_group, clos.links_per_core_pair
+    lost = [0] * clos.spines
+    for at in range(clos.spines // hit if failed else 0):
+        lost[at * hit : (at + 1) * hit] = [min(fatal, max(0, count - at * fatal)) * each] * hit
+    sent = sum(min(below, (clos.spine_uplinks - one) * up) for one in lost)
+    return Fraction(sent, clos.spines * below)
+
+
+def cut_off(fabric: FabricEvidence, failed: str) -> int:
+    """Servers outside the largest part that stays joined after one failure at the worst place."""
+    clos = fabric.clos
+    if failed == "plane" and fabric.made.planes == 1:
+        return clos.servers
+    if clos.planes > 1:
+        return 0
+    kinds: Sequence[str] = {"switch": TIERS[: clos.tiers], "cable": ENDS[: clos.tiers]}.get(failed, (failed,))
+    return clos.servers - min(_joined(fabric, kind) for kind in kinds)
+
+
+def _joined(fabric: FabricEvidence, failed: str) -> int:
+    """Servers in the largest part that stays joined in the only plane."""
+    clos = fabric.clos
+    group = min(clos.per_group, clos.servers)
+    pod = min(clos.servers, clos.groups_per_pod * group) if clos.tiers > 2 else clos.servers
+    through_rails = clos.rail_pods and clos.rails > 1
+    if failed == "server-leaf":
+        return clos.servers - (clos.server_ports == 1)
+    if failed == "leaf" or (failed == "leaf-spine" and clos.uplinks == 1):
+        return clos.servers - group if clos.rails == 1 else clos.servers
+    if failed == "spine" and clos.spines == 1 and not through_rails:
+        return max(clos.servers - pod, group)
+    if failed == "spine-core" and clos.spines == clos.spine_uplinks == 1 and not through_rails:
+        return max(clos.servers - pod, pod)
+    alone = clos.tiers > 2 and clos.core_groups == ceil_div(clos.spine_uplinks, clos.links_per_core_pair) == 1
+    return pod if failed == "core" and alone else clos.servers

@@ -1,0 +1,198 @@
+"""The rule of failures where switches are joined to each other: what their graph gives without a switch or link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from fabopt.network import direct_links
+from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
+from fabopt.network.graph.halves import HalfRate, port_share
+from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
+from fabopt.network.graph.pair_flow import PairFlow, port_rate
+from fabopt.network.graph.symmetry import Kinds, kinds_of
+from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure
+from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
+from fabopt.verify.bandwidth import LAST_DIGIT
+from fabopt.verify.direct import cut, mesh_of, within_plane
+from fabopt.verify.dragonfly_plus import Groups
+from fabopt.verify.failures import of_server
+from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF
+from fabopt.verify.proof import Proof
+from fabopt.verify.server_failures import ServerLosses
+from fabopt.verify.wiring import Cabling
+from fabopt.wiring.model import KINDS
+
+# Links, both ways, times switches: of larger graphs files say no more than the case asks about.
+MOST_WORK = 200_000_000
+# In a dragonfly+ links, both ways, times groups, times spines and global links of a group.
+MOST_WORK_IN_GROUPS = 250_000_000
+BETWEEN = "between"
+
+
+def failures_leave_flow(proof: Proof, cabling: Cabling) -> None:
+    """What the file says is left after a failure is what the wired graph gives, and is what the case asks for.
+
+    Left per GPU, at the worst place: injection over the ports that a server has left, x what bisection carries of a
+    port, from the traffic that all pairs of switches can have over equal-cost shortest paths of what is left (in a
+    dragonfly+ from what leaves of one half can send to the other); at most what it carries of the whole. Of servers
+    that are joined to each other the lesser of what is injected and carried. One switch (or server) and one link of
+    every class that symmetries of the graph make are tried.
+    Source: case file, ``resilience``; docs/bandwidth.md.
+    """
+    fabric = cabling.fabric
+    losses = ServerLosses(cabling) if fabric.is_switchless else Losses(cabling)
+    asked = [one.failures for one in fabric.wanted.survived]
+    for row in fabric.made.failures:
+        what = f"{row.count} {row.failed}"
+        if losses.is_large and row.failed != "plane" and (row.failed, row.count) not in asked:
+            proof.holds(False, f"what is left after {what}, which nothing proves on so large a graph")
+            continue
+        left = losses.left(row.failed, row.count) / MBPS_PER_GBPS
+        shown = f"Gb/s per GPU after {what} is {row.gbps_per_gpu}, on the graph {plain_fraction(left)}"
+        proof.holds(abs(exact(row.gbps_per_gpu) - left) <= LAST_DIGIT, shown)
+        proof.note(f"{plain_fraction(left)} after {what}")
+        if row.servers_cut_off is not None:
+            proof.equal(f"failures at once with servers cut off, {row.failed}", row.count, 1)
+            proof.equal(f"servers cut off by {what}", row.servers_cut_off, losses.cut_off(row.failed))
+    for one in fabric.wanted.survived:
+        given = losses.left(*one.failures) / MBPS_PER_GBPS
+        shown = f"{plain_fraction(given)} of {one.min_gbps_per_gpu} Gb/s per GPU wanted after {one.survive}"
+        proof.holds(given + LAST_DIGIT >= exact(one.min_gbps_per_gpu), shown)
+        proof.note(shown)
+    if not proof.noted:
+        proof.note("the file says nothing of failures")
+
+
+class Losses:
+    """What is left of a fabric whose switches are joined to each other, on the graph of its wiring."""
+
+    def __init__(self, cabling: Cabling) -> None:
+        self.cabling = cabling
+        self.fabric = cabling.fabric
+        self.speed = cabling.fabric.nic_lane.port_mbps
+        self.mesh = mesh_of(cabling.fabric)
+        self.in_groups = isinstance(self.mesh, Groups)
+        self._roles = tuple(role for role, _ in self.mesh.tiers)
+        self._one_by_one = (*self._roles, BETWEEN)
+        self._known: dict[str, Fraction] = {}
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether the graph of the largest plane is one of which files say no more than they have to."""
+        if isinstance(self.mesh, Groups):
+            links = sum(len(self.cabling.of(kind)) for kind in (LEAF_SPINE, "global")) // self.fabric.clos.planes
+            one = self.mesh.structure
+            tried = one.spines_per_group + one.global_links_per_group
+            return 2 * links * one.switch_groups * tried > MOST_WORK_IN_GROUPS
+        return max(network.arcs.size * network.switches for network, _ in self._planes) > MOST_WORK
+
+    def left(self, failed: str, count: int) -> Fraction:
+        """Mb/s per GPU after so many failures; raises ``ValueError`` for several of what is tried one by one."""
+        kinds = {"switch": self._roles, "cable": (SERVER_LEAF, BETWEEN)}.get(failed, (failed,))
+        return min(
+            self.fabric.injection * of_server(self.fabric, kind, count) * self._carried(kind, count) for kind in kinds
+        )
+
+    def cut_off(self, failed: str) -> int:
+        """Servers outside the largest part that stays joined after one failure at the worst place."""
+        clos = self.fabric.clos
+        if clos.planes > 1:
+            return 0
+        if failed == "plane":
+            return clos.servers
+        network, kinds = self._planes[0]
+        if failed != "cable":
+            return cut_off_by_switch(network, kinds, self._switches_of_servers, self._switches(failed))
+        alone = int(clos.server_ports == 1)
+        return max(alone, cut_off_by_link(network, kinds, self._switches_of_servers, self._link_mbps(network)))
+
+    def _switches(self, failed: str) -> Ints:
+        """Those of a plane that fail so: of a role, or all; none of cores."""
+        leaves, every = self.mesh.leaves, self.mesh.switches
+        of_role = {"leaf": (0, leaves), "spine": (leaves, every), "switch": (0, every)}
+        return np.arange(*of_role.get(failed, (0, 0)))
+
+    def _link_mbps(self, network: Network) -> Ints:
+        """Of one link of every row: a leaf's, or one between spines."""
+        above = (network.a >= self.mesh.leaves) & (network.b >= self.mesh.leaves)
+        up = self.fabric.up("leaf").port_mbps
+        return np.where(above, self.fabric.up("spine").port_mbps if self.in_groups else up, up)
+
+    def _carried(self, failed: str, count: int) -> Fraction:
+        """The share of a port's speed that bisection carries."""
+        if failed in self._one_by_one and count != 1:
+            raise ValueError(f"{count} failures of {failed} are not looked at")
+        if failed not in self._known:
+            self._known[failed] = min(self._of_plane(network, kinds, failed) for network, kinds in self._planes)
+        return self._known[failed]
+
+    def _of_plane(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
+        carried = min(Fraction(1), cut(self.fabric) / self.speed)
+        if failed not in self._one_by_one:
+            return carried
+        left = self._of_groups if self.in_groups else self._of_equals
+        return min(carried, left(network, kinds, failed) / self.speed)
+
+    def _of_equals(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
+        flow, ports = PairFlow(network), self.fabric.clos.most_endpoints
+        if failed == "leaf":
+            return port_rate(min(flow.without_switches(kinds)), self.mesh.switches - 1, ports, self.speed)
+        left = min(flow.without_links(kinds, self.fabric.up("leaf").port_mbps))
+        return port_rate(left, self.mesh.switches, ports, self.speed)
+
+    def _of_groups(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
+        rate = HalfRate(network)
+        if failed == BETWEEN:
+            left = rate.without_links(kinds, self._link_mbps(network))
+        else:
+            left = rate.without_switches(kinds, self._switches(failed))
+        return port_share(min(left), self.fabric.clos.most_endpoints, self.speed)
+
+    @cached_property
+    def _planes(self) -> list[tuple[Network, Kinds]]:
+        """The different graphs of planes, one endpoint on each switch, and what is alike in each."""
+        if self.mesh.switches > len(self.cabling.devices):
+            raise ValueError(f"{self.mesh.switches} switches a plane of {len(self.cabling.devices)} boxes")
+        moves = direct_links.moves_of(_hint_of(self.mesh.structure))
+        found: list[Network] = []
+        for network in self._networks():
+            if not any(_same(network, other) for other in found):
+                found.append(network)
+        return [(network, kinds_of(network, moves)) for network in found]
+
+    def _networks(self) -> Iterator[Network]:
+        links, devices = self.cabling.links, self.cabling.devices
+        within, hosts = within_plane(self.cabling), np.zeros(self.mesh.switches, dtype=np.int64)
+        hosts[: self.mesh.leaves] = 1
+        between = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
+        length = np.where(links.kind[between] == KINDS.index("global"), GLOBAL_LENGTH, 1)
+        mbps, plane = self.cabling.mbps(between), devices.plane[links.a[between]]
+        for one in np.unique(plane).tolist():
+            rows = plane == one
+            ends = within[links.a[between][rows]], within[links.b[between][rows]]
+            yield network_of(*ends, mbps[rows], hosts, self.speed, length[rows])
+
+    @cached_property
+    def _switches_of_servers(self) -> Ints:
+        """The switch of every port of every server, shape (servers, ports)."""
+        links = self.cabling.links
+        rows = self.cabling.of(SERVER_LEAF)
+        rows = rows[np.argsort(links.a[rows], kind="stable")]
+        within = within_plane(self.cabling)
+        return np.asarray(within[links.b[rows]].reshape(self.fabric.clos.servers, -1))
+
+
+def _hint_of(structure: DirectStructure) -> direct_links.Mesh:
+    """Whose renumberings are tried on the graph of the wiring."""
+    made = direct_links.mesh_of(structure)
+    if isinstance(structure, DragonflyPlusStructure) and isinstance(made, direct_links.Spines):
+        return direct_links.DragonflyPlus(structure.leaves_per_group, structure.links_per_pair, made)
+    return made
+
+
+def _same(one: Network, other: Network) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("a", "b", "mbps", "length"))

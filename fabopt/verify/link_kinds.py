@@ -1,0 +1,301 @@
+"""The kinds of links that a fabric must have, recounted from its structure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from fabopt.schema.base import Lane, parse_split
+from fabopt.schema.case import Attachment
+from fabopt.schema.catalog import Cage, Nic
+from fabopt.schema.design import LinkPart, PortUse
+from fabopt.units import ceil_div
+from fabopt.verify.clos_counts import Boxes
+from fabopt.verify.direct_counts import Equals, Scope
+from fabopt.verify.dragonfly_plus import Groups
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.link_rows import NO_MEDIUM, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
+from fabopt.wiring.design_file import at, divide
+
+SERVER_LEAF = "server-leaf"
+LEAF_SPINE = "leaf-spine"
+SPINE_CORE = "spine-core"
+
+
+def rows_between(
+    fabric: FabricEvidence, near: str, far: str, attachment: str | None = None, scope: str | None = None
+) -> tuple[Row, ...]:
+    """The file's rows of one kind."""
+    return tuple(
+        read_row(fabric.evidence, row)
+        for row in fabric.made.links
+        if (row.from_, row.to, row.attachment, row.scope) == (near, far, attachment, scope)
+    )
+
+
+def attachment_run_m(fabric: FabricEvidence, attachment: Attachment) -> float:
+    """Metres from attachments to leaves; as for servers where the case does not say, and where servers' ports are."""
+    distances = fabric.evidence.case.site.distances_m
+    of_servers = distances.attachment_leaf is None or attachment.name in fabric.logical
+    return distances.server_leaf if of_servers else distances.attachment_leaf or 0.0
+
+
+def attachment_rows(fabric: FabricEvidence, servers: tuple[Row, ...]) -> dict[str, tuple[Row, ...]]:
+    """The file's rows of every attachment, by name. Where all its links find room in leaf cages of others, a row may
+    leave out the module (or splitter, or breakout fibre) at the leaf: it is that of the servers' links, or of an
+    attachment before it.
+    """
+    others = list(servers[:1])
+    rows: dict[str, tuple[Row, ...]] = {}
+    for attachment in fabric.wanted.attachments:
+        found = rows_between(fabric, "attachment", "leaf", attachment.name)
+        run_m = attachment_run_m(fabric, attachment)
+        rows[attachment.name] = tuple(_completed(row, others, run_m) for row in found)
+        others += rows[attachment.name]
+    return rows
+
+
+def _completed(row: Row, others: list[Row], run_m: float) -> Row:
+    if row.made.to_cages or row.far is not None or row.cable is not None or row.made.medium == NO_MEDIUM:
+        return row
+    long_enough = [one for one in others if row.fibre is not None or _covers(one, run_m)]
+    host = next(iter(long_enough or others), row)
+    if host.cable is not None:
+        return replace(row, cable=host.cable, wire_part=_none_of(host.wire_part))
+    row = replace(row, far=host.far, far_part=_none_of(host.far_part))
+    return row if row.fibre is not None else replace(row, fibre=host.fibre, wire_part=_none_of(host.wire_part))
+
+
+def _covers(row: Row, run_m: float) -> bool:
+    return row.wire_part is not None and (row.wire_part.length_m or 0) >= run_m
+
+
+def _none_of(part: LinkPart | None) -> LinkPart | None:
+    return part.model_copy(update={"quantity": 0}) if part is not None else None
+
+
+def all_kinds(fabric: FabricEvidence) -> tuple[Kind, ...]:
+    """Every kind that the fabric's tiers and attachments call for; of servers joined to each other, the dimensions."""
+    if fabric.is_switchless and fabric.mesh is not None:
+        return tuple(between_servers(fabric, scope) for scope in fabric.mesh.scopes)
+    kinds = [server_leaf(fabric), *attachment_kinds(fabric)]
+    if fabric.num_tiers > 1:
+        kinds.append(leaf_spine(fabric))
+    if fabric.num_tiers > 2:
+        kinds.append(spine_core(fabric))
+    if fabric.mesh is not None:
+        kinds += [between_equals(fabric, scope) for scope in fabric.mesh.scopes]
+    return tuple(kinds)
+
+
+def switch_end(fabric: FabricEvidence, role: str, use: PortUse) -> End:
+    """One cage group of a tier's switch, split as the file says."""
+    return End((fabric.cage(role, use),), use.split, parse_split(use.split), fabric.switch(role))
+
+
+def switch_side(end: End, boxes: tuple[Boxes, ...]) -> Side:
+    """A side of switches: the links of a box fill its cages one after another."""
+    return Side(end, fill_of(((box.count, box.links) for box in boxes), end.lane.ports), boxes)
+
+
+def server_leaf(fabric: FabricEvidence) -> Kind:
+    """Every used port of every card, to the leaves of the server's group. For what lies in one jacket, the peers of a
+    leaf are the sets of ports that go together: cards, not servers.
+    """
+    clos, site = fabric.clos, fabric.evidence.case.site.distances_m
+    nic = End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
+    sets = divide(clos.per_leaf, fabric.together, "sets of ports that go together fill a leaf's share")
+    servers = Boxes(clos.servers, ((clos.rails * clos.planes * sets, fabric.together),))
+    leaf = switch_end(fabric, "leaf", fabric.tier("leaf").down)
+    leaves = tuple(Boxes(one.count, ((one.servers * sets, fabric.together),)) for one in clos.leaf_classes)
+    return Kind(
+        SERVER_LEAF,
+        Side(nic, fill_of([fabric.nic_holders], nic.lane.ports), (servers,)),
+        switch_side(leaf, leaves),
+        clos.servers * clos.server_ports,
+        site.server_leaf,
+        rows_between(fabric, "server", "leaf"),
+    )
+
+
+def leaf_spine(fabric: FabricEvidence) -> Kind:
+    """Every uplink of every leaf, to the spines of its pod, or of its group in a dragonfly+."""
+    clos, mesh = fabric.clos, fabric.mesh
+    leaf = switch_end(fabric, "leaf", fabric.up_use("leaf"))
+    spine = switch_end(fabric, "spine", fabric.tier("spine").down)
+    if isinstance(mesh, Groups):
+        below, far = mesh.boxes(clos.planes)
+        above: tuple[Boxes, ...] = (far,)
+    else:
+        below, above = clos.leaf_uplinks, clos.spine_classes
+    return Kind(
+        LEAF_SPINE,
+        switch_side(leaf, (below,)),
+        switch_side(spine, above),
+        below.count * below.links,
+        fabric.evidence.case.site.distances_m.leaf_spine,
+        rows_between(fabric, "leaf", "spine"),
+    )
+
+
+def spine_core(fabric: FabricEvidence) -> Kind:
+    """Every uplink of every spine, to the cores of its group."""
+    clos = fabric.clos
+    spine = switch_end(fabric, "spine", fabric.up_use("spine"))
+    core = switch_end(fabric, "core", fabric.tier("core").down)
+    return Kind(
+        SPINE_CORE,
+        switch_side(spine, (clos.spine_uplink_boxes,)),
+        switch_side(core, (clos.core_boxes,)),
+        clos.planes * clos.pods * clos.spines * clos.spine_uplinks,
+        fabric.evidence.case.site.distances_m.spine_core,
+        rows_between(fabric, "spine", "core"),
+    )
+
+
+def between_equals(fabric: FabricEvidence, scope: Scope) -> Kind:
+    """Links of one scope between switches of one type: a cage has ends of either side, each pair counts once."""
+    site, planes, role = fabric.evidence.case.site.distances_m, fabric.clos.planes, equals_of(fabric)
+    assert role != "server"
+    end = switch_end(fabric, role, fabric.up_use(role))
+    pairs = Boxes(1, ((planes * scope.pairs, scope.each),))
+    near, far = halved(planes * scope.cages(end.lane.ports))
+    return Kind(
+        scope.name,
+        Side(end, Counter({end.lane.ports: near}), (pairs,)),
+        Side(end, Counter({end.lane.ports: far}), (pairs,)),
+        planes * scope.links,
+        site.spine_core if scope.name == "global" else site.leaf_spine,
+        rows_between(fabric, role, role, scope=scope.name),
+    )
+
+
+def equals_of(fabric: FabricEvidence) -> Equals:
+    """The boxes that are joined to each other: the tier of switches, or servers."""
+    return "leaf" if fabric.mesh is None else fabric.mesh.role
+
+
+def between_servers(fabric: FabricEvidence, scope: Scope) -> Kind:
+    """Links of one dimension between servers: a cage has ends of either side, each pair counts once."""
+    end = End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
+    pairs = Boxes(1, ((scope.pairs, scope.each),))
+    near, far = halved(scope.cages(end.lane.ports))
+    return Kind(
+        scope.name,
+        Side(end, Counter({end.lane.ports: near}), (pairs,)),
+        Side(end, Counter({end.lane.ports: far}), (pairs,)),
+        scope.links,
+        fabric.evidence.case.site.distances_m.leaf_spine,
+        rows_between(fabric, "server", "server", scope=scope.name),
+    )
+
+
+def halved(cages: int) -> tuple[int, int]:
+    """Cages that are counted at the near end and at the far one, of those that have ends of either."""
+    return cages - cages // 2, cages // 2
+
+
+def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: int) -> End:
+    """The cage of an attachment; open where the case does not say what it is. A logical fabric's is its cards'."""
+    if attachment.name in fabric.logical:
+        own = fabric.logical[attachment.name]
+        cage = at(fabric.evidence.card_cages(own), own.nic.cage_group, "NIC cage group")
+        cage = cage.model_copy(update={"count": attachment.ports})
+        return End((cage,), own.nic.split, parse_split(own.nic.split), fabric.evidence.part(own.nic.id, Nic))
+    split = attachment.split
+    lane = parse_split(split) if split is not None else Lane(1, port_mbps)
+    if split is None or attachment.form_factor is None:
+        return End((), split or "", lane, None)
+    cages = ceil_div(attachment.ports, lane.ports)
+    cage = Cage(count=cages, form_factor=attachment.form_factor, splits=(split,), lane_gbps=attachment.lane_gbps)
+    return End((cage,), split, lane, None)
+
+
+def attachment_kinds(fabric: FabricEvidence) -> Iterator[Kind]:
+    """One kind for each attachment, in the case's order."""
+    leaf, fills = switch_end(fabric, "leaf", fabric.tier("leaf").down), leaf_cages(fabric).attached
+    rows = attachment_rows(fabric, server_leaf(fabric).rows)
+    for index, attachment in enumerate(fabric.wanted.attachments):
+        end = attachment_end(fabric, attachment, leaf.lane.port_mbps)
+        joined = [(leaves.count, leaves.attached[index]) for leaves in fabric.clos.leaf_classes]
+        used = tuple(Boxes(count, ((1, ports),)) for count, ports in joined if ports)
+        peers = tuple((boxes.count, boxes.links) for boxes in used)
+        yield Kind(
+            f"attachment {attachment.name}",
+            Side(end, fill_of([(1, attachment.ports)], end.lane.ports), (Boxes(1, peers),)),
+            Side(leaf, fills[index], used),
+            attachment.ports,
+            attachment_run_m(fabric, attachment),
+            rows[attachment.name],
+            attachment.buys,
+        )
+
+
+@dataclass(frozen=True)
+class LeafCages:
+    """Cages on the down side of the leaves: ``most`` on any leaf; ``attached[i]``: what attachment i adds to
+    those that are occupied before it, over all leaves.
+    """
+
+    most: int
+    attached: tuple[Fill, ...]
+
+
+Share = tuple[object, ...]
+
+
+def leaf_cages(fabric: FabricEvidence) -> LeafCages:
+    """Count the down cages of every class of leaves: the servers' first, then the attachments' in listed order (those
+    for which nothing is bought last). Links with the same head in the leaf cage fill up each other's cages.
+    """
+    kind = server_leaf(fabric)
+    ports, shares = kind.far.end.lane.ports, attachment_shares(fabric, kind)
+    order = sorted(range(len(shares)), key=lambda index: fabric.wanted.attachments[index].buys == "none")
+    added: tuple[Fill, ...] = tuple(Counter() for _ in shares)
+    most = 0
+    for leaves, boxes in zip(fabric.clos.leaf_classes, kind.far.boxes, strict=True):
+        cages = kind.far.cages_of(boxes, kind.bundle)
+        filled: Counter[Share] = Counter({head_of(kind): leaves.servers * fabric.clos.per_leaf})
+        for index in order:
+            before, more = filled[shares[index]], leaves.attached[index]
+            change = fill_of([(leaves.count, before + more)], ports)
+            change.subtract(fill_of([(leaves.count, before)], ports))
+            added[index].update(change)
+            cages += ceil_div(before + more, ports) - ceil_div(before, ports)
+            filled[shares[index]] += more
+        most = max(most, cages)
+    return LeafCages(most, added)
+
+
+def attachment_shares(fabric: FabricEvidence, servers: Kind) -> list[Share]:
+    """For every attachment, what it has in common with those whose leaf cages it fills up."""
+    shares: list[Share] = []
+    rows = attachment_rows(fabric, servers.rows)
+    for attachment in fabric.wanted.attachments:
+        if attachment.buys == "none":
+            shares.append(("nothing bought",) if servers.bundle is not None else head_of(servers))
+            continue
+        end = attachment_end(fabric, attachment, servers.far.end.lane.port_mbps)
+        alone = Side(end, Counter(), ())
+        head = head_of(Kind(attachment.name, alone, servers.far, attachment.ports, 0, rows[attachment.name]))
+        shares.append(head or (attachment.name,))
+    return shares
+
+
+def head_of(kind: Kind) -> Share:
+    """What sits in a leaf cage for the links of a kind: a module, with the fibre if one connector serves several
+    ports, or a splitter. Empty if the links must join the same two boxes, or are not of one assembly.
+    """
+    row = kind.single
+    if row is None or kind.bundle is not None:
+        return ()
+    if row.far is None:
+        return wire_bought(row)
+    alone = ports_per_connector(row.far, kind.far.end.lane) == 1
+    return (row.far.id,) if alone else (row.far.id, *wire_bought(row))
+
+
+def wire_bought(row: Row) -> Share:
+    """What is ordered as the cable or fibre of a row: product and length."""
+    return (row.wire_part.id, row.wire_part.length_m) if row.wire_part is not None else ()

@@ -1,0 +1,218 @@
+"""Rows of links as the file gives them: which parts make up a link, and what kind of link it is.
+
+A *kind* is a pair of tiers (or one attachment and the leaves) with everything that is the same for all its links:
+the cages at both ends, the run, how many links there are and how they fall on cages. A kind has one row for each
+assembly that realises some of its links.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fabopt.schema.base import Lane
+from fabopt.schema.catalog import Cable, Cage, Fibre, Product, Transceiver
+from fabopt.schema.design import LinkPart, LinkRow
+from fabopt.units import ceil_div
+from fabopt.verify.clos_counts import Boxes
+from fabopt.verify.evidence import Evidence
+
+NO_MEDIUM = "none"
+Fill = Counter[int]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Links that lie in one jacket and so must join the same two boxes: how many, and bundles per cage."""
+
+    size: int
+    per_near_cage: int
+    per_far_cage: int
+
+
+@dataclass(frozen=True)
+class End:
+    """The cages at one end of a kind. ``cages`` is empty where the case leaves an attachment's cage open."""
+
+    cages: tuple[Cage, ...]
+    split: str
+    lane: Lane
+    box: Product | None
+
+
+@dataclass(frozen=True)
+class Side:
+    """One end of a kind with its boxes. ``fill`` counts the occupied cages by ports in use."""
+
+    end: End
+    fill: Fill
+    boxes: tuple[Boxes, ...]
+
+    @property
+    def occupied(self) -> int:
+        """Occupied cages, over all boxes, when any ports may share a cage."""
+        return sum(self.fill.values())
+
+    def connectors(self, size: int) -> int:
+        """Occupied connectors of ``size`` ports each."""
+        return sum(cages * ceil_div(ports, size) for ports, cages in self.fill.items())
+
+    def bundles(self, size: int) -> int:
+        """Bundles of at most ``size`` links when no bundle is shared by two pairs of boxes."""
+        return sum(boxes.count * boxes.bundles(size) for boxes in self.boxes)
+
+    def bundled_cages(self, size: int, per_cage: int) -> int:
+        """Occupied cages when each takes ``per_cage`` such bundles."""
+        return sum(boxes.count * ceil_div(boxes.bundles(size), per_cage) for boxes in self.boxes)
+
+    def cages_of(self, boxes: Boxes, bundle: Bundle | None) -> int:
+        """Occupied cages of one box at the far end."""
+        if bundle is None:
+            return ceil_div(boxes.links, self.end.lane.ports)
+        return ceil_div(boxes.bundles(bundle.size), bundle.per_far_cage)
+
+    def pairs_divide_by(self, size: int) -> bool:
+        """True if every pair of boxes has a multiple of ``size`` links."""
+        return all(links % size == 0 for boxes in self.boxes for peers, links in boxes.peers if peers)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the file with its parts read: a cable; two transceivers and a fibre; or nothing bought.
+
+    ``lengths``: the cable or fibre in each length bought, several only on a floor; ``wire_part``: all together, the
+    longest.
+    """
+
+    made: LinkRow
+    cable: Cable | None = None
+    near: Transceiver | None = None
+    far: Transceiver | None = None
+    fibre: Fibre | None = None
+    near_part: LinkPart | None = None
+    far_part: LinkPart | None = None
+    wire_part: LinkPart | None = None
+    lengths: tuple[LinkPart, ...] = ()
+
+    @property
+    def wire(self) -> Cable | Fibre | None:
+        """The cable or the fibre."""
+        return self.cable if self.cable is not None else self.fibre
+
+    @property
+    def medium(self) -> str:
+        """The cable's medium, or the fibre that the transceivers light."""
+        if self.cable is not None:
+            return self.cable.medium
+        return self.far.fibre if self.far is not None else NO_MEDIUM
+
+    @property
+    def is_straight(self) -> bool:
+        """True for a cable with one head at each end."""
+        return self.cable is not None and all(end.count == 1 for end in self.cable.ends)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """All links between two tiers, or between one attachment and the leaves."""
+
+    name: str
+    near: Side
+    far: Side
+    count: int
+    run_m: float
+    rows: tuple[Row, ...]
+    buys: str = "both"
+
+    @property
+    def single(self) -> Row | None:
+        """The only row, if there is only one."""
+        return self.rows[0] if len(self.rows) == 1 else None
+
+    @property
+    def bundle(self) -> Bundle | None:
+        """The bundle of the only row's parts; several rows only ever mix whole cages."""
+        return bundle_of(self, self.single) if self.single is not None else None
+
+
+def fill_of(holders: Iterable[tuple[int, int]], ports_per_cage: int) -> Fill:
+    """Occupied cages by ports in use, for (how many, ports of each) whose ports fill cages one after another."""
+    fill: Fill = Counter()
+    for count, ports in holders:
+        full, rest = divmod(ports, ports_per_cage)
+        fill[ports_per_cage] += count * full
+        if rest:
+            fill[rest] += count
+    return fill
+
+
+def ports_per_connector(module: Transceiver, lane: Lane) -> int:
+    """Ports that leave a module through one connector."""
+    if lane.ports % module.connectors:
+        raise ValueError(f"{module.id}: {lane.ports} ports do not spread over {module.connectors} connectors")
+    return lane.ports // module.connectors
+
+
+def bundle_of(kind: Kind, row: Row) -> Bundle | None:
+    """The bundle that a row's parts make of its links; None where every link can go its own way."""
+    near, far = kind.near.end.lane, kind.far.end.lane
+    if row.is_straight and near.ports > 1:
+        return Bundle(near.ports, 1, 1)
+    if row.far is None:
+        return None
+    per_far = ports_per_connector(row.far, far)
+    if row.near is None:  # the module at the attachment is not bought, so only the fibre tells what it does
+        straight = row.fibre is not None and heads(row.fibre) == 1
+        return Bundle(per_far, max(1, near.ports // per_far), row.far.connectors) if straight and per_far > 1 else None
+    per_near = ports_per_connector(row.near, near)
+    if per_near > 1 and per_far > 1:
+        return Bundle(per_near, row.near.connectors, row.far.connectors)
+    return None
+
+
+def heads(fibre: Fibre) -> int:
+    """Connectors at the wider end of a fibre: 1 if it is straight."""
+    return max(end.count for end in fibre.both_ends)
+
+
+def read_row(evidence: Evidence, made: LinkRow) -> Row:
+    """Sort a row's parts by what they are; raises ``ValueError`` where they make no whole link."""
+    ends: dict[str, LinkPart] = {}
+    lengths: list[LinkPart] = []
+    for part in made.parts:
+        is_module = evidence.kind(part.id) == "transceiver"
+        if is_module == (part.end is None) or is_module == (part.length_m is not None):
+            raise ValueError(f"part {part.id!r}: a transceiver has an end and no length, a cable or fibre a length")
+        if part.end is None:
+            lengths.append(part)
+        elif part.end in ends:
+            raise ValueError(f"parts {ends[part.end].id!r} and {part.id!r} have the same place")
+        else:
+            ends[part.end] = part
+    near, far, wire = ends.get("from"), ends.get("to"), _together(lengths, made)
+    row = Row(
+        made,
+        near=evidence.part(near.id, Transceiver) if near else None,
+        far=evidence.part(far.id, Transceiver) if far else None,
+        near_part=near,
+        far_part=far,
+        wire_part=wire,
+        lengths=tuple(lengths),
+    )
+    if wire is None:
+        return row
+    if evidence.kind(wire.id) == "cable":
+        return Row(**{**vars(row), "cable": evidence.part(wire.id, Cable)})
+    return Row(**{**vars(row), "fibre": evidence.part(wire.id, Fibre)})
+
+
+def _together(lengths: list[LinkPart], made: LinkRow) -> LinkPart | None:
+    """All wires of a row as one; ``ValueError`` unless they are one product, on a floor in lengths that rise."""
+    if len(lengths) <= 1:
+        return lengths[0] if lengths else None
+    metres = [part.length_m or 0 for part in lengths]
+    if len({part.id for part in lengths}) > 1 or metres != sorted(set(metres)):
+        raise ValueError(f"parts {lengths[0].id!r} and {lengths[1].id!r} have the same place")
+    total = sum(part.quantity for part in lengths)
+    return lengths[-1].model_copy(update={"quantity": total})

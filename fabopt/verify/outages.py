@@ -1,0 +1,176 @@
+"""Several failures at once, at random: what they leave of every fabric of a design, drawn from its wiring.
+
+Where there are no more ways in which so many of a kind can fail than samples are asked for, all of them are looked at.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from fabopt.network.graph.network import GLOBAL_LENGTH, Ints
+from fabopt.network.graph.outage import Left, Lost, Plant, nothing
+from fabopt.schema.case import Failing
+from fabopt.schema.design import Design
+from fabopt.units import MBPS_PER_GBPS, exact
+from fabopt.verify.direct import cut
+from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
+from fabopt.verify.link_kinds import SERVER_LEAF
+from fabopt.verify.wiring import Cabling, Wired
+from fabopt.wiring.model import KINDS
+
+TIERS = ("leaf", "spine", "core")
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Outages:
+    """What ``count`` failures of a kind leave of a fabric; Gb/s per GPU of the worst-hit server, sorted.
+
+    ``ways``: in which they can be; ``cut_off``: servers outside the largest part that stays joined.
+    """
+
+    fabric: str
+    failed: Failing
+    count: int
+    ways: int
+    gbps_per_gpu: tuple[float, ...]
+    cut_off: tuple[int, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all ways were looked at."""
+        return len(self.gbps_per_gpu) == self.ways
+
+    def quantile(self, share: float) -> float:
+        """The least bandwidth that so large a share of the samples has at most."""
+        return float(np.quantile(self.gbps_per_gpu, share, method="inverted_cdf"))
+
+    @property
+    def mean(self) -> float:
+        """Mean bandwidth."""
+        return float(np.mean(self.gbps_per_gpu))
+
+
+class Grounds:
+    """The fabrics of a design as they are wired; raises ``ValueError`` where a file has no wiring."""
+
+    def __init__(self, design: Design) -> None:
+        evidence = Evidence(design)
+        wired = Wired(evidence)
+        self._cablings = [Cabling(fabric, wired, index) for index, fabric in enumerate(evidence.fabrics)]
+        self.fabrics = {one.fabric.made.name: plant_of(one) for one in self._cablings}
+
+    def numbers(self, failed: Failing) -> dict[str, int]:
+        """How many there are of a kind in every fabric."""
+        return {name: number_of(plant, failed) for name, plant in self.fabrics.items()}
+
+    def sample(self, failed: Failing, count: int, samples: int, seed: int, tell: Progress | None) -> Iterator[Outages]:
+        """What is left of every fabric that has so many; the same seed gives the same."""
+        for name, plant in self.fabrics.items():
+            number = number_of(plant, failed)
+            if number < count:
+                continue
+            ways, found = comb(number, count), []
+            for at, picked in enumerate(_picked(number, count, samples, f"{seed} {name} {failed}"), 1):
+                if tell is not None:
+                    tell(f"{name}: {count} {failed}, {at} of {min(ways, samples)}")
+                found.append(plant.after(lost_of(plant, failed, picked)))
+            yield _outages(name, failed, count, ways, found)
+
+
+def _outages(name: str, failed: Failing, count: int, ways: int, found: Sequence[Left]) -> Outages:
+    rates = tuple(sorted(one.mbps / MBPS_PER_GBPS for one in found))
+    return Outages(name, failed, count, ways, rates, tuple(sorted(one.cut_off for one in found)))
+
+
+def _picked(number: int, count: int, samples: int, seed: str) -> Iterator[Sequence[int]]:
+    if comb(number, count) <= samples:
+        yield from combinations(range(number), count)
+        return
+    source = random.Random(seed)
+    for _ in range(samples):
+        yield source.sample(range(number), count)
+
+
+def number_of(plant: Plant, failed: Failing) -> int:
+    """How many there are of what may fail."""
+    if failed == "cable":
+        return plant.at.size + len(plant.a)
+    if failed == "plane":
+        return int(plant.plane.max()) + 1
+    return len(_switches(plant, failed))
+
+
+def _switches(plant: Plant, failed: Failing) -> Ints:
+    return np.arange(plant.switches) if failed == "switch" else np.flatnonzero(plant.tier == TIERS.index(failed))
+
+
+def lost_of(plant: Plant, failed: Failing, picked: Sequence[int]) -> Lost:
+    """What fails, by the numbers of boxes or links of a kind: cables of servers come before the others."""
+    lost, which = nothing(plant), np.array(picked, dtype=np.int64)
+    if failed == "cable":
+        at_server = which < plant.at.size
+        lost.ports.ravel()[which[at_server]] = True
+        lost.links[which[~at_server] - plant.at.size] = True
+    elif failed == "plane":
+        lost.switches[np.isin(plant.plane, which)] = True
+    else:
+        lost.switches[_switches(plant, failed)[which]] = True
+    return lost
+
+
+def plant_of(cabling: Cabling) -> Plant:
+    """One fabric as it is wired, at the last stage."""
+    fabric, clos = cabling.fabric, cabling.clos
+    links, devices, nic = cabling.links, cabling.devices, cabling.fabric.made.nic
+    boxes = np.concatenate([cabling.boxes(role) for role in TIERS])
+    number = np.full(len(devices), -1, dtype=np.int64)
+    number[boxes] = np.arange(len(boxes))
+    tier = np.concatenate([np.full(len(cabling.boxes(role)), at) for at, role in enumerate(TIERS)])
+    ports, between = cabling.of(SERVER_LEAF), np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
+    ports = ports[np.lexsort((links.a_card_port[ports], links.a_card[ports], links.a[ports]))]
+    shape = (clos.servers, clos.server_ports)
+    network = devices.plane[boxes] - 1
+    card = np.repeat(np.arange(nic.per_server), nic.ports_per_nic)
+    direct = fabric.mesh is not None
+    return Plant(
+        tier=tier,
+        network=network,
+        pod=np.unique(np.stack([network, np.maximum(devices.pod[boxes], 0)]), axis=1, return_inverse=True)[1].ravel(),
+        plane=network // nic.per_server if fabric.made.topology == RAIL_ONLY else network,
+        a=number[links.a[between]],
+        b=number[links.b[between]],
+        mbps=cabling.mbps(between),
+        length=np.where(links.kind[between] == KINDS.index("global"), GLOBAL_LENGTH, 1),
+        at=number[links.b[ports]].reshape(shape),
+        card=card,
+        port_mbps=fabric.nic_lane.port_mbps,
+        card_mbps=float(fabric.injection * fabric.evidence.sharers / nic.per_server),
+        gpus=fabric.evidence.sharers,
+        below_leaf=clos.most_endpoints * fabric.nic_lane.port_mbps,
+        below_spine=0 if direct or clos.tiers < 3 else clos.most_spine_downlinks * fabric.down("spine").port_mbps,
+        carried=_carried(fabric) if direct else 1.0,
+        ports=clos.most_endpoints,
+        direct=direct,
+        apart=fabric.networks.apart,
+        most_mbps=_across(fabric),
+    )
+
+
+def _carried(fabric: FabricEvidence) -> float:
+    """What bisection carries of a port's speed where switches are joined to each other."""
+    return min(1.0, float(cut(fabric) / fabric.nic_lane.port_mbps))
+
+
+def _across(fabric: FabricEvidence) -> float:
+    """What a server's scale-up domain carries for a GPU, where rails never meet."""
+    scale_up = fabric.evidence.server.scale_up
+    if not fabric.networks.apart or scale_up is None:
+        return np.inf
+    return float(exact(scale_up.gbps_per_gpu) * MBPS_PER_GBPS)

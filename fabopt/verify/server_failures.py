@@ -1,0 +1,69 @@
+"""What is left where servers are joined to each other, on the graph of the wiring without a server or a link."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from fabopt.network import direct_links
+from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
+from fabopt.network.graph.network import Network
+from fabopt.network.graph.pair_flow import PairFlow, port_rate
+from fabopt.network.graph.symmetry import Kinds, kinds_of
+from fabopt.schema.structure import SwitchlessStructure
+from fabopt.verify.direct import cut, mesh_of
+from fabopt.verify.failures import of_server
+from fabopt.verify.graph import of_servers
+from fabopt.verify.wiring import Cabling
+
+# Links, both ways, times servers: of larger graphs files say nothing.
+MOST_WORK = 200_000_000
+
+
+class ServerLosses:
+    """What is left after one server or cable: of what the cards inject, and of what all servers carry together."""
+
+    def __init__(self, cabling: Cabling) -> None:
+        self.cabling = cabling
+        self.fabric = cabling.fabric
+        self.speed = cabling.fabric.nic_lane.port_mbps
+
+    @property
+    def is_large(self) -> bool:
+        """Whether files say nothing of so large a graph."""
+        network, _ = self._graph
+        return network.arcs.size * network.switches > MOST_WORK
+
+    def left(self, failed: str, count: int) -> Fraction:
+        """Mb/s per GPU; raises ``ValueError`` for several, and for what there is not."""
+        if count != 1 or failed not in ("server", "cable"):
+            raise ValueError(f"{count} failures of {failed} are not looked at where servers are joined to each other")
+        (network, kinds), fabric = self._graph, self.fabric
+        flow, servers, lost = PairFlow(network), network.switches, 1
+        if failed == "server":
+            # a neighbour has lost all ports that led there
+            servers, lost = servers - 1, int(network.mbps.max()) // self.speed
+            rate = min(flow.without_switches(kinds))
+        else:
+            rate = min(flow.without_links(kinds, self.speed))
+        carried = min(cut(fabric), port_rate(rate, servers, 1, network.port_mbps))
+        own = fabric.injection * of_server(fabric, "server-leaf", lost)
+        return min(own, carried / fabric.evidence.sharers)
+
+    def cut_off(self, failed: str) -> int:
+        """Servers that still stand, outside the largest part that stays joined."""
+        network, kinds = self._graph
+        at = np.arange(network.switches)[:, np.newaxis]
+        if failed == "server":
+            return cut_off_by_switch(network, kinds, at) - 1
+        return cut_off_by_link(network, kinds, at, self.speed)
+
+    @cached_property
+    def _graph(self) -> tuple[Network, Kinds]:
+        """The servers, and what is alike among them."""
+        one = mesh_of(self.fabric).structure
+        assert isinstance(one, SwitchlessStructure)
+        network, _ = of_servers(self.cabling)
+        return network, kinds_of(network, direct_links.moves_of(direct_links.Torus(one.sides, one.links_per_pair)))

@@ -1,0 +1,208 @@
+"""What a design file embeds: its case and its parts, through the same schemas as files of their own.
+
+Everything is read on first use. Lookups raise ``LookupError``, relations that have no value ``ValueError``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+from fabopt.problem.out_of_band import SWITCHES, as_attachment, port_cage
+from fabopt.schema.case import Attachment, Case, Fabric, Stage
+from fabopt.schema.catalog import Cable, Cage, Fibre, Nic, Product, Server, Switch, Transceiver
+from fabopt.schema.design import Design, FabricDesign, LogicalUse
+
+PART_MODELS: dict[str, type[Product]] = {
+    "switch": Switch,
+    "nic": Nic,
+    "transceiver": Transceiver,
+    "cable": Cable,
+    "fibre": Fibre,
+    "server": Server,
+}
+
+Model = TypeVar("Model", bound=Product)
+Item = TypeVar("Item")
+
+
+def at(items: Sequence[Item], index: int, what: str) -> Item:
+    """The item at an index of the file; counting from the end is not meant there."""
+    if not 0 <= index < len(items):
+        raise LookupError(f"{what} {index} does not exist, there are {len(items)}")
+    return items[index]
+
+
+class Networks(NamedTuple):
+    """Networks of a fabric that share no switch; ``apart``: each is of one card (its rail) only."""
+
+    number: int
+    apart: bool
+
+
+def networks_of(made: FabricDesign, wanted: Fabric) -> Networks:
+    """The networks that a fabric of the file falls into: planes, or where rails never meet, each rail of each plane."""
+    rail_only = made.topology == "rail-only"
+    return Networks(made.planes * (made.nic.per_server if rail_only else 1), rail_only or wanted.planes == "rails")
+
+
+def divide(number: int, divisor: int, what: str) -> int:
+    """An exact quotient; ``ValueError`` with ``what`` where there is a remainder."""
+    if divisor < 1 or number % divisor:
+        raise ValueError(f"{what}: {divisor} does not divide {number}")
+    return number // divisor
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """A design file with its case and its parts, as of the last stage or of stage ``number`` (from 0).
+
+    ``whole``: the file with all fabrics as they stand at last, where ``design`` is of a stage.
+    """
+
+    design: Design
+    number: int | None = None
+    whole: Design | None = None
+    _read: dict[str, Product] = field(default_factory=dict)
+
+    @cached_property
+    def case(self) -> Case:
+        """The embedded case, through the same schema as a case file."""
+        return Case.model_validate_json(json.dumps(self.design.case.content))
+
+    def kind(self, part: str) -> str:
+        """The kind of an embedded part: a key of ``PART_MODELS``."""
+        if part not in self.design.parts:
+            raise LookupError(f"part {part!r} is not embedded")
+        return str(self.design.parts[part].get("kind"))
+
+    def product(self, part: str) -> Product:
+        """An embedded part, through the same schema as a catalog file."""
+        if part not in self._read:
+            kind = self.kind(part)
+            if kind not in PART_MODELS:
+                raise LookupError(f"part {part!r} is of no known kind: {kind}")
+            body = {key: value for key, value in self.design.parts[part].items() if key != "kind"}
+            read = PART_MODELS[kind].model_validate_json(json.dumps(body))
+            if read.id != part:
+                raise LookupError(f"part {part!r} says that it is {read.id!r}")
+            self._read[part] = read
+        return self._read[part]
+
+    def part(self, part: str, model: type[Model]) -> Model:
+        """An embedded part that must be of one kind."""
+        read = self.product(part)
+        if isinstance(read, model):
+            return read
+        raise LookupError(f"part {part!r} is a {self.kind(part)}, not a {model.__name__.lower()}")
+
+    @cached_property
+    def server(self) -> Server:
+        """The case's server."""
+        return self.part(self.case.server, Server)
+
+    @cached_property
+    def wanted(self) -> dict[str, Fabric]:
+        """The case's fabrics by name, with the attachments that there are at the stage.
+
+        An out-of-band one has ports for all switches of the file, one that carries logical fabrics for their cards.
+        """
+        made = {
+            one.name: (*one.attachments, *self._switch_ports(one), *self._logical_ports(one))
+            for one in self.case.fabrics
+        }
+        if self.number is not None:
+            made = {name: tuple(self._so_far(attachments, self.number)) for name, attachments in made.items()}
+        return {one.name: one.model_copy(update={"attachments": made[one.name]}) for one in self.case.fabrics}
+
+    def _logical_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
+        made = next((one for one in self.design.fabrics if one.name == fabric.name), None)
+        ratios = {one.name: one.max_oversubscription_leaf for one in fabric.carries if one.separation == "logical"}
+        return tuple(
+            self._ports_of(one, ratios[one.name])
+            for one in (() if made is None else made.logical)
+            if one.name in ratios
+        )
+
+    def _ports_of(self, one: LogicalUse, ratio: float) -> Attachment:
+        """The ports of servers that a logical fabric has."""
+        cage = at(self.card_cages(one), one.nic.cage_group, "NIC cage group")
+        return Attachment(
+            name=one.name,
+            ports=self.servers * one.nic.per_server * one.nic.ports_per_nic,
+            form_factor=cage.form_factor,
+            split=one.nic.split,
+            lane_gbps=cage.lane_gbps,
+            max_oversubscription=ratio,
+            network=one.name,
+        )
+
+    def card_cages(self, one: LogicalUse) -> tuple[Cage, ...]:
+        """The cages that a logical fabric's cards have: their own, or those of the server that built-in ones share."""
+        shared = [cage for nic in self.server.nics if nic.role == one.role for cage in nic.cages or ()]
+        return tuple(shared) or self.part(one.nic.id, Nic).cages
+
+    def _switch_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
+        if fabric.oob is None:
+            return ()
+        nics = {one.id: self.part(one.id, Nic).cages for one in self.server.nics if one.role == fabric.role}
+        ports = tuple(number * fabric.oob.ports_per_switch for number in self.switches_by_stage)
+        return (as_attachment(SWITCHES, ports, port_cage(self.server, nics)),) if ports[-1] else ()
+
+    @property
+    def switches_by_stage(self) -> tuple[int, ...]:
+        """Switches of all fabrics of the file that stand at each stage."""
+        design = self.design if self.whole is None else self.whole
+        last = sum(tier.count for made in design.fabrics for tier in made.tiers)
+        grown = [made.growth for made in design.fabrics]
+        stages = range(len(self.case.stages or ()) - 1)
+        if not all(len(one) > len(stages) for one in grown if one):
+            raise ValueError("a fabric does not say how it grows at every stage")
+        early = [
+            sum(one[at].leaves + one[at].spines + one[at].cores for one in grown if one)
+            + sum(tier.count for made in design.fabrics if not made.growth for tier in made.tiers)
+            for at in stages
+        ]
+        return (*early, last)
+
+    @staticmethod
+    def _so_far(attachments: Sequence[Attachment], number: int) -> Iterator[Attachment]:
+        """Attachments with the ports that there are at a stage; not those that come later."""
+        for one in attachments:
+            adds = one.adds[: number + 1]
+            if not adds:
+                yield one
+            elif any(adds):
+                yield one.model_copy(update={"ports": sum(adds), "boxes": sum(adds), "adds": adds})
+
+    @cached_property
+    def stage(self) -> Stage:
+        """The stage that is looked at: the last one, for which the fabric is designed, or an earlier one."""
+        last = len(self.case.stages or ()) - 1
+        return at(self.case.stages or (), last if self.number is None else self.number, "stage")
+
+    @cached_property
+    def servers(self) -> int:
+        """N: servers of the stage."""
+        return self.servers_of(self.stage)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Servers at each stage up to this one, whose leaves take what it adds; empty where the case has one stage."""
+        stages = self.case.stages or ()
+        until = len(stages) if self.number is None else self.number + 1
+        return tuple(map(self.servers_of, stages[:until])) if len(stages) > 1 else ()
+
+    def servers_of(self, stage: Stage) -> int:
+        """Servers of any stage."""
+        if stage.servers is not None:
+            return stage.servers
+        return divide(stage.gpus or 0, self.server.gpus, "GPUs fill whole servers")
+
+    @cached_property
+    def gpus(self) -> int:
+        """GPUs of the stage."""
+        return self.servers * self.server.gpus

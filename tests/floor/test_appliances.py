@@ -1,0 +1,301 @@
+"""Boxes of attachments on a floor: their racks, what they leave to others, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.cli import main
+from fabopt.errors import InputError
+from fabopt.floor.appliances import Lodging
+from fabopt.output.export.elevation import elevation_of
+from fabopt.output.html.racks import floor_view
+from fabopt.output.terminal.answer import totals_line
+from fabopt.output.terminal.floor import floor_lines
+from fabopt.schema.case import Case
+from fabopt.schema.design import Design
+from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
+from tests.samples.export_samples import exported
+from tests.samples.random_cases import generate
+from tests.samples.small import Json, assert_proven, catalog, inputs, product
+from tests.samples.small import case as small_case
+from tests.samples.small import solved as small_solved
+
+# Ten racks of 12 units; servers take 4 of them, two a rack.
+FLOOR: Json = {"rows": 2, "racks_per_row": 5, "rack_units": 12}
+PORT: Json = {"form_factor": "QSFP112", "split": "1x400"}
+STORES: Json = {"name": "stores", "ports": 6, "boxes": 3, "rack_units": 5, "power_w": 900, "buys": "none"}
+DOORS: Json = {"name": "doors", "ports": 2, "boxes": 2, "rack_units": 1.5, "power_w": 300, "buys": "none"}
+
+
+def parts() -> Json:
+    content = catalog()
+    product(content, "gpu-4")["rack_units"] = 4
+    return content
+
+
+def case(*attachments: Json, floor: Json | None = None, **changes: Any) -> Json:
+    site = {"floor": {**FLOOR, **(floor or {})}, "servers_per_rack": 2, "distances_m": {"attachment-leaf": 30}}
+    return small_case({"attachments": list(attachments)}, servers=4, site=site, **changes)
+
+
+def places(content: Json) -> dict[str, tuple[tuple[str, int], ...]]:
+    lodging = Lodging(Case.model_validate_json(json.dumps(content)))
+    assert lodging.missing == {}
+    return {name: found for (_, name), found in lodging.places.items()}
+
+
+def solved(content: Json) -> Design:
+    return small_solved(content, parts())
+
+
+# -- where they stand -------------------------------------------------------------------------------------------------
+
+
+def test_boxes_fill_racks_from_the_end_of_the_floor() -> None:
+    # two of 5 units in a rack of 12, then there is room for one of 2; the third stands in the rack before
+    assert places(case(STORES, DOORS)) == {
+        "stores": (("B05", 1), ("B05", 6), ("B04", 1)),
+        "doors": (("B05", 11), ("B04", 6)),
+    }
+
+
+def test_power_fills_a_rack_too() -> None:
+    # 900 W each, 1,500 W a rack: one; 900 + 2 x 300 = 1,500
+    assert places(case(STORES, DOORS, floor={"rack_power_w": 1500})) == {
+        "stores": (("B05", 1), ("B04", 1), ("B03", 1)),
+        "doors": (("B05", 6), ("B05", 8)),
+    }
+
+
+def test_listed_racks_come_in_their_order() -> None:
+    assert places(case(STORES | {"racks": ["A02", "B05"]}, DOORS)) == {
+        "stores": (("A02", 1), ("A02", 6), ("B05", 1)),
+        "doors": (("B04", 1), ("B04", 3)),
+    }
+
+
+def test_racks_of_others_are_passed_over() -> None:
+    floor = {"blocked": ["B05"], "reserved": ["B04"], "network_racks": ["B03"]}
+    assert {rack for found in places(case(STORES, floor=floor)).values() for rack, _ in found} == {"B02", "B01"}
+
+
+def test_without_a_height_they_have_no_place() -> None:
+    flat = {key: value for key, value in STORES.items() if key not in ("rack_units", "power_w")}
+    assert places(case(flat)) == {}
+
+
+# -- what they leave to others ----------------------------------------------------------------------------------------
+
+
+def test_design_is_that_of_a_floor_with_these_racks_reserved() -> None:
+    design = solved(case(STORES, DOORS))
+    assert_proven(design)
+    flat = [{key: one[key] for key in ("name", "ports", "boxes", "buys")} for one in (STORES, DOORS)]
+    other = solved(case(*flat, floor={"reserved": ["B04", "B05"]}))
+    one, two = design.fabrics[0], other.fabrics[0]
+    assert one.placement is not None and two.placement is not None
+    assert one.placement.model_copy(update={"attachments": {}}) == two.placement
+    assert (one.tiers, one.links, design.floor) == (two.tiers, two.links, other.floor)
+    assert design.objective.value == other.objective.value
+
+
+def test_totals_count_racks_and_units() -> None:
+    design = solved(case(STORES, DOORS))
+    assert design.totals is not None and design.fabrics[0].placement is not None
+    # 4 servers of 4, 3 stores of 5, 2 doors of 1.5, and the switches
+    assert design.totals.cluster_rack_units == 16 + 15 + 3 + design.totals.rack_units
+    stands = design.fabrics[0].placement
+    switches = {rack for rack, _ in (*stands.leaf, *stands.spine)}
+    assert design.totals.racks == len(switches | {"A01", "A02", "B04", "B05"})
+    assert f"in {design.totals.racks} racks" in totals_line(design)
+
+
+def test_too_few_racks_for_servers_are_proven() -> None:
+    # five racks: stores take B... two of them, four servers two; one fewer and a server has none
+    content = case(STORES, DOORS, floor={"rows": 1, "racks_per_row": 3})
+    design = solved(content)
+    assert design.status == "infeasible"
+    assert [(one.limit, one.value, one.needed) for one in design.conflicts] == [("site.floor", 1, 2)]
+    assert "nor for attachments (A02, A03)" in design.conflicts[0].detail
+
+
+def test_runs_past_the_flat_distance_are_told() -> None:
+    bought = STORES | {"boxes": 2, "ports": 2, "buys": "both"} | PORT
+    near, far = case(bought), case(bought)
+    near["site"]["distances_m"] = {"attachment-leaf": 1}
+    notes = [note for note in solved(near).notes if "attachment-leaf" in note]
+    assert len(notes) == 1 and notes[0].startswith("compute stores: its cables are planned for 1 m")
+    assert "from B05 to" in notes[0]
+    assert not any("attachment-leaf" in note for note in solved(far).notes)
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+def test_exports_have_the_boxes(tmp_path: Path) -> None:
+    design = solved(case(STORES, DOORS))
+    wiring = wiring_of(design)
+    racks = {rack.id: rack for row in elevation_of(design, wiring).rows for rack in row.racks}
+    assert [(box.unit, box.device, box.power_w) for box in racks["B05"].boxes] == [
+        (11, "compute-doors-01", 300),
+        (6, "compute-stores-02", 900),
+        (1, "compute-stores-01", 900),
+    ]
+    view = floor_view(design, wiring)
+    assert view is not None and dict(view.uses)["attachments"] == 2
+    assert ", 2 of attachments;" in floor_lines(design)[0]
+    files = exported(design, tmp_path, "netbox")
+    devices = files["06-devices.csv"].read_text()
+    assert "compute-stores-03,Attachment,generic,stores,planned,small,B04,1,front" in devices
+    assert "generic,stores,generic-stores,,5,true" in files["05-device-types.csv"].read_text()
+
+
+def test_every_box_has_its_ports() -> None:
+    # six ports on three boxes, two each: port 1 and 2 of every one
+    wiring = wiring_of(solved(case(STORES)))
+    found: dict[str, list[int]] = {}
+    for a, port in zip(wiring.links.a.tolist(), wiring.links.a_card_port.tolist(), strict=True):
+        if wiring.devices.role[a] == "attachment":
+            found.setdefault(wiring.devices.name[a], []).append(port)
+    assert {name: sorted(ports) for name, ports in found.items()} == {
+        "compute-stores-01": [1, 2],
+        "compute-stores-02": [1, 2],
+        "compute-stores-03": [1, 2],
+    }
+
+
+# -- the proof --------------------------------------------------------------------------------------------------------
+
+
+def moved(content: Json, places: list[list[Any]]) -> None:
+    content["fabrics"][0]["placement"]["attachments"]["stores"] = places
+
+
+def on_servers(content: Json) -> None:
+    content["floor"]["server_racks"][0] = "B05"
+
+
+def one_rack_less(content: Json) -> None:
+    content["totals"]["racks"] -= 1
+
+
+def one_unit_more(content: Json) -> None:
+    content["totals"]["cluster_rack_units"] += 1
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        (lambda content: moved(content, [["B05", 1], ["B05", 6], ["B03", 1]]), "attachments_stand_apart"),
+        (lambda content: moved(content, [["B05", 1], ["B05", 7], ["B04", 1]]), "attachments_stand_apart"),
+        (lambda content: moved(content, [["B05", 1], ["B05", 6]]), "attachments_stand_apart"),
+        (lambda content: moved(content, [["B05", 1], ["B05", 1], ["B04", 1]]), "boxes_fit_racks"),
+        (on_servers, "attachments_stand_apart"),
+        (one_rack_less, "totals_add_up"),
+        (one_unit_more, "totals_add_up"),
+    ],
+)
+def test_what_is_broken_is_found(change: Callable[[Json], None], check: str) -> None:
+    content = solved(case(STORES, DOORS)).model_dump(mode="json", by_alias=True)
+    change(content)
+    assert check in {one.name for one in verify(Design.model_validate_json(json.dumps(content))) if not one.ok}
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+ONE = "case: fabrics[0].attachments[0]"
+
+
+@pytest.mark.parametrize(
+    ("attachment", "floor", "message"),
+    [
+        (
+            STORES | {"ports": 4},
+            {},
+            f"{ONE}: boxes with `rack_units` are alike and fill their cages: 4 ports are not a multiple of 3 boxes",
+        ),
+        (
+            STORES | {"boxes": 2, "split": "2x400"},
+            {},
+            f"{ONE}: boxes with `rack_units` are alike and fill their cages: 6 ports are not a multiple of "
+            "2 ports of a cage x 2 boxes",
+        ),
+        ({"name": "a", "ports": 1, "power_w": 3, "buys": "none"}, {}, "`power_w` goes with `rack_units`, the height"),
+        (
+            STORES | {"rack_units": 13},
+            {},
+            f"{ONE}.rack_units: no box of stores fits a rack of 12 units; found 13; allowed: at most 12",
+        ),
+        (
+            STORES | {"power_w": None},
+            {"rack_power_w": 9000},
+            f"{ONE}.power_w: missing, and a rack has 9,000 W; give it one, or leave out `site.floor.rack_power_w`",
+        ),
+        (
+            STORES,
+            {"rack_power_w": 800},
+            f"{ONE}.power_w: no box of stores fits a rack: it has 800 W; found 900; allowed: at most 800",
+        ),
+        (
+            STORES | {"racks": ["C01", "B02"]},
+            {"blocked": ["B02"]},
+            f"{ONE}.racks[0]: the floor has no such rack; found 'C01'; allowed: rows A to B, racks 01 to 05, as in "
+            "B05; did you mean `B01`?",
+        ),
+        (
+            STORES | {"racks": ["B02"]},
+            {"blocked": ["B02"]},
+            f"{ONE}.racks[0]: this rack is listed as blocked too; found 'B02'",
+        ),
+        (
+            STORES | {"racks": ["B02"]},
+            {},
+            f"{ONE}.boxes: 3 boxes of 5 units do not fit 1 rack of 12 units, with what else stands there: 1 without a "
+            "place; found 3; allowed: 2; name more racks",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(attachment: Json, floor: Json, message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        inputs(case(attachment, floor=floor), parts())
+    assert message in str(refused.value)
+
+
+def test_racks_need_a_floor() -> None:
+    content = small_case({"attachments": [STORES | {"racks": ["A01"]}]})
+    with pytest.raises(InputError) as refused:
+        inputs(content, parts())
+    assert str(refused.value) == f"{ONE}.racks: there is no floor with racks; found ['A01']; add `site.floor`"
+
+
+def test_command_ends_in_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "case.json"
+    content = {"name": "a", "server": "generic-hgx-h100", "servers": 1}
+    attachment = {"name": "boxes", "ports": 3, "boxes": 2, "rack_units": 1, "buys": "none"}
+    path.write_text(json.dumps(content | {"fabrics": [{"name": "compute", "attachments": [attachment]}]}))
+    assert main(["solve", str(path)]) == 2
+    assert "3 ports are not a multiple of 2 boxes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_boxes_apart_change_nothing_but_the_wiring(seed: int) -> None:
+    """Whatever joins them: as one box or as several, the design is the same, and every rule of the wiring holds."""
+    parts, content = generate("attached", seed)
+    for one in content["fabrics"][0]["attachments"]:
+        lanes = int(one["split"].partition("x")[0]) if "split" in one else 1
+        one["boxes"] = 2
+        one["ports"] = 2 * lanes * -(-one["ports"] // (2 * lanes))
+    together = small_solved(content, parts)
+    for one in content["fabrics"][0]["attachments"]:
+        one["rack_units"] = 1
+    apart = small_solved(content, parts)
+    assert apart.status == together.status
+    if apart.status == "optimal":
+        assert_proven(apart)
+        assert apart.bom == together.bom

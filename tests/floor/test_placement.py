@@ -1,0 +1,170 @@
+"""Fabrics on a floor: the search against every size placed, the racks that come out, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from fabopt.schema.design import Design
+from fabopt.solution.optimize import solve
+from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
+from tests.samples.small import Json, assert_proven, case, catalog, inputs
+
+LENGTHS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+
+
+def parts(rack_units: float = 8) -> Json:
+    """The small catalog with cables in many lengths and servers that stand in racks."""
+    content = catalog()
+    for server in content["servers"]:
+        server["rack_units"] = rack_units
+    prices = {"dac": (60, 40), "splitter": (90, 45), "aoc": (900, 12), "mpo": (40, 3)}
+    longest = {"dac": 3, "splitter": 3, "aoc": 30, "mpo": 50}
+    for kind in ("cables", "fibres"):
+        for part in content[kind]:
+            base, each = prices[part["id"]]
+            part["lengths"] = [{"m": m, "price_usd": base + each * m} for m in LENGTHS if m <= longest[part["id"]]]
+    return content
+
+
+def on_floor(floor: Json, fabric: Json | None = None, **changes: Any) -> Json:
+    content = case(fabric, **changes)
+    content["site"] = {"floor": floor, **content.get("site", {})}
+    return content
+
+
+def solved(content: Json, given: Json | None = None, prune: bool = True, alternatives: bool = False) -> Design:
+    return solve(inputs(content, given or parts()), prune=prune, alternatives=alternatives)
+
+
+def a_floor(seed: int) -> Json:
+    dice = random.Random(seed)
+    floor: Json = {
+        "rows": dice.choice([1, 2, 3]),
+        "racks_per_row": dice.choice([4, 5, 6]),
+        "aisle_m": dice.choice([1.2, 2.4]),
+        "rack_units": dice.choice([24, 32, 48]),
+        "slack_m": dice.choice([0.3, 0.5, 1.0]),
+        "network_racks": dice.choice(["any", "any", "middle", "end", "row"]),
+    }
+    if dice.random() < 0.4:
+        floor["rack_power_w"] = dice.choice([9000, 14000, 20000])
+    return floor
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_search_finds_what_placing_every_size_finds(seed: int) -> None:
+    """Bounds cut nothing that would have won: ``prune=False`` places every size in every layout."""
+    dice = random.Random(seed)
+    fabric = {
+        "rails": dice.choice(["aligned", "any"]),
+        "tiers": dice.choice([2, [1, 2]]),
+        "max_oversubscription": dice.choice([1, 1.5, 2]),
+    }
+    content = on_floor(
+        a_floor(seed), fabric, servers=dice.choice([4, 6, 7]), objective=dice.choice(["capex_usd", "tco_usd"])
+    )
+    cut, whole = solved(content), solved(content, prune=False)
+    assert cut.status == whole.status
+    if cut.status == "optimal":
+        assert_proven(cut)
+        assert cut.objective.value == whole.objective.value
+
+
+@pytest.mark.parametrize("engine", ["highs", "scip", "cbc"])
+def test_engines_agree_on_a_floor(engine: str) -> None:
+    content = on_floor({"rows": 2, "racks_per_row": 5, "rack_units": 32}, servers=7)
+    one = solved(content)
+    other = solve(inputs(content, parts()), engine=engine, alternatives=False)
+    assert one.fabrics == other.fabrics and one.bom == other.bom and one.floor == other.floor
+
+
+def test_racks_hold_what_stands_in_them() -> None:
+    design = solved(on_floor({"rows": 2, "racks_per_row": 6, "rack_units": 24}, servers=8))
+    assert_proven(design)
+    wiring = wiring_of(design)
+    filled: set[tuple[str, int]] = set()
+    for rack, unit, height in zip(wiring.devices.rack, wiring.devices.unit, wiring.devices.height_u, strict=True):
+        units = {(rack, one) for one in range(int(unit), int(unit) + max(1, int(height)))}
+        assert not filled & units
+        assert all(1 <= one <= 24 for _, one in units)
+        filled |= units
+
+
+def test_longer_slack_never_costs_less() -> None:
+    costs = []
+    for slack in (0.3, 1.0, 2.0, 6.0):
+        design = solved(on_floor({"rows": 2, "racks_per_row": 6, "rack_units": 32, "slack_m": slack}, servers=6))
+        assert design.totals is not None
+        costs.append(design.totals.capex_usd)
+    assert costs == sorted(costs)
+    assert costs[0] < costs[-1]
+
+
+def test_other_placements_and_flat_runs_are_compared() -> None:
+    content = on_floor({"rows": 2, "racks_per_row": 8, "rack_units": 32}, servers=8)
+    design = solved(content, alternatives=True)
+    assert design.totals is not None
+    kinds = {one.what for one in design.alternatives}
+    assert {"placement", "flat runs"} <= kinds
+    assert all(one.capex_delta_usd >= 0 for one in design.alternatives if one.what in ("placement", "flat runs"))
+
+
+def test_group_by_rack_takes_the_racks_of_the_floor() -> None:
+    content = on_floor(
+        {"rows": 1, "racks_per_row": 6, "rack_units": 24}, {"group_by": "rack", "rails": "any"}, servers=6
+    )
+    design = solved(content)
+    assert_proven(design)
+    assert design.floor is not None and design.floor.servers_per_rack == 3
+    assert design.fabrics[0].structure.servers_per_group == 3
+
+
+def test_a_floor_too_small_names_the_racks_that_it_takes() -> None:
+    design = solved(on_floor({"rows": 1, "racks_per_row": 2, "rack_units": 24}, servers=8))
+    assert design.status == "infeasible"
+    found = {one.limit: one for one in design.conflicts}["site.floor"]
+    assert (found.value, found.needed) == (2, 3)
+
+
+def test_racks_that_no_tray_reaches_are_named() -> None:
+    floor = {"rows": 1, "racks_per_row": 6, "rack_units": 24, "blocked": ["A03"], "cross_trays": [0]}
+    design = solved(on_floor(floor, servers=12))
+    assert design.status == "infeasible"
+    assert "A01, A02" in {one.limit: one for one in design.conflicts}["site.floor"].detail
+
+
+def test_fabrics_stand_around_the_same_servers() -> None:
+    content = on_floor({"rows": 2, "racks_per_row": 6, "rack_units": 40}, {"nics_per_server": 2}, servers=6)
+    content["fabrics"].append(
+        {"name": "storage", "role": "storage", "min_gbps_per_gpu": 100, "max_oversubscription": 2, "nics_per_server": 1}
+    )
+    design = solved(content)
+    assert_proven(design)
+    assert len({one.placement.policy for one in design.fabrics if one.placement is not None}) == 1
+
+
+DAMAGE = [
+    ("floor", "servers_per_rack", lambda value: value + 1),
+    ("floor", "server_racks", lambda value: [value[0], *value[:-1]]),
+    ("floor", "length_classes_m", lambda value: value[::-1]),
+    ("placement", "policy", lambda value: "somewhere"),
+    ("placement", "leaf", lambda value: [[rack, unit - 1] for rack, unit in value]),
+    ("placement", "leaf", lambda value: [[value[0][0], 1], *value[1:]]),
+    ("placement", "spine", lambda value: [["A99", unit] for _, unit in value]),
+]
+
+
+@pytest.mark.parametrize(("where", "key", "change"), DAMAGE)
+def test_a_damaged_floor_is_not_proven(where: str, key: str, change: Any) -> None:
+    design = solved(on_floor({"rows": 2, "racks_per_row": 6, "rack_units": 24}, {"tiers": 2}, servers=8))
+    assert all(check.ok for check in verify(design))
+    content = design.model_dump(mode="json", by_alias=True)
+    target = content["floor"] if where == "floor" else content["fabrics"][0]["placement"]
+    target[key] = change(target[key])
+    damaged = Design.model_validate_json(json.dumps(content))
+    assert not all(check.ok for check in verify(damaged))

@@ -1,0 +1,57 @@
+"""Servers and network over GPUs that work, of every design of a small case: the truth of that objective.
+
+Structures and purchases are those of ``tests.oracles.brute_force`` and ``tests.oracles.brute_front``; a step is timed
+by ``fabopt.workload``, whose figures have tests of their own, on a network that is read off the structure here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from fabopt.workload.timing import Network, Workload, step_on
+from tests.oracles.brute_endpoints import injection_gbps
+from tests.oracles.brute_force import Space, Structure, fixed_items, structures
+from tests.oracles.brute_front import Bought, added, of_mode, of_structure, ratios, rounded, thin
+from tests.oracles.brute_parts import Json
+
+
+def timed(catalog: Json, case: Json, work: Workload) -> Iterator[dict[str, Any]]:
+    """The metrics of every design of a case of one fabric that could be on some front; the ratio exactly, in cents.
+
+    ``case`` says its demands itself.
+    """
+    space = Space(catalog, {key: value for key, value in case.items() if key != "workload"})
+    gpus = space.servers * space.server["gpus"]
+    servers_cents = space.servers * round(100 * space.server["price_usd"])
+    known: dict[int, set[Bought]] = {}
+    for structure, choice in structures(space):
+        items, power = fixed_items(space, structure)
+        totals = {(sum(space.goods.least(item) * count for item, count in items.items()), power, 0)}
+        for mode in choice:
+            if id(mode) not in known:
+                known[id(mode)] = of_mode(space.goods, mode)
+            totals = thin(added(totals, known[id(mode)]))
+        used = step_on(work, network(space, structure)).utilization(work)
+        for capex, drawn, _ in totals:
+            ratio = (servers_cents + capex) / (gpus * used)
+            yield {
+                **of_structure(space, structure),
+                "capex_usd": capex,
+                "power_w": drawn,
+                "gpu_utilization": rounded(used * 10**6),
+                "usd_per_effective_gpu": rounded(ratio),
+                "ratio": ratio,
+            }
+
+
+def network(space: Space, structure: Structure) -> Network:
+    """What a structure gives each GPU, in Mb/s, and who is below its leaves and pods."""
+    each, gpus = space.server["gpus"], space.servers * space.server["gpus"]
+    server = 1000 * injection_gbps(space.catalog, space.server, structure.cards)
+    leaf, pod = [*(max(Fraction(1), ratio) for ratio in ratios(structure)), Fraction(1), Fraction(1)][:2]
+    below_leaf = gpus if structure.tiers == 1 else structure.g * each
+    below_pod = gpus if structure.tiers < 3 else structure.g * each * structure.groups_per_pod
+    reduces = all("sharp" in box.product.get("features", ()) for box, _ in structure.boxes())
+    return Network(server, server / leaf, server / leaf / pod, below_leaf, below_pod, reduces)

@@ -1,0 +1,678 @@
+"""Exhaustive search over the design space of one Clos fabric: the truth that the optimizer is tested against.
+
+Plain nested loops over every structure, then the exact cheapest purchase for each; nothing of fabopt is imported.
+Scope: one fabric (``ValueError`` for more), Clos only, built-in cards of one entry and one cage group. Small cases:
+about a dozen servers, switches of up to sixteen ports, a handful of parts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from tests.oracles.brute_endpoints import (
+    Cards,
+    LeafLoad,
+    among,
+    attachment_speeds_fit,
+    endpoint_modes,
+    injection_gbps,
+    leaf_loads,
+    num_servers,
+    ratios,
+    server_kind,
+    usable_cards,
+)
+from tests.oracles.brute_parts import (
+    Box,
+    Cage,
+    Goods,
+    Item,
+    Joiner,
+    Json,
+    Kind,
+    Mode,
+    cage_of,
+    ceil_div,
+    exact,
+    modes,
+    permitted,
+    split_of,
+)
+from tests.oracles.brute_purchase import Number, Purchase, Terms, buy, least_of, terms_of, useful_modes
+from tests.oracles.brute_survival import rails_left, wanted_of
+
+
+class Side(NamedTuple):
+    """One side of a switch: a cage group and its split."""
+
+    group: int
+    split: str
+    cage: Cage
+
+
+class Box2(NamedTuple):
+    """A switch as it is used: its product, what faces down and what faces up (None at the top)."""
+
+    product: Json
+    down: Side
+    up: Side | None
+    max_ports: int
+
+    def holds(self, down_ports: int, up_ports: int, down_cages: int, up_cages: int) -> bool:
+        """Whether the cages and the ASIC carry so many ports and cages of each side."""
+        if down_ports + up_ports > self.max_ports:
+            return False
+        groups = self.product["cages"]
+        if self.up is not None and self.up.group == self.down.group:
+            return down_cages + up_cages <= groups[self.down.group]["count"]
+        if down_cages > groups[self.down.group]["count"]:
+            return False
+        return self.up is None or up_cages <= groups[self.up.group]["count"]
+
+    def room(self, down_ports: int) -> int:
+        """The most uplinks beside so many down ports."""
+        assert self.up is not None
+        cages = self.product["cages"][self.up.group]["count"]
+        if self.up.group == self.down.group:
+            cages -= ceil_div(down_ports, self.down.cage.ports)
+        return min(cages * self.up.cage.ports, self.max_ports - down_ports)
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One point of the design space, apart from parts. Counts are per plane, as in the design file."""
+
+    tiers: int
+    cards: Cards
+    planes: int
+    g: int
+    k: int
+    groups: int
+    leaves: int
+    aligned: bool
+    leaf: Box2
+    down: int
+    reserved: int
+    u: int = 0
+    spine: Box2 | None = None
+    spines_per_pod: int = 0
+    m: int = 0
+    pods: int = 1
+    pod_of: str = "groups"
+    groups_per_pod: int = 0
+    x: int = 0
+    core: Box2 | None = None
+    q: int = 0
+    m2: int = 0
+    cores: int = 0
+    topology: str = "clos"
+    own_rails: bool = False
+
+    @property
+    def card_planes(self) -> int:
+        """Planes that a card has ports in; where rails are networks of their own, no other card is in them."""
+        return self.planes // self.cards.number if self.own_rails else self.planes
+
+    def boxes(self) -> list[tuple[Box2, int]]:
+        """Every switch with its number over all planes."""
+        found = [(self.leaf, self.planes * self.leaves)]
+        if self.spine is not None:
+            found.append((self.spine, self.planes * self.pods * self.spines_per_pod))
+        if self.core is not None:
+            found.append((self.core, self.planes * self.cores))
+        return found
+
+    @property
+    def switches(self) -> int:
+        return sum(count for _, count in self.boxes())
+
+    def ids(self) -> tuple[str, ...]:
+        tiers = (self.leaf, self.spine, self.core)
+        return (self.cards.id, *("" if box is None else box.product["id"] for box in tiers))
+
+    def sides(self) -> list[Side | None]:
+        """Leaf down, leaf up, spine down, spine up, core."""
+        spine_sides = [None, None] if self.spine is None else [self.spine.down, self.spine.up]
+        return [self.leaf.down, self.leaf.up, *spine_sides, None if self.core is None else self.core.down]
+
+    def rank(self) -> tuple[Any, ...]:
+        """The part of the tie-break order that is about structure."""
+        splits = tuple("" if side is None else side.split for side in self.sides())
+        groups = tuple(0 if side is None else side.group for side in self.sides())
+        return (
+            self.topology,
+            self.pods,
+            self.m,
+            not self.aligned,
+            -self.g,
+            self.k,
+            self.u,
+            self.x,
+            self.q,
+            self.m2,
+            self.ids(),
+            (self.cards.split, *splits),
+            (self.cards.group, *groups),
+            self.cards.number,
+            self.cards.ports,
+            self.planes,
+            self.pod_of,
+        )
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best design. ``bom`` is what is bought; ``ties``: other pod sizes of the same rank up to the parts.
+
+    ``objective``: cents, milliwatts, or for tco a Fraction of cents (exact, not rounded).
+    """
+
+    objective: Number
+    capex_cents: int
+    power_mw: int
+    rack_units: Fraction
+    switches: int
+    cables: int
+    structure: Structure
+    joinings: tuple[Any, ...]
+    bom: dict[Item, int]
+    used: dict[Item, int]
+    designs: int
+    ties: int
+
+
+class Space:
+    """One fabric of a case over a catalog, ready to be walked."""
+
+    def __init__(self, catalog: Json, case: Json) -> None:
+        fabrics = case.get("fabrics") or [{"name": "compute"}]
+        if len(fabrics) > 1:
+            raise ValueError("brute force takes one fabric")
+        rules = case.get("procurement", {})
+        catalog = permitted(catalog, rules, case["server"])
+        self.catalog, self.case, self.fabric = catalog, case, fabrics[0]
+        self.goods = Goods(catalog, rules)
+        self.server = next(one for one in catalog["servers"] if one["id"] == case["server"])
+        self.servers = num_servers(case, self.server)
+        self.leaf_ratio, self.spine_ratio = ratios(case, self.fabric)
+        self.attachments = self.fabric.get("attachments", [])
+        self.reserve = exact(self.fabric.get("reserve_ports", 0))
+        runs = {"server-leaf": 3, "leaf-spine": 30, "spine-core": 50}
+        runs.update((case.get("site") or {}).get("distances_m") or {})
+        self.runs = {name: exact(run) for name, run in runs.items() if run is not None}
+        self.runs.setdefault("attachment-leaf", self.runs["server-leaf"])
+        self.even = self.fabric.get("striping", "even") == "even"
+        self.joiner: Any = None
+        self.protocol = ""
+        self.modes_of: dict[Any, list[Mode]] = {}
+        self.boxes_of: dict[Any, list[Box2]] = {}
+
+    def useful(self, found: list[Mode]) -> list[Mode]:
+        """The modes of a kind that can be the best of it."""
+        return useful_modes(self.goods, found)
+
+    def loads(self, g: int, per_group: int, k: int, planes: int) -> list[LeafLoad]:
+        """The leaves by what is on them."""
+        return leaf_loads(self.servers, g, per_group, k, planes, self.attachments)
+
+    def start(self, protocol: str) -> None:
+        self.protocol = protocol
+        self.joiner = Joiner(self.catalog, self.goods, protocol)
+
+    def modes(self, kind: Kind) -> list[Mode]:
+        key = (self.protocol, kind)
+        if key not in self.modes_of:
+            self.modes_of[key] = self.useful(modes(kind, self.joiner))
+        return self.modes_of[key]
+
+    def tiers(self) -> list[int]:
+        return [number for number in (1, 2, 3) if among(self.fabric.get("tiers", "any"), number)]
+
+    def group_sizes(self) -> list[int]:
+        if self.fabric.get("group_by", "any") == "rack":
+            return [min(self.case["site"]["servers_per_rack"], self.servers)]
+        return list(range(1, self.servers + 1))
+
+    def switches(self, role: str) -> list[Json]:
+        allowed = (self.fabric.get("switches") or {}).get(role, "any")
+        found = []
+        for switch in self.catalog.get("switches", []):
+            sold = (switch["id"], None) in self.goods.steps and switch["id"] in self.goods.power_known
+            current = allowed != "any" or not switch.get("end_of_life")
+            if sold and current and among(allowed, switch["id"]) and switch["protocol"] == self.protocol:
+                found.append(switch)
+        return found
+
+    def boxes(self, role: str, speed: int, top: bool) -> list[Box2]:
+        """Switches of a role by down and up sides; ``speed`` is that of the down ports."""
+        key = (self.protocol, role, speed, top)
+        if key not in self.boxes_of:
+            self.boxes_of[key] = self._boxes(role, speed, top)
+        return self.boxes_of[key]
+
+    def _boxes(self, role: str, speed: int, top: bool) -> list[Box2]:
+        found = []
+        for switch in self.switches(role):
+            sides = [
+                Side(group, split, cage_of(cages, split, switch))
+                for group, cages in enumerate(switch["cages"])
+                for split in cages["splits"]
+            ]
+            for down in sides:
+                if down.cage.speed == speed:
+                    found += [Box2(switch, down, up, max_ports(switch)) for up in ([None] if top else sides)]
+        return found
+
+
+def max_ports(switch: Json) -> int:
+    if switch.get("max_ports") is not None:
+        return int(switch["max_ports"])
+    return sum(cages["count"] * max(split_of(split)[0] for split in cages["splits"]) for cages in switch["cages"])
+
+
+def divisors(number: int) -> list[int]:
+    return [d for d in range(1, number + 1) if number % d == 0]
+
+
+Choice = tuple[Mode, ...]
+Found = Iterator[tuple[Structure, Choice]]
+
+
+class Lower(NamedTuple):
+    """What all structures above one set of leaves share."""
+
+    space: Space
+    base: Structure
+    loads: list[LeafLoad]
+    server_modes: list[Mode]
+
+    @property
+    def leaves_per_group(self) -> int:
+        return self.base.leaves // self.base.groups
+
+
+def structures(space: Space) -> Found:
+    """Every structure with every choice of modes for its kinds of links."""
+    for protocol in ("ethernet", "infiniband"):
+        if not among(space.fabric.get("protocol", "any"), protocol):
+            continue
+        space.start(protocol)
+        for cards in usable_cards(space.catalog, space.case, space.server, space.fabric, space.goods):
+            if protocol not in cards.protocols or not attachment_speeds_fit(space.attachments, cards.cage.speed):
+                continue
+            for division in divisions(space, cards):
+                made = with_planes(space, cards, division)
+                yield from (one for one in made if survives(space, one[0]))
+
+
+def survives(space: Space, structure: Structure) -> bool:
+    """Whether rails of one or two tiers have as much left after failures as the case asks for."""
+    wanted = list(wanted_of(space.fabric))
+    if wanted and not (structure.own_rails and structure.tiers < 3):
+        raise ValueError("brute force knows what is left of rails of one or two tiers only")
+    injection = injection_gbps(space.catalog, space.server, structure.cards)
+    return all(rails_left(space, structure, injection, kind, number) >= least for kind, number, least in wanted)
+
+
+class Division(NamedTuple):
+    """Networks that share no switch, what they are called, and whether each is of one card only."""
+
+    planes: int
+    topology: str
+    own_rails: bool
+
+
+def divisions(space: Space, cards: Cards) -> Iterator[Division]:
+    topologies, wanted = space.fabric.get("topologies", ["clos"]), space.fabric.get("planes", 1)
+    forwards = rails_can_forward(space, cards)
+    for planes in divisors(cards.ports):
+        if "clos" in topologies and wanted != "rails" and among(wanted, planes):
+            yield Division(planes, "clos", False)
+        if "rail-only" in topologies and forwards and among(1 if wanted == "rails" else wanted, planes):
+            yield Division(planes * cards.number, "rail-only", True)
+    if "clos" in topologies and wanted == "rails" and forwards:
+        yield Division(cards.number, "clos", True)
+
+
+def rails_can_forward(space: Space, cards: Cards) -> bool:
+    """Whether servers have several rails and a scale-up domain that carries what goes from one to another."""
+    domain = space.server.get("scale_up")
+    if cards.number < 2 or domain is None or domain["domain_gpus"] < space.server["gpus"]:
+        return False
+    crossing = injection_gbps(space.catalog, space.server, cards) * (cards.number - 1) / cards.number
+    return exact(domain["gbps_per_gpu"]) >= crossing
+
+
+def tiers_of(space: Space, division: Division) -> list[int]:
+    """One network a rail is rail-only with one switch or two tiers, else a Clos of several tiers."""
+    allowed = {("clos", False): (1, 2, 3), ("clos", True): (2, 3), ("rail-only", True): (1, 2)}[division[1:]]
+    return [one for one in space.tiers() if one in allowed]
+
+
+def with_planes(space: Space, cards: Cards, division: Division) -> Found:
+    per_server = cards.number * cards.ports // division.planes
+    dual = space.fabric.get("homing") == "dual"
+    cards_in_plane = 1 if division.own_rails else cards.number
+    if dual and per_server != 2 * cards_in_plane:
+        return
+    for g in space.group_sizes():
+        groups = ceil_div(space.servers, g)
+        for k in divisors(cards_in_plane if dual else per_server):
+            aligned = k == 1 or groups == 1
+            if aligned or space.fabric.get("rails", "aligned") == "any":
+                leaves = groups * (per_server // k)
+                yield from with_leaves(space, cards, division, g, k, groups, leaves, aligned)
+
+
+def with_leaves(
+    space: Space, cards: Cards, division: Division, g: int, k: int, groups: int, leaves: int, aligned: bool
+) -> Found:
+    planes, topology, own_rails = division
+    tiers = tiers_of(space, division)
+    loads = space.loads(g, leaves // groups, k, planes)
+    down = max(load.servers * k + sum(load.attached) for load in loads)
+    reserved = ceil_fraction(down / (1 - space.reserve)) - down
+    for leaf in space.boxes("leaf", cards.cage.speed, top=False):
+        base = Structure(0, cards, planes, g, k, groups, leaves, aligned, leaf, down, reserved)
+        base = changed(base, topology=topology, own_rails=own_rails)
+        lower = leaf_modes(space, base, loads)
+        if not lower.server_modes:
+            continue
+        assert leaf.up is not None
+        first_up_side = leaf.up[:2] == (0, leaf.product["cages"][0]["splits"][0])
+        if 1 in tiers and leaves == 1 and first_up_side:
+            yield from one_tier(lower)
+        if leaves >= 2 and (2 in tiers or 3 in tiers):
+            yield from with_uplinks(lower, tiers)
+
+
+def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:
+    cage = base.leaf.down.cage
+    dual = space.fabric.get("homing") == "dual"
+    run = space.runs["server-leaf"]
+    kind = server_kind(space.servers, base.cards, base.card_planes, base.k, loads, cage, run, dual)
+    key = (space.protocol, kind, tuple(loads))
+    if key not in space.modes_of:
+        found = endpoint_modes(kind, loads, space.attachments, space.runs["attachment-leaf"], space.joiner)
+        space.modes_of[key] = space.useful(found)
+    return Lower(space, base, loads, space.modes_of[key])
+
+
+def ceil_fraction(value: Fraction) -> int:
+    return -(-value.numerator // value.denominator)
+
+
+def changed(base: Structure, **values: Any) -> Structure:
+    return Structure(**{**base.__dict__, **values})
+
+
+def fitting(structure: Structure, ways: list[Choice], loads: tuple[int, ...]) -> Found:
+    """Every choice of modes that all cages can hold. ``loads``: most down ports of spines, cores."""
+    for choice in ways:
+        if holds_all(structure, choice, loads):
+            yield structure, choice
+
+
+def holds_all(structure: Structure, choice: Choice, loads: tuple[int, ...]) -> bool:
+    """Whether leaf, spine and core have the cages and ports, whichever of cages and ports asks for more."""
+    downs = (structure.down + structure.reserved, *loads)
+    ups = (structure.u, structure.x, 0)
+    for at, (box, _) in enumerate(structure.boxes()):
+        down_cages = max(choice[at].far_cages, ceil_div(downs[at], box.down.cage.ports))
+        up_cages = choice[at + 1].near_cages if at + 1 < len(choice) else 0
+        if not box.holds(downs[at], ups[at], down_cages, up_cages):
+            return False
+    return True
+
+
+def one_tier(lower: Lower) -> Found:
+    leaf = lower.base.leaf._replace(up=None)
+    structure = changed(lower.base, tiers=1, leaf=leaf)
+    yield from fitting(structure, [(mode,) for mode in lower.server_modes], ())
+
+
+def with_uplinks(lower: Lower, tiers: list[int]) -> Found:
+    base, space = lower.base, lower.space
+    assert base.leaf.up is not None
+    up_speed, down_speed = base.leaf.up.cage.speed, base.leaf.down.cage.speed
+    for u in range(1, base.leaf.room(base.down + base.reserved) + 1):
+        if Fraction(base.down * down_speed, u * up_speed) > space.leaf_ratio:
+            continue
+        for spines in range(1, u + 1):
+            if space.even and u % spines:
+                continue
+            above = changed(base, u=u, spines_per_pod=spines, m=u // spines)
+            if 2 in tiers:
+                yield from two_tiers(lower, above)
+            if 3 in tiers:
+                yield from three_tiers(lower, above)
+
+
+def leaf_up_boxes(structure: Structure) -> tuple[Box, ...]:
+    more = structure.u % structure.spines_per_pod
+    pairs = ((structure.spines_per_pod - more, structure.m), (more, structure.m + 1))
+    return ((structure.planes * structure.leaves, structure.u, pairs),)
+
+
+def spine_down_boxes(structure: Structure, pods: Counter[int]) -> tuple[Box, ...]:
+    """Spines with their real down links. ``pods``: how many pods of a plane have so many leaves."""
+    found = []
+    for leaves, number in sorted(pods.items()):
+        low, fuller = divmod(leaves * structure.u, structure.spines_per_pod)
+        for load, spines in ((low, structure.spines_per_pod - fuller), (low + 1, fuller)):
+            more = load - leaves * structure.m
+            pairs = ((leaves - more, structure.m), (more, structure.m + 1))
+            if spines:
+                found.append((structure.planes * number * spines, load, pairs))
+    return tuple(found)
+
+
+def two_tiers(lower: Lower, above: Structure) -> Found:
+    assert above.leaf.up is not None
+    spine_boxes = spine_down_boxes(above, Counter({above.leaves: 1}))
+    busiest = max(load for _, load, _ in spine_boxes)
+    for spine in lower.space.boxes("spine", above.leaf.up.cage.speed, top=True):
+        structure = changed(above, tiers=2, spine=spine)
+        kind = Kind(
+            above.leaf.up.cage, spine.down.cage, lower.space.runs["leaf-spine"], leaf_up_boxes(above), spine_boxes
+        )
+        ways: list[Choice] = [(a, b) for a in lower.server_modes for b in lower.space.modes(kind)]
+        yield from fitting(structure, ways, (busiest,))
+
+
+def pod_plans(lower: Lower) -> Iterator[tuple[str, int, int, Counter[int]]]:
+    """(pod of, groups per pod, pods, how many pods have so many leaves) for one plane."""
+    groups, per_group = lower.base.groups, lower.leaves_per_group
+    for size in range(1, groups + 1):
+        full, rest = divmod(groups, size)
+        by_groups = Counter({size * per_group: full})
+        by_rail = Counter({size: full * per_group})
+        if rest:
+            by_groups[rest * per_group] += 1
+            by_rail[rest] += per_group
+        pods = ceil_div(groups, size)
+        if pods >= 2:
+            yield "groups", size, pods, by_groups
+        if per_group > 1 and pods * per_group >= 2:
+            yield "rail", size, pods * per_group, by_rail
+
+
+def three_tiers(lower: Lower, above: Structure) -> Found:
+    assert above.leaf.up is not None
+    space = lower.space
+    for pod_of, size, pods, leaves in pod_plans(lower):
+        middle = changed(above, tiers=3, pod_of=pod_of, groups_per_pod=size, pods=pods)
+        spine_boxes = spine_down_boxes(middle, leaves)
+        busiest = max(load for _, load, _ in spine_boxes)
+        for spine in space.boxes("spine", above.leaf.up.cage.speed, top=False):
+            if not spine.holds(busiest, 1, ceil_div(busiest, spine.down.cage.ports), 1):
+                continue
+            kind = Kind(
+                above.leaf.up.cage, spine.down.cage, space.runs["leaf-spine"], leaf_up_boxes(above), spine_boxes
+            )
+            ways: list[Choice] = [(a, b) for a in lower.server_modes for b in space.modes(kind)]
+            if ways:
+                yield from with_cores(lower, changed(middle, spine=spine), busiest, ways)
+
+
+def with_cores(lower: Lower, middle: Structure, busiest: int, ways: list[Choice]) -> Found:
+    space, spine = lower.space, middle.spine
+    assert spine is not None and spine.up is not None
+    for x in range(1, spine.room(busiest) + 1):
+        if Fraction(busiest * spine.down.cage.speed, x * spine.up.cage.speed) > space.spine_ratio:
+            continue
+        for q in divisors(middle.spines_per_pod):
+            for m2 in divisors(x):
+                yield from core_choices(space, changed(middle, x=x, q=q, m2=m2), busiest, ways)
+
+
+def core_choices(space: Space, top: Structure, busiest: int, ways: list[Choice]) -> Found:
+    assert top.spine is not None and top.spine.up is not None
+    per_group = top.x // top.m2
+    ports = top.pods * top.q * top.m2
+    cores = per_group * top.spines_per_pod // top.q
+    near: Box = (top.planes * top.pods * top.spines_per_pod, top.x, ((per_group, top.m2),))
+    far: Box = (top.planes * cores, ports, ((top.pods * top.q, top.m2),))
+    for core in space.boxes("core", top.spine.up.cage.speed, top=True):
+        if not core.holds(ports, 0, ceil_div(ports, core.down.cage.ports), 0):
+            continue
+        structure = changed(top, core=core, cores=cores)
+        kind = Kind(top.spine.up.cage, core.down.cage, space.runs["spine-core"], (near,), (far,))
+        all_ways = [(*way, mode) for way in ways for mode in space.modes(kind)]
+        yield from fitting(structure, all_ways, (busiest, ports))
+
+
+def fixed_items(space: Space, structure: Structure) -> tuple[Counter[Item], int]:
+    """Switches, cards and servers to buy, and the power of those in the network."""
+    items: Counter[Item] = Counter()
+    for box, count in structure.boxes():
+        items[box.product["id"], None] += count
+    if not structure.cards.built_in:
+        items[structure.cards.id, None] += space.servers * structure.cards.number
+    power = sum(space.goods.power[item] * count for item, count in items.items())
+    if space.case.get("include_servers"):
+        items[space.server["id"], None] += space.servers
+    return items, power
+
+
+def rack_units(structure: Structure) -> Fraction:
+    return sum((exact(box.product.get("rack_units", 1)) * count for box, count in structure.boxes()), Fraction(0))
+
+
+class Bounds:
+    """Values that no purchase for a structure is below."""
+
+    def __init__(self, space: Space, terms: Terms) -> None:
+        self.space, self.terms = space, terms
+        goods = space.goods
+        self.in_stock = sum(goods.least(item) * count for item, count in goods.stock.items())
+        self.of_mode: dict[int, tuple[Number, int, int]] = {}
+
+    def exact(self) -> bool:
+        """Whether the bound is the value itself: nothing couples one purchase with another."""
+        plain = not any(self.space.goods.special(item) for item in self.space.goods.steps)
+        return plain and not self.terms.limited
+
+    def least(self, mode: Mode) -> tuple[Number, int, int]:
+        if id(mode) not in self.of_mode:
+            self.of_mode[id(mode)] = least_of(self.space.goods, self.terms, mode.classes)
+        return self.of_mode[id(mode)]
+
+    def bound(self, structure: Structure, choice: Choice) -> Number | None:
+        """A value in the terms' metric; None if some limit cannot be kept."""
+        terms, goods = self.terms, self.space.goods
+        if terms.rack_units is not None and rack_units(structure) > terms.rack_units:
+            return None
+        items, fixed_power = fixed_items(self.space, structure)
+        fixed_capex = sum(goods.least(item) * count for item, count in items.items())
+        parts = [self.least(mode) for mode in choice]
+        capex = sum(part[1] for part in parts) + fixed_capex - self.in_stock
+        if terms.budget is not None and capex > terms.budget:
+            return None
+        if terms.power is not None and sum(part[2] for part in parts) + fixed_power > terms.power:
+            return None
+        value = sum((part[0] for part in parts), terms.value(fixed_capex, fixed_power))
+        return value if terms.metric == "power_w" else value - self.in_stock
+
+
+Waiting = list[tuple[Number, int, Structure, Choice]]
+
+
+def candidates(space: Space, terms: Terms) -> tuple[Waiting, int]:
+    """All that may win, the most promising first, and how many were looked at."""
+    bounds = Bounds(space, terms)
+    waiting: Waiting = []
+    designs, lowest = 0, None
+    for structure, choice in structures(space):
+        designs += 1
+        least = bounds.bound(structure, choice)
+        if least is None or (lowest is not None and least > lowest):
+            continue
+        if bounds.exact():
+            lowest = least
+        waiting.append((least, designs, structure, choice))
+    return sorted(waiting, key=lambda one: one[:2]), designs
+
+
+def solve(catalog: Json, case: Json) -> Best | None:
+    """The best design of one fabric, None if there is none. Raises ``ValueError`` outside the scope of this module."""
+    space, terms = Space(catalog, case), terms_of(case)
+    servers = space.goods.power[space.server["id"], None] * space.servers if case.get("include_servers") else 0
+    if terms.power is not None:
+        terms = terms._replace(power=terms.power - servers)
+    waiting, designs = candidates(space, terms)
+    best: Any = None
+    ties: set[int] = set()
+    for least, _, structure, choice in waiting:
+        if best is not None and least > best[0][0]:
+            break
+        items, power = fixed_items(space, structure)
+        purchase = buy(space.goods, terms, items, power, [one for mode in choice for one in mode.classes])
+        if purchase is None:
+            continue
+        rank = full_rank(structure, purchase)
+        if best is None or rank[:-1] < best[0][:-1]:
+            ties = set()
+        if best is None or rank < best[0]:
+            best = (rank, structure, purchase)
+        if rank[:-1] == best[0][:-1]:
+            ties.add(structure.groups_per_pod)
+    if best is None:
+        return None
+    energy = servers * terms.rate if terms.metric == "tco_usd" else 0
+    purchase = best[2]._replace(value=best[2].value + energy)
+    return answer(best[1], purchase, designs, len(ties) - 1)
+
+
+def full_rank(structure: Structure, purchase: Purchase) -> tuple[Any, ...]:
+    return (
+        purchase.value,
+        purchase.capex,
+        purchase.power,
+        rack_units(structure),
+        structure.switches,
+        purchase.cables,
+        structure.rank(),
+        purchase.keys,
+    )
+
+
+def answer(structure: Structure, purchase: Purchase, designs: int, ties: int) -> Best:
+    return Best(
+        purchase.value,
+        purchase.capex,
+        purchase.power,
+        rack_units(structure),
+        structure.switches,
+        purchase.cables,
+        structure,
+        purchase.keys,
+        {item: number for item, number in purchase.bought.items() if number},
+        purchase.used,
+        designs,
+        ties,
+    )

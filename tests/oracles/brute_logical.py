@@ -1,0 +1,95 @@
+"""All designs of a fabric that carries a logical one: the truth that the optimizer is tested against.
+
+Every choice of cards for the logical fabric makes its ports one more attachment of the host, whose structures
+``tests.oracles.brute_force`` enumerates without any ratio at the leaves; then every leaf is looked at by itself.
+Nothing of fabopt is imported. Scope: two fabrics, the host first; capex, no limits, prices that do not depend on the
+quantity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from tests.oracles.brute_endpoints import Cards, LeafLoad, num_servers, ratios, usable_cards
+from tests.oracles.brute_force import Bounds, Space, Structure, structures
+from tests.oracles.brute_parts import Goods, Json, exact
+from tests.oracles.brute_purchase import terms_of
+
+
+def least(catalog: Json, case: Json) -> int | None:
+    """Cents of the cheapest design; None if there is none."""
+    found = [cents for cards in guest_cards(catalog, case) for cents in with_cards(catalog, case, cards)]
+    return min(found, default=None)
+
+
+def guest_cards(catalog: Json, case: Json) -> Iterator[Cards]:
+    """Cards for the logical fabric: one port to a cage."""
+    guest, server = case["fabrics"][1], server_of(catalog, case)
+    goods = Goods(catalog, case.get("procurement", {}))
+    for cards in usable_cards(catalog, case, server, guest, goods):
+        if cards.cage.ports == 1:
+            yield cards
+
+
+def server_of(catalog: Json, case: Json) -> Json:
+    found: Json = next(one for one in catalog["servers"] if one["id"] == case["server"])
+    return found
+
+
+def with_cards(catalog: Json, case: Json, cards: Cards) -> Iterator[int]:
+    """Cents of every design with certain cards for the logical fabric."""
+    host, guest = case["fabrics"]
+    server = server_of(catalog, case)
+    servers = num_servers(case, server)
+    nic = next(one for one in catalog["nics"] if one["id"] == cards.id)
+    entry: Json = next((one for one in server.get("nics", []) if one.get("role", "compute") == guest["role"]), {})
+    cage = (entry.get("cages") or nic["cages"])[cards.group]
+    ports = {
+        **cage, "name": guest["name"], "ports": servers * cards.number * cards.ports, "split": cards.split,
+        "vendor": nic.get("vendor"), "works_with": nic.get("works_with", []),
+    }  # fmt: skip
+    own = [*host.get("attachments", []), *guest.get("attachments", []), ports]
+    for protocol in cards.protocols:
+        if any(one.get("protocol", "any") not in ("any", protocol) for one in (host, guest)):
+            continue
+        alone = case | {"fabrics": [host | {"attachments": own, "protocol": protocol}]}
+        space = Space(catalog, alone)
+        space.leaf_ratio = Fraction(10**9)
+        space.spine_ratio = min(ratios(case, host)[1], ratios(case, guest)[1])
+        bounds = Bounds(space, terms_of(alone))
+        assert bounds.exact()
+        bought = 0 if cards.built_in else space.goods.least((cards.id, None)) * servers * cards.number
+        for structure, choice in structures(space):
+            taken = sum(one.number for one in (cards, structure.cards) if not one.built_in)
+            if taken <= server.get("nic_slots", 0) and leaves_carry(case, space, structure):
+                cents = bounds.bound(structure, choice)
+                assert cents is not None
+                yield int(cents) + bought
+
+
+def leaves_carry(case: Json, space: Space, structure: Structure) -> bool:
+    """Whether the uplinks of every leaf carry its servers, its attachments and those of the logical fabric."""
+    if structure.leaf.up is None:
+        return True
+    down, up = structure.leaf.down.cage.speed, structure.u * structure.leaf.up.cage.speed
+    per_group = structure.leaves // structure.groups
+    loads = space.loads(structure.g, per_group, structure.k, structure.planes)
+    return all(needed(case, load, structure.k) * down <= up for load in loads)
+
+
+def needed(case: Json, load: LeafLoad, k: int) -> Fraction:
+    """Ports at full rate that a leaf's uplinks stand for."""
+    host, guest = case["fabrics"]
+    at_host, at_guest = ratios(case, host)[0], ratios(case, guest)[0]
+    plain = host.get("attachments", [])
+    own = [exact(one["max_oversubscription"]) for one in plain if one.get("max_oversubscription") is not None]
+    total = load.servers * k / at_host
+    for one, ports in zip([*plain, *guest.get("attachments", []), None], load.attached, strict=True):
+        ratio = at_guest
+        if one in plain and one is not None:
+            ratio = min([*own, at_host])
+        elif one is not None and one.get("max_oversubscription") is not None:
+            ratio = exact(one["max_oversubscription"])
+        total += ports / ratio
+    return total

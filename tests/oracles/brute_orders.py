@@ -1,0 +1,134 @@
+"""All ways to order some items over stages whose uses are given: the truth that stage-indexed purchases are tested by.
+
+Plain loops over every quantity at every stage; nothing of fabopt is imported. An item is the plain Python of its entry
+in a catalog, of kind ``kind``, with ``uses`` (what each stage adds). Declines are such that prices need no rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import NamedTuple
+
+from tests.oracles.brute_parts import Json, ceil_div, exact, whole
+
+
+class Plan(NamedTuple):
+    """Orders by item and stage; what they cost, and what ties are broken by."""
+
+    objective: int
+    capex: int
+    units: int
+    early: int
+    orders: tuple[tuple[int, ...], ...]
+
+
+def price(item: Json, case: Json, stage: int, step: int) -> tuple[int, int]:
+    """(cents, present cents) of a unit at a break of a stage."""
+    month = case["stages"][stage].get("month", 0)
+    finance = case.get("finance", {})
+    given = item["price_usd"]
+    cents = whole(given[step]["usd"] if isinstance(given, list) else given, 100)
+    decline = exact(finance.get("price_decline", {}).get(item["kind"], 0))
+    now = rounded(cents * (1 - decline) ** (month // 12))
+    return now, rounded(now / (1 + exact(finance.get("discount_rate", 0))) ** (month // 12))
+
+
+def rounded(number: Fraction) -> int:
+    """Half up."""
+    return int(number + Fraction(1, 2))
+
+
+def order_cents(item: Json, case: Json, stage: int, units: int) -> tuple[int, int]:
+    """(cents, present cents) of one order, unit by unit."""
+    given = item["price_usd"]
+    starts = [step["from"] for step in given] if isinstance(given, list) else [1]
+    total = present = 0
+    for unit in range(1, units + 1):
+        at = unit if item.get("price_breaks") == "incremental" else units
+        step = max(index for index, start in enumerate(starts) if start <= at)
+        cents, worth = price(item, case, stage, step)
+        total, present = total + cents, present + worth
+    return total, present
+
+
+def plans(item: Json, case: Json, most: int) -> Iterator[tuple[int, ...]]:
+    """Every legal sequence of orders that covers what is used and kept."""
+    stages = range(len(case["stages"]))
+    sizes = [n for n in range(most + 1) if n == 0 or legal(item, n)]
+    for orders in product(sizes, repeat=len(stages)):
+        if all(covers(item, case, orders, stage) for stage in stages):
+            yield orders
+
+
+def legal(item: Json, units: int) -> bool:
+    return units >= item.get("minimum_order", 1) and units % item.get("pack_size", 1) == 0
+
+
+def kept(item: Json, case: Json, used: int) -> int:
+    rule = case.get("procurement", {}).get("spares", {}).get(item["kind"])
+    if rule is None or used == 0:
+        return 0
+    share = exact(rule.get("fraction", 0)) * used
+    return max(rule.get("minimum", 0), ceil_div(share.numerator, share.denominator))
+
+
+def covers(item: Json, case: Json, orders: tuple[int, ...], stage: int) -> bool:
+    """Whether stock and orders up to a stage are enough, can be had by then, and come in time."""
+    used, bought = sum(item["uses"][: stage + 1]), sum(orders[: stage + 1])
+    month = case["stages"][stage].get("month", 0)
+    supply = item.get("supply")
+    if isinstance(supply, list):
+        supply = max((one["quantity"] for one in supply if one["from_month"] <= month), default=0)
+    enough = item.get("stock", 0) + bought >= used + kept(item, case, used)
+    return enough and (supply is None or bought <= supply) and in_time(item, case, orders, stage)
+
+
+def in_time(item: Json, case: Json, orders: tuple[int, ...], stage: int) -> bool:
+    """Nothing is ordered too late, and what late stages take is in stock."""
+    months = [one.get("month", 0) for one in case["stages"]]
+    first = case.get("procurement", {}).get("order_from_month")
+    lead = exact(item.get("lead_time_weeks", 0)) * 12 / 52
+    late = [at for at, month in enumerate(months) if (first is not None or month > 0) and month - lead < (first or 0)]
+    needs = [sum(item["uses"][: at + 1]) + kept(item, case, sum(item["uses"][: at + 1])) for at in range(len(months))]
+    taken = sum(needs[at] - (needs[at - 1] if at else 0) for at in late)
+    return not any(orders[at] for at in late) and (not late or taken <= item.get("stock", 0))
+
+
+class Priced(NamedTuple):
+    """Orders of one item with what they cost at each stage."""
+
+    orders: tuple[int, ...]
+    spent: tuple[int, ...]
+    worth: int
+
+
+def priced(item: Json, case: Json, most: int) -> list[Priced]:
+    """Every plan of one item with its costs."""
+    stages = range(len(case["stages"]))
+    costs = [[order_cents(item, case, stage, units) for units in range(most + 1)] for stage in stages]
+    found = []
+    for orders in plans(item, case, most):
+        paid = [costs[stage][units] for stage, units in enumerate(orders)]
+        found.append(Priced(orders, tuple(cents for cents, _ in paid), sum(present for _, present in paid)))
+    return found
+
+
+def cheapest(items: list[Json], case: Json, most: int) -> Plan | None:
+    """The best orders of all items together, under the budgets of stages; None if there are none."""
+    last = len(case["stages"]) - 1
+    budgets = [(stage.get("limits") or {}).get("budget_usd") for stage in case["stages"]]
+    best: Plan | None = None
+    for chosen in product(*(priced(item, case, most) for item in items)):
+        spent = [sum(column) for column in zip(*(one.spent for one in chosen), strict=True)]
+        if any(limit is not None and cents > limit * 100 for cents, limit in zip(spent, budgets, strict=True)):
+            continue
+        value = sum(one.worth for one in chosen) if case.get("objective") == "tco_usd" else sum(spent)
+        if best is not None and value > best.objective:
+            continue
+        orders = tuple(one.orders for one in chosen)
+        early = sum((last - stage) * units for own in orders for stage, units in enumerate(own))
+        plan = Plan(value, sum(spent), sum(map(sum, orders)), early, orders)
+        best = plan if best is None else min(best, plan)
+    return best

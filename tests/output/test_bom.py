@@ -1,0 +1,157 @@
+"""The bill of materials in three formats: complete, safe to open, the same bytes every time."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import openpyxl
+import pytest
+import yaml
+
+from fabopt.errors import InputError
+from fabopt.io import inputs_from_objects
+from fabopt.output.export.bill import bill_bytes, bill_format
+from fabopt.schema.design import BomRow, Design
+from fabopt.solution import optimize
+from tests.paths import ERRORS
+
+TINY = ERRORS / "_tiny.yaml"
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://example.org")', "=cmd|' /C calc'!A0"]
+
+
+@pytest.fixture(scope="module")
+def design() -> Design:
+    """Three leaves and spines of the tiny catalog: switches, NICs, cables, optics and fibres are bought."""
+    case = {"name": "pod", "server": "acme-gpu2", "servers": 6, "fabrics": [{"name": "compute", "tiers": 2}]}
+    return optimize.solve(inputs_from_objects(case, yaml.safe_load(TINY.read_text())), alternatives=False)
+
+
+def renamed(design: Design, text: str) -> Design:
+    """Return the design with ``text`` where a catalog or case may put text."""
+    rows = tuple(row.model_copy(update={"part_number": text, "description": text}) for row in design.bom)
+    source = {"url": text, "note": text}
+    parts = {id_: {**part, "vendor": text, "part_number": text, "source": source} for id_, part in design.parts.items()}
+    return design.model_copy(update={"bom": rows, "parts": parts, "notes": (text,)})
+
+
+def sheets(data: bytes, **options: Any) -> dict[str, list[list[Any]]]:
+    book = openpyxl.load_workbook(io.BytesIO(data), **options)
+    return {sheet.title: [[cell.value for cell in row] for row in sheet.iter_rows()] for sheet in book}
+
+
+def test_the_design_buys_every_kind(design: Design) -> None:
+    assert {row.kind for row in design.bom} == {"switch", "nic", "transceiver", "cable", "fibre"}
+
+
+# -- formats ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "ending"), [("a.csv", ".csv"), ("b.XLSX", ".xlsx"), ("c/d.json", ".json"), ("-", ".csv")]
+)
+def test_the_ending_says_the_format(target: str, ending: str) -> None:
+    assert bill_format(target) == ending
+
+
+@pytest.mark.parametrize("target", ["bill", "bill.xls", ".csv", "csv"])
+def test_other_endings_are_refused(target: str) -> None:
+    with pytest.raises(InputError, match=r"allowed: \.csv, \.xlsx, \.json"):
+        bill_format(target)
+
+
+def test_csv_has_the_columns_of_a_row(design: Design) -> None:
+    rows = list(csv.DictReader(io.StringIO(bill_bytes(design, ".csv").decode())))
+    assert list(rows[0]) == list(BomRow.model_fields)
+    assert len(rows) == len(design.bom)
+    assert design.totals is not None
+    assert sum(float(row["total_usd"]) for row in rows) == design.totals.capex_usd
+
+
+def test_json_has_case_and_rows(design: Design) -> None:
+    content = json.loads(bill_bytes(design, ".json"))
+    assert content["case"] == {"name": "pod", "sha256": design.case.sha256}
+    assert content["rows"] == [row.model_dump() for row in design.bom]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xlsx", ".json"])
+def test_the_same_design_gives_the_same_bytes(design: Design, ending: str) -> None:
+    assert bill_bytes(design, ending) == bill_bytes(design, ending)
+
+
+# -- workbook ---------------------------------------------------------------------------------------------------
+
+
+def test_the_workbook_has_four_sheets(design: Design) -> None:
+    assert list(sheets(bill_bytes(design, ".xlsx"))) == ["Summary", "Bill", "RFQ", "Prices & sources"]
+
+
+def test_every_formula_has_its_value(design: Design) -> None:
+    data = bill_bytes(design, ".xlsx")
+    formulas, values = sheets(data)["Bill"], sheets(data, data_only=True)["Bill"]
+    checked = 0
+    for formula_row, value_row in zip(formulas, values, strict=True):
+        for formula, value in zip(formula_row, value_row, strict=True):
+            if isinstance(formula, str) and formula.startswith("="):
+                assert isinstance(value, int | float)
+                checked += 1
+    assert checked == len(design.bom) + 3 * (len({row.kind for row in design.bom}) + 1)
+
+
+def test_the_workbook_adds_up(design: Design) -> None:
+    assert design.totals is not None
+    values = sheets(bill_bytes(design, ".xlsx"), data_only=True)["Bill"]
+    header, rows = values[0], values[1 : 1 + len(design.bom)]
+    total, kind = header.index("Total USD"), header.index("Kind")
+    assert sum(row[total] for row in rows) == design.totals.capex_usd
+    subtotals = {row[kind]: row[total] for row in values[1 + len(design.bom) :] if row[kind]}
+    assert subtotals.pop("total") == design.totals.capex_usd
+    for name, value in subtotals.items():
+        assert value == sum(row[total] for row in rows if row[kind] == name)
+
+
+def test_the_workbook_can_be_worked_with(design: Design) -> None:
+    bill = openpyxl.load_workbook(io.BytesIO(bill_bytes(design, ".xlsx")))["Bill"]
+    assert bill.freeze_panes == "A2"
+    assert bill.auto_filter.ref == f"A1:T{len(design.bom) + 1}"
+    assert bill.print_title_rows == "$1:$1"
+    assert bill["L2"].number_format == "$#,##0.00"
+
+
+def test_the_workbook_says_where_prices_come_from(design: Design) -> None:
+    rows = sheets(bill_bytes(design, ".xlsx"))["Prices & sources"]
+    switch = next(row for row in rows if row[0] == "acme-t4")
+    assert switch[1:7] == ["Acme", "T4-8", 4000, "example", "2026-01", "list"]
+
+
+def test_the_summary_has_answer_proof_checks_and_assumptions(design: Design) -> None:
+    rows = sheets(bill_bytes(design, ".xlsx"))["Summary"]
+    labels = [row[0] for row in rows]
+    assert {"Answer", "Proof", "Totals", "Checks", "Assumptions", "server", "finance.pue"} <= set(labels)
+    assert all(check.name in labels for check in design.checks)
+
+
+# -- text is never a formula --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_text_is_no_formula_in_csv(design: Design, text: str) -> None:
+    row = next(csv.DictReader(io.StringIO(bill_bytes(renamed(design, text), ".csv").decode(), newline="")))
+    assert row["part_number"] == row["description"] == f"'{text}"
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_text_is_no_formula_in_the_workbook(design: Design, text: str) -> None:
+    book = openpyxl.load_workbook(io.BytesIO(bill_bytes(renamed(design, text), ".xlsx")))
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
+    formulas = [cell for cell in cells if cell.data_type == "f"]
+    assert all(str(cell.value).startswith(("=I", "=SUM")) for cell in formulas)
+    assert len(formulas) == len(design.bom) + 3 * (len({row.kind for row in design.bom}) + 1)
+    assert any(cell.value is not None and text.strip() in str(cell.value) for cell in cells)
+    assert not any(cell.hyperlink for cell in cells)
+
+
+def test_long_text_fits_a_cell(design: Design) -> None:
+    assert bill_bytes(renamed(design, "x" * 40_000), ".xlsx").startswith(b"PK")

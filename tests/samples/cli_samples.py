@@ -1,0 +1,35 @@
+"""What tests of the command line share: the tiny catalog, cases for it, and what a command leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from tests.paths import ERRORS
+
+TINY = ERRORS / "_tiny.yaml"
+
+
+class Ran(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+def case_content(**changes: Any) -> dict[str, Any]:
+    """Four servers of two GPUs, with the tiny catalog beside the case, unless changes say otherwise."""
+    return {"name": "pod", "catalog": ["./acme.yaml"], "server": "acme-gpu2", "servers": 4, **changes}
+
+
+def write_case(name: str = "case.yaml", **changes: Any) -> str:
+    """Write such a case; returns its name."""
+    Path(name).write_text(yaml.safe_dump(case_content(**changes)))
+    return name

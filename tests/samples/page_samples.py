@@ -1,0 +1,111 @@
+"""Pages for tests: designs of the small catalog made awkward, and a browser tab that takes note of what goes wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabopt.output.html.build import page_bytes
+from fabopt.schema.design import Check, Design
+from fabopt.schema.front import Front
+from fabopt.verify import verify
+from tests.paths import ROOT
+from tests.samples import front_samples, small
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+TEMPLATES = ROOT / "fabopt" / "report" / "templates"
+MOST_BYTES = 2_000_000
+MOST_ELEMENTS = 20_000
+WIDTHS = (400, 1600)
+# It would show itself in the tab's title.
+SCRIPT = "</script></style><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+FORMULA = "=HYPERLINK(\"http://example.invalid\",'x')"
+
+
+def colours(block: str) -> dict[str, str]:
+    """Names and values of a block of the style sheet."""
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
+
+
+STYLE = (TEMPLATES / "page.css").read_text()
+LIGHT, DARK, PRINT = (colours(block) for block in re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL))
+
+
+def page_of(design: Design, folder: Path, front: Front | None = None, checks: tuple[Check, ...] | None = None) -> Path:
+    """The page of a design as a file; checked again, unless ``checks`` are given."""
+    found = (verify(design) if design.fabrics else ()) if checks is None else checks
+    path = folder / f"{design.case.name}.html"
+    path.write_bytes(page_bytes(design, found, front))
+    return path
+
+
+@cache
+def trade() -> Front:
+    """A front of the small case: dollars against Gb/s for each GPU."""
+    return front_samples.pareto(small.case({"tiers": "any"}), small.catalog(), (50, 100, 200), knee=1)
+
+
+@cache
+def hopeless() -> Design:
+    """The small case with a budget that buys nothing."""
+    return small.solved(small.case(limits={"budget_usd": 1000}))
+
+
+def hostile() -> Design:
+    """A design whose case and catalog try to get out of every place where their words are shown."""
+    parts = small.catalog()
+    for kind in parts.values():
+        for product in kind:
+            product["description"] = product["vendor"] = SCRIPT
+            product["source"] = {"url": f"javascript:alert(1) {SCRIPT}", "confidence": SCRIPT, "date": SCRIPT}
+            product["part_number"] = FORMULA
+    attachment = {"name": SCRIPT, "ports": 1, "buys": "none"}
+    return small.solved(small.case({"attachments": [attachment]}, servers=4, description=SCRIPT), parts)
+
+
+def grown() -> Design:
+    """A design of two stages."""
+    stages = [{"name": "day-1", "servers": 2}, {"name": "later", "month": 12, "servers": 4}]
+    return small.solved(small.case(stages=stages))
+
+
+@dataclass
+class Tab:
+    """A page in the browser, what its console said, and what it asked the network for."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def widths(self) -> tuple[int, int]:
+        """Width of the content and of the window."""
+        found: list[int] = self.page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+        return found[0], found[1]
+
+    def texts(self, selector: str) -> list[str]:
+        """Texts of elements that can be seen."""
+        return [one.inner_text() for one in self.page.locator(selector).all() if one.is_visible()]
+
+
+@contextmanager
+def opened(browser: Browser, path: Path, width: int = 1280, **options: Any) -> Iterator[Tab]:
+    """Open a page in a window of its own; anything said on the console or asked of the network fails the test."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+    tab = Tab(context.new_page())
+    tab.page.on("console", lambda message: tab.said.append(message.text))
+    tab.page.on("pageerror", lambda error: tab.said.append(str(error)))
+    tab.page.on("request", lambda request: tab.asked.append(request.url))
+    try:
+        tab.page.goto(path.as_uri())
+        yield tab
+        assert tab.said == []
+        assert [url for url in tab.asked if url != path.as_uri() and not url.startswith("data:")] == []
+    finally:
+        context.close()

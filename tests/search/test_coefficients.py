@@ -1,0 +1,225 @@
+"""Coefficients of the search: what is weighed before candidates are made is never more than they cost.
+
+The case that most of these change has four servers of two ports: two leaves of four down ports and four uplinks, and
+one spine of eight ports; three switches ``small``, or three ``lean``, with the same links.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.search.coefficients import stage_weights, switch_surcharge, without_dear_switches
+from fabopt.search.expansion import Opening
+from fabopt.search.search import Search
+from fabopt.topology.clos.shape import Shape
+from fabopt.topology.cutoff import Batch
+from tests.samples.random_cases import generate
+from tests.samples.small import Json, case, catalog, comparable, inputs, product, solved
+
+ONE_CARD: Json = {"nics": ["nic-400"], "nics_per_server": 2}
+SMALL_ONLY: Json = {"switches": {"leaf": ["small"], "spine": ["small"]}}
+DOLLAR = 100
+
+
+def problem(fabric: Json | None = None, parts: Json | None = None, **changes: Any) -> Problem:
+    """Four servers with two cards each."""
+    given = inputs(case({**ONE_CARD, **(fabric or {})}, **{"servers": 4, **changes}), parts)
+    return problem_of(given.case, given.catalog)
+
+
+def opening(made: Problem) -> Opening:
+    return Opening(made, Settings(), Clock(None), {})
+
+
+def priced(**prices: Any) -> Json:
+    """The catalog with prices of some switches changed."""
+    parts = catalog()
+    for name, price in prices.items():
+        product(parts, name)["price_usd"] = price
+    return parts
+
+
+def breaks(*steps: tuple[int, int]) -> list[Json]:
+    return [{"from": start, "usd": usd} for start, usd in steps]
+
+
+def batch_of(made: Problem, leaf: str, spine: str) -> Batch:
+    """Everything with these switches."""
+    found = opening(made).open(np.zeros(0), slack=1e12).found[0]
+    return next(
+        one
+        for one in found.batches
+        if one.parts.spine is not None and (one.parts.leaf.item.id, one.parts.spine.item.id) == (leaf, spine)
+    )
+
+
+def least_surcharge(made: Problem, leaf: str, spine: str, most: int | None = None) -> float:
+    """Dollars, for the candidate of a batch that has the fewest switches."""
+    batch = batch_of(made, leaf, spine)
+    assert isinstance(batch.shape, Shape)
+    fewest = int(np.argmin(batch.shape.leaves + batch.shape.spines))
+    assert int(batch.shape.leaves[fewest] + batch.shape.spines[fewest]) == 3
+    return float(switch_surcharge(made, batch, most)[fewest]) / (made.weights.per_cent * DOLLAR)
+
+
+# -- breaks out of reach ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("most_usd", "price"), [(399_999, 16_000), (400_000, 4_000), (None, 4_000)])
+def test_a_break_counts_if_its_first_order_is_not_dearer_than_all(most_usd: int | None, price: int) -> None:
+    # From 100 on a switch costs 4,000: the smallest such order is 400,000.
+    made = problem(parts=priced(small=breaks((1, 16_000), (100, 4_000))))
+    small = made.goods.item("small")
+    assert small is not None
+    weights = stage_weights(made, None, None if most_usd is None else most_usd * DOLLAR)
+    assert weights[0, small.index] == price * DOLLAR * made.weights.per_cent
+
+
+def test_bounds_rise_when_a_design_is_met_that_reaches_no_break() -> None:
+    # Three switches, 4,000 each by the break, 16,000 without it; a design that costs 399,999 cannot order 100 of them.
+    made = problem(SMALL_ONLY, priced(small=breaks((1, 16_000), (100, 4_000))))
+    space, scale = opening(made), made.weights.per_cent * DOLLAR
+    before = space.open(np.zeros(0)).bound
+    assert not space.weigh_up_to(400_000 * scale)
+    assert space.open(np.zeros(0)).bound == before
+    assert space.weigh_up_to(399_999 * scale)
+    assert space.open(np.zeros(0)).bound == before + 3 * 12_000 * scale
+    assert not space.weigh_up_to(399_999 * scale)
+
+
+def test_bounds_on_power_do_not_rise() -> None:
+    parts = priced(small=breaks((1, 16_000), (100, 4_000)))
+    assert not opening(problem(SMALL_ONLY, parts, objective="power_w")).weigh_up_to(1)
+
+
+# -- switches that do not reach a break ---------------------------------------------------------------------------
+
+
+def test_three_switches_cost_what_four_at_the_break_do() -> None:
+    # Three at 16,000 are 48,000; four at 8,000 are 32,000: 8,000 more than three at 8,000. A cent each is for rounding.
+    parts = priced(small=breaks((1, 16_000), (4, 8_000)))
+    assert least_surcharge(problem(parts=parts), "small", "small") == pytest.approx(8_000 - 0.03)
+
+
+def test_three_switches_cost_their_own_price_where_four_are_dearer() -> None:
+    # Three at 10,000 are 30,000: 6,000 more than three at 8,000, and less than four at 8,000.
+    parts = priced(small=breaks((1, 10_000), (4, 8_000)))
+    assert least_surcharge(problem(parts=parts), "small", "small") == pytest.approx(6_000 - 0.03)
+
+
+def test_a_break_that_is_reached_costs_nothing_more() -> None:
+    parts = priced(small=breaks((1, 16_000), (3, 8_000)))
+    assert least_surcharge(problem(parts=parts), "small", "small") == 0
+
+
+@pytest.mark.parametrize("terms", [{"stock": 1}, {"price_breaks": "incremental"}], ids=["stock", "incremental"])
+def test_where_it_is_not_as_simple_nothing_is_added(terms: Json) -> None:
+    parts = priced(small=breaks((1, 16_000), (4, 8_000)))
+    product(parts, "small").update(terms)
+    assert least_surcharge(problem(parts=parts), "small", "small") == 0
+
+
+def test_what_its_switches_make_too_dear_is_left_out() -> None:
+    # 8,000 above the least: a threshold of 7,999 above it leaves nothing, one of 8,000 above leaves the candidate.
+    made = problem(SMALL_ONLY, priced(small=breaks((1, 16_000), (4, 8_000))))
+    scale = made.weights.per_cent * DOLLAR
+    found = opening(made).open(np.zeros(0)).found[0]
+    assert not without_dear_switches(made, found, 7_999 * scale, None).batches
+    assert without_dear_switches(made, found, 8_000 * scale, None).batches
+
+
+# -- spares and part numbers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rule", "more"),
+    [
+        # two spares of the cheapest in use
+        ({"minimum": 2, "per": "site"}, 2 * 16_000),
+        # half of three, two at least
+        ({"minimum": 1, "fraction": 0.5, "per": "site"}, 1.5 * 16_000),
+        # two of each part number: two leaves of 16,000 and a spine of 24,000
+        ({"minimum": 2}, 2 * 16_000 + 2 * 24_000),
+        # half of two leaves is one, which their weight has; half of one spine is a half, so half a one more
+        ({"minimum": 1, "fraction": 0.5}, 0.5 * 24_000),
+    ],
+    ids=["site", "site-fraction", "sku", "sku-fraction"],
+)
+def test_spares_are_weighed(rule: Json, more: float) -> None:
+    made = problem(procurement={"spares": {"switch": rule}})
+    assert least_surcharge(made, "small", "large") == pytest.approx(more)
+
+
+def test_spares_of_other_kinds_are_not() -> None:
+    made = problem(procurement={"spares": {"transceiver": {"minimum": 2}}})
+    assert least_surcharge(made, "small", "large") == 0
+
+
+def test_two_part_numbers_are_too_many_where_one_is_allowed() -> None:
+    one, two = (problem(procurement={"max_part_numbers": {"switch": most}}) for most in (1, 2))
+    mixed, alike = batch_of(two, "small", "large"), batch_of(two, "small", "small")
+    assert (switch_surcharge(one, mixed, None) == np.inf).all()
+    assert (switch_surcharge(one, alike, None) == 0).all()
+    assert (switch_surcharge(two, mixed, None) == 0).all()
+
+
+def test_spines_are_of_their_leaves_model_where_one_is_allowed() -> None:
+    for most, models in ((1, {1}), (2, {1, 2})):
+        made = problem(procurement={"max_part_numbers": {"switch": most}})
+        batches = opening(made).open(np.zeros(0), slack=1e12).found[0].batches
+        assert {len({one.parts.leaf.item.id, one.parts.spine.item.id}) for one in batches} == models
+
+
+# -- a proof that takes too much ----------------------------------------------------------------------------------
+
+
+def deceiving() -> Json:
+    """``small`` looks like 24,000 by its break and comes to 32,000; ``lean`` looks like 27,000 and is."""
+    return priced(small=breaks((1, 16_000), (4, 8_000)), lean=9_000, large=90_000)
+
+
+def test_few_candidates_give_a_design_and_no_proof() -> None:
+    made = problem(parts=deceiving())
+    best = Search(made, Settings(), Clock(None)).run()
+    assert best.verdict == "optimal" and best.value is not None
+    enough = Search(problem(parts=deceiving()), Settings(most_candidates=1000), Clock(None)).run()
+    assert (enough.verdict, enough.value) == ("optimal", best.value)
+    few = Search(problem(parts=deceiving()), Settings(most_candidates=1), Clock(None)).run()
+    assert few.value is not None and few.bound is not None
+    assert few.verdict == "feasible"
+    assert few.value - best.value == 5_000 * DOLLAR * made.weights.per_cent
+    assert few.bound <= best.value
+
+
+def test_a_known_design_changes_no_answer() -> None:
+    plain = Search(problem(parts=deceiving()), Settings(), Clock(None)).run()
+    assert plain.value is not None
+    for above in (0, 1, 10**9):
+        known = Search(problem(parts=deceiving()), Settings(), Clock(None), at_most=plain.value + above).run()
+        assert (known.verdict, known.value, known.bound) == ("optimal", plain.value, plain.bound)
+
+
+# -- against everything -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", (0, 1, 2, 3, 4, 6, 7, 8, 9, 11))
+def test_random_rules_for_switches_agree_with_no_pruning(seed: int) -> None:
+    parts, content = generate("ruled", seed)
+    spares = {"minimum": 1 + seed % 2, "fraction": (0, 0.25)[seed // 2 % 2], "per": ("site", "sku")[seed // 4 % 2]}
+    content["procurement"] = {"spares": {"switch": spares}}
+    if seed % 3:
+        content["procurement"]["max_part_numbers"] = {"switch": seed % 3}
+    cheapest = min((one for one in parts["switches"] if one.get("price_usd")), key=lambda one: str(one["price_usd"]))
+    if isinstance(cheapest["price_usd"], int | float):
+        cheapest["price_usd"] = [
+            {"from": 1, "usd": cheapest["price_usd"]},
+            {"from": 4, "usd": round(cheapest["price_usd"] * 0.6, 2)},
+        ]
+    pruned, whole = solved(content, parts), solved(content, parts, prune=False)
+    assert pruned.status in ("optimal", "infeasible")
+    assert comparable(pruned) == comparable(whole)

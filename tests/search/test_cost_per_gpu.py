@@ -1,0 +1,289 @@
+"""``objective: usd_per_effective_gpu``: the least of servers and network over GPUs that work, by full enumeration."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.io import inputs_from_objects
+from fabopt.output.terminal.answer import headline, proof_line
+from fabopt.output.terminal.workload import needs_line
+from fabopt.problem.demand import case_workload
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.design import Design
+from fabopt.search.cost_per_gpu import RatioSearch
+from fabopt.solution import optimize
+from fabopt.study.front import pareto
+from fabopt.study.front.finder import Finder
+from fabopt.study.front.fronts import objectives_of, pareto_front
+from fabopt.study.front.measures import MEASURES
+from fabopt.study.sensitivity.targets import Asked, check_asked
+from fabopt.study.sweep import sweep as sweeps
+from fabopt.units import usd
+from fabopt.verify import verify
+from fabopt.workload.many import Networks, Steps
+from fabopt.workload.timing import Network, step_on
+from tests.oracles.brute_effective import timed
+from tests.oracles.brute_front import undominated
+from tests.samples.random_cases import generate
+from tests.samples.small import Json, comparable
+from tests.workload.test_workload_designs import case, experts
+
+# seeds whose best design is mostly neither the cheapest nor the fastest one
+SEEDS = {"linear": (0, 2, 7, 8, 13, 17, 18, 20, 22), "three_tier": (3, 4, 5, 6, 7, 10)}
+PAIRS = (
+    ("capex_usd", "gpu_utilization"), ("capex_usd", "usd_per_effective_gpu"),
+    ("gpu_utilization", "usd_per_effective_gpu"), ("power_w", "usd_per_effective_gpu"),
+    ("usd_per_effective_gpu", "switches"), ("gbps_per_gpu", "usd_per_effective_gpu"),
+)  # fmt: skip
+OPEN = {"min_gbps_per_gpu": 0.001, "max_oversubscription": 1000}
+ARCHITECTURE = {
+    "layers": 8, "hidden": 4096, "heads": 32, "feed_forward": 16384, "vocabulary": 32000, "sequence": 2048
+}  # fmt: skip
+
+
+def trains(parts: Json, content: Json, seed: int) -> tuple[Json, Json]:
+    """The catalog and the case with GPUs that compute, priced servers, and a model whose ranks are split somehow."""
+    dice = random.Random(f"effective-{seed}")
+    server = next(one for one in parts["servers"] if one["id"] == content["server"])
+    server |= {
+        "price_usd": dice.choice([500, 5_000, 50_000]) * server["gpus"],
+        "gpu_peak_tflops": {"bf16": dice.choice([100, 400, 1000])},
+        "scale_up": {"domain_gpus": server["gpus"], "gbps_per_gpu": 3600},
+    }
+    for switch in parts["switches"]:
+        switch["features"] = dice.choice([["sharp"], []])
+    gpus = content["servers"] * server["gpus"]
+    ways = [way for way in (1, 2, 4) if gpus % way == 0]
+    plan = {"batch": 8 * gpus, "pipeline": dice.choice(ways), "zero_stage": dice.choice([0, 1])}
+    plan["overlap"] = {"data": dice.choice([0, 0.5, 1])}
+    model = {"name": "acme", "architecture": ARCHITECTURE, "plan": plan, "sources": [{"url": "a test"}]}
+    fabric = {**content["fabrics"][0], **OPEN}
+    content = {**content, "fabrics": [fabric], "workload": {"model": model}, "objective": "usd_per_effective_gpu"}
+    content["workload"]["gpu_utilization"] = dice.choice([0.2, 0.5])
+    return parts, content
+
+
+def every(parts: Json, content: Json) -> list[dict[str, Any]]:
+    """The metrics of all designs that there are."""
+    read = inputs_from_objects(content, parts)
+    problem = problem_of(read.case, read.catalog)
+    work = case_workload(problem.case, problem.server)
+    assert work is not None
+    return list(timed(parts, content, work))
+
+
+def solved(content: Json, parts: Json | None = None) -> Design:
+    return optimize.solve(inputs_from_objects(content, parts), alternatives=False)
+
+
+@pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
+def test_nothing_that_could_be_built_has_a_lower_ratio(family: str, seed: int) -> None:
+    parts, content = trains(*generate(family, seed), seed)
+    best = min(every(parts, content), key=lambda one: (one["ratio"], one["capex_usd"]))
+    design = solved(content, parts)
+    assert design.status == "optimal" and design.totals is not None
+    assert design.objective.value == design.objective.bound == usd(best["usd_per_effective_gpu"])
+    assert design.totals.capex_usd == usd(best["capex_usd"])
+    assert [check.detail for check in design.checks if not check.ok] == []
+
+
+@pytest.mark.parametrize(
+    ("family", "seed"), [("linear", 0), pytest.param("linear", 7, marks=pytest.mark.slow), ("three_tier", 7)]
+)
+def test_fronts_of_the_ratio_are_those_of_full_enumeration(family: str, seed: int) -> None:
+    parts, content = trains(*generate(family, seed), seed)
+    read = inputs_from_objects(content, parts)
+    finder = Finder(problem_of(read.case, read.catalog), Settings(), Clock(None))
+    found = every(parts, content)
+    for pair in PAIRS:
+        front = pareto.front(finder, [MEASURES[name] for name in pair], None, lambda met: None)
+        assert front.is_whole
+        grades = {tuple(met.grades[name] for name in pair) for met in front.points}
+        assert grades == undominated(found, pair), pair
+
+
+def test_many_steps_are_those_of_one_at_a_time() -> None:
+    """Random networks, with and without reduction, of models with every kind of calls."""
+    dice = random.Random(7)
+    for plan in ({}, {"expert": 16}, {"tensor": 16}, {"pipeline": 4, "context": 2, "zero_stage": 3}):
+        read = inputs_from_objects(
+            case({"model": experts(**plan), "max_exposed_communication": 0.99}) | {"servers": 16}
+        )
+        work = case_workload(read.case, next(iter(read.catalog.servers)))
+        assert work is not None
+        for reduces in (False, True):
+            leaf = [Fraction(400_000, dice.randint(1, 9)) for _ in range(20)]
+            pod = [rate / dice.randint(1, 9) for rate in leaf]
+            groups = [8 * dice.randint(1, 16) for _ in leaf]
+            pods = [group * dice.randint(1, 4) for group in groups]
+            rows = zip(leaf, pod, groups, pods, strict=True)
+            one = [float(step_on(work, Network(Fraction(400_000), *row, reduces)).step_s) for row in rows]
+            rates = [np.array(rates, dtype=float) for rates in (leaf, pod)]
+            many = Networks(400_000.0, *rates, np.array(groups), np.array(pods), reduces)
+            assert Steps(work).step_s(many).tolist() == pytest.approx(one, rel=1e-12)
+
+
+def picked(family: str, seed: int, **changes: Any) -> Design:
+    """The answer to a random case with other keys."""
+    parts, content = trains(*generate(family, seed), seed)
+    return solved({**content, **changes}, parts)
+
+
+def test_the_cheapest_network_is_the_wrong_one_where_gpus_wait_for_it() -> None:
+    """Seed 0: GPUs of $5,000 and more that work the more are worth a dearer network; seed 8: none is faster."""
+    for seed, dearer in ((0, True), (8, False)):
+        best, cheapest = picked("linear", seed), picked("linear", seed, objective="capex_usd")
+        assert best.totals is not None and cheapest.totals is not None
+        assert (best.totals.capex_usd > cheapest.totals.capex_usd) == dearer
+        assert best.workload is not None and cheapest.workload is not None
+        assert best.objective.value == best.workload.usd_per_effective_gpu
+        assert ((best.objective.value or 0) < (cheapest.workload.usd_per_effective_gpu or 0)) == dearer
+
+
+def ratio(workload: Json | None = None, servers: int = 16, **keys: Any) -> Design:
+    """The answer on the tiny catalog with fast servers."""
+    content = case(workload, **keys) | {"servers": servers, "objective": "usd_per_effective_gpu"}
+    return solved(content)
+
+
+def test_no_limit_makes_the_ratio_better() -> None:
+    found = [ratio({"max_exposed_communication": most}).objective.value or 0 for most in (0.01, 0.03, 0.2)]
+    free = ratio()
+    assert free.objective.value is not None
+    assert found == sorted(found, reverse=True) and free.objective.value <= found[-1]
+    tapered = [ratio(max_oversubscription=most).objective.value or 0 for most in (1, 2, 8)]
+    assert tapered == sorted(tapered, reverse=True) and free.objective.value <= tapered[-1]
+    assert free.totals is not None
+    budget = round(free.totals.capex_usd * 0.9)
+    content = case() | {"servers": 16, "objective": "usd_per_effective_gpu", "limits": {"budget_usd": budget}}
+    poorer = solved(content)
+    assert poorer.totals is not None and poorer.totals.capex_usd <= budget
+    assert poorer.objective.value is not None and poorer.objective.value > free.objective.value
+
+
+def test_only_a_limit_that_is_given_sets_demands() -> None:
+    """The default of 5 % is for cases whose network is as cheap as it keeps that; a ratio weighs it."""
+    free, given = ratio(), ratio({"max_exposed_communication": 0.05})
+    assert free.case.content["workload"]["max_exposed_communication"] == 1
+    assert free.case.content["fabrics"][0]["min_gbps_per_gpu"] == 0.001
+    assert given.case.content["workload"]["max_exposed_communication"] == 0.05
+    assert given.case.content["fabrics"][0]["min_gbps_per_gpu"] > 1
+    assert given.workload is not None and given.workload.exposed_communication <= 0.05
+    assert [check for one in (free, given) for check in one.checks if not check.ok] == []
+
+
+def test_counted_servers_cost_the_same() -> None:
+    """S is part of capex with ``include_servers``, and beside it without: the ratio is one."""
+    content = case() | {"servers": 16, "objective": "usd_per_effective_gpu"}
+    assert solved(content).objective.value == solved(content | {"include_servers": True}).objective.value
+
+
+@pytest.mark.parametrize("engine", ["highs", "cbc"])
+def test_every_engine_gives_the_same_design(engine: str) -> None:
+    parts, content = trains(*generate("linear", 0), 0)
+    read = inputs_from_objects(content, parts)
+    one = optimize.solve(read, alternatives=False)
+    assert comparable(optimize.solve(read, engine=engine, alternatives=False)) == comparable(one)
+    assert comparable(optimize.solve(read, prune=False, alternatives=False)) == comparable(one)
+
+
+def test_a_stopped_search_says_what_nothing_is_below() -> None:
+    parts, content = trains(*generate("linear", 17), 17)
+    read = inputs_from_objects(content, parts)
+    best = optimize.solve(read, alternatives=False).objective.value
+    problem, clock = problem_of(read.case, read.catalog), Clock(None)
+    found = RatioSearch(problem, Settings(progress=lambda text: clock.stop() if "so far" in text else None), clock)
+    stopped = found.run()
+    assert stopped.optimum.verdict == "feasible" and stopped.cents is not None and stopped.bound is not None
+    assert best is not None and stopped.bound <= 100 * best + 1 and stopped.bound < stopped.cents
+
+
+def test_a_changed_value_is_found_out() -> None:
+    design = ratio()
+    assert design.objective.value is not None
+    wrong = design.objective.model_copy(update={"value": design.objective.value - 1, "bound": 0})
+    failed = [check.name for check in verify(design.model_copy(update={"objective": wrong})) if not check.ok]
+    assert "objective_matches_totals" in failed
+
+
+def test_other_kinds_are_compared_by_the_ratio() -> None:
+    content = case() | {"servers": 16, "objective": "usd_per_effective_gpu"}
+    design = optimize.solve(inputs_from_objects(content))
+    assert design.alternatives and design.objective.value is not None
+    for one in design.alternatives:
+        assert one.objective >= design.objective.value
+        assert one.objective_delta == pytest.approx(one.objective - design.objective.value)
+
+
+def test_sweeps_answer_a_ratio_like_any_objective() -> None:
+    content = case() | {"objective": "usd_per_effective_gpu"}
+    grid = sweeps.grid_of(inputs_from_objects(content), None, ["servers=4,16"])
+    how = sweeps.How("cp-sat", 1, None)
+    empty = sweeps.empty_front(inputs_from_objects(content), grid)
+    front = sweeps.sweep(
+        inputs_from_objects(content), grid, how, None, Settings(), Clock(None), lambda *told: None
+    )  # fmt: skip
+    assert [one.metric for one in empty.objectives] == ["usd_per_effective_gpu"]
+    assert [one.objective.value for one in front.points] == [ratio(servers=4).objective.value, ratio().objective.value]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"workload": {"profile": "mixed"}}, "objective: the case has no model to say how long GPUs wait"),
+        ({"fabrics": [{"name": "files", "role": "storage"}]}, "objective: the case has no fabric of role compute"),
+        ({"fabrics": [{"name": "compute", "topologies": ["torus"]}]}, "torus"),
+        (
+            {"fabrics": [{"name": "compute"}, {"name": "files", "role": "storage", "separation": "any"}]},
+            r"fabrics\[1\].separation: the ratio of the objective is not compared between separations",
+        ),
+    ],
+)
+def test_what_the_ratio_takes_is_asked_for(changes: Json, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        inputs_from_objects({**case(), "objective": "usd_per_effective_gpu", **changes})
+
+
+def test_servers_without_a_price_are_refused() -> None:
+    parts, content = trains(*generate("linear", 0), 0)
+    del next(one for one in parts["servers"] if one["id"] == content["server"])["price_usd"]
+    with pytest.raises(InputError, match="objective: box has no price_usd, and GPUs that wait cost nothing then"):
+        inputs_from_objects(content, parts)
+    read = inputs_from_objects({**content, "objective": "capex_usd"}, parts)
+    traded = objectives_of(["capex_usd", "usd_per_effective_gpu"], [], None)
+    with pytest.raises(InputError, match="--minimize: box has no price_usd"):
+        pareto_front(read, traded, None, Settings(), Clock(None), lambda met: None)
+
+
+@pytest.mark.parametrize("metric", ["gpu_utilization", "usd_per_effective_gpu"])
+def test_fronts_of_a_step_are_of_families_with_tiers(metric: str) -> None:
+    words = [metric] if metric.startswith("usd") else []
+    traded = objectives_of(["capex_usd", *words], [] if words else [metric], None)
+    read = inputs_from_objects(case(topologies=["clos", "torus"]))
+    with pytest.raises(InputError, match="this is not searched for over torus"):
+        pareto_front(read, traded, None, Settings(), Clock(None), lambda met: None)
+
+
+def test_what_a_ratio_is_not_worked_out_for_is_refused() -> None:
+    read = inputs_from_objects(case() | {"objective": "usd_per_effective_gpu"})
+    with pytest.raises(InputError, match="objective: a ratio is no linear program"):
+        optimize.formulation_text(read, "lp")
+    with pytest.raises(InputError, match="objective: price ranges of a ratio are not worked out"):
+        check_asked(Asked((), ()), read)
+    with pytest.raises(InputError, match="this is not traded against two others"):
+        objectives_of(["capex_usd", "power_w", "usd_per_effective_gpu"], [], 9)
+
+
+def test_the_summary_names_the_ratio() -> None:
+    design = ratio()
+    assert design.workload is not None
+    assert headline(design).endswith("the least servers and network per GPU that works.")
+    assert "cost per effective GPU $" in proof_line(design)
+    assert needs_line(design.workload).startswith("acme-8 is given no least bandwidth")

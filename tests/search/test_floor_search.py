@@ -1,0 +1,207 @@
+"""Small floors against brute force over all places, and what is told of floors on which nothing was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fabopt.problem import problem as problems
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.schema.design import Design
+from fabopt.search.floor import tree
+from fabopt.search.floor.apart import too_far_apart
+from fabopt.solution.optimize import solve
+from tests.oracles.brute_floor import cheapest, toy
+from tests.samples.small import Json, assert_proven, case, catalog, inputs, product
+
+# One and two tiers, one and two ports a cage, blocked racks, racks with limits on power, racks for switches listed, at
+# the ends and in rows of their own.
+SEEDS = (3, 5, 6, 11, 16, 24, 26, 27, 28, 31, 33, 35)
+# Few enough switches to count their orders in a rack too.
+ORDER_SEEDS = (5, 13, 16, 20, 26)
+
+
+def toy_design(seed: int) -> Design:
+    content, parts = toy(seed)
+    return solve(inputs(content, parts), alternatives=False)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_small_floors_equal_brute_force(seed: int) -> None:
+    """Every set of racks for servers, every rack for every switch, every part for every cage."""
+    design = toy_design(seed)
+    assert_proven(design)
+    assert design.objective.value is not None and round(design.objective.value * 100) == cheapest(*toy(seed))
+    assert design.fabrics[0].placement is not None and design.fabrics[0].placement.policy == "anywhere"
+
+
+@pytest.mark.parametrize("seed", ORDER_SEEDS)
+def test_order_in_a_rack_changes_nothing(seed: int) -> None:
+    """Switches stand in a rack in the order of their numbers; on these floors no other order costs less."""
+    assert cheapest(*toy(seed), orders=True) == cheapest(*toy(seed))
+
+
+def parts(longest_m: float = 30) -> Json:
+    """The small catalog with servers that stand in racks, and no part longer than that."""
+    content = catalog()
+    for server in content["servers"]:
+        server["rack_units"] = 8
+    for kind in ("cables", "fibres"):
+        for part in content[kind]:
+            kept = [one for one in part["lengths"] if one["m"] <= longest_m]
+            part["lengths"] = kept or [{"m": longest_m, "price_usd": 100}]
+    return content
+
+
+def on_floor(floor: Json, **changes: Any) -> Json:
+    content = case(**changes)
+    content["site"] = {"floor": {"rack_units": 24, **floor}}
+    return content
+
+
+def resolved(content: Json, given: Json) -> Problem:
+    made = inputs(content, given)
+    return problem_of(made.case, made.catalog)
+
+
+def test_servers_stand_where_that_is_cheapest() -> None:
+    """Six servers, three a rack, and two racks of three: A01 and A05 come first on the floor, but are 6 m apart.
+
+    A05 and A06 are 1.5 m apart, so the links between them, of about 5.4 m, need 10 m of fibre; between A01 and A05 they
+    run more than 10 m, and the next length on sale is that of a dearer cable of 30 m.
+    """
+    floor = {"rows": 1, "racks_per_row": 6, "rack_pitch_m": 1.5, "rack_units": 28, "reserved": ["A02", "A03", "A04"]}
+    design = solve(inputs(on_floor(floor, servers=6), parts()), alternatives=False)
+    assert_proven(design)
+    assert design.floor is not None and design.floor.server_racks == ("A05", "A06")
+
+
+def test_too_many_places_fall_back_to_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = on_floor({"rows": 1, "racks_per_row": 5}, servers=6)
+    anywhere = solve(inputs(content, parts()), alternatives=False)
+    monkeypatch.setattr(tree, "MOST_STEPS", 3)
+    ruled = solve(inputs(content, parts()), alternatives=False)
+    assert_proven(ruled)
+    assert anywhere.objective.value is not None and ruled.objective.value is not None
+    assert anywhere.objective.value <= ruled.objective.value
+    assert ruled.fabrics[0].placement is not None and ruled.fabrics[0].placement.policy != "anywhere"
+
+
+def test_longer_lengths_that_cost_less_are_in_the_bound() -> None:
+    """A run of 2 m takes the cable of 2 m even if that of 3 m is cheaper; nothing may be cut for that."""
+    given = parts()
+    product(given, "dac")["lengths"] = [{"m": m, "price_usd": usd} for m, usd in ((1, 50), (2, 900), (3, 60))]
+    content = on_floor({"rows": 2, "racks_per_row": 5}, servers=6)
+    cut = solve(inputs(content, given), alternatives=False)
+    whole = solve(inputs(content, given), alternatives=False, prune=False)
+    assert_proven(cut)
+    assert cut.objective.value == whole.objective.value
+
+
+# -- floors on which nothing is found ---------------------------------------------------------------------------------
+
+
+def test_racks_further_apart_than_all_parts() -> None:
+    """Two racks of servers 6 m apart, all parts 3 m long: 2 tiers need links over some rack border of 6 m and descents.
+
+    Descents: the tray is 2.6 m high, the topmost unit of 24 at 0.1 + 23.5 * 0.04445 = 1.1446 m; twice that, two drops
+    of 0.3 m, 6 m of tray and 0.5 m of slack: 2 * 1.4554 + 0.6 + 6 + 0.5 = 10.0109 m.
+    """
+    content = on_floor({"rows": 1, "racks_per_row": 2, "rack_pitch_m": 6}, servers=6)
+    found = too_far_apart(resolved(content, parts(3)))
+    assert found is not None
+    assert (found.kind, found.reach_m, found.racks) == ("leaf-spine", 3, ("A01", "A02"))
+    assert found.run_m == pytest.approx(10.0109, abs=1e-3)
+    assert too_far_apart(resolved(content, parts(10.1))) is None
+
+
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every floor count as too large for proofs."""
+    monkeypatch.setattr(problems, "MOST_SERVERS_PROVEN_ON_FLOOR", 0)
+    monkeypatch.setattr(problems, "MOST_SERVERS_ANYWHERE", 0)
+
+
+def test_a_large_floor_out_of_reach_is_infeasible(monkeypatch: pytest.MonkeyPatch) -> None:
+    large(monkeypatch)
+    content = on_floor({"rows": 1, "racks_per_row": 8, "rack_pitch_m": 6}, servers=6)
+    design = solve(inputs(content, parts(3)))
+    assert design.status == "infeasible"
+    (conflict,) = design.conflicts
+    assert conflict.limit == "site.floor" and conflict.needed == 3
+    assert "leaf-spine run is 10.0 m or more (as from A01 to A02)" in conflict.detail
+
+
+def test_a_large_floor_that_is_not_ruled_out_names_the_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Racks with units for a server and nothing else: no switch fits, but that is not proven of all places."""
+    large(monkeypatch)
+    content = on_floor({"rows": 1, "racks_per_row": 4, "rack_units": 8}, servers=4)
+    design = solve(inputs(content, parts()))
+    assert design.status == "unknown"
+    assert design.conflicts and design.conflicts[0].limit == "site.floor"
+    assert design.conflicts[0].detail.startswith("compute, ")
+
+
+@pytest.mark.parametrize(("share", "status"), [(0.05, "infeasible"), (0.999, "unknown"), (1.0, "feasible")])
+def test_budgets_on_a_large_floor(monkeypatch: pytest.MonkeyPatch, share: float, status: str) -> None:
+    """Below what any place takes: proven. Between that and the best found: open, with both figures."""
+    large(monkeypatch)
+    floor = {"rows": 2, "racks_per_row": 6}
+    free = solve(inputs(on_floor(floor, servers=6), parts()), alternatives=False)
+    assert free.objective.value is not None and free.objective.bound is not None
+    assert free.objective.bound < free.objective.value
+    budget = float(np.floor(free.objective.value * share))
+    design = solve(inputs(on_floor(floor, servers=6, limits={"budget_usd": budget}), parts()), alternatives=False)
+    assert design.status == status
+    if status == "feasible":
+        return
+    found = {one.limit: one for one in design.conflicts}["limits.budget_usd"]
+    assert found.needed == free.objective.value
+    assert f"no design takes less than ${free.objective.bound:,}" in found.detail
+
+
+def test_a_power_limit_is_met_by_what_draws_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cheapest candidates draw too much; those that draw least are looked at before nothing is found."""
+    large(monkeypatch)
+    floor = {"rows": 2, "racks_per_row": 6}
+    lean = solve(inputs(on_floor(floor, servers=6, objective="power_w"), parts()), alternatives=False)
+    assert lean.totals is not None
+    limits = {"power_w": lean.totals.power_w}
+    design = solve(inputs(on_floor(floor, servers=6, limits=limits), parts()), alternatives=False)
+    assert design.totals is not None and design.totals.power_w <= lean.totals.power_w
+
+
+def test_bounds_on_large_floors_know_how_far_servers_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three servers a rack on a pitch of 6 m: a leaf is near three servers only, wherever it is.
+
+    On a pitch of 0.3 m copper reaches the racks beside the leaf's, so that the bound is lower.
+    """
+    large(monkeypatch)
+    bounds = []
+    for pitch in (0.3, 6):
+        content = on_floor({"rows": 1, "racks_per_row": 6, "rack_pitch_m": pitch, "tray_height_m": 1.2}, servers=6)
+        design = solve(inputs(content, parts(50)), alternatives=False)
+        assert design.objective.bound is not None and design.objective.value is not None
+        assert design.objective.bound <= design.objective.value
+        bounds.append(design.objective.bound)
+    assert bounds[0] < bounds[1]
+
+
+def test_a_bound_on_a_large_floor_is_below_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The optimum over all places of a small floor is not below the bound that a large floor would get."""
+    for seed in SEEDS:
+        best = cheapest(*toy(seed))
+        with monkeypatch.context() as patch:
+            large(patch)
+            bound = toy_design(seed).objective.bound
+        assert best is not None
+        if bound is not None:
+            assert round(bound * 100) <= best
+
+
+def test_a_large_floor_with_too_few_racks(monkeypatch: pytest.MonkeyPatch) -> None:
+    large(monkeypatch)
+    design = solve(inputs(on_floor({"rows": 1, "racks_per_row": 2}, servers=8), parts()))
+    assert design.status == "infeasible"
+    assert (design.conflicts[0].limit, design.conflicts[0].value, design.conflicts[0].needed) == ("site.floor", 2, 3)

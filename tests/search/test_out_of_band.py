@@ -1,0 +1,313 @@
+"""Out-of-band: ports are counted by the program that picks what brings them."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.io import inputs_from_objects
+from fabopt.problem.limits import Limits
+from fabopt.problem.problem import problem_of, with_objective
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.design import Design, Totals
+from fabopt.search.search import Search
+from fabopt.solution.optimize import solve
+from fabopt.verify import verify
+from tests.oracles.brute_out_of_band import least, least_growing
+from tests.samples.small import Json, assert_proven, counts, inputs, solved
+
+# Three spare copper ports to a cable of $2; a server of one card slot and one port of management.
+CATALOG: Json = {
+    "switches": [
+        {"id": "wide", "protocol": "ethernet", "rack_units": 1, "power_w": 10, "price_usd": 1000,
+         "cages": [{"count": 4, "form_factor": "QSFP", "splits": ["1x100"]}]},
+        {"id": "narrow", "protocol": "ethernet", "rack_units": 1, "power_w": 10, "price_usd": 300,
+         "cages": [{"count": 3, "form_factor": "QSFP", "splits": ["1x100"]}]},
+        {"id": "quiet-6", "protocol": "ethernet", "rack_units": 1, "power_w": 10, "price_usd": 100,
+         "cages": [{"count": 6, "form_factor": "RJ45", "splits": ["1x1"]}]},
+        {"id": "quiet-12", "protocol": "ethernet", "rack_units": 1, "power_w": 10, "price_usd": 400,
+         "cages": [{"count": 12, "form_factor": "RJ45", "splits": ["1x1"]}]},
+    ],
+    "nics": [
+        {"id": "card", "protocols": ["ethernet"], "power_w": 10, "price_usd": 50,
+         "cages": [{"count": 1, "form_factor": "QSFP", "splits": ["1x100"]}]},
+        {"id": "controller", "protocols": ["ethernet"], "power_w": 1,
+         "cages": [{"count": 1, "form_factor": "RJ45", "splits": ["1x1"]}]},
+    ],
+    "servers": [
+        {"id": "box", "gpus": 1, "nic_slots": 1, "price_usd": 5000, "power_w": 700,
+         "nics": [{"id": "controller", "count": 1, "role": "oob"}]},
+    ],
+    "cables": [
+        {"id": "copper", "medium": "DAC", "power_w": 0, "lengths": [{"m": 30, "price_usd": 10}],
+         "ends": [{"form_factor": "QSFP", "split": "1x100"}, {"form_factor": "QSFP", "split": "1x100"}]},
+        {"id": "patch", "medium": "copper", "power_w": 0, "lengths": [{"m": 30, "price_usd": 2}],
+         "ends": [{"form_factor": "RJ45", "split": "1x1"}, {"form_factor": "RJ45", "split": "1x1"}]},
+    ],
+    "transceivers": [],
+    "fibres": [],
+}  # fmt: skip
+COMPUTE: Json = {"name": "compute", "min_gbps_per_gpu": 100, "max_oversubscription": 2}
+OOB: Json = {"name": "management", "role": "oob"}
+
+
+def case(*fabrics: Json, **changes: Any) -> Json:
+    return {"name": "tiny", "server": "box", "servers": 4, "fabrics": list(fabrics), **changes}
+
+
+def parts(**prices: float) -> Json:
+    """The catalog with other prices."""
+    made = copy.deepcopy(CATALOG)
+    for switch in made["switches"]:
+        switch["price_usd"] = prices.get(switch["id"].replace("-", "_"), switch["price_usd"])
+    return made
+
+
+def totals(design: Design) -> Totals:
+    assert design.totals is not None
+    return design.totals
+
+
+def ports(design: Design, fabric: int = 1) -> dict[str, int]:
+    """Ports of management by what they are of."""
+    rows = [row for row in design.fabrics[fabric].links if row.to == "leaf"]
+    return {row.attachment or row.from_: row.count for row in rows}
+
+
+# Compute for four servers is one wide switch and four cables, $1,040, or two narrow leaves of two servers and one
+# uplink each with a narrow spine, 3 x $300 + 6 cables = $960. Out-of-band has servers, compute's switches and its own:
+# 4 + 1 + 1 = 6 ports, one quiet-6, or 4 + 3 + 1 = 8, one quiet-12 for $300 more.
+
+
+def test_ports_decide_a_pick() -> None:
+    design = solved(case(COMPUTE, OOB), parts())
+    assert_proven(design)
+    assert counts(design) == {"leaf": 1, "server_leaf": 4}
+    assert ports(design) == {"server": 4, "switches": 2}
+    # $1,040 and four cards of $50; $100 and six cables of $2
+    assert totals(design).capex_usd == 1040 + 200 + 100 + 12
+
+
+def test_without_the_ports_the_other_is_cheaper() -> None:
+    design = solved(case(COMPUTE), parts())
+    assert counts(design) == {"leaf": 2, "spine": 1, "server_leaf": 4, "leaf_spine": 2}
+    assert totals(design).capex_usd == 960 + 200
+
+
+def test_a_larger_switch_that_costs_no_more_decides_nothing() -> None:
+    design = solved(case(COMPUTE, OOB), parts(quiet_12=100))
+    assert_proven(design)
+    assert ports(design) == {"server": 4, "switches": 4}
+    assert totals(design).capex_usd == 960 + 200 + 100 + 16
+
+
+def test_every_switch_may_have_several_ports() -> None:
+    # 4 + 2 x 2 = 8 ports with one wide switch, 4 + 2 x 4 = 12 with three narrow ones: quiet-12 is needed anyway
+    design = solved(case(COMPUTE, OOB | {"oob": {"ports_per_switch": 2}}), parts())
+    assert_proven(design)
+    assert ports(design) == {"server": 4, "switches": 8}
+    assert totals(design).capex_usd == 960 + 200 + 400 + 24
+
+
+def test_power_strips_and_appliances_have_ports() -> None:
+    # three servers on two racks of two with two strips each; three boxes that are attached to compute
+    gateways = {"name": "gateways", "ports": 1, "boxes": 3, "buys": "none"}
+    wanted = case(COMPUTE | {"attachments": [gateways], "tiers": 2}, OOB, site={"servers_per_rack": 2}, servers=3)
+    design = solved(wanted, parts())
+    assert_proven(design)
+    assert ports(design) == {"server": 3, "appliances": 3, "pdus": 4, "switches": totals(design).switches}
+
+
+def test_strips_of_the_site_go_before_those_of_racks() -> None:
+    wanted = case(COMPUTE, OOB | {"oob": {"pdus": 1}}, site={"servers_per_rack": 2})
+    assert ports(solved(wanted, parts()))["pdus"] == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_brute_force(seed: int) -> None:
+    dice = random.Random(seed)
+    prices = {
+        "wide": dice.randrange(300, 1500, 10),
+        "narrow": dice.randrange(100, 500, 10),
+        "quiet_6": dice.randrange(50, 200, 10),
+        "quiet_12": dice.randrange(50, 600, 10),
+    }
+    servers = dice.randrange(2, 6)
+    compute = COMPUTE | {"max_oversubscription": dice.choice([1, 2])}
+    wanted = case(compute, OOB | {"max_oversubscription": dice.choice([2, 10])}, servers=servers)
+    truth = least(parts(**prices), wanted)
+    design = solved(wanted, parts(**prices))
+    if truth is None:
+        assert design.status == "infeasible"
+        return
+    assert_proven(design)
+    assert round(totals(design).capex_usd * 100) == truth
+
+
+@pytest.mark.parametrize("engine", ["highs", "scip", "cbc"])
+def test_engines_agree(engine: str) -> None:
+    one, other = (solved(case(COMPUTE, OOB), parts(), engine=name) for name in ("cp-sat", engine))
+    assert [fabric.tiers for fabric in one.fabrics] == [fabric.tiers for fabric in other.fabrics]
+    assert one.totals == other.totals
+
+
+def test_a_budget_that_is_too_small_is_proven() -> None:
+    # the cheapest is $1,352, see above
+    assert solved(case(COMPUTE, OOB, limits={"budget_usd": 1352}), parts()).status == "optimal"
+    design = solved(case(COMPUTE, OOB, limits={"budget_usd": 1351}), parts())
+    assert design.status == "infeasible"
+    assert [(one.limit, one.needed) for one in design.conflicts][:1] == [("limits.budget_usd", 1352)]
+
+
+def tampered(change: Any) -> list[str]:
+    """Names of the checks that fail after a change to the file's content."""
+    content = solved(case(COMPUTE, OOB), parts()).model_dump(mode="json", by_alias=True)
+    change(content)
+    return [check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok]
+
+
+def test_a_switch_without_a_port_is_found() -> None:
+    def one_more(content: Json) -> None:
+        content["fabrics"][0]["tiers"][0]["count"] += 1
+
+    assert "oob_covers_boxes" in tampered(one_more)
+
+
+def test_a_port_too_few_is_found() -> None:
+    def one_less(content: Json) -> None:
+        next(row for row in content["fabrics"][1]["links"] if row["attachment"] == "switches")["count"] -= 1
+
+    assert "oob_covers_boxes" in tampered(one_less)
+
+
+def test_the_rule_is_proven_where_it_applies() -> None:
+    names = {check.name for check in solved(case(COMPUTE, OOB), parts()).checks}
+    assert "oob_covers_boxes" in names
+    assert "oob_covers_boxes" not in {check.name for check in solved(case(COMPUTE), parts()).checks}
+
+
+def test_budgets_of_one_problem_do_not_mix() -> None:
+    """What a search has found within one budget is not taken for another one."""
+    given = inputs(case(COMPUTE, OOB), parts())
+    problem = problem_of(given.case, given.catalog)
+    for usd in (2000, 1351, 1352, 1100, 1400):
+        limited = with_objective(problem, "capex_usd", Limits(capex_cents=100 * usd))
+        found = Search(limited, Settings(), Clock(None)).run()
+        assert (found.verdict, found.value) == (("optimal", 135_200) if usd >= 1352 else ("infeasible", None))
+
+
+# -- growth -----------------------------------------------------------------------------------------------------------
+
+
+def growing(seed: int) -> tuple[Json, Json, tuple[int, ...]]:
+    """A case with two stages, its parts, and the strips that each of them has."""
+    dice = random.Random(seed)
+    first = dice.randrange(1, 4)
+    last = first + dice.randrange(0, 3)
+    prices = {
+        "wide": dice.randrange(300, 1500, 10),
+        "narrow": dice.randrange(100, 500, 10),
+        "quiet_6": dice.randrange(50, 200, 10),
+        "quiet_12": dice.randrange(50, 600, 10),
+    }
+    each = dice.choice([0, 0, 1])
+    content = case(
+        COMPUTE | {"max_oversubscription": dice.choice([1, 2])},
+        OOB | {"max_oversubscription": dice.choice([2, 10]), "oob": {"pdus_per_rack": each}},
+        site={"servers_per_rack": 2},
+        stages=[{"name": "one", "month": 0, "servers": first}, {"name": "two", "month": 12, "servers": last}],
+        growth={"recabling": dice.choice(["forbid", "allow"])},
+        finance={"price_decline": {"switch": dice.choice([0, 0.3]), "cable": dice.choice([0, 0.5])}},
+    )
+    del content["servers"]
+    return content, parts(**prices), tuple(each * -(-servers // 2) for servers in (first, last))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_brute_force_of_growth(seed: int) -> None:
+    content, catalog, strips = growing(seed)
+    truth = least_growing(catalog, content, strips)
+    design = solved(content, catalog)
+    if truth is None:
+        assert design.status == "infeasible"
+        return
+    assert_proven(design)
+    assert round(totals(design).capex_usd * 100) == truth
+
+
+def test_early_stages_have_their_own_ports() -> None:
+    # Narrow leaves of two servers: one for the first server, three and a spine for five. Out-of-band has one quiet-12
+    # from the first day on, for 5 servers, 4 switches and itself: 1 + 1 ports of switches, and 3 more later.
+    content = growing(0)[0]
+    content["stages"] = [{"name": "one", "servers": 1}, {"name": "two", "month": 12, "servers": 5}]
+    design = solved(content, parts())
+    assert_proven(design)
+    assert [stage.fabrics["compute"] for stage in design.stages] == [
+        {"leaf": 1, "spine": 0, "core": 0},
+        {"leaf": 3, "spine": 1, "core": 0},
+    ]
+    rows = [row for row in design.fabrics[1].links if row.attachment == "switches"]
+    assert {row.stages: row.count for row in rows} == {("one",): 2, ("two",): 3}
+    patches = [row.quantity for row in design.bom if row.id == "patch"]
+    assert patches == [1 + 2, 4 + 3]
+
+
+def all_at_first(content: Json) -> None:
+    for row in content["fabrics"][1]["links"]:
+        row["stages"] = ["one"] if row["attachment"] == "switches" else row["stages"]
+
+
+def one_port_earlier(content: Json) -> None:
+    one, two = (row for row in content["fabrics"][1]["links"] if row["attachment"] == "switches")
+    one["count"], two["count"] = one["count"] + 1, two["count"] - 1
+
+
+def one_early_switch_more(content: Json) -> None:
+    content["fabrics"][0]["growth"][0]["leaves"] += 1
+
+
+@pytest.mark.parametrize("change", [all_at_first, one_port_earlier, one_early_switch_more])
+def test_ports_of_another_stage_are_found(change: Callable[[Json], None]) -> None:
+    content = growing(0)[0]
+    content["stages"] = [{"name": "one", "servers": 1}, {"name": "two", "month": 12, "servers": 5}]
+    made = solved(content, parts()).model_dump(mode="json", by_alias=True)
+    change(made)
+    checks = verify(Design.model_validate_json(json.dumps(made)))
+    assert "oob_covers_boxes" in [check.name for check in checks if not check.ok]
+
+
+def test_ports_by_stage_are_not_for_cases() -> None:
+    given = {"name": "gateways", "ports": 2, "adds": [1, 1], "buys": "none"}
+    with pytest.raises(InputError) as refused:
+        inputs(case(COMPUTE | {"attachments": [given]}), parts())
+    assert str(refused.value) == (
+        "case: fabrics[0].attachments[0].adds: is filled in by fabopt; found [1, 1]; attachments are there from the "
+        "first stage on"
+    )
+
+
+def test_large_floors_count_what_they_place() -> None:
+    """Beyond 512 servers nothing is proven, but ports are those of the switches that stand."""
+    only = {tier: ["nvidia-qm9790"] for tier in ("leaf", "spine", "core")}
+    small = {tier: ["nvidia-sn2201"] for tier in ("leaf", "spine")}
+    content = {
+        "name": "large", "server": "nvidia-dgx-h200", "servers": 520,
+        "fabrics": [
+            {"name": "compute", "protocol": "infiniband", "switches": only},
+            {"name": "management", "role": "oob", "tiers": 2, "switches": small},
+        ],
+        "site": {"servers_per_rack": 4, "floor": {"rows": 10, "racks_per_row": 24, "network_racks": "row"}},
+    }  # fmt: skip
+    design = solve(inputs_from_objects(content), alternatives=False)
+    assert design.status == "feasible"
+    assert [check for check in design.checks if not check.ok] == []
+    found = ports(design)
+    assert (found["pdus"], found["switches"]) == (260, totals(design).switches)
+    bound, value = design.objective.bound, design.objective.value
+    assert bound is not None and value is not None and 0 < bound < value

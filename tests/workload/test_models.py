@@ -1,0 +1,62 @@
+"""The library of AI models: every file is strict, has sources, fits a cluster, and says what it holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fabopt.io import read_catalog, read_model
+from fabopt.io.library import data_folder, names
+from fabopt.schema.workload import Workload
+from fabopt.workload.architecture import parameters
+from fabopt.workload.checks import wrongs_of
+from fabopt.workload.ranks import replica_gpus
+
+MODELS = names("models")
+SCHEMA_LINE = "# yaml-language-server: $schema=../docs/schemas/model.json"
+# The first server of the reference catalog on which each number format is fast.
+SERVERS = {"fp8": "nvidia-dgx-h100", "fp16": "generic-hgx-a100", "bf16": "nvidia-dgx-h100"}
+
+
+def test_there_are_enough() -> None:
+    assert len(MODELS) >= 8
+    assert {read_model(name, Path()).task for name in MODELS} == {"training", "inference"}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_file_says_what_it_is(name: str) -> None:
+    path = data_folder("models") / f"{name}.yaml"
+    model = read_model(name, Path())
+    assert path.read_text().splitlines()[0] == SCHEMA_LINE
+    assert model.name == name
+    assert model.description and model.notes
+    assert model.confidence in ("high", "medium", "low")
+    assert all(one.url for one in model.sources)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_size_is_the_published_one(name: str) -> None:
+    """Rounded, or cut off as in 405B for 405.85 billion."""
+    model = read_model(name, Path())
+    assert model.parameters_b is not None
+    assert -0.5 <= parameters(model.architecture).total / 10**9 - model.parameters_b < 1
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_plan_fits_a_cluster(name: str) -> None:
+    """On as many replicas as expert ranks, or eight, nothing is wrong."""
+    model = read_model(name, Path())
+    server = next(
+        one for one in read_catalog(["reference"], Path()).servers if one.id == SERVERS[model.precision.compute]
+    )
+    gpus = replica_gpus(model.plan) * max(8, model.plan.expert)
+    wanted = Workload(model=model, gpu_utilization=0.4, max_exposed_communication=0.5)
+    assert wrongs_of(wanted, model, server, gpus) == []
+
+
+def test_a_model_is_read_again_as_it_was_written() -> None:
+    for name in MODELS:
+        model = read_model(name, Path())
+        assert type(model).model_validate_json(json.dumps(model.model_dump(mode="json"))) == model

@@ -1,0 +1,351 @@
+"""Workloads: collectives, groups of ranks, bytes of a step, its time, and what it needs of the network."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fabopt.schema.model import Experts, Model, Overlap, OverlapChanges, Plan, PlanChanges
+from fabopt.workload.collectives import PAYLOAD, STEP_S, crossing, factor, latency_s
+from fabopt.workload.needs import MOST_MBPS, Reach, flat, least_mbps, most_leaf_ratio, most_spine_ratio, tapered
+from fabopt.workload.prediction import Prediction, binding, cluster_cents
+from fabopt.workload.ranks import Group, ranks_of
+from fabopt.workload.timing import Cost, Step, Workload, step_on
+from fabopt.workload.volumes import traffic_of
+from tests.samples.workload_samples import H100, TINY, middle_model, network, on, tiny_model
+
+GPUS = 64
+HALF = Fraction(1, 2)
+
+
+def traffic(model: Model, gpus: int, name: str) -> Any:
+    ranks = ranks_of(model, model.plan, gpus)
+    return next(one for one in traffic_of(model, ranks) if one.communicator == name)
+
+
+def cost(step: Step, name: str) -> Cost:
+    return next(one for one in step.costs if one.traffic.communicator == name)
+
+
+# -- collectives --------------------------------------------------------------------------------------------------
+
+
+def test_a_ring_crosses_a_server_once_for_all_its_members() -> None:
+    """By hand: 16 members, 4 in a server: 2 x 15/16 V leave the server, which its 4 members share."""
+    assert crossing("all-reduce", "ring", 16, 4, Fraction(800)) == Fraction(2 * 15 * 800, 16 * 4)
+    assert crossing("all-reduce", "ring", 16, 16, Fraction(800)) == 0
+
+
+def test_all_to_all_crosses_with_what_is_for_others() -> None:
+    """By hand: of 16 equal parts 12 are for members elsewhere."""
+    assert crossing("all-to-all", "direct", 16, 4, Fraction(800)) == 600
+
+
+def test_reduction_in_the_network_sends_the_vector_once() -> None:
+    assert factor("all-reduce", "in-network", 100) == 1
+    assert factor("all-reduce", "tree", 100) == 2
+    assert factor("all-reduce", "ring", 1) == 0
+
+
+def test_latency_of_a_ring_and_a_tree() -> None:
+    """By hand: 16 members in 4 servers. Ring: 30 steps, 6 of them between servers. Tree: 6 within, 2 x 2 between."""
+    (near, far), (tree_near, tree_far) = STEP_S["ring"], STEP_S["tree"]
+    assert latency_s("all-reduce", "ring", 16, 4) == 24 * near + 6 * far
+    assert latency_s("all-reduce", "tree", 16, 4) == 6 * tree_near + 4 * tree_far
+    assert latency_s("send", "direct", 2, 2) == STEP_S["direct"][0]
+    assert latency_s("all-gather", "ring", 1, 1) == 0
+
+
+def test_small_vectors_go_by_tree() -> None:
+    """Of 16 members a ring has 30 steps, a tree 16, which sends a fifteenth more: the ring wins where bytes count."""
+    models = tiny_model(zero_stage=0), middle_model(zero_stage=0)
+    found = [cost(step_on(on(model, H100, 16), network(400_000)), "data").algorithm for model in models]
+    assert found == ["tree", "ring"]
+
+
+# -- groups ---------------------------------------------------------------------------------------------------------
+
+
+def test_groups_follow_the_order_of_ranks() -> None:
+    """By hand: 4 tensor, 2 context, 2 pipeline, 4 data on 64 GPUs: strides 1, 4, 8, 16."""
+    model = tiny_model(tensor=4, context=2, pipeline=2)
+    ranks = ranks_of(model, model.plan, GPUS)
+    assert (ranks.data, ranks.gpus) == (4, 64)
+    assert ranks.group("tensor").dimensions == ((4, 1),)
+    assert ranks.group("pipeline").dimensions == ((2, 8),)
+    assert ranks.group("data").dimensions == ((2, 4), (4, 16))
+    assert [ranks.group("data").inside(block) for block in (1, 8, 16, 32, 64)] == [1, 2, 2, 4, 8]
+
+
+def test_experts_are_the_innermost_of_data() -> None:
+    model = tiny_model(tensor=2, pipeline=2, expert=4, order=("tensor", "context", "data", "pipeline"))
+    ranks = ranks_of(model, model.plan, GPUS)
+    assert ranks.group("expert").dimensions == ((4, 2),)
+    assert ranks.group("expert-data").dimensions == ((1, 2), (4, 8))
+    assert ranks.group("pipeline").dimensions == ((2, 32),)
+
+
+def test_a_group_fills_a_domain_that_it_does_not_divide() -> None:
+    """72 GPUs hold four whole groups of 16, and one group lies in one of them."""
+    assert Group(((16, 1),)).inside(72) == 16
+    assert Group(((20, 8),)).inside(72) == 9
+
+
+# -- bytes ----------------------------------------------------------------------------------------------------------
+
+
+def test_tensor_bytes() -> None:
+    """By hand: 64 sequences, 16 replicas of 4 GPUs: 4 micro-batches x 4 layers x 2 passes x 2 = 64 calls.
+
+    A vector is 128 tokens x 64 x 2 bytes; with everything computed again there is a third pass.
+    """
+    found = traffic(tiny_model(tensor=4), GPUS, "tensor")
+    assert (found.message, found.calls, found.group.size) == (128 * 64 * 2, 64, 4)
+    assert traffic(tiny_model(tensor=4, recomputation="full"), GPUS, "tensor").calls == 96
+
+
+def test_context_bytes() -> None:
+    """By hand: keys and values of 128 tokens are 2 x 64 numbers each; 2 gathers and 1 scatter a layer, 8 x 4 layers."""
+    model = tiny_model(context=8)
+    ranks = ranks_of(model, model.plan, GPUS)
+    found = [one for one in traffic_of(model, ranks) if one.communicator == "context"]
+    assert [(one.operation, one.message, one.calls) for one in found] == [
+        ("all-gather", 128 * 128 * 2, 64), ("reduce-scatter", 128 * 128 * 2, 32)
+    ]  # fmt: skip
+
+
+def test_pipeline_bytes() -> None:
+    """By hand: 128 tokens x 64 x 2 bytes over 2 tensor ranks; 8 micro-batches, there and back, of 2 parts each."""
+    found = traffic(tiny_model(tensor=2, pipeline=4, virtual_stages=2), GPUS, "pipeline")
+    assert (found.message, found.calls) == (128 * 64, 8 * 2 * 2)
+
+
+def test_expert_bytes() -> None:
+    """By hand: 128 tokens x 64 x 2 bytes x 2 experts, dispatched and combined, forward and backward in 3 layers."""
+    experts = Experts(count=8, top_k=2, dense_layers=1)
+    model = tiny_model(expert=8).model_copy(update={"architecture": TINY.model_copy(update={"experts": experts})})
+    found = traffic(model, GPUS, "expert")
+    assert (found.message, found.calls, found.copies) == (128 * 64 * 2 * 2, 2 * 2 * 3, 1)
+    routed = TINY.model_copy(update={"experts": experts.model_copy(update={"servers_per_token": 1})})
+    assert traffic(model.model_copy(update={"architecture": routed}), GPUS, "expert").copies == HALF
+
+
+@pytest.mark.parametrize(
+    ("zero", "calls"),
+    [
+        (0, [("all-reduce", 1)]),
+        (1, [("reduce-scatter", 1), ("all-gather", 1)]),
+        (3, [("reduce-scatter", 1), ("all-gather", 2)]),
+    ],
+)
+def test_data_bytes(zero: int, calls: list[tuple[str, int]]) -> None:
+    """Of the parameters that a GPU holds: all-reduce once; or scatter once, and gather once or twice a micro-batch."""
+    model = tiny_model(zero_stage=zero)
+    found = [one for one in traffic_of(model, ranks_of(model, model.plan, GPUS)) if one.communicator == "data"]
+    assert [(one.operation, one.calls) for one in found] == calls
+    assert len({one.message for one in found}) == 1
+
+
+def test_inference_has_no_gradients() -> None:
+    model = tiny_model(tensor=4).model_copy(update={"task": "inference"})
+    found = traffic_of(model, ranks_of(model, model.plan, GPUS))
+    assert [(one.communicator, one.calls) for one in found] == [("tensor", 4 * 4 * 2)]
+
+
+# -- time -----------------------------------------------------------------------------------------------------------
+
+
+def test_time_of_a_collective() -> None:
+    """By hand: 64 GPUs, 8 a server: 2 x 63/64 V / 8 bytes for each card of 1 Gb/s, 125 MB/s, 120/128 of it payload."""
+    model = tiny_model(zero_stage=0)
+    found = cost(step_on(on(model, H100, GPUS), network(1000, leaf_gpus=64, pod_gpus=64)), "data")
+    vector = traffic(model, GPUS, "data").message
+    seconds = vector * 2 * Fraction(63, 64) / 8 / (125_000_000 * PAYLOAD)
+    ring = seconds + latency_s("all-reduce", "ring", 64, 8)
+    tree = vector * 2 / 8 / (125_000_000 * PAYLOAD) + latency_s("all-reduce", "tree", 64, 8)
+    assert found.time_s == min(ring, tree)
+    assert found.place == "leaf"
+
+
+def test_the_narrowest_boundary_takes_the_time() -> None:
+    """Eight servers on a leaf share what goes up: at 8:1 it is no slower than the cards, at 16:1 twice as slow."""
+    work = on(middle_model(), H100, 512)
+    times = [
+        cost(step_on(work, network(1000, leaf_gpus=64, pod_gpus=512, leaf=ratio)), "data").time_s
+        for ratio in (1, 8, 16)
+    ]
+    assert times[0] == times[1]
+    assert times[2] > Fraction(19, 10) * times[1]
+
+
+def test_what_runs_behind_computation_is_not_exposed() -> None:
+    """Data traffic has the time of one micro-batch to hide behind; what is left of it is exposed."""
+    hidden = [
+        cost(step_on(on(middle_model(overlap=Overlap(data=share)), H100, GPUS), network(400_000)), "data")
+        for share in (0, 0.5, 1)
+    ]
+    assert hidden[0].exposed_s == hidden[0].time_s
+    for one in hidden[1:]:
+        assert one.exposed_s == one.time_s - one.hidden_s
+        assert one.hidden_s > 0
+
+
+def test_a_given_utilization_is_that_of_a_free_network() -> None:
+    """gpu_utilization 0.4 and a share x of exposed communication: 0.4 (1 - x)."""
+    work = on(tiny_model(), H100, GPUS, utilization=0.4)
+    step = step_on(work, network(1000))
+    assert step.utilization(work) == Fraction(2, 5) * (1 - step.exposed_share)
+    assert work.gpu_flops(hardware=False) / (work.peak_flops * step.free_s) == Fraction(2, 5)
+
+
+def test_a_pipeline_waits_while_it_fills() -> None:
+    """By hand: 4 stages, 8 micro-batches: 3/8; interleaved in 3 parts 1/8."""
+    assert on(tiny_model(pipeline=4, batch=128), H100, GPUS).bubble == Fraction(3, 8)
+    assert on(tiny_model(pipeline=4, batch=128, virtual_stages=3), H100, GPUS).bubble == Fraction(1, 8)
+
+
+# -- needs ------------------------------------------------------------------------------------------------------------
+
+REACH = Reach(8)
+
+
+def work_of(**plan: Any) -> Workload:
+    return on(middle_model(**plan), H100, GPUS)
+
+
+def test_the_least_bandwidth_is_the_least() -> None:
+    work, limit = work_of(), HALF
+    least = least_mbps(work, limit, REACH)
+    assert least is not None
+    assert step_on(work, flat(least, REACH)).exposed_share <= limit
+    assert step_on(work, flat(least - 1, REACH)).exposed_share > limit
+
+
+def test_no_bandwidth_helps_against_latency() -> None:
+    work = on(tiny_model(), H100, GPUS)
+    assert step_on(work, flat(MOST_MBPS, REACH)).exposed_share > Fraction(1, 20)
+    assert least_mbps(work, Fraction(1, 20), REACH) is None
+
+
+def test_nothing_is_needed_where_nothing_leaves_the_domain() -> None:
+    inference = tiny_model(tensor=8).model_copy(update={"task": "inference"})
+    assert least_mbps(on(inference, H100, GPUS), Fraction(1, 20), REACH) == 0
+
+
+def test_the_largest_ratios_are_the_largest() -> None:
+    """In thousandths; what the leaves take, the spines cannot have."""
+    work, limit = work_of(), HALF
+    least = least_mbps(work, limit, REACH)
+    assert least is not None
+    rate = Fraction(3 * least)
+    leaf = most_leaf_ratio(work, limit, rate, REACH)
+    assert step_on(work, tapered(rate, leaf, Fraction(1), REACH)).exposed_share <= limit
+    assert step_on(work, tapered(rate, leaf + Fraction(1, 1000), Fraction(1), REACH)).exposed_share > limit
+    assert 3 <= leaf < Fraction(3005, 1000)
+    assert most_spine_ratio(work, limit, rate, Fraction(1), REACH) == leaf
+    assert most_spine_ratio(work, limit, rate, leaf, REACH) < Fraction(1005, 1000)
+
+
+def test_more_neighbours_on_a_leaf_tolerate_more() -> None:
+    work, limit, rate = work_of(), HALF, Fraction(400_000)
+    ratios = [most_leaf_ratio(work, limit, rate, Reach(gpus)) for gpus in (8, 16, 32)]
+    assert ratios == sorted(ratios) and ratios[0] < ratios[2]
+
+
+def test_what_binds_is_what_gpus_wait_for() -> None:
+    costs = step_on(work_of(tensor=8, pipeline=4, overlap=Overlap(pipeline=1)), network(100_000)).costs
+    assert binding(costs) == "data"
+    assert binding([one for one in costs if one.place == "domain"]) is None
+
+
+# -- money ----------------------------------------------------------------------------------------------------------
+
+
+def test_cost_of_a_working_gpu() -> None:
+    """By hand: 8 servers of $100,000 and a network of $100,000 over 64 GPUs that are used by half: $28,125."""
+    work = on(tiny_model(), H100, GPUS)
+    server = H100.model_copy(update={"price_usd": 100_000})
+    cents = cluster_cents(10_000_000, False, server, 8)
+    assert cents == 90_000_000
+    assert Prediction(work, network(1000), cents).per_effective_gpu_cents(HALF) == 2_812_500
+    assert cluster_cents(10_000_000, True, server, 8) == 10_000_000
+    assert cluster_cents(10_000_000, False, H100, 8) is None
+    assert Prediction(work, network(1000), None).per_effective_gpu_cents(HALF) is None
+
+
+# -- properties -----------------------------------------------------------------------------------------------------
+
+ways = st.sampled_from([1, 2, 4, 8])
+overlaps = st.sampled_from([0, 0.5, 1])
+plans = st.builds(
+    lambda tensor, context, pipeline, zero, share: {
+        "tensor": tensor, "context": context, "pipeline": pipeline, "zero_stage": zero, "batch": 1024,
+        "overlap": Overlap(tensor=share, context=share, pipeline=share, expert=share, data=share),
+    },
+    ways, st.sampled_from([1, 2]), st.sampled_from([1, 2, 4]), st.sampled_from([0, 1, 2, 3]), overlaps,
+)  # fmt: skip
+networks = st.builds(
+    lambda mbps, leaf, spine: network(mbps, leaf_gpus=32, pod_gpus=128, leaf=leaf, spine=spine),
+    st.sampled_from([1000, 25_000, 400_000]), st.sampled_from([1, 2, 4]), st.sampled_from([1, 3]),
+)  # fmt: skip
+
+
+def bytes_over(model: Model, gpus: int, name: str, boundary: str) -> Fraction:
+    step = step_on(on(model, H100, gpus), network(1000, leaf_gpus=32, pod_gpus=128))
+    found = [one for one in step.costs if one.traffic.communicator == name]
+    return sum((one.bytes_over.get(boundary, Fraction(0)) for one in found), Fraction(0))
+
+
+@settings(max_examples=60)
+@given(plans, st.sampled_from(["tensor", "data"]))
+def test_more_tensor_parallelism_in_the_domain_never_needs_more(plan: dict[str, Any], name: str) -> None:
+    """As long as the group stays in a scale-up domain, neither it nor the data ranks send more between servers."""
+    if name == "data":  # sharded parameters are gathered for every micro-batch, of which there are more
+        plan = {**plan, "zero_stage": min(2, plan["zero_stage"])}
+    before = [
+        bytes_over(tiny_model(**{**plan, "tensor": tensor, "context": 1}), 256, name, "server")
+        for tensor in (1, 2, 4, 8)
+    ]
+    assert before == sorted(before, reverse=True)
+
+
+@settings(max_examples=60)
+@given(plans, networks)
+def test_twice_the_gpus_never_expose_less(plan: dict[str, Any], there: Any) -> None:
+    """At a fixed batch: all communication that nothing hides, in the domain too, as a share of the step."""
+    shares = []
+    for gpus in (64, 128, 256, 512):
+        step = step_on(on(tiny_model(**plan), H100, gpus), there)
+        shares.append(sum(one.exposed_s for one in step.costs) / step.step_s)
+    assert shares == sorted(shares)
+
+
+@settings(max_examples=60)
+@given(plans, networks)
+def test_reduction_in_switches_never_needs_more(plan: dict[str, Any], there: Any) -> None:
+    work = on(tiny_model(**plan), H100, 256)
+    assert step_on(work, replace(there, reduces=True)).exposed_s <= step_on(work, there).exposed_s
+    limit = Fraction(1, 2)
+    with_it, without = (least_mbps(work, limit, Reach(8, reduces)) for reduces in (True, False))
+    assert without is None or (with_it is not None and with_it <= without)
+
+
+@settings(max_examples=60)
+@given(plans, networks)
+def test_more_bandwidth_never_exposes_more(plan: dict[str, Any], there: Any) -> None:
+    work = on(tiny_model(**plan), H100, 256)
+    twice = replace(
+        there, server_mbps=2 * there.server_mbps, leaf_mbps=2 * there.leaf_mbps, pod_mbps=2 * there.pod_mbps
+    )
+    assert step_on(work, twice).exposed_s <= step_on(work, there).exposed_s
+
+
+def test_plan_changes_are_on_top_of_the_model() -> None:
+    plan = Plan(batch=8, tensor=2, overlap=Overlap(tensor=0.5, data=1))
+    changed = PlanChanges(tensor=4, overlap=OverlapChanges(data=0)).on(plan)
+    assert (changed.tensor, changed.batch, changed.overlap) == (4, 8, Overlap(tensor=0.5, data=0))

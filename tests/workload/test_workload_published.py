@@ -1,0 +1,165 @@
+"""Published workloads: sizes, operations, volumes and factors of ``tests/published/workloads.yaml``, and step times."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.io import read_model
+from fabopt.workload.architecture import flops, parameters
+from fabopt.workload.collectives import factor
+from fabopt.workload.ranks import ranks_of
+from fabopt.workload.timing import step_on
+from fabopt.workload.volumes import gpu_parameters, traffic_of
+from tests.paths import ROOT
+from tests.samples.workload_samples import (
+    A100,
+    H100,
+    HPN,
+    LLAMA,
+    LLAMA_CLUSTER,
+    MEGATRON,
+    NCCL,
+    SELENE,
+    llama,
+    megatron,
+    on,
+)
+
+DOCS = ROOT / "docs" / "workloads.md"
+BILLION, TERA, GIGA = 10**9, 10**12, 10**9
+MEMBERS = (2, 3, 8, 64, 1000)
+
+
+def digits(number: float) -> int:
+    """Decimals that a number is printed with."""
+    return len(repr(number).partition(".")[2])
+
+
+@pytest.mark.parametrize("row", MEGATRON["cases"], ids=lambda row: f"{row['parameters_b']}B")
+def test_parameters_of_megatron(row: dict[str, Any]) -> None:
+    """Narayanan et al. 2021, table 1, to the printed digit; its formula exactly, but for the last norm's 2 h."""
+    model = megatron(row)
+    found, (layers, h) = parameters(model.architecture).total, (row["layers"], row["hidden"])
+    printed = row["parameters_b"]
+    assert round(found / BILLION, digits(printed) if isinstance(printed, float) else 0) == printed
+    published = 12 * layers * h**2 * (1 + Fraction(13, 12 * h) + Fraction(51200 + 2048, 12 * layers * h))
+    assert found - published == 2 * h
+
+
+@pytest.mark.parametrize("row", MEGATRON["cases"], ids=lambda row: f"{row['parameters_b']}B")
+def test_operations_of_megatron(row: dict[str, Any]) -> None:
+    """The same, section 5.1: 96 B s l h^2 (1 + s/(6 h) + V/(16 l h)), exactly."""
+    model, (layers, h) = megatron(row), (row["layers"], row["hidden"])
+    published = 96 * 2048 * layers * h**2 * (1 + Fraction(2048, 6 * h) + Fraction(51200, 16 * layers * h))
+    assert flops(model, "full").hardware == published
+    assert on(model, A100, row["gpus"]).gpu_flops(hardware=True) * row["gpus"] == row["batch"] * published
+
+
+@pytest.mark.parametrize(
+    ("name", "billions", "active"),
+    [
+        ("gpt3-175b", 175, None),  # Brown et al. 2020, table 2.1: 175.0B, with the embeddings that we count: 174.6B
+        ("llama3-8b", 8, None),  # The Llama 3 Herd of Models, table 3
+        ("llama3-70b", 70, None),
+        ("llama3-405b", 405, None),
+        ("mixtral-8x22b", 141, 39),  # mistral.ai/news/mixtral-8x22b
+        ("deepseek-v3", 671, 37),  # arXiv 2412.19437: 671B, 37B of them for a token
+        ("megatron-1t", 1008, None),
+    ],
+)
+def test_parameters_of_the_library(name: str, billions: int, active: int | None) -> None:
+    """A published name may be cut off instead of rounded: 405.85 billion are called 405B."""
+    model = read_model(name, Path())
+    found = parameters(model.architecture)
+    assert model.parameters_b == billions and model.active_parameters_b == active
+    assert billions in (int(found.total / BILLION), round(found.total / BILLION))
+    assert active is None or active in (int(found.active / BILLION), round(found.active / BILLION))
+
+
+@pytest.mark.parametrize("row", LLAMA["cases"], ids=lambda row: str(row["gpus"]))
+def test_llama_plan(row: dict[str, Any]) -> None:
+    """The Llama 3 Herd of Models, table 4: the same replicas, 16M tokens a step, MFU = Tflop/s over the peak.
+
+    Of the second row the quotient is 0.404, printed as 0.41: the Tflop/s are rounded too (400 stands for up to 405).
+    """
+    model = llama(row)
+    ranks = ranks_of(model, model.plan, row["gpus"])
+    assert (model.plan.tensor, model.plan.pipeline, ranks.data) == (row["tp"], row["pp"], row["dp"])
+    assert model.architecture.sequence == row["sequence"]
+    assert model.plan.batch * row["sequence"] == 2**24
+    peak = H100.gpu_peak_tflops["bf16"]
+    assert round((row["tflops_per_gpu"] - 5) / peak, 2) <= row["mfu"] <= round((row["tflops_per_gpu"] + 5) / peak, 2)
+
+
+def test_volumes_of_hpn() -> None:
+    """Alibaba HPN, SIGCOMM 2024, table 3: 5.5 GB to reduce, 6 MB from stage to stage.
+
+    By hand: 175e9 / 64 x 2 bytes = 5.47 GB; 2,048 x 12,288 x 2 bytes / 8 = 6.29 MB. The 560 MB of tensor traffic are
+    eleven vectors of 50.3 MB; the paper does not say over how many layers, so there is nothing to compare.
+    """
+    row = HPN["cases"][0]
+    model = read_model("gpt3-175b", Path())
+    assert (model.plan.tensor, model.plan.pipeline) == (row["tp"], row["pp"])
+    ranks = ranks_of(model, model.plan, row["tp"] * row["pp"] * row["dp"])
+    held = gpu_parameters(model, model.plan)["data"]
+    assert round(float(held * 2 / GIGA), 1) == row["dp_allreduce_gb"]
+    data, send = (
+        next(one for one in traffic_of(model, ranks) if one.communicator == name) for name in ("data", "pipeline")
+    )
+    assert (data.message, data.operation, data.group.size) == (held * 2, "all-reduce", row["dp"])
+    assert round(float(send.message / 10**6)) == row["pp_sendrecv_mb"]
+
+
+@pytest.mark.parametrize("members", MEMBERS)
+def test_bus_bandwidth_factors(members: int) -> None:
+    """nccl-tests, doc/PERFORMANCE.md: bus over algorithm bandwidth."""
+    once = Fraction(members - 1, members)
+    values = {"2(n-1)/n": 2 * once, "(n-1)/n": once, 1: 1}
+    published = {name: values[rule] for name, rule in NCCL["busbw_over_algbw"].items()}
+    assert factor("all-reduce", "ring", members) == published["all_reduce"]
+    assert factor("reduce-scatter", "ring", members) == published["reduce_scatter"]
+    assert factor("all-gather", "ring", members) == published["all_gather"]
+    assert factor("all-to-all", "direct", members) == published["all_to_all"]
+    assert factor("all-reduce", "in-network", members) == published["reduce"] == published["broadcast"]
+
+
+# -- step times -------------------------------------------------------------------------------------------------------
+
+
+def predicted() -> list[list[str]]:
+    """Rows of the table of docs/workloads.md: predicted and published Tflop/s of a GPU, and the error."""
+    rows = []
+    for row in MEGATRON["cases"]:
+        work = on(megatron(row), A100, row["gpus"])
+        rate = work.gpu_flops(hardware=True) / step_on(work, SELENE).step_s / TERA
+        rows.append([f"GPT {row['parameters_b']}B, {row['gpus']:,} A100", rate, row["tflops_per_gpu"]])
+    for row in LLAMA["cases"]:
+        work = on(llama(row), H100, row["gpus"])
+        rate = work.gpu_flops(hardware=False) / step_on(work, LLAMA_CLUSTER).step_s / TERA
+        rows.append([f"Llama 3 405B, {row['gpus']:,} H100", rate, row["tflops_per_gpu"]])
+    return [
+        [name, f"{float(rate):.0f}", f"{known}", f"{100 * (float(rate) / known - 1):+.0f} %"]
+        for name, rate, known in rows
+    ]
+
+
+def test_docs_have_the_predictions() -> None:
+    """The page shows what is computed, errors and all."""
+    text = DOCS.read_text()
+    listed = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if re.match(r"\| (GPT|Llama)", line)
+    ]
+    assert listed == predicted()
+
+
+def test_predictions_are_upper_bounds() -> None:
+    """Computation is counted at the speed of large matrix products, so no published row is faster than predicted."""
+    for row in predicted():
+        assert float(row[1]) > float(row[2])

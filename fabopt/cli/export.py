@@ -24,11 +24,11 @@ def export_design(path: str, to: Sequence[str], output: str, options: Options) -
     if not design.fabrics:
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(path, "fabrics", "there is no design here to export", design.status, allowed=allowed)])
-    for file in export(design, _wired(design, path), formats, Path(output), options):
+    for file in export(design, _cabled(design, path), formats, Path(output), options):
         tell(f"wrote {shown(file)}")
 
 
-def _wired(design: Design, path: str) -> Wiring:
+def _cabled(design: Design, path: str) -> Wiring:
     try:
         return wiring_of(design)
     except (LookupError, ValueError) as error:

@@ -86,7 +86,7 @@ def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | No
 
 def _logical_use(fabric: FabricProblem, one: AttachmentDemand) -> LogicalUse:
     assert one.nic is not None
-    role = next(guest.role for guest in fabric.guests if guest.name == one.name)
+    role = next(logical.role for logical in fabric.logical_fabrics if logical.name == one.name)
     injection = plain_fraction(one.nic.injection / MBPS_PER_GBPS)
     return LogicalUse(name=one.name, role=role, nic=_nic_use(one.nic), injection_gbps_per_gpu=injection)
 

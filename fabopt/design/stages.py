@@ -20,7 +20,7 @@ from fabopt.topology.clos.shape import most_down, most_endpoints, usable_ports
 from fabopt.topology.direct.design import Direct
 from fabopt.topology.figures import figures
 
-WIRES = ("cable", "fibre")
+CABLES = ("cable", "fibre")
 Units = Sequence[tuple[Option, int]]
 
 
@@ -42,7 +42,7 @@ def _cables_added(units: Units, stage: int) -> int:
         count * each
         for option, each in units
         for (when, item), count in option.uses.items()
-        if when == stage and item.kind in WIRES
+        if when == stage and item.kind in CABLES
     )
 
 

@@ -68,19 +68,19 @@ def conflicts_of(
 def _logical(problem: Problem) -> Iterator[Conflict]:
     """Logical fabrics for which no card will do on the leaves of their host."""
     for host in problem.fabrics:
-        if not host.guests or equipped(problem, host, False):
+        if not host.logical_fabrics or equipped(problem, host, False):
             continue
         at_host = sorted({gbps(one.port.lane.port_mbps) for many in host.nics.values() for one in many})
-        for guest in host.guests:
-            options = [one for protocol in host.protocols for one in guest.nics.get(protocol, ())]
+        for logical in host.logical_fabrics:
+            options = [one for protocol in host.protocols for one in logical.nics.get(protocol, ())]
             speeds = sorted({gbps(one.port.lane.port_mbps) for one in options})
             shown, wanted = (", ".join(f"{one:g}" for one in many) or "none" for many in (speeds, at_host))
             yield Conflict(
-                limit=f"fabrics.{guest.name}.nics",
+                limit=f"fabrics.{logical.name}.nics",
                 value=shown,
                 needed=wanted,
-                detail=f"a leaf has one speed of ports to servers: cards that give {guest.name} its bandwidth, a port "
-                f"a cage, have ports of {shown} Gb/s, those of its host {host.name} {wanted}; "
+                detail=f"a leaf has one speed of ports to servers: cards that give {logical.name} its bandwidth, a "
+                f"port a cage, have ports of {shown} Gb/s, those of its host {host.name} {wanted}; "
                 f"{sum_of_cards(problem)}",
             )
 

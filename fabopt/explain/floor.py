@@ -61,7 +61,7 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
     usable = np.flatnonzero(plan.usable)
     runs = plan.run_m(usable[:, None], 1.0, usable[None, :], 1.0)
     finite = np.where(np.isfinite(runs), runs, 0.0)
-    longest_m = max((item.length_m or 0.0 for item in problem.goods.items), default=0.0)
+    longest_m = max((item.length_m or 0.0 for item in problem.item_table.items), default=0.0)
     if finite.max(initial=0.0) > longest_m:
         one, other = (plan.ids[usable[index]] for index in np.unravel_index(int(finite.argmax()), finite.shape))
         detail = (

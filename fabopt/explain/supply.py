@@ -98,14 +98,14 @@ def _with_terms(product: Any, terms: dict[str, object]) -> Any:
 
 def _lead_times(inquiry: Inquiry) -> Iterator[Conflict]:
     """Whether it is only that parts cannot be there in time: which, and by when they had to be ordered."""
-    if not any(offer.late for item in inquiry.problem.goods.items for offer in item.offers):
+    if not any(offer.late for item in inquiry.problem.item_table.items for offer in item.offers):
         return
     inquiry.tell("catalog.lead_time_weeks")
     freed = _freed(inquiry, lead_time_weeks=None)
     if freed is None:
         return
     first = inquiry.case.procurement.order_from_month or 0
-    real = {(item.id, item.length_m): item for item in inquiry.problem.goods.items}
+    real = {(item.id, item.length_m): item for item in inquiry.problem.item_table.items}
     named: set[Item] = set()
     for stage, taken in sorted(all_uses(freed[0], freed[1].picked), key=lambda key: (key[0], key[1].key)):
         item = real[taken.id, taken.length_m]
@@ -131,7 +131,7 @@ def _month(case: Case, month: int, weeks: float | None = None) -> str:
 
 def supply_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Whether it is only the supply of parts that is short, and of which."""
-    if not any(offer.most is not None for item in inquiry.problem.goods.items for offer in item.offers):
+    if not any(offer.most is not None for item in inquiry.problem.item_table.items for offer in item.offers):
         return
     inquiry.tell("catalog.supply")
     freed = _freed(inquiry, supply=None)
@@ -139,7 +139,7 @@ def supply_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         return
     problem, found = freed
     bought = order_of(problem, found.picked).bought
-    real = {(item.id, item.length_m): item for item in inquiry.problem.goods.items}
+    real = {(item.id, item.length_m): item for item in inquiry.problem.item_table.items}
     short: list[Conflict] = []
     for taken in dict.fromkeys(item for _, item in bought):
         for stage in range(len(problem.stages)):

@@ -78,7 +78,7 @@ class Inquiry:
             most = stages[-1].servers or 0
             fewer = [one.model_copy(update={"servers": min(one.servers or 0, most)}) for one in stages]
             case = case.model_copy(update={"stages": tuple(fewer)})
-        return problem_of(case, self.catalog, shelf=self.problem.shelf)
+        return problem_of(case, self.catalog, offering=self.problem.offering)
 
     def design(self, case: Case) -> Optimum | None:
         """Some design of a changed case under its limits, None if there is none; raises ``TimeOverError``."""
@@ -115,7 +115,7 @@ class Inquiry:
         """A design of few rack units, then ever fewer, until there is none."""
         problem = replace(self.problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1), limits=limits)
         best = self._sums(problem, self.clock)
-        step = gcd(*(item.rack_milliunits for item in problem.goods.items))
+        step = gcd(*(item.rack_milliunits for item in problem.item_table.items))
         watch = Watch(UNITS_SECONDS, self.clock)
         while best is not None and best.sums.rack_milliunits:
             fewer = replace(limits, rack_milliunits=best.sums.rack_milliunits - step)

@@ -122,12 +122,12 @@ class ClosNumbers:
         return np.asarray(block * self.rails + rail if self.rail_pods else block)
 
 
-def padded(links: int, per_wire: int) -> int:
+def padded(links: int, per_cable: int) -> int:
     """Slots of so many links of a pair when wires carry several."""
-    return ceil_div(links, per_wire) * per_wire
+    return ceil_div(links, per_cable) * per_cable
 
 
-def server_leaf(n: ClosNumbers, per_wire: int) -> ServerJoints:
+def server_leaf(n: ClosNumbers, per_cable: int) -> ServerJoints:
     """Every used port of every server to its group's leaves; sorted by server, card and port."""
     server = np.repeat(np.arange(n.servers), n.cards * n.ports)
     card = np.tile(np.repeat(np.arange(n.cards), n.ports), n.servers)
@@ -138,20 +138,20 @@ def server_leaf(n: ClosNumbers, per_wire: int) -> ServerJoints:
     else:
         place = place * n.cards + card if n.dual else card * n.plane_ports + place
     leaf = plane * n.leaves + server // n.group * n.rails + place // n.per_leaf
-    each, within = padded(n.together, per_wire), place % n.per_leaf
+    each, within = padded(n.together, per_cable), place % n.per_leaf
     sets = server % n.group * (n.per_leaf // n.together) + within // n.together
     mine = card * n.ports + port if n.shared_cages else port
     a_slot = mine // n.together * each + mine % n.together
     return ServerJoints(Joints(server, a_slot, leaf, sets * each + within % n.together), card, port)
 
 
-def leaf_spine(n: ClosNumbers, per_wire: int) -> Joints:
+def leaf_spine(n: ClosNumbers, per_cable: int) -> Joints:
     """Every uplink of every leaf; of u links to S spines some get one more, in rotation from leaf to leaf."""
     base, extra = divmod(n.uplinks, n.spines)
     place = np.arange(n.pod_groups * (1 if n.rail_pods else n.rails))
     more = (np.arange(n.spines)[None, :] - place[:, None] * extra) % n.spines < extra
     counts = base + more
-    slots = -(-counts // per_wire) * per_wire
+    slots = -(-counts // per_cable) * per_cable
     up_start, down_start = (np.cumsum(slots, axis=axis) - slots for axis in (1, 0))
     at, spine = (one.ravel() for one in np.indices(counts.shape))
     pair = np.repeat(np.arange(counts.size), counts.ravel())
@@ -176,9 +176,9 @@ def _leaves_of_pod(n: ClosNumbers, pod: int) -> Ints:
     return np.arange(first * n.rails, last * n.rails)
 
 
-def spine_core(n: ClosNumbers, per_wire: int) -> Joints:
+def spine_core(n: ClosNumbers, per_cable: int) -> Joints:
     """Every uplink of every spine, to the cores of its group."""
-    each, uplinks = padded(n.core_links, per_wire), n.group_cores * n.core_links
+    each, uplinks = padded(n.core_links, per_cable), n.group_cores * n.core_links
     spine = np.repeat(np.arange(n.planes * n.pods * n.spines), uplinks)
     up = np.tile(np.arange(uplinks), n.planes * n.pods * n.spines)
     plane, pod, index = spine // (n.pods * n.spines), spine // n.spines % n.pods, spine % n.spines

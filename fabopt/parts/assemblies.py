@@ -4,8 +4,8 @@ An ``Assembly`` is one way to realise the links between a near and a far kind of
 wires (cables or fibres) a number of links takes:
 
 ``LINK``   one wire for each link
-``PAIR``   a wire carries ``ports_per_wire`` ports, all of one pair of boxes; unused heads are paid
-``NEAR``   a splitter or breakout with its single head at the near cage: one for each ``ports_per_wire`` of its ports
+``PAIR``   a wire carries ``ports_per_cable`` ports, all of one pair of boxes; unused heads are paid
+``NEAR``   a splitter or breakout with its single head at the near cage: one for each ``ports_per_cable`` of its ports
 ``FAR``    the same with its single head at the far cage
 ``WHOLE``  a splitter with its single head at a near cage, all of whose ports go to one box
 
@@ -21,7 +21,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from fabopt.parts.items import Goods, Item
+from fabopt.parts.items import Item, ItemTable
 from fabopt.parts.port_types import PortType, PortTypes, form_factor_fits, vendors_agree
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cable, CableEnd, Catalog, Fibre, Transceiver
@@ -46,16 +46,16 @@ class Assembly(NamedTuple):
     name: str
     medium: str
     mode: Mode
-    ports_per_wire: int
+    ports_per_cable: int
     near: Item | None
-    wire: Item
+    cable: Item
     far: Item | None
     length_m: float
 
     @property
     def items(self) -> tuple[Item, ...]:
         """Everything in it, once each."""
-        return tuple(item for item in (self.near, self.wire, self.far) if item is not None)
+        return tuple(item for item in (self.near, self.cable, self.far) if item is not None)
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class LinkTable:
     price depends on the quantity, or that are in stock or short, are never dropped for that.
     """
 
-    def __init__(self, catalog: Catalog, goods: Goods, prune: bool = True) -> None:
+    def __init__(self, catalog: Catalog, item_table: ItemTable, prune: bool = True) -> None:
         self._catalog = catalog
-        self._goods = goods
+        self._item_table = item_table
         self._prune = prune
         self._found: dict[tuple[PortType, PortType, float, str, bool, bool], tuple[Assembly, ...]] = {}
         self._joining: dict[tuple[PortType, PortType, str, bool], tuple[_Join, ...]] = {}
@@ -120,9 +120,9 @@ class LinkTable:
         key = (near, far, run_m, protocol, all_, longer)
         if key not in self._found:
             found = [
-                Assembly(*one.made, one.near, wire, one.far, wire.length_m or 0.0)
+                Assembly(*one.made, one.near, cable, one.far, cable.length_m or 0.0)
                 for one in self._joins(near, far, protocol, all_)
-                for wire in self._wires(one.product_id, run_m, one.reach_m, longer)
+                for cable in self._lengths_on_sale(one.product_id, run_m, one.reach_m, longer)
             ]
             kept = undominated(found) if self._prune and not all_ else found
             self._found[key] = tuple(sorted(kept, key=lambda one: (one.name, one.length_m)))
@@ -144,7 +144,7 @@ class LinkTable:
             (
                 item.length_m or 0.0
                 for one in self._joins(near, far, protocol, False)
-                for item in self._wires(one.product_id, 0.0, one.reach_m, longer=True)
+                for item in self._lengths_on_sale(one.product_id, 0.0, one.reach_m, longer=True)
             ),
             default=0.0,
         )
@@ -181,7 +181,7 @@ class LinkTable:
     def _modules_by_lane(self) -> dict[Lane, list[_Module]]:
         by_lane: dict[Lane, list[_Module]] = defaultdict(list)
         for product in self._catalog.transceivers:
-            item = self._goods.item(product.id)
+            item = self._item_table.item(product.id)
             if item is None:
                 continue
             for split, standard in product.standard_by_split.items():
@@ -228,27 +228,36 @@ class LinkTable:
                 if (kind.fibre, kind.near, kind.near_count, kind.far_count) != (module.product.fibre, connector, 1, 1):
                     continue
                 for fibre in fibres:
-                    for wire in self._wires(fibre.id, run_m, module.product.reach_m):
+                    for cable in self._lengths_on_sale(fibre.id, run_m, module.product.reach_m):
                         name = f"{module.item.id}|{fibre.id}|"
                         found.append(
                             Assembly(
-                                name, module.product.fibre, Mode.LINK, 1, module.item, wire, None, wire.length_m or 0.0
+                                name,
+                                module.product.fibre,
+                                Mode.LINK,
+                                1,
+                                module.item,
+                                cable,
+                                None,
+                                cable.length_m or 0.0,
                             )
                         )
         return tuple(sorted(set(found), key=lambda one: one.name))
 
-    def _wires(self, product_id: str, run_m: float, reach_m: float | None, longer: bool = False) -> list[Item]:
+    def _lengths_on_sale(
+        self, product_id: str, run_m: float, reach_m: float | None, longer: bool = False
+    ) -> list[Item]:
         """The shortest priced length that covers the run, none if it is past the reach; ``longer``: all within it."""
-        wires = []
-        for item in self._goods.lengths(product_id):
+        cables = []
+        for item in self._item_table.lengths(product_id):
             length_m = item.length_m or 0.0
             if reach_m is not None and length_m > reach_m:
                 break
             if length_m >= run_m:
-                wires.append(item)
+                cables.append(item)
                 if not longer:
                     break
-        return wires
+        return cables
 
 
 def _cable_joins(cable: Cable, near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType) -> bool:
@@ -289,7 +298,9 @@ def _useful(modules: Sequence[_Module]) -> list[_Module]:
     kept: list[_Module] = []
     for one in sorted(modules, key=lambda module: (module.item.unit_cents, module.item.power_mw, module.item.id)):
         if not any(
-            other.optics == one.optics and other.product.reach_m >= one.product.reach_m and beats(other.item, one.item)
+            other.optics == one.optics
+            and other.product.reach_m >= one.product.reach_m
+            and dominates(other.item, one.item)
             for other in kept
         ):
             kept.append(one)
@@ -315,7 +326,7 @@ def whole_only(assembly: Assembly) -> Assembly:
     return assembly
 
 
-def beats(one: Item | None, other: Item | None) -> bool:
+def dominates(one: Item | None, other: Item | None) -> bool:
     """``one`` costs and draws no more than ``other`` at any stage, whatever the quantity."""
     if one is other:
         return True
@@ -343,9 +354,9 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
         rivals = (other for key in _keys_of_rivals(one) for other in kept.get(key, ()))
         if not any(
             (one.mode is not Mode.NEAR or (other.near is None) == (one.near is None))
-            and beats(other.near, one.near)
-            and beats(other.wire, one.wire)
-            and beats(other.far, one.far)
+            and dominates(other.near, one.near)
+            and dominates(other.cable, one.cable)
+            and dominates(other.far, one.far)
             for other in rivals
         ):
             kept.setdefault(_key(one, _looked_at(one.near), _looked_at(one.far)), []).append(one)
@@ -361,7 +372,7 @@ def _keys_of_rivals(one: Assembly) -> Iterator[Hashable]:
 
 
 def _key(one: Assembly, near: Hashable, far: Hashable) -> Hashable:
-    return one.mode, one.ports_per_wire, near, _looked_at(one.wire), far
+    return one.mode, one.ports_per_cable, near, _looked_at(one.cable), far
 
 
 def _looked_at(item: Item | None) -> Hashable:

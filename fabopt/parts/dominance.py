@@ -10,28 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fabopt.parts.items import Goods, Item
+from fabopt.parts.items import Item, ItemTable
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Product, Switch, Transceiver
 
 Looks = tuple[Any, ...]
 
 
-def leave_out_beaten(catalog: Catalog, goods: Goods, named: frozenset[str]) -> None:
+def leave_out_dominated(catalog: Catalog, item_table: ItemTable, named: frozenset[str]) -> None:
     """Take products off the goods that another one stands in for; those that the case names (``named``) stay."""
     alike: dict[Looks, list[Product]] = {}
     for product in (*catalog.switches, *catalog.nics, *catalog.transceivers, *catalog.cables, *catalog.fibres):
-        items = _items(goods, product)
+        items = _items(item_table, product)
         if items and not product.end_of_life:
             lengths = tuple(item.length_m for item in items)
             alike.setdefault((type(product), product.vendor, lengths, *_looks(product)), []).append(product)
     for products in alike.values():
-        for product_id in _beaten(goods, products, named):
-            goods.leave_out(product_id)
+        for product_id in _dominated(item_table, products, named):
+            item_table.leave_out(product_id)
 
 
-def _items(goods: Goods, product: Product) -> Sequence[Item]:
-    single = goods.item(product.id)
-    return goods.lengths(product.id) if single is None else [single]
+def _items(item_table: ItemTable, product: Product) -> Sequence[Item]:
+    single = item_table.item(product.id)
+    return item_table.lengths(product.id) if single is None else [single]
 
 
 def _looks(product: Product) -> Looks:
@@ -50,13 +50,13 @@ def _looks(product: Product) -> Looks:
     return product.fibre, product.both_ends
 
 
-def _beaten(goods: Goods, products: Sequence[Product], named: frozenset[str]) -> Iterator[str]:
+def _dominated(item_table: ItemTable, products: Sequence[Product], named: frozenset[str]) -> Iterator[str]:
     kept: list[Sequence[Item]] = []
     order = sorted(
-        products, key=lambda one: ([(item.unit_cents, item.power_mw) for item in _items(goods, one)], one.id)
+        products, key=lambda one: ([(item.unit_cents, item.power_mw) for item in _items(item_table, one)], one.id)
     )
     for product in order:
-        mine = _items(goods, product)
+        mine = _items(item_table, product)
         if product.id not in named and any(_stands_in(other, mine) for other in kept):
             yield product.id
         elif product.id not in named and all(is_plain(item) for item in mine):

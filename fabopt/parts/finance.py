@@ -76,7 +76,7 @@ class Weights:
     scale: int
     energy: tuple[int, ...] = ()
     per_switch: int = 0
-    per_wire: int = 0
+    per_cable: int = 0
 
     def of_mw(self, stage: int) -> int:
         """Weight of a milliwatt that a stage adds."""

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from fabopt.parts.items import Item
-from fabopt.parts.offering import Shelf
+from fabopt.parts.offering import Offering
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
 from fabopt.schema.base import Lane, parse_split
@@ -160,13 +160,13 @@ class NicOption:
         return k if together % k == 0 else 1
 
 
-def switches_of(fabric: Fabric, protocol: Protocol, shelf: Shelf) -> dict[str, tuple[SwitchType, ...]]:
+def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[str, tuple[SwitchType, ...]]:
     """Switches on sale that each tier may use."""
     made: dict[str, SwitchType] = {}
-    for product in shelf.offered.switches:
-        item = shelf.goods.item(product.id)
+    for product in offering.offered.switches:
+        item = offering.item_table.item(product.id)
         if item is not None and product.protocol == protocol:
-            made[product.id] = _switch_type(product, item, shelf.ports)
+            made[product.id] = _switch_type(product, item, offering.ports)
     chosen = {role: getattr(fabric.switches, role) for role in TIER_ROLES}
     return {role: tuple(one for one in made.values() if _offered(one.product, ids)) for role, ids in chosen.items()}
 
@@ -189,7 +189,7 @@ def _switch_type(product: Switch, item: Item, ports: PortTypes) -> SwitchType:
 def nic_options(
     fabric: Fabric,
     protocol: Protocol,
-    shelf: Shelf,
+    offering: Offering,
     server: Server,
     pcie: Mapping[int, float],
     demand_mbps: int,
@@ -198,9 +198,9 @@ def nic_options(
     """Ways to equip servers that give what is demanded; ``refused``: cards that their slots hold back, by id."""
     built_in = [one for one in server.nics if one.role == fabric.role]
     if built_in:
-        options = _built_in_options(built_in, shelf, fabric, protocol, server, pcie)
+        options = _built_in_options(built_in, offering, fabric, protocol, server, pcie)
     else:
-        options = _chosen_options(shelf, fabric, protocol, server, pcie)
+        options = _chosen_options(offering, fabric, protocol, server, pcie)
     for nic, option in options:
         if not _count_allowed(fabric, option.cards):
             continue
@@ -289,19 +289,19 @@ def _injection(nic: Nic, server: Server, cards: int, ports: int, port_mbps: int,
 
 
 def _chosen_options(
-    shelf: Shelf,
+    offering: Offering,
     fabric: Fabric,
     protocol: Protocol,
     server: Server,
     pcie: Mapping[int, float],
 ) -> Iterable[tuple[Nic, NicOption]]:
-    for nic in shelf.offered.nics:
-        item = shelf.goods.item(nic.id)
+    for nic in offering.offered.nics:
+        item = offering.item_table.item(nic.id)
         if item is None or protocol not in nic.protocols or not _offered(nic, fabric.nics):
             continue
         for group, cage in enumerate(nic.cages):
             for split in dict.fromkeys(cage.splits):
-                port = shelf.ports.of(cage, split, nic.vendor, nic.works_with)
+                port = offering.ports.of(cage, split, nic.vendor, nic.works_with)
                 for cards in range(1, server.nic_slots + 1):
                     for ports in range(1, cage.count * port.ports + 1):
                         injection = _injection(nic, server, cards, ports, port.lane.port_mbps, pcie)
@@ -314,7 +314,7 @@ def _chosen_options(
 
 def _built_in_options(
     built_in: list[BuiltInNic],
-    shelf: Shelf,
+    offering: Offering,
     fabric: Fabric,
     protocol: Protocol,
     server: Server,
@@ -322,7 +322,7 @@ def _built_in_options(
 ) -> Iterable[tuple[Nic, NicOption]]:
     if len({one.id for one in built_in}) != 1 or (len(built_in) > 1 and any(one.cages for one in built_in)):
         return
-    nic = next(one for one in shelf.offered.nics if one.id == built_in[0].id)
+    nic = next(one for one in offering.offered.nics if one.id == built_in[0].id)
     if protocol not in nic.protocols or (fabric.nics != "any" and nic.id not in fabric.nics):
         return
     cards = sum(one.count for one in built_in)
@@ -331,7 +331,7 @@ def _built_in_options(
     if len(cages) != 1:
         return
     for split in dict.fromkeys(cages[0].splits):
-        port = shelf.ports.of(cages[0], split, nic.vendor, nic.works_with)
+        port = offering.ports.of(cages[0], split, nic.vendor, nic.works_with)
         limit = cages[0].count * (1 if shared is not None else cards)
         ports, odd = divmod(limit * port.ports, cards)
         if odd:

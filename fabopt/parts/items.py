@@ -164,7 +164,7 @@ def order_at_once(item: Item, need: int) -> int:
 
 
 @dataclass
-class Goods:
+class ItemTable:
     """All items of a catalog, by product id (and length), under the terms of a case."""
 
     terms: Terms = field(default_factory=Terms)
@@ -249,7 +249,7 @@ class Goods:
         price = self.terms.move_cents
         self._single[MOVED_CABLE] = self._new("other", MOVED_CABLE, Purchasable(price_usd=price / 100), 0)
 
-    def repriced(self, price: Callable[[Item, int], int]) -> Goods:
+    def repriced(self, price: Callable[[Item, int], int]) -> ItemTable:
         """The same goods at other prices: ``price(item, cents)`` of every break at every stage, and of its worth."""
 
         def offer(item: Item, one: Offer) -> Offer:
@@ -259,27 +259,29 @@ class Goods:
         made = [replace(item, offers=tuple(offer(item, one) for one in item.offers)) for item in self.items]
         lengths = {key: [made[item.index] for item in items] for key, items in self._lengths.items()}
         single = {key: made[item.index] for key, item in self._single.items()}
-        return Goods(self.terms, made, single, defaultdict(list, lengths))
+        return ItemTable(self.terms, made, single, defaultdict(list, lengths))
 
 
-def goods_of(catalog: Catalog, terms: Terms | None = None) -> Goods:
+def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
     """Everything in a catalog that can be chosen; where a cluster grows, the moving of cables too."""
-    goods = Goods(terms or Terms())
-    goods.add_boxes("switch", catalog.switches)
-    goods.add_boxes("nic", catalog.nics)
-    goods.add_boxes("transceiver", catalog.transceivers)
+    item_table = ItemTable(terms or Terms())
+    item_table.add_boxes("switch", catalog.switches)
+    item_table.add_boxes("nic", catalog.nics)
+    item_table.add_boxes("transceiver", catalog.transceivers)
     for cable in catalog.cables:
         if cable.power_w is not None:
-            _add_lengths(goods, "cable", cable.id, cable.lengths, milliwatts(cable.power_w))
+            _add_lengths(item_table, "cable", cable.id, cable.lengths, milliwatts(cable.power_w))
     for fibre in catalog.fibres:
-        _add_lengths(goods, "fibre", fibre.id, fibre.lengths, 0)
-    goods.add_boxes("server", catalog.servers)
-    if len(goods.terms.months) > 1:
-        goods.add_moves()
-    return goods
+        _add_lengths(item_table, "fibre", fibre.id, fibre.lengths, 0)
+    item_table.add_boxes("server", catalog.servers)
+    if len(item_table.terms.months) > 1:
+        item_table.add_moves()
+    return item_table
 
 
-def _add_lengths(goods: Goods, kind: str, product_id: str, lengths: Iterable[CableLength], power_mw: int) -> None:
+def _add_lengths(
+    item_table: ItemTable, kind: str, product_id: str, lengths: Iterable[CableLength], power_mw: int
+) -> None:
     for length in sorted(lengths, key=lambda one: one.m):
         if length.price_usd is not None:
-            goods.add_length(kind, product_id, length, power_mw)
+            item_table.add_length(kind, product_id, length, power_mw)

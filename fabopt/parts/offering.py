@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fabopt.parts.assemblies import LinkTable
-from fabopt.parts.dominance import leave_out_beaten
-from fabopt.parts.items import Goods, goods_of
+from fabopt.parts.dominance import leave_out_dominated
+from fabopt.parts.items import ItemTable, item_table_of
 from fabopt.parts.port_types import PortTypes
 from fabopt.parts.procurement import Terms, allowed, terms_of
 from fabopt.schema.case import Case
@@ -16,33 +16,33 @@ from fabopt.schema.catalog import Catalog
 
 
 @dataclass(frozen=True, eq=False)
-class Shelf:
+class Offering:
     """What a catalog offers a case: shared by all problems that differ in other things only."""
 
     named: frozenset[str]
     terms: Terms
     offered: Catalog
-    goods: Goods
+    item_table: ItemTable
     ports: PortTypes
     links: LinkTable
     # what searches have worked out at some weights of the goods, by the weights' bytes
     worked_out: dict[Hashable, Any] = field(default_factory=dict)
 
 
-def shelf_names(case: Case, catalog: Catalog) -> frozenset[str]:
+def named_products(case: Case, catalog: Catalog) -> frozenset[str]:
     """Products that are offered even at the end of their life: the case names them, or they are built in."""
     server = next(one for one in catalog.servers if one.id == case.server)
     return _named_ids(case) | {one.id for one in server.nics}
 
 
-def shelf_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Shelf:
+def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Offering:
     """Everything on sale, and what joins it; ``whole``: also what others stand in for at today's prices."""
-    named, terms = shelf_names(case, catalog), terms_of(case)
+    named, terms = named_products(case, catalog), terms_of(case)
     offered = allowed(_on_sale(catalog, named), terms.rules, case.server)
-    goods = goods_of(offered, terms)
+    item_table = item_table_of(offered, terms)
     if prune and not whole:
-        leave_out_beaten(offered, goods, named)
-    return Shelf(named, terms, offered, goods, PortTypes(offered), LinkTable(offered, goods, prune))
+        leave_out_dominated(offered, item_table, named)
+    return Offering(named, terms, offered, item_table, PortTypes(offered), LinkTable(offered, item_table, prune))
 
 
 def _named_ids(case: Case) -> frozenset[str]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from fabopt.parts.hardware import PROTOCOLS, NicOption, nic_options
-from fabopt.parts.offering import Shelf
+from fabopt.parts.offering import Offering
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
 from fabopt.schema.base import parse_split
@@ -50,7 +50,7 @@ class AttachmentDemand:
 
 
 @dataclass(frozen=True, eq=False)
-class Guest:
+class LogicalFabric:
     """A logical fabric on the switches of another: the cards that give what it asks for, and its ratio at the leaf."""
 
     name: str
@@ -93,24 +93,24 @@ def attachment_demand(one: Attachment, ports: PortTypes) -> AttachmentDemand:
     return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own, one.network, adds=one.adds)
 
 
-def guest_of(carried: Carried, shelf: Shelf, server: Server, pcie: Mapping[int, float]) -> Guest:
+def logical_fabric_of(carried: Carried, offering: Offering, server: Server, pcie: Mapping[int, float]) -> LogicalFabric:
     """What a fabric carries for a logical one. Its cards have one port a cage."""
     own = Fabric(name=carried.name, role=carried.role, nics=carried.nics, nics_per_server=carried.nics_per_server)
     demand = mbps(carried.min_gbps_per_gpu)
     nics: dict[str, tuple[NicOption, ...]] = {
         protocol: tuple(
-            one for one in nic_options(own, protocol, shelf, server, pcie, demand, {}) if one.port.ports == 1
+            one for one in nic_options(own, protocol, offering, server, pcie, demand, {}) if one.port.ports == 1
         )
         for protocol in PROTOCOLS
     }
-    return Guest(carried.name, carried.role, nics, exact(carried.max_oversubscription_leaf))
+    return LogicalFabric(carried.name, carried.role, nics, exact(carried.max_oversubscription_leaf))
 
 
-def switch_ports(fabric: Fabric, shelf: Shelf, server: Server) -> SwitchPorts | None:
+def switch_ports(fabric: Fabric, offering: Offering, server: Server) -> SwitchPorts | None:
     """What an out-of-band fabric has for every switch, in cages like that of the servers' controllers; else None."""
     if fabric.oob is None:
         return None
-    cage = port_cage(server, {one.id: one.cages for one in shelf.offered.nics})
+    cage = port_cage(server, {one.id: one.cages for one in offering.offered.nics})
     return SwitchPorts(
-        fabric.oob.ports_per_switch, shelf.ports.of(cage.model_copy(update={"count": 1}), cage.splits[0])
+        fabric.oob.ports_per_switch, offering.ports.of(cage.model_copy(update={"count": 1}), cage.splits[0])
     )

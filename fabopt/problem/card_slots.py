@@ -9,7 +9,7 @@ def cards_at_least(problem: Problem) -> dict[str, int]:
     """Fewest cards of a server that give each fabric its bandwidth, by fabric; built-in ones take no slot."""
     fewest = {}
     equipment = [(one.name, one.nics) for one in problem.fabrics]
-    equipment += [(one.name, one.nics) for fabric in problem.fabrics for one in fabric.guests]
+    equipment += [(one.name, one.nics) for fabric in problem.fabrics for one in fabric.logical_fabrics]
     for name, nics in equipment:
         cards = [0 if one.item is None else one.cards for many in nics.values() for one in many]
         if cards:

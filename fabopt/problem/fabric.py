@@ -12,8 +12,15 @@ from fabopt.floor.layouts import Layout
 from fabopt.floor.open_layouts import OpenLayout
 from fabopt.floor.plan import servers_per_rack
 from fabopt.parts.hardware import PROTOCOLS, NicOption, Protocol, SwitchType, nic_options, switches_of
-from fabopt.parts.offering import Shelf
-from fabopt.problem.attachments import AttachmentDemand, Guest, SwitchPorts, attachment_demand, guest_of, switch_ports
+from fabopt.parts.offering import Offering
+from fabopt.problem.attachments import (
+    AttachmentDemand,
+    LogicalFabric,
+    SwitchPorts,
+    attachment_demand,
+    logical_fabric_of,
+    switch_ports,
+)
 from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.schema.case import Case, Distances, Fabric, Failing
 from fabopt.schema.catalog import Server
@@ -23,7 +30,7 @@ from fabopt.workload.deadline import Deadline
 
 
 @dataclass(frozen=True)
-class Wants:
+class FigureDemands:
     """Figures that a case, or a point of a front, asks of a fabric.
 
     ``bisection``, ``alltoall``, ``allreduce``: least Mb/s per GPU; ``headroom``: least servers that can be added within
@@ -68,7 +75,7 @@ class FabricProblem:
     runs_m: Mapping[str, float]
     refused_nics: tuple[str, ...]
     layout: Layout | None = None
-    wants: Wants | None = None
+    figure_demands: FigureDemands | None = None
     resilience: tuple[Survival, ...] = ()
     # on a small floor, the sets of racks for servers between which a candidate is free
     places: tuple[OpenLayout, ...] = ()
@@ -84,14 +91,14 @@ class FabricProblem:
     counted: tuple[int, ...] = ()
     # logical fabrics on its switches while their cards are open: ``fabopt.problem.logical_fabrics`` has it with each
     # choice of cards
-    guests: tuple[Guest, ...] = ()
+    logical_fabrics: tuple[LogicalFabric, ...] = ()
 
     @property
     def hardware(self) -> Hashable:
         """All that it may be made of, and how: equal for fabrics that differ in runs and places only."""
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
-            self.oversubscription_spine, self.reserve, self.attachments, self.wants,
+            self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
             self.resilience,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
@@ -123,7 +130,7 @@ class FabricProblem:
 def fabric_of(
     fabric: Fabric,
     case: Case,
-    shelf: Shelf,
+    offering: Offering,
     server: Server,
     servers: int,
     pcie: Mapping[int, float],
@@ -135,21 +142,23 @@ def fabric_of(
     nics: dict[str, tuple[NicOption, ...]] = {
         protocol: tuple(
             one
-            for one in nic_options(fabric, protocol, shelf, server, pcie, demand.gpu_mbps, refused)
+            for one in nic_options(fabric, protocol, offering, server, pcie, demand.gpu_mbps, refused)
             if one.injection >= demand.least_injection and one.crosses_any_cut >= demand.bisection_mbps
         )
         for protocol in protocols
     }
     switches: dict[str, Mapping[str, tuple[SwitchType, ...]]] = {
-        protocol: switches_of(fabric, protocol, shelf) for protocol in protocols
+        protocol: switches_of(fabric, protocol, offering) for protocol in protocols
     }
-    guests = tuple(guest_of(one, shelf, server, pcie) for one in fabric.carries if one.separation == "logical")
+    logical_fabrics = tuple(
+        logical_fabric_of(one, offering, server, pcie) for one in fabric.carries if one.separation == "logical"
+    )
     return FabricProblem(
         name=fabric.name,
         role=fabric.role,
         protocols=protocols,
         tiers=_tiers(fabric),
-        wants=_wants(demand),
+        figure_demands=_figure_demands(demand),
         resilience=tuple(Survival(*one.failures, mbps(one.min_gbps_per_gpu)) for one in fabric.survived),
         aligned=fabric.rails == "aligned",
         even=fabric.striping == "even",
@@ -158,7 +167,7 @@ def fabric_of(
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,
         reserve=exact(fabric.reserve_ports),
-        attachments=tuple(attachment_demand(one, shelf.ports) for one in fabric.attachments),
+        attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
         nics=nics,
         switches=switches,
         runs_m=_runs_m(case.site.distances_m),
@@ -166,8 +175,8 @@ def fabric_of(
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,
         torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
-        per_switch=switch_ports(fabric, shelf, server),
-        guests=guests,
+        per_switch=switch_ports(fabric, offering, server),
+        logical_fabrics=logical_fabrics,
     )
 
 
@@ -188,11 +197,11 @@ def _tiers(fabric: Fabric) -> tuple[int, ...]:
     return allowed if most is None else tuple(one for one in allowed if 2 * one - 1 <= most)
 
 
-def _wants(demand: Demand) -> Wants | None:
+def _figure_demands(demand: Demand) -> FigureDemands | None:
     """The figures that a case asks for; None where it asks for none."""
     if not any((demand.bisection_mbps, demand.alltoall_mbps, demand.allreduce_mbps)):
         return None
-    return Wants(
+    return FigureDemands(
         demand.max_oversubscription_leaf,
         bisection=Fraction(demand.bisection_mbps),
         alltoall=Fraction(demand.alltoall_mbps),

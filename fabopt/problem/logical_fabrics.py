@@ -13,7 +13,7 @@ from typing import Any
 
 from fabopt.parts.hardware import NicOption
 from fabopt.parts.items import Item
-from fabopt.problem.attachments import AttachmentDemand, Guest
+from fabopt.problem.attachments import AttachmentDemand, LogicalFabric
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.separation import HOST_FAMILY
@@ -31,16 +31,22 @@ def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[
         hosts = tuple(one for one in fabric.nics.get(protocol, ()) if one.topology == HOST_FAMILY and not one.apart)
         speeds = {one.port.lane.port_mbps for one in hosts}
         taken = min((_slots(one) for one in hosts), default=0)
-        options = [_options(guest, protocol, guest is fabric.guests[-1], prune) for guest in fabric.guests]
+        options = [
+            _options(logical, protocol, logical is fabric.logical_fabrics[-1], prune)
+            for logical in fabric.logical_fabrics
+        ]
         for chosen in product(*options):
             if taken + sum(_slots(one) for one in chosen) > problem.nic_slots:
                 continue
             if not speeds.issuperset(one.port.lane.port_mbps for one in chosen):
                 continue
-            ports = (guest.equipped(nic, problem.servers) for guest, nic in zip(fabric.guests, chosen, strict=True))
+            ports = (
+                logical.equipped(nic, problem.servers)
+                for logical, nic in zip(fabric.logical_fabrics, chosen, strict=True)
+            )
             yield replace(
                 fabric, protocols=(protocol,), topologies=(HOST_FAMILY,), nics={protocol: hosts},
-                attachments=(*fabric.attachments, *ports), guests=(),
+                attachments=(*fabric.attachments, *ports), logical_fabrics=(),
             )  # fmt: skip
 
 
@@ -48,18 +54,18 @@ def _slots(nic: NicOption) -> int:
     return 0 if nic.item is None else nic.cards
 
 
-def _options(guest: Guest, protocol: str, last: bool, prune: bool) -> Sequence[NicOption]:
+def _options(logical: LogicalFabric, protocol: str, last: bool, prune: bool) -> Sequence[NicOption]:
     """Cards for a logical fabric. Of two with the same ports the cheaper one is as good; of two that differ in number
     of ports the one with fewer, if no other logical fabric's ports are dealt after them (``last``): every leaf then has
     what it has with more, or less.
     """
-    options = guest.nics.get(protocol, ())
+    options = logical.nics.get(protocol, ())
     if not prune:
         return options
-    return [one for one in options if not any(_beats(other, one, last) for other in options if other is not one)]
+    return [one for one in options if not any(_dominates(other, one, last) for other in options if other is not one)]
 
 
-def _beats(one: NicOption, other: NicOption, last: bool) -> bool:
+def _dominates(one: NicOption, other: NicOption, last: bool) -> bool:
     if one.port is not other.port:
         return False
     mine, theirs = (one.ports_per_server, *_numbers(one)), (other.ports_per_server, *_numbers(other))

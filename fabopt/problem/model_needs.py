@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from fabopt.floor.plan import servers_per_rack
 from fabopt.parts.hardware import PROTOCOLS, Protocol, nic_options, switches_of
-from fabopt.parts.offering import Shelf
+from fabopt.parts.offering import Offering
 from fabopt.problem.demand import case_workload, computing, stages_of
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Server
@@ -24,19 +24,19 @@ from fabopt.workload.prediction import REDUCES
 
 
 def with_needs(
-    case: Case, shelf: Shelf, server: Server, pcie: Mapping[int, float]
+    case: Case, offering: Offering, server: Server, pcie: Mapping[int, float]
 ) -> tuple[Case, WorkloadNeeds | None]:
     """The case with what its model needs of the computing fabric, and what that is; the same case without a model."""
     fabric, workload = computing(case), case_workload(case, server)
     if fabric is None or workload is None or case.workload is None:
         return case, None
-    reach = _reach(fabric, case, shelf, server)
+    reach = _reach(fabric, case, offering, server)
     limit = exact(case.workload.max_exposed_communication)
     least = least_mbps(workload, limit, reach)
     asked = max(1, MOST_MBPS if least is None else least)
     if fabric.min_gbps_per_gpu is not None:
         asked = mbps(fabric.min_gbps_per_gpu)
-    offered = _least_offered(fabric, shelf, server, pcie, asked)
+    offered = _least_offered(fabric, offering, server, pcie, asked)
     figures = [name for name in FIGURES if can_be_asked(case, fabric, **{name: 1.0})]
     needs = needs_of(workload, fabric, limit, reach, MOST_MBPS if least is None else least, offered, figures)
     return _filled(case, fabric, asked, needs), needs
@@ -56,14 +56,14 @@ def _filled(case: Case, fabric: Fabric, asked_mbps: int, needs: WorkloadNeeds) -
     )
 
 
-def _reach(fabric: Fabric, case: Case, shelf: Shelf, server: Server) -> Reach:
+def _reach(fabric: Fabric, case: Case, offering: Offering, server: Server) -> Reach:
     """What holds for every design: a rack's servers share their leaves if groups are racks, every switch reduces."""
     servers = servers_per_rack(case.site, server) if fabric.group_by == "rack" else None
     last = stages_of(case, server)[-1].servers or 1
     switches = [
         one.product
         for protocol in _protocols(fabric)
-        for kinds in switches_of(fabric, protocol, shelf).values()
+        for kinds in switches_of(fabric, protocol, offering).values()
         for one in kinds
     ]
     reduces = bool(switches) and all(REDUCES in one.features for one in switches)
@@ -74,11 +74,13 @@ def _protocols(fabric: Fabric) -> tuple[Protocol, ...]:
     return PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
 
 
-def _least_offered(fabric: Fabric, shelf: Shelf, server: Server, pcie: Mapping[int, float], asked: int) -> Fraction:
+def _least_offered(
+    fabric: Fabric, offering: Offering, server: Server, pcie: Mapping[int, float], asked: int
+) -> Fraction:
     """The least injection, in whole Mb/s, that is enough and that a card of the fabric has; what is asked if none."""
     offers = [
         option.injection
         for protocol in _protocols(fabric)
-        for option in nic_options(fabric, protocol, shelf, server, pcie, asked, {})
+        for option in nic_options(fabric, protocol, offering, server, pcie, asked, {})
     ]
     return Fraction(int(min(offers, default=Fraction(asked))))

@@ -17,8 +17,8 @@ from fabopt.floor.plan import FloorPlan, servers_per_rack
 from fabopt.parts.assemblies import LinkTable
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.parts.hardware import PCIE_X16_GBPS
-from fabopt.parts.items import Goods, Item, order_at_once
-from fabopt.parts.offering import Shelf, shelf_names, shelf_of
+from fabopt.parts.items import Item, ItemTable, order_at_once
+from fabopt.parts.offering import Offering, named_products, offering_of
 from fabopt.parts.procurement import terms_of
 from fabopt.problem.demand import demand_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
@@ -29,7 +29,7 @@ from fabopt.schema.case import Case, Stage
 from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
 
-WIRES = ("cable", "fibre")
+CABLES = ("cable", "fibre")
 
 
 # On larger floors only the candidates that look best are measured, and nothing is called optimal.
@@ -40,7 +40,7 @@ MOST_SERVERS_ANYWHERE = 32
 
 def of_item(weights: Weights, stage: int, item: Item) -> int:
     """What a unit of an item that a stage adds weighs beside its price."""
-    counted = weights.per_switch * (item.kind == "switch") + weights.per_wire * (item.kind in WIRES)
+    counted = weights.per_switch * (item.kind == "switch") + weights.per_cable * (item.kind in CABLES)
     return weights.of_mw(stage) * item.power_mw + weights.per_unit * item.rack_milliunits + counted
 
 
@@ -67,9 +67,9 @@ class Problem:
     server: Server
     servers: int
     stages: tuple[StageProblem, ...]
-    goods: Goods
+    item_table: ItemTable
     links: LinkTable
-    shelf: Shelf
+    offering: Offering
     fabrics: tuple[FabricProblem, ...]
     nic_slots: int
     limits: Limits
@@ -95,7 +95,7 @@ class Problem:
     # fabrics with each choice of cards for the logical ones on them, by fabric
     equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     # what searches have found, by fabric, part of its space, weights and slack; steps of the model that were timed
-    opened: dict[Hashable, Any] = field(default_factory=dict)
+    expanded: dict[Hashable, Any] = field(default_factory=dict)
 
     def beside(self, fabric: FabricProblem, switches: tuple[int, ...]) -> FabricProblem:
         """An out-of-band fabric with the ports of so many switches of all fabrics at each stage; any other as it is."""
@@ -109,7 +109,9 @@ class Problem:
     @property
     def shares_slots(self) -> bool:
         """Whether several fabrics, logical ones among them, can have cards in a server that are not built in."""
-        equipment = [one.nics for one in self.fabrics] + [one.nics for fabric in self.fabrics for one in fabric.guests]
+        equipment = [one.nics for one in self.fabrics] + [
+            one.nics for fabric in self.fabrics for one in fabric.logical_fabrics
+        ]
         bought = any(nic.item is not None for nics in equipment for many in nics.values() for nic in many)
         return len(equipment) > 1 and bought
 
@@ -197,21 +199,21 @@ class Problem:
     @property
     def prunes(self) -> bool:
         """Whether no price depends on a quantity, so that sizes can be compared one by one."""
-        return not any(item.varies for item in self.goods.items if item.kind != "server")
+        return not any(item.varies for item in self.item_table.items if item.kind != "server")
 
 
-def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | None = None) -> Problem:
+def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offering | None = None) -> Problem:
     """Resolve a case whose references have been checked (``fabopt.io.check_references``).
 
-    ``shelf``: that of another case with the same catalog, taken if it names the same products on the same terms.
+    ``offering``: that of another case with the same catalog, taken if it names the same products on the same terms.
     """
     server = next(one for one in catalog.servers if one.id == case.server)
     case = settled(case, server, catalog)
-    if shelf is None or (shelf.named, shelf.terms) != (shelf_names(case, catalog), terms_of(case)):
-        shelf = shelf_of(case, catalog, prune)
-    goods = shelf.goods
+    if offering is None or (offering.named, offering.terms) != (named_products(case, catalog), terms_of(case)):
+        offering = offering_of(case, catalog, prune)
+    item_table = offering.item_table
     pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
-    case, needs = with_needs(case, shelf, server, pcie)
+    case, needs = with_needs(case, offering, server, pcie)
     stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     servers = stages[-1].servers
     energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
@@ -221,15 +223,15 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, shelf: Shelf | 
         server=server,
         servers=servers,
         stages=stages,
-        goods=goods,
-        links=shelf.links,
-        shelf=shelf,
-        fabrics=tuple(fabric_of(fabric, case, shelf, server, servers, pcie) for fabric in case.fabrics),
+        item_table=item_table,
+        links=offering.links,
+        offering=offering,
+        fabrics=tuple(fabric_of(fabric, case, offering, server, servers, pcie) for fabric in case.fabrics),
         nic_slots=server.nic_slots,
         limits=limits_of(case.limits),
         weights=weights_of(case.objective, energy),
         energy_cents_per_mw=energy,
-        server_item=goods.item(server.id) if case.include_servers else None,
+        server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
         plan=None if case.site.floor is None else FloorPlan(case.site.floor, Lodging(case).taken),
         servers_per_rack=servers_per_rack(case.site, server),

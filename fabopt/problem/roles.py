@@ -52,12 +52,12 @@ def settled(case: Case, server: Server, catalog: Catalog) -> Case:
     if is_open(case):
         case = _only_way(case, server)
     own = case.model_copy(update={"fabrics": tuple(_with_demand(one, case, server) for one in case.fabrics)})
-    guests = [one for one in own.fabrics if one.separation in ("shared", "logical")]
-    if guests:
+    logical_fabrics = [one for one in own.fabrics if one.separation in ("shared", "logical")]
+    if logical_fabrics:
         fabrics = (
-            carrying(one, [guest for guest in guests if host_of(guest, own) is one], own)
+            carrying(one, [logical for logical in logical_fabrics if host_of(logical, own) is one], own)
             for one in own.fabrics
-            if one not in guests
+            if one not in logical_fabrics
         )
         own = own.model_copy(update={"fabrics": tuple(fabrics)})
     return _with_counted_ports(own, server, catalog)
@@ -208,19 +208,19 @@ def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
 # -- sharing ----------------------------------------------------------------------------------------------------
 
 
-def carrying(fabric: Fabric, guests: list[Fabric], case: Case) -> Fabric:
+def carrying(fabric: Fabric, logical_fabrics: list[Fabric], case: Case) -> Fabric:
     """A fabric with what others add to it. What shares its cards adds bandwidth, and uplinks at its own ratio; what has
     cards of its own has its own ratio at the leaves, and the strictest one above. Both bring their attachments.
     """
-    if not guests:
+    if not logical_fabrics:
         return fabric
-    shared = [one for one in guests if one.separation == "shared"]
-    logical = [one for one in guests if one.separation == "logical"]
+    shared = [one for one in logical_fabrics if one.separation == "shared"]
+    logical = [one for one in logical_fabrics if one.separation == "logical"]
     attachments = [one for other in shared for one in other.attachments]
     attachments += [_of_network(one, other) for other in logical for one in other.attachments]
     changes: dict[str, object] = {
         "attachments": (*fabric.attachments, *attachments),
-        "carries": tuple(_carried(one, case) for one in guests),
+        "carries": tuple(_carried(one, case) for one in logical_fabrics),
     }
     if shared:
         demands = [demand_of(one, case) for one in (fabric, *shared)]
@@ -231,8 +231,8 @@ def carrying(fabric: Fabric, guests: list[Fabric], case: Case) -> Fabric:
     return _with_strictest(carrier, logical, case) if logical else carrier
 
 
-def _of_network(one: Attachment, guest: Fabric) -> Attachment:
-    return one.model_copy(update={"network": guest.name})
+def _of_network(one: Attachment, logical: Fabric) -> Attachment:
+    return one.model_copy(update={"network": logical.name})
 
 
 def _with_strictest(host: Fabric, logical: list[Fabric], case: Case) -> Fabric:

@@ -31,14 +31,14 @@ Place = tuple[Hashable, Hashable, frozenset[tuple[tuple[int, Item], int]]]
 MOST_CENTS = 2**62
 
 
-def without_outbid(problem: Problem, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def without_dominated(problem: Problem, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """The candidates without the options that no optimum takes."""
     options = {(one.fabric, choice.key): choice.options for one in candidates for choice in one.choices}
     items = {item for many in options.values() for one in many for item in one.items}
     # clashes name options by their place
     if not any(is_ordered(problem, item) for item in items) or any(one.clashes for one in candidates):
         return candidates
-    out = _outbid(problem, options, items, most_used(problem, candidates))
+    out = _dominated(problem, options, items, most_used(problem, candidates))
     if not out:
         return candidates
     kept = {key: tuple(one for one in many if out.isdisjoint(one.items)) for key, many in options.items()}
@@ -48,7 +48,7 @@ def without_outbid(problem: Problem, candidates: Sequence[Candidate]) -> Sequenc
     ]
 
 
-def _outbid(problem: Problem, options: Options, items: Iterable[Item], most: Mapping[Item, int]) -> set[Item]:
+def _dominated(problem: Problem, options: Options, items: Iterable[Item], most: Mapping[Item, int]) -> set[Item]:
     """Items that others outbid: one other always, where all of a unit have to be alike; else any at each size."""
     one_by_one, at_once = _Places(_one_by_one(options)), _Places(_at_once(options))
     market = _Market(problem, most)
@@ -56,7 +56,7 @@ def _outbid(problem: Problem, options: Options, items: Iterable[Item], most: Map
     for item in sorted(items, key=lambda one: one.index):
         if item.stock == 0 and item.spares is None and not item.counted:
             each, alone = one_by_one.others(item), at_once.others(item)
-            if market.outbid(item, each, together=True) or market.outbid(item, alone, together=False):
+            if market.dominated(item, each, together=True) or market.dominated(item, alone, together=False):
                 found.add(item)
     return found
 
@@ -126,7 +126,7 @@ class _Market:
         self.most = most
         self._known: dict[tuple[tuple[Item, ...], int], _Bids] = {}
 
-    def outbid(self, item: Item, others: Sequence[Item], together: bool) -> bool:
+    def dominated(self, item: Item, others: Sequence[Item], together: bool) -> bool:
         """Whether others cost less at every size of an order and every stage.
 
         ``together``: another one may be cheaper at each size; else it is one for all.

@@ -8,7 +8,7 @@ from math import floor, inf
 
 from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
-from fabopt.program.dominance import without_outbid
+from fabopt.program.dominance import without_dominated
 from fabopt.program.formulation import Program, value_of
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import Clock, Settings
@@ -51,7 +51,7 @@ def optimum_of(problem: Problem, candidates: Sequence[Candidate], settings: Sett
     if len(present) < len(problem.fabrics):
         return Optimum("infeasible")
     settings.progress(f"solving a program of {len(candidates)} candidates")
-    program = Program(problem, without_outbid(problem, candidates) if settings.prune else candidates)
+    program = Program(problem, without_dominated(problem, candidates) if settings.prune else candidates)
     level = program.objective()
     program.lp.setObjective(level.expression)
     solution = _solved(program, None, settings, clock)

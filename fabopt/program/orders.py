@@ -42,7 +42,7 @@ def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item],
         found[one.name] = {}
         if one.nic.item is not None:
             found[one.name][0, one.nic.item] = one.ports // one.nic.ports_per_server * one.nic.cards
-    networks = {one.name: one.network for one in candidate.guests if one.network is not None}
+    networks = {one.name: one.network for one in candidate.logical_fabrics if one.network is not None}
     for option, number in units:
         for row in option.rows:
             if row.attachment in networks:

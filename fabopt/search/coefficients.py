@@ -9,7 +9,7 @@ import numpy as np
 
 from fabopt.parts.finance import Weights, weights_of
 from fabopt.parts.items import Item
-from fabopt.problem.problem import WIRES, Problem, of_item
+from fabopt.problem.problem import CABLES, Problem, of_item
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
@@ -28,7 +28,7 @@ def stage_weights(problem: Problem, weights: Weights | None = None, most: int | 
         [
             weights.per_cent * item.least_cents(stage, present, most) * spare_share(item)
             + of_item(weights, stage, item)
-            for item in problem.goods.items
+            for item in problem.item_table.items
         ]
         for stage in range(len(problem.stages))
     ]
@@ -52,14 +52,14 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     Row 0 is the objective, the least of all stages (see ``stage_weights``); the others are those that a limit caps, of
     the case or of its last stage. Slots for cards are a limit too where several fabrics share them.
     """
-    items = problem.goods.items
+    items = problem.item_table.items
     last = len(problem.stages) - 1
     cents = np.array([item.least_cents(last) * spare_share(item) for item in items], dtype=float)
     power = np.array([item.power_mw for item in items], dtype=float)
     units = np.array([item.rack_milliunits for item in items], dtype=float)
     cards = np.array([item.kind == "nic" for item in items], dtype=float)
     switches = np.array([item.kind == "switch" for item in items], dtype=float)
-    wires = np.array([item.kind in WIRES for item in items], dtype=float)
+    cables = np.array([item.kind in CABLES for item in items], dtype=float)
     limits = problem.limits_in_all
     tco = weights_of("tco_usd", problem.energy_cents_per_mw)
     rows = [stage_weights(problem).min(axis=0)]
@@ -76,7 +76,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
         (units, limits.rack_milliunits),
         (cards, slots),
         (switches, limits.switches),
-        (wires, limits.cables),
+        (cables, limits.cables),
         (stage_weights(problem, tco).min(axis=0), total),
     ):
         if most is not None:
@@ -87,7 +87,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
 
 def stock_value(problem: Problem, present: bool = False, most: int | None = None) -> int:
     """What the stock on hand can save at most, in cents; ``most``: as in ``stage_weights``."""
-    items = (item for item in problem.goods.items if item.kind != "server")
+    items = (item for item in problem.item_table.items if item.kind != "server")
     return sum(item.stock * item.least_cents(0, present, most) for item in items)
 
 
@@ -127,7 +127,7 @@ def switch_surcharge(problem: Problem, batch: Batch, most: int | None) -> Floats
     for item, count in counts.items():
         if not item.stock and item.spares is None and not item.incremental:
             total = total + problem.weights.per_cent * _more_for(problem, item, count, most)
-    if len(counts) > (problem.shelf.terms.most_part_numbers("switch") or len(counts)):
+    if len(counts) > (problem.offering.terms.most_part_numbers("switch") or len(counts)):
         return total + np.inf
     return total + problem.weights.per_cent * _spares_beside(problem, counts, most)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from fabopt.parts.finance import weights_of
 from fabopt.problem.demand import case_workload
-from fabopt.problem.fabric import FabricProblem, Wants
+from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
@@ -58,11 +58,11 @@ def cents_per_effective_gpu(problem: Problem, picked: Sequence[Picked]) -> Fract
 
 def pace_of(problem: Problem) -> Pace:
     """Steps of the case's model, which all searches of a problem share."""
-    if "pace" not in problem.opened:
+    if "pace" not in problem.expanded:
         workload = case_workload(problem.case, problem.server)
         assert workload is not None
-        problem.opened["pace"] = Pace(workload, Steps(workload))
-    pace: Pace = problem.opened["pace"]
+        problem.expanded["pace"] = Pace(workload, Steps(workload))
+    pace: Pace = problem.expanded["pace"]
     return pace
 
 
@@ -96,7 +96,7 @@ def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
 def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> FabricProblem:
     """A fabric with the cards that can be in time, and the most oversubscription with which leaves can be."""
     reduces = _some_reduce(fabric)
-    own = fabric.wants or Wants(fabric.oversubscription_leaf)
+    own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
     if own.deadline is not None and own.deadline.is_before(deadline):
         return fabric
 
@@ -113,7 +113,7 @@ def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> Fab
     fastest = max(enough, default=Fraction(1))
     least = float(deadline.leaf_shares(fastest, gpus, problem.gpus, reduces)[0])
     most = 1 / Fraction(least) if 0 < least < inf else fabric.oversubscription_leaf
-    fabric = replace(fabric, nics=nics, wants=replace(own, deadline=deadline))
+    fabric = replace(fabric, nics=nics, figure_demands=replace(own, deadline=deadline))
     return replace(fabric, oversubscription_leaf=min(fabric.oversubscription_leaf, most))
 
 

@@ -36,7 +36,7 @@ MOST_SAMPLED = 8
 
 
 @dataclass
-class Opened:
+class Expanded:
     """All fabrics searched at some prices of the limits. ``bound``: no design has a lower objective."""
 
     found: list[Found]
@@ -50,7 +50,7 @@ class Opened:
         return any(one.stopped for one in self.found)
 
 
-class Opening:
+class Expansion:
     """The space of a problem, or of a restricted part of it, opened as far as is asked for.
 
     ``table`` weighs items by metric, ``caps`` are the limits on these; ``sized``: candidates whose cost was worked out;
@@ -73,13 +73,13 @@ class Opening:
         self.most_cents: int | None = None
         self.placed = Placed(problem, self.table, settings.prune)
 
-    def open(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Opened:
+    def open(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
         table = self.table.copy()
         table[0] = objective * self.table[0] + prices @ self.table[1:]
         steps = objective * self.steps
         key = (table.tobytes(), steps.tobytes())
-        costs: Costs = self.problem.shelf.worked_out.setdefault(key, Costs(table, steps))
+        costs: Costs = self.problem.offering.worked_out.setdefault(key, Costs(table, steps))
         if self.counts:
             found = self.together.open(costs, slack)
         else:
@@ -89,15 +89,15 @@ class Opening:
         if self.counts:
             least += self.together.attached(costs)
         bound = least - objective * self.saving - float(prices @ self.caps[1:])
-        return Opened(found, bound, table[0], slack)
+        return Expanded(found, bound, table[0], slack)
 
     def _one(self, costs: Costs, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
         if self.problem.plan is not None:
             return self._on_floor(fabric, costs, slack)
-        if fabric.guests:
+        if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
-        known, part = self.problem.opened, self.restrictions.get(fabric.name)
+        known, part = self.problem.expanded, self.restrictions.get(fabric.name)
         key = (fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
             again: Found = known[key]
@@ -135,7 +135,7 @@ class Opening:
         """Weights with one metric of the table as what is minimized."""
         table = self.table.copy()
         table[0] = self.table[row]
-        costs: Costs = self.problem.shelf.worked_out.setdefault(table.tobytes(), Costs(table))
+        costs: Costs = self.problem.offering.worked_out.setdefault(table.tobytes(), Costs(table))
         return costs
 
     def space(self, fabric: FabricProblem, costs: Costs) -> ClosSpace:
@@ -158,12 +158,12 @@ class Opening:
         """What can stand on a floor, whatever part of the space is searched."""
         return ClosSpace(self.problem, fabric, costs, self.caps, Restriction(), self.settings.prune)
 
-    def candidates(self, opened: Opened, most: int | None = None) -> list[Candidate]:
+    def candidates(self, expanded: Expanded, most: int | None = None) -> list[Candidate]:
         """Those that were opened, or so many of the best; not those whose switches do not reach the breaks for it."""
         made: list[Candidate] = []
-        for fabric, one in zip(self.problem.fabrics, opened.found, strict=True):
-            if self.settings.prune and self.problem.plan is None and opened.slack:
-                one = without_dear_switches(self.problem, one, opened.slack, self.most_cents)
+        for fabric, one in zip(self.problem.fabrics, expanded.found, strict=True):
+            if self.settings.prune and self.problem.plan is None and expanded.slack:
+                one = without_dear_switches(self.problem, one, expanded.slack, self.most_cents)
             places = _places(one)
             if most is not None or self.problem.stands_anywhere:
                 # of what has to suit the others' candidates, all
@@ -171,11 +171,11 @@ class Opening:
                 self.left_out |= kept is not None and len(places) > kept
                 places = sorted(places)[:kept]
             if self.problem.stands_anywhere:
-                limit = (one.least + opened.slack) * (1 + RELATIVE_SLACK)
-                mine = self.placed.candidates(((one.batches[b], i) for _, b, i in places), opened.weights, limit)
+                limit = (one.least + expanded.slack) * (1 + RELATIVE_SLACK)
+                mine = self.placed.candidates(((one.batches[b], i) for _, b, i in places), expanded.weights, limit)
             else:
                 mine = self._sized_in_time([(one.batches[b], index) for _, b, index in places])
-            made += mine if self.problem.plan is None else self._near(mine, opened, one)
+            made += mine if self.problem.plan is None else self._near(mine, expanded, one)
         return made
 
     def _sized_in_time(self, places: Sequence[tuple[Batch, int]]) -> list[Candidate]:
@@ -199,16 +199,16 @@ class Opening:
         candidates: tuple[Candidate, ...] = known[key]
         return candidates
 
-    def _near(self, candidates: list[Candidate], opened: Opened, found: Found) -> list[Candidate]:
+    def _near(self, candidates: list[Candidate], expanded: Expanded, found: Found) -> list[Candidate]:
         """Those whose exact least is below the threshold too; a few of the best while that is the bound itself.
 
         In a layout the cost of a batch is a bound, as runs are known only once switches stand.
         """
-        least = [least_of(candidate, opened.weights) for candidate in candidates]
+        least = [least_of(candidate, expanded.weights) for candidate in candidates]
         order = sorted(range(len(least)), key=least.__getitem__)
         if not self.settings.prune:
             return candidates
-        limit = (found.least + opened.slack) * (1 + RELATIVE_SLACK)
+        limit = (found.least + expanded.slack) * (1 + RELATIVE_SLACK)
         near = sum(1 for value in least if value <= limit)
         return [candidates[place] for place in order[: max(near, MOST_SAMPLED)]]
 

@@ -81,7 +81,7 @@ class Together:
         return self.above_bound[fabric.name]
 
     def _attached(self, costs: Costs, fabric: FabricProblem) -> float:
-        if fabric.guests:
+        if fabric.logical_fabrics:
             # its search has counted them, as they depend on the cards of the logical fabrics
             return 0.0
         return self.space(fabric, costs).bounds.attached()

@@ -19,7 +19,7 @@ from fabopt.problem.problem import Problem, estimating, in_layouts_only
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_of
-from fabopt.search.expansion import MOST_SAMPLED, Opened, Opening
+from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
 from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
 from fabopt.search.floor.estimates import ESTIMATES_WITHIN, likely
 from fabopt.search.floor.variants import variants_of
@@ -64,7 +64,7 @@ class Search:
         self.settings = settings
         self.clock = clock
         self.fixed = problem.fixed_objective
-        self.opening = Opening(problem, settings, clock, restrictions or {})
+        self.expansion = Expansion(problem, settings, clock, restrictions or {})
 
     # -- the loop ---------------------------------------------------------------------------------------------
 
@@ -79,35 +79,35 @@ class Search:
         try:
             return self._prove(ties)
         except TooManyPlacesError:
-            restrictions = self.opening.restrictions
+            restrictions = self.expansion.restrictions
             if self.problem.stands_anywhere:
                 self.settings.progress("too many places for the switches on this floor: looking at layouts")
-                return Search(in_layouts_only(self.problem), self.settings, self.clock, self.opening.restrictions).run(
-                    ties
-                )
+                return Search(
+                    in_layouts_only(self.problem), self.settings, self.clock, self.expansion.restrictions
+                ).run(ties)
             self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
             return Search(estimating(self.problem), self.settings, self.clock, restrictions).run(ties)
 
     @property
     def _in_one_layout(self) -> bool:
-        return any(one.layout is not None for one in self.opening.restrictions.values())
+        return any(one.layout is not None for one in self.expansion.restrictions.values())
 
     def _layout_by_layout(self, ties: bool) -> Optimum:
         """Several fabrics stand around the same servers: the best of the layouts, each searched for all of them."""
         first = self.problem.fabrics[0]
         found: list[Optimum] = []
         for number in range(
-            len(variants_of(self.problem, first, partial(self.opening.free, Costs(self.opening.table))))
+            len(variants_of(self.problem, first, partial(self.expansion.free, Costs(self.expansion.table))))
         ):
             part = {
-                fabric.name: replace(self.opening.restrictions.get(fabric.name, Restriction()), layout=number)
+                fabric.name: replace(self.expansion.restrictions.get(fabric.name, Restriction()), layout=number)
                 for fabric in self.problem.fabrics
             }
             found.append(Search(self.problem, self.settings, self.clock, part).run(ties))
         made = [one for one in found if one.value is not None]
         if not made:
             proven = all(one.verdict == "infeasible" for one in found)
-            return Optimum("infeasible" if proven else "unknown", sized=self.opening.sized)
+            return Optimum("infeasible" if proven else "unknown", sized=self.expansion.sized)
         best = min(made, key=lambda one: one.value or 0)
         if all(one.verdict in ("optimal", "infeasible") for one in found):
             return best
@@ -118,64 +118,64 @@ class Search:
         return replace(best, verdict="feasible", bound=min(known) if holds else None)
 
     def _prove(self, ties: bool) -> Optimum:
-        prices = np.zeros(len(self.opening.caps) - 1)
-        opened = self.opening.open(prices)
-        if not np.isfinite(opened.bound):
-            return Optimum("unknown" if opened.stopped else "infeasible", sized=self.opening.sized)
+        prices = np.zeros(len(self.expansion.caps) - 1)
+        expanded = self.expansion.open(prices)
+        if not np.isfinite(expanded.bound):
+            return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
         slack, best, known = 0.0, Optimum("unknown"), -np.inf
         most = self.settings.most_candidates if self.problem.plan is None else None
         if len(prices) and self.settings.prune:
-            priced = self._price_limits(opened)
+            priced = self._price_limits(expanded)
             if priced is None:
-                return Optimum("infeasible", sized=self.opening.sized)
+                return Optimum("infeasible", sized=self.expansion.sized)
             prices, bound, best = priced
             slack = 0.0 if best.value is None else self._above(best.value, bound)
-            opened = self.opening.open(prices, slack) if slack or prices.any() else opened
+            expanded = self.expansion.open(prices, slack) if slack or prices.any() else expanded
         for rise in range(MOST_RISES + 1):
-            self.opening.left_out = False
-            solved = self._solve(self.opening.candidates(opened, most if best.picked else None))
+            self.expansion.left_out = False
+            solved = self._solve(self.expansion.candidates(expanded, most if best.picked else None))
             best = outcome = self._better(solved, best)
-            known = max(known, self._bound_of(solved, opened))
-            complete = not opened.stopped and not self.opening.left_out and not self.clock.is_over()
+            known = max(known, self._bound_of(solved, expanded))
+            complete = not expanded.stopped and not self.expansion.left_out and not self.clock.is_over()
             if outcome.value is not None:
-                needed = self._above(outcome.value, opened.bound)
-                if needed <= slack + tolerance(opened.bound) or not self.settings.prune or not complete:
+                needed = self._above(outcome.value, expanded.bound)
+                if needed <= slack + tolerance(expanded.bound) or not self.settings.prune or not complete:
                     return self._finished(self._tied(outcome, ties and complete), known, complete)
-                if self.opening.weigh_up_to(outcome.value):
-                    opened = self.opening.open(prices)
-                    needed = self._above(outcome.value, opened.bound)
+                if self.expansion.weigh_up_to(outcome.value):
+                    expanded = self.expansion.open(prices)
+                    needed = self._above(outcome.value, expanded.bound)
                 if self.problem.plan is None:
-                    slack = self._least_to_open(slack, needed, opened.bound)
+                    slack = self._least_to_open(slack, needed, expanded.bound)
                 else:
-                    slack = self._next(slack, needed, opened.bound)
-            elif slack >= self.opening.ceiling(opened.bound) or not complete or not self.settings.prune:
+                    slack = self._next(slack, needed, expanded.bound)
+            elif slack >= self.expansion.ceiling(expanded.bound) or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
-                return Optimum(verdict, sized=self.opening.sized, in_program=outcome.in_program)
+                return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
             else:
-                slack = max(slack * RISE, abs(opened.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
-                slack = min(slack, self.opening.ceiling(opened.bound))
-            share = 100 * slack / max(1.0, abs(opened.bound))
+                slack = max(slack * RISE, abs(expanded.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
+                slack = min(slack, self.expansion.ceiling(expanded.bound))
+            share = 100 * slack / max(1.0, abs(expanded.bound))
             self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
-            opened = self.opening.open(prices, slack)
+            expanded = self.expansion.open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
 
     def _estimate(self, ties: bool) -> Optimum:
         """The best of what looks best in every layout of a large floor, and a bound for any place of the switches."""
-        costs = self.opening.costs_of(0)
+        costs = self.expansion.costs_of(0)
         least = sum(self._least_anywhere(costs)) if self.near is None else np.nan
         if np.isinf(least):
-            return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.opening.sized)
+            return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.expansion.sized)
         made = self._likely(costs)
         outcome = self._tied(self._solve(made), ties)
         if outcome.value is None and made and self.near is None:
             # within the limits may be what needs little of them, rather than what costs least
-            lean = [candidate for row in self._limited for candidate in self._likely(self.opening.costs_of(row))]
+            lean = [candidate for row in self._limited for candidate in self._likely(self.expansion.costs_of(row))]
             outcome = self._tied(self._solve(distinct([*made, *lean])), ties)
         if outcome.value is None:
             verdict = "infeasible" if self.near is None and self._cannot_be() else "unknown"
-            return Optimum(verdict, sized=self.opening.sized, in_program=outcome.in_program)
+            return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
         return self._finished(
-            replace(outcome, verdict="feasible"), least - self.opening.saving, not self.clock.is_over()
+            replace(outcome, verdict="feasible"), least - self.expansion.saving, not self.clock.is_over()
         )
 
     def _likely(self, costs: Costs) -> list[Candidate]:
@@ -189,42 +189,42 @@ class Search:
         return made
 
     def _likely_of(self, costs: Costs, fabric: FabricProblem) -> list[Candidate]:
-        variants = self.opening.wanted(fabric, costs)
-        around = self.near or self.opening.space(anywhere(self.problem, fabric), costs).search().least
-        found = [self.opening.space(one, costs).search(ESTIMATES_WITHIN * around) for one in variants]
-        self.opening.sized += sum(one.sized for one in found)
+        variants = self.expansion.wanted(fabric, costs)
+        around = self.near or self.expansion.space(anywhere(self.problem, fabric), costs).search().least
+        found = [self.expansion.space(one, costs).search(ESTIMATES_WITHIN * around) for one in variants]
+        self.expansion.sized += sum(one.sized for one in found)
         return likely(found, self._measured, costs.table[0])
 
     def _measured(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
-        return () if self.clock.is_over() else self.opening.sized_at(batch, index)
+        return () if self.clock.is_over() else self.expansion.sized_at(batch, index)
 
     def obstacles(self) -> list[str]:
         """What keeps the likeliest candidate out of every layout of the floor."""
-        costs, found = self.opening.costs_of(0), []
+        costs, found = self.expansion.costs_of(0), []
         for fabric in self.problem.fabrics:
-            for variant in self.opening.wanted(fabric, costs):
-                batches = self.opening.space(variant, costs).search().batches
+            for variant in self.expansion.wanted(fabric, costs):
+                batches = self.expansion.space(variant, costs).search().batches
                 found.append(obstacle(self.problem, variant, batches[0], 0) if batches else nothing_joins(variant))
         return list(dict.fromkeys(found))
 
     def _cannot_be(self) -> bool:
         """Whether no place of the switches can help: a limit is below what is needed anywhere, or a run too long."""
         for row in self._limited:
-            cap = self.opening.caps[row]
-            if sum(self._least_anywhere(self.opening.costs_of(row))) > cap + tolerance(cap):
+            cap = self.expansion.caps[row]
+            if sum(self._least_anywhere(self.expansion.costs_of(row))) > cap + tolerance(cap):
                 return True
         return too_far_apart(self.problem) is not None
 
     @property
     def _limited(self) -> list[int]:
         """Metrics with a limit. Not card slots, which were looked at before: by them alone all switches are equal."""
-        cards = np.array([item.kind == "nic" for item in self.problem.goods.items])
-        return [row for row in range(1, len(self.opening.table)) if self.opening.table[row][~cards].any()]
+        cards = np.array([item.kind == "nic" for item in self.problem.item_table.items])
+        return [row for row in range(1, len(self.expansion.table)) if self.expansion.table[row][~cards].any()]
 
     def _least_anywhere(self, costs: Costs) -> list[float]:
         """What every fabric costs at least, wherever its switches stand; infinite if it cannot be made."""
         fabrics = [with_fewest(self.problem, one) for one in self.problem.fabrics]
-        found = [self.opening.space(spread(self.problem, one), costs).search() for one in fabrics]
+        found = [self.expansion.space(spread(self.problem, one), costs).search() for one in fabrics]
         return [one.least if one.batches else np.inf for one in found]
 
     def _least_to_open(self, slack: float, needed: float, bound: float) -> float:
@@ -251,25 +251,25 @@ class Search:
 
         Empty if the clock stopped it. The bound leaves out the servers.
         """
-        opened = self.opening.open(np.zeros(len(self.opening.caps) - 1), slack)
-        found = [] if opened.stopped or not np.isfinite(opened.bound) else self.opening.candidates(opened)
-        return opened.bound, found
+        expanded = self.expansion.open(np.zeros(len(self.expansion.caps) - 1), slack)
+        found = [] if expanded.stopped or not np.isfinite(expanded.bound) else self.expansion.candidates(expanded)
+        return expanded.bound, found
 
     def any_design(self) -> Optimum:
         """Some design under no limits: enough to say that there is one."""
         if slots_are_short(self.problem):
             return Optimum("infeasible")
-        opened = self.opening.open(np.zeros(len(self.opening.caps) - 1), first=True)
-        if not np.isfinite(opened.bound):
-            return Optimum("unknown" if opened.stopped else "infeasible", sized=self.opening.sized)
-        outcome = self._solve(self.opening.candidates(opened))
+        expanded = self.expansion.open(np.zeros(len(self.expansion.caps) - 1), first=True)
+        if not np.isfinite(expanded.bound):
+            return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
+        outcome = self._solve(self.expansion.candidates(expanded))
         return outcome if outcome.picked else self.run(ties=False)
 
-    def _bound_of(self, solved: Optimum, opened: Opened) -> float:
+    def _bound_of(self, solved: Optimum, expanded: Expanded) -> float:
         """No design has a lower objective: that of the program, or the threshold for all that is not in it."""
-        if opened.stopped or self.opening.left_out or not self.settings.prune:
-            return -np.inf if opened.stopped else opened.bound
-        return max(opened.bound, min(solved.least_above(self.fixed), opened.bound + opened.slack))
+        if expanded.stopped or self.expansion.left_out or not self.settings.prune:
+            return -np.inf if expanded.stopped else expanded.bound
+        return max(expanded.bound, min(solved.least_above(self.fixed), expanded.bound + expanded.slack))
 
     def _above(self, value: int, bound: float) -> float:
         return max(0.0, value - self.fixed - bound)
@@ -277,56 +277,56 @@ class Search:
     def _finished(self, outcome: Optimum, bound: float, complete: bool) -> Optimum:
         assert outcome.value is not None
         if complete and outcome.verdict == "optimal":
-            return replace(outcome, bound=outcome.value, sized=self.opening.sized)
+            return replace(outcome, bound=outcome.value, sized=self.expansion.sized)
         lower = min(outcome.value, int(np.floor(bound)) + self.fixed) if np.isfinite(bound) else None
-        return replace(outcome, verdict="feasible", bound=lower, sized=self.opening.sized)
+        return replace(outcome, verdict="feasible", bound=lower, sized=self.expansion.sized)
 
     # -- limits -----------------------------------------------------------------------------------------------
 
-    def _price_limits(self, opened: Opened) -> tuple[Floats, float, Optimum] | None:
+    def _price_limits(self, expanded: Expanded) -> tuple[Floats, float, Optimum] | None:
         """Prices of the limits, the bound that they give, and the best design met on the way; None: proven infeasible.
 
         Any design within the limits costs at least min(objective + prices x use) - prices x limits. The best prices
         come from a master program over the designs met so far (Kelley's cutting planes).
         """
-        zero = np.zeros(len(self.opening.caps) - 1)
-        pool = self.opening.candidates(opened, MOST_SAMPLED)
+        zero = np.zeros(len(self.expansion.caps) - 1)
+        pool = self.expansion.candidates(expanded, MOST_SAMPLED)
         outcome = self._solve(pool)
-        if outcome.value is not None and self._above(outcome.value, opened.bound) <= tolerance(opened.bound):
-            return zero, opened.bound, outcome
-        master = Master(self.opening.caps[1:])
-        freest = self._point(opened, zero, 1.0)
-        if self.opening.counts and not (freest.uses > self.opening.caps[1:]).any():
+        if outcome.value is not None and self._above(outcome.value, expanded.bound) <= tolerance(expanded.bound):
+            return zero, expanded.bound, outcome
+        master = Master(self.expansion.caps[1:])
+        freest = self._point(expanded, zero, 1.0)
+        if self.expansion.counts and not (freest.uses > self.expansion.caps[1:]).any():
             # what is above the bound are ports of management, which prices of limits do not lower
-            return zero, opened.bound, outcome
+            return zero, expanded.bound, outcome
         master.add(freest)
-        for metric in np.flatnonzero(freest.uses > self.opening.caps[1:]):
+        for metric in np.flatnonzero(freest.uses > self.expansion.caps[1:]):
             alone = np.zeros(len(zero))
             alone[metric] = 1.0
-            leanest = self.opening.open(alone, objective=0.0)
+            leanest = self.expansion.open(alone, objective=0.0)
             if leanest.stopped:
-                return zero, opened.bound, self._solve(distinct(pool))
-            if leanest.bound > tolerance(self.opening.caps[metric + 1]) or not np.isfinite(leanest.bound):
+                return zero, expanded.bound, self._solve(distinct(pool))
+            if leanest.bound > tolerance(self.expansion.caps[metric + 1]) or not np.isfinite(leanest.bound):
                 return None
-            pool += self.opening.candidates(leanest, MOST_SAMPLED)
+            pool += self.expansion.candidates(leanest, MOST_SAMPLED)
             master.add(self._point(leanest, alone, 0.0))
-        best_prices, best_bound = zero, opened.bound
+        best_prices, best_bound = zero, expanded.bound
         for _ in range(MOST_ROUNDS):
             if self.clock.is_over():
                 break
             prices, hoped = master.prices()
             if hoped - best_bound <= CLOSE_ENOUGH * abs(best_bound):
                 break
-            tried = self.opening.open(prices)
+            tried = self.expansion.open(prices)
             if tried.stopped:
                 break
             if not np.isfinite(tried.bound):
                 return None
-            if self._never_fits(prices, tried.bound, opened.bound):
+            if self._never_fits(prices, tried.bound, expanded.bound):
                 return None
             if tried.bound > best_bound:
                 best_prices, best_bound = prices, tried.bound
-            pool += self.opening.candidates(tried, MOST_SAMPLED)
+            pool += self.expansion.candidates(tried, MOST_SAMPLED)
             master.add(self._point(tried, prices, 1.0))
         return best_prices, best_bound, self._solve(distinct(pool))
 
@@ -334,21 +334,21 @@ class Search:
         """Whether the priced uses alone are past the priced limits in every design: then none fits."""
         if bound <= 2 * abs(free) or not prices.any():
             return False
-        scaled = prices / float(prices @ self.opening.caps[1:])
-        priced = self.opening.open(scaled, objective=0.0)
+        scaled = prices / float(prices @ self.expansion.caps[1:])
+        priced = self.expansion.open(scaled, objective=0.0)
         return priced.bound > 1e-9 and not priced.stopped
 
-    def _point(self, opened: Opened, prices: Floats, objective: float) -> Point:
+    def _point(self, expanded: Expanded, prices: Floats, objective: float) -> Point:
         """Objective and uses of the design that is least at some prices."""
-        weights = objective * self.opening.table[0] + prices @ self.opening.table[1:]
-        total = np.zeros(len(self.opening.caps))
-        for candidate in first_of_each(self.opening.candidates(opened, 1)):
-            total += uses_of(candidate, self.opening.table, weights)
-        return Point(float(total[0]) - self.opening.saving, total[1:])
+        weights = objective * self.expansion.table[0] + prices @ self.expansion.table[1:]
+        total = np.zeros(len(self.expansion.caps))
+        for candidate in first_of_each(self.expansion.candidates(expanded, 1)):
+            total += uses_of(candidate, self.expansion.table, weights)
+        return Point(float(total[0]) - self.expansion.saving, total[1:])
 
     def _solve(self, candidates: Sequence[Candidate]) -> Optimum:
         found = optimum_of(self.problem, candidates, self.settings, self.clock)
-        return replace(found, sized=self.opening.sized) if found.picked else found
+        return replace(found, sized=self.expansion.sized) if found.picked else found
 
     def _tied(self, found: Optimum, ties: bool) -> Optimum:
         return without_ties(found, self.settings, self.clock) if ties else found

@@ -32,8 +32,8 @@ def solved_ways(asked: Case, catalog: Catalog, settings: Settings, clock: Clock)
     """Every combination of separations, solved; those of most separation first."""
     found: list[Tried] = []
     for case in combinations(asked, _server(asked, catalog)):
-        shelf = found[0].problem.shelf if found else None
-        problem = problem_of(case, catalog, settings.prune, shelf)
+        offering = found[0].problem.offering if found else None
+        problem = problem_of(case, catalog, settings.prune, offering)
         words = words_of(asked, case)
         settings.progress(f"sizing candidates with {words}")
         found.append(Tried(case, problem, Search(problem, settings, clock).run()))

@@ -18,7 +18,7 @@ from fabopt.schema.topologies import TIERED
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.search import Search
 from fabopt.solution.answer import Answer, in_metric, part_of, summaries_of, summary_of
-from fabopt.solution.baselines import naive_plans
+from fabopt.solution.baselines import baseline_plans
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of
 from fabopt.topology.cutoff import Batch
@@ -61,9 +61,11 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
             if flat.value is not None:
                 yield _alternative(answer, Answer(problem, flat), index, "flat runs", f"{FLAT_RUN_M} m")
     # the steps of plans that are only bills are not known
-    plans = () if answer.ratio is not None else naive_plans(problem, answer.picked, settings, clock)
-    for naive in plans:
-        yield _of_sums(problem, sums_of(problem, answer.picked), naive.sums, naive.what, naive.value, naive.summary)
+    plans = () if answer.ratio is not None else baseline_plans(problem, answer.picked, settings, clock)
+    for baseline in plans:
+        yield _of_sums(
+            problem, sums_of(problem, answer.picked), baseline.sums, baseline.what, baseline.value, baseline.summary
+        )
 
 
 def _rival(

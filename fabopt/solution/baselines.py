@@ -20,10 +20,10 @@ from fabopt.schema.design import MOVED_CABLE
 from fabopt.search.search import Search
 from fabopt.topology.candidate import Candidate, Option, Uses, over_stages
 
-WIRES = ("cable", "fibre")
+CABLES = ("cable", "fibre")
 
 
-class Naive(NamedTuple):
+class Baseline(NamedTuple):
     """A plan that was not chosen: its kind, which it is, what it is in words, and its totals."""
 
     what: str
@@ -32,7 +32,7 @@ class Naive(NamedTuple):
     sums: Sums
 
 
-def naive_plans(problem: Problem, picked: Sequence[Picked], settings: Settings, clock: Clock) -> Iterator[Naive]:
+def baseline_plans(problem: Problem, picked: Sequence[Picked], settings: Settings, clock: Clock) -> Iterator[Baseline]:
     """The plans that can be bought at all; none where there is one stage."""
     if not problem.first_servers:
         return
@@ -40,7 +40,7 @@ def naive_plans(problem: Problem, picked: Sequence[Picked], settings: Settings, 
     settings.progress("comparing with plans that do not look ahead")
     sums = _sums(problem, [(_at_once(candidate), _units_at_once(units)) for candidate, units in picked])
     if sums is not None:
-        yield Naive("growth", "all on day 1", "this fabric, bought and installed whole at the first stage", sums)
+        yield Baseline("growth", "all on day 1", "this fabric, bought and installed whole at the first stage", sums)
     rebuilt = _rebuilt(problem, quiet, clock)
     if rebuilt is not None:
         yield rebuilt
@@ -66,9 +66,9 @@ def _units_at_once(units: Sequence[tuple[Option, int]]) -> list[tuple[Option, in
     return [(Option(tuple(row._replace(stage=0) for row in option.rows)), count) for option, count in units]
 
 
-def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Naive | None:
+def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | None:
     """Every stage designed for itself; None if one of them has no design."""
-    items = {(item.kind, item.key): item for item in problem.goods.items}
+    items = {(item.kind, item.key): item for item in problem.item_table.items}
     owned: dict[Item, int] = {}
     boxes: dict[tuple[int, Item], int] = {}
     moved = 0
@@ -82,7 +82,7 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Naive | None
             for item, count in over_stages(all_uses(alone, found.picked)).items()
             if item.kind != "server"
         }
-        stays = sum(min(count, owned.get(item, 0)) for item, count in uses.items() if item.kind in WIRES)
+        stays = sum(min(count, owned.get(item, 0)) for item, count in uses.items() if item.kind in CABLES)
         moved += stays
         if stays:
             boxes[number, items["other", (MOVED_CABLE, 0)]] = stays
@@ -92,7 +92,7 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Naive | None
                 owned[item] = count
     sums = _sums(problem, [(_bought(problem, boxes), [])])
     words = f"each stage the cheapest for its servers alone, parts used again, {moved:,} cables moved"
-    return None if sums is None else Naive("growth", "rebuild", words, sums)
+    return None if sums is None else Baseline("growth", "rebuild", words, sums)
 
 
 def _bought(problem: Problem, boxes: Uses) -> Candidate:
@@ -106,14 +106,14 @@ def _stage_alone(case: Case, number: int) -> Case:
     return case.model_copy(update={"stages": (stages[number],), "limits": type(case.limits)()})
 
 
-def _other_recabling(problem: Problem, settings: Settings, clock: Clock) -> Naive | None:
+def _other_recabling(problem: Problem, settings: Settings, clock: Clock) -> Baseline | None:
     """The optimum under the other rule for cables in place."""
     other = "forbid" if problem.case.growth.recabling == "allow" else "allow"
     growth = problem.case.growth.model_copy(update={"recabling": other})
-    changed = problem_of(problem.case.model_copy(update={"growth": growth}), problem.catalog, shelf=problem.shelf)
+    changed = problem_of(problem.case.model_copy(update={"growth": growth}), problem.catalog, offering=problem.offering)
     found = Search(changed, settings, clock).run(ties=False)
     if found.value is None:
         return None
     moves = sum(count for (_, item), count in all_uses(changed, found.picked).items() if item.id == MOVED_CABLE)
     words = f"cables in place may be moved: {moves:,} are" if other == "allow" else "cables in place stay"
-    return Naive("recabling", other, words, sums_of(changed, found.picked))
+    return Baseline("recabling", other, words, sums_of(changed, found.picked))

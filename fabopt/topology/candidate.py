@@ -117,8 +117,8 @@ class Candidate:
 
     ``boxes``: switches and cards that each stage adds (and cables that it moves, where that is paid). ``bound``: no way
     to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it has
-    ports for at each stage, if it is out-of-band. ``guests``: the attachments of logical fabrics on it, ports of
-    servers among them, with their cards.
+    ports for at each stage, if it is out-of-band. ``logical_fabrics``: the attachments of logical fabrics on it, ports
+    of servers among them, with their cards.
     """
 
     fabric: str
@@ -131,12 +131,12 @@ class Candidate:
     cards: int = 0
     clashes: tuple[Clash, ...] = ()
     counted: tuple[int, ...] = ()
-    guests: tuple[AttachmentDemand, ...] = ()
+    logical_fabrics: tuple[AttachmentDemand, ...] = ()
 
     @property
     def equipment(self) -> tuple[AttachmentDemand, ...]:
         """The ports of servers that logical fabrics have on it."""
-        return tuple(one for one in self.guests if one.nic is not None)
+        return tuple(one for one in self.logical_fabrics if one.nic is not None)
 
     def switches(self, stage: int) -> int:
         """Switches that stand at a stage."""
@@ -148,11 +148,11 @@ class Candidate:
         return over_stages(self.boxes)
 
 
-def part_uses(one: Assembly, near: int, wires: int, far: int) -> tuple[PartUse, ...]:
+def part_uses(one: Assembly, near: int, cables: int, far: int) -> tuple[PartUse, ...]:
     """Parts of an assembly in the given numbers, those that it has."""
     counted: tuple[tuple[Item | None, int, End | None], ...] = (
         (one.near, near, "from"),
-        (one.wire, wires, None),
+        (one.cable, cables, None),
         (one.far, far, "to"),
     )
     return tuple(PartUse(item, int(number), end) for item, number, end in counted if item is not None and number)
@@ -164,7 +164,7 @@ def row_share(
     """A row of links realised by one assembly."""
     return RowShare(
         *ends, attachment, one, int(links), int(parts.near), int(parts.far),
-        part_uses(one, parts.near, parts.wires, parts.far),
+        part_uses(one, parts.near, parts.cables, parts.far),
     )  # fmt: skip
 
 
@@ -207,15 +207,15 @@ def _cage_choices(
     for ports, cages in sorted(cages_by_ports.items(), reverse=True):
         near, far = (1, ports) if near_is_big else (ports, 1)
         options = tuple(
-            Option((row_share(ends, one, ports, Quantities(near, _cage_wires(one, ports), far, True), attachment),))
+            Option((row_share(ends, one, ports, Quantities(near, _cage_cables(one, ports), far, True), attachment),))
             for one in assemblies
         )
         made.append(Choice((kind, attachment, "cage", ports), cages, options))
     return made
 
 
-def _cage_wires(one: Assembly, ports: int) -> int:
-    return ports if one.mode is Mode.LINK else int(ceil_of(ports, one.ports_per_wire))
+def _cage_cables(one: Assembly, ports: int) -> int:
+    return ports if one.mode is Mode.LINK else int(ceil_of(ports, one.ports_per_cable))
 
 
 def _bundle_choice(
@@ -223,14 +223,14 @@ def _bundle_choice(
 ) -> Choice:
     ports = need.near.ports_per_cage
     options = tuple(
-        Option((row_share(ends, one, ports, Quantities(1, _bundle_wires(one, ports), 1, True), attachment),))
+        Option((row_share(ends, one, ports, Quantities(1, _bundle_cables(one, ports), 1, True), attachment),))
         for one in assemblies
     )
     return Choice((kind, attachment, "bundle", ports), int(need.links) // ports, options)
 
 
-def _bundle_wires(one: Assembly, ports: int) -> int:
-    return ports if one.mode is Mode.LINK else ports // one.ports_per_wire
+def _bundle_cables(one: Assembly, ports: int) -> int:
+    return ports if one.mode is Mode.LINK else ports // one.ports_per_cable
 
 
 def _whole_choice(

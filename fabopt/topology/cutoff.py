@@ -44,7 +44,7 @@ class Found:
     stopped: bool = False
 
 
-class Threshold:
+class Cutoff:
     """Keeps the candidates that cost at most the least cost met plus ``slack``, and says what may still be kept.
 
     Costs have shape (metrics, size): row 0 is the objective, the others those that ``caps`` limits. Without

@@ -48,9 +48,9 @@ class Profile(NamedTuple):
         """Links of one box."""
         return self.low * self.links + self.high * (self.links + 1)
 
-    def heads(self, ports_per_wire: int) -> Number:
+    def heads(self, ports_per_cable: int) -> Number:
         """Wires at one box when a wire carries several links of one pair."""
-        return self.low * ceil_of(self.links, ports_per_wire) + self.high * ceil_of(self.links + 1, ports_per_wire)
+        return self.low * ceil_of(self.links, ports_per_cable) + self.high * ceil_of(self.links + 1, ports_per_cable)
 
 
 class OwnCages(NamedTuple):
@@ -87,35 +87,35 @@ class Side:
             return sum(one.boxes * (self.own.full + self.own.partial) for one in self.profiles)
         return sum(one.boxes * ceil_of(one.ports, self.ports_per_cage) for one in self.profiles)
 
-    def wires(self, ports_per_wire: int) -> Number:
+    def cables(self, ports_per_cable: int) -> Number:
         """Wires with a single head at this side, each for so many ports of one cage."""
         if self.own is not None:
-            each = self.own.full * (self.ports_per_cage // ports_per_wire) + self.own.partial * ceil_of(
-                self.own.partial_ports, ports_per_wire
+            each = self.own.full * (self.ports_per_cage // ports_per_cable) + self.own.partial * ceil_of(
+                self.own.partial_ports, ports_per_cable
             )
             return sum(one.boxes * each for one in self.profiles)
-        return sum(one.boxes * ceil_of(one.ports, ports_per_wire) for one in self.profiles)
+        return sum(one.boxes * ceil_of(one.ports, ports_per_cable) for one in self.profiles)
 
-    def pair_wires(self, ports_per_wire: int) -> Number:
+    def pair_cables(self, ports_per_cable: int) -> Number:
         """Wires that carry several links of one pair of boxes."""
-        return sum(one.boxes * one.heads(ports_per_wire) for one in self.profiles)
+        return sum(one.boxes * one.heads(ports_per_cable) for one in self.profiles)
 
-    def pair_cages(self, ports_per_wire: int) -> Number:
+    def pair_cages(self, ports_per_cable: int) -> Number:
         """Cages that such wires occupy."""
-        return sum(one.boxes * self.cages_of_pairs(one, ports_per_wire) for one in self.profiles)
+        return sum(one.boxes * self.cages_of_pairs(one, ports_per_cable) for one in self.profiles)
 
-    def cages_of_pairs(self, one: Profile, ports_per_wire: int) -> Number:
+    def cages_of_pairs(self, one: Profile, ports_per_cable: int) -> Number:
         """Cages that such wires occupy in one box."""
         if self.own is None:
-            return ceil_of(one.heads(ports_per_wire) * ports_per_wire, self.ports_per_cage)
-        wires = self.own.ports_per_card // one.links * ceil_of(one.links, ports_per_wire)
-        return self.own.cards * ceil_of(wires * ports_per_wire, self.ports_per_cage)
+            return ceil_of(one.heads(ports_per_cable) * ports_per_cable, self.ports_per_cage)
+        cables = self.own.ports_per_card // one.links * ceil_of(one.links, ports_per_cable)
+        return self.own.cards * ceil_of(cables * ports_per_cable, self.ports_per_cage)
 
-    def pairs_fit(self, ports_per_wire: int) -> Number:
+    def pairs_fit(self, ports_per_cable: int) -> Number:
         """Whether every box has the cages for such wires."""
         fits: Number = True
         for one in self.profiles:
-            cages = self.cages_of_pairs(one, ports_per_wire)
+            cages = self.cages_of_pairs(one, ports_per_cable)
             fits = fits & ((cages <= self.limit) | (one.boxes == 0))
         return fits
 
@@ -136,7 +136,7 @@ class Quantities(NamedTuple):
     """Parts that an assembly takes for all links of a need; ``fits`` is False where cages are short."""
 
     near: Number
-    wires: Number
+    cables: Number
     far: Number
     fits: Number
 
@@ -166,18 +166,18 @@ class Need:
     def quantities(self, one: Assembly) -> Quantities:
         """Parts of one assembly if it realises every link."""
         if one.mode is Mode.PAIR:
-            ports = one.ports_per_wire
+            ports = one.ports_per_cable
             return Quantities(
                 self.near.pair_cages(ports),
-                self.near.pair_wires(ports),
+                self.near.pair_cables(ports),
                 self.far.pair_cages(ports),
                 self.near.pairs_fit(ports) & self.far.pairs_fit(ports),
             )
         if one.mode is Mode.LINK:
-            wires = self.links
+            cables = self.links
         else:
-            wires = (self.far if one.mode is Mode.FAR else self.near).wires(one.ports_per_wire)
-        return Quantities(self.near.cages, wires, self.far.cages, True)
+            cables = (self.far if one.mode is Mode.FAR else self.near).cables(one.ports_per_cable)
+        return Quantities(self.near.cages, cables, self.far.cages, True)
 
 
 class Costs:
@@ -207,26 +207,26 @@ class Costs:
         """No link of these assemblies costs less, whatever shares its cages; infinite without any."""
         if not assemblies:
             return np.full(self.table.shape[0], np.inf)
-        near, wire, far = self._parts(assemblies)
-        each = near / near_ports + wire / [one.ports_per_wire for one in assemblies] + far / far_ports
+        near, cable, far = self._parts(assemblies)
+        each = near / near_ports + cable / [one.ports_per_cable for one in assemblies] + far / far_ports
         return np.asarray(each.min(axis=1))
 
     def _parts(self, assemblies: Sequence[Assembly]) -> tuple[Floats, Floats, Floats]:
         """Weights of the near modules, wires and far modules of assemblies, each of shape (metrics, assemblies)."""
         near = self._padded[:, [_column(one.near) for one in assemblies]]
-        wire = self._padded[:, [_column(one.wire) for one in assemblies]]
-        return near, wire, self._padded[:, [_column(one.far) for one in assemblies]]
+        cable = self._padded[:, [_column(one.cable) for one in assemblies]]
+        return near, cable, self._padded[:, [_column(one.far) for one in assemblies]]
 
     def _unit_table(self, assemblies: tuple[Assembly, ...], ports_per_cage: int, near_is_big: bool) -> Floats:
         """Least weights of one cage by ports in use: shape (metrics, ports_per_cage + 1)."""
         key = (assemblies, ports_per_cage, near_is_big)
         if key not in self._units:
             table = np.zeros((self.table.shape[0], ports_per_cage + 1))
-            near, wire, far = self._parts(assemblies)
-            carried = np.array([1 if one.mode is Mode.LINK else one.ports_per_wire for one in assemblies])
+            near, cable, far = self._parts(assemblies)
+            carried = np.array([1 if one.mode is Mode.LINK else one.ports_per_cable for one in assemblies])
             for ports in range(1, ports_per_cage + 1):
                 near_cages, far_cages = (1, ports) if near_is_big else (ports, 1)
-                sums = near * near_cages + wire * ceil_of(ports, carried) + far * far_cages
+                sums = near * near_cages + cable * ceil_of(ports, carried) + far * far_cages
                 table[:, ports] = sums.min(axis=1)
             self._units[key] = table
         return self._units[key]
@@ -248,7 +248,7 @@ class Costs:
             parts = need.quantities(one)
             cost = (
                 np.multiply.outer(self.of(one.near), np.atleast_1d(parts.near))
-                + np.multiply.outer(self.of(one.wire), np.atleast_1d(parts.wires))
+                + np.multiply.outer(self.of(one.cable), np.atleast_1d(parts.cables))
                 + np.multiply.outer(self.of(one.far), np.atleast_1d(parts.far))
             )
             cost = np.where(parts.fits, cost, np.inf)

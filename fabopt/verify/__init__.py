@@ -125,13 +125,13 @@ from fabopt.verify.totals import (
     status_is_honest,
     totals_add_up,
 )
-from fabopt.verify.wiring import Cabling, Wired
+from fabopt.verify.wiring import Cabled, Cabling
 from fabopt.verify.workload import workload_is_recomputed, workload_needs_are_met
 from fabopt.wiring.model import Wiring
 
 FabricRule = Callable[[Proof, FabricEvidence], None]
 WiringRule = Callable[[Proof, Cabling], None]
-FloorRule = Callable[[Proof, Wired], None]
+FloorRule = Callable[[Proof, Cabled], None]
 DesignRule = Callable[[Proof, Evidence], None]
 Rule = TypeVar("Rule")
 
@@ -279,7 +279,7 @@ def verify(design: Design) -> tuple[Check, ...]:
 def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
     """Return the checks of ``WIRING_RULES`` for a wiring of a design, wherever it comes from. Never raises."""
     evidence = Evidence(design)
-    return tuple(_wiring_checks(evidence, Wired(evidence, wiring)))
+    return tuple(_wiring_checks(evidence, Cabled(evidence, wiring)))
 
 
 def fabric_rules(fabric: FabricEvidence) -> tuple[FabricRule, ...]:
@@ -321,12 +321,12 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     for fabric in evidence.fabrics:
         for fabric_rule in fabric_rules(fabric):
             yield as_check(fabric_rule.__name__, prove(fabric_rule, fabric), fabric.made.name)
-    wired = Wired(evidence)
-    if wired.is_listed:
-        yield from _wiring_checks(evidence, wired)
+    cabled = Cabled(evidence)
+    if cabled.is_listed:
+        yield from _wiring_checks(evidence, cabled)
         if has_floor(evidence):
             for floor_rule in (*FLOOR_RULES, *(BOX_RULES if has_boxes_in_racks(evidence) else ())):
-                yield as_check(floor_rule.__name__, prove(floor_rule, wired))
+                yield as_check(floor_rule.__name__, prove(floor_rule, cabled))
     for rule in MONEY_RULES:
         yield as_check(rule.__name__, prove(rule, evidence))
     if evidence.design.workload is not None or evidence.names_model:
@@ -334,8 +334,8 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
             yield as_check(rule.__name__, prove(rule, evidence))
 
 
-def _wiring_checks(evidence: Evidence, wired: Wired) -> Iterator[Check]:
+def _wiring_checks(evidence: Evidence, cabled: Cabled) -> Iterator[Check]:
     for index, fabric in enumerate(evidence.fabrics):
-        cabling = Cabling(fabric, wired, index)
+        cabling = Cabling(fabric, cabled, index)
         for rule in wiring_rules(fabric):
             yield as_check(rule.__name__, prove(rule, cabling), fabric.made.name)

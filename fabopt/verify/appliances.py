@@ -12,7 +12,7 @@ from fabopt.schema.case import Attachment, Floor
 from fabopt.units import exact, milliwatts
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Wired
+from fabopt.verify.wiring import Cabled
 
 Place = tuple[str, int]
 
@@ -22,14 +22,14 @@ def has_boxes_in_racks(evidence: Evidence) -> bool:
     return evidence.case.site.floor is not None and any(True for _ in _standing(evidence))
 
 
-def attachments_stand_apart(proof: Proof, wired: Wired) -> None:
+def attachments_stand_apart(proof: Proof, cabled: Cabled) -> None:
     """Boxes of attachments fill racks of their own from the bottom up.
 
     In the order of the case every box stands in the first rack that has the units and the power left: of those that its
     attachment names, or else of the free ones from the end of the floor. Nothing else stands in these racks, nor in any
     that an attachment names. Source: case file, ``attachments[].rack_units``, ``.power_w``, ``.racks``.
     """
-    devices, floor = wired.wiring.devices, wired.evidence.case.site.floor
+    devices, floor = cabled.wiring.devices, cabled.evidence.case.site.floor
     if floor is None:
         raise LookupError("the case has no floor")
     stands: dict[tuple[str, str], list[Place]] = {}
@@ -40,12 +40,12 @@ def attachments_stand_apart(proof: Proof, wired: Wired) -> None:
             others.add(rack)
         elif rack:
             stands.setdefault((fabric, product), []).append((rack, unit))
-    wanted = _places(wired.evidence, floor)
+    wanted = _places(cabled.evidence, floor)
     proof.equal("attachments in racks", sorted(stands), sorted(wanted))
     for key, places in wanted.items():
         proof.equal(f"places of {key[0]} {key[1]}", stands.get(key), places)
         proof.note(f"{len(places)} x {key[1]}")
-    named = {rack for _, one in _standing(wired.evidence) for rack in one.racks or ()}
+    named = {rack for _, one in _standing(cabled.evidence) for rack in one.racks or ()}
     own = named | {rack for places in stands.values() for rack, _ in places}
     proof.equal("racks of attachments with other boxes", sorted(own & others), [])
 

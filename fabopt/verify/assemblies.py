@@ -17,19 +17,19 @@ class Assembly:
 
     kind: Kind
     rows: Ints
-    wire: Cable | Fibre
+    cable_or_fibre: Cable | Fibre
     near: Transceiver | None
     far: Transceiver | None
 
     @property
     def name(self) -> str:
         """For the reader of a check."""
-        return f"{self.kind.name}: {self.wire.id}"
+        return f"{self.kind.name}: {self.cable_or_fibre.id}"
 
     @property
     def parts(self) -> tuple[str, str, str]:
         """(Near module, wire, far module); empty for none."""
-        return self.near.id if self.near else "", self.wire.id, self.far.id if self.far else ""
+        return self.near.id if self.near else "", self.cable_or_fibre.id, self.far.id if self.far else ""
 
     @cached_property
     def ports(self) -> tuple[int, int]:
@@ -40,12 +40,12 @@ class Assembly:
         carries a port for each of the others.
         """
         near, far = self.kind.near.end.lane, self.kind.far.end.lane
-        if isinstance(self.wire, Cable):
+        if isinstance(self.cable_or_fibre, Cable):
             return near.ports, far.ports
         far_ports = ports_per_connector(self.far, far) if self.far else 1
         if self.near is not None:
             return ports_per_connector(self.near, near), far_ports
-        many = heads(self.wire)
+        many = heads(self.cable_or_fibre)
         if many == 1:
             return far_ports, far_ports
         return (many if far_ports == 1 else 1), far_ports
@@ -53,20 +53,20 @@ class Assembly:
     @cached_property
     def heads(self) -> set[tuple[int, int]]:
         """Connectors that the wire may have at the near and the far end: one and one, or one and several."""
-        if isinstance(self.wire, Cable):
+        if isinstance(self.cable_or_fibre, Cable):
             splits = self.kind.near.end.split, self.kind.far.end.split
-            ways = (self.wire.ends, self.wire.ends[::-1])
+            ways = (self.cable_or_fibre.ends, self.cable_or_fibre.ends[::-1])
             return {
                 (near.count, far.count)
                 for near, far in ways
                 if all(end.split == split or not split for end, split in zip((near, far), splits, strict=True))
             }
-        (near, far), many = self.ports, heads(self.wire)
+        (near, far), many = self.ports, heads(self.cable_or_fibre)
         if near == far:
             return {(1, 1)}
         return {(1, many)} if near > far else {(many, 1)}
 
 
-def wire_of(evidence: Evidence, part: str) -> Cable | Fibre:
+def cable_of(evidence: Evidence, part: str) -> Cable | Fibre:
     """The embedded cable or fibre; raises ``LookupError`` for anything else."""
     return evidence.part(part, Cable) if evidence.kind(part) == "cable" else evidence.part(part, Fibre)

@@ -16,7 +16,7 @@ from fabopt.wiring.model import Ints
 
 # Lengths and runs are metres in floating point; a nanometre is nothing.
 SAME_M = 1e-9
-WIRED_KINDS = ("transceiver", "cable", "fibre")
+CABLED_KINDS = ("transceiver", "cable", "fibre")
 
 
 def wires_are_listed(proof: Proof, cabling: Cabling) -> None:
@@ -25,13 +25,15 @@ def wires_are_listed(proof: Proof, cabling: Cabling) -> None:
     Links of a kind by (near module, wire, far module) = sum of ``count`` of its rows with these parts; where nothing is
     bought, none. Labels differ; a wire's kind is that of its first link. Source: design file, ``links``.
     """
-    wires, links = cabling.wires, cabling.links
-    proof.equal("wires with a label that is taken", len(wires) - len(set(wires.name)), 0)
-    wired = np.flatnonzero(links.wire >= 0)
-    used, first = np.unique(links.wire[wired], return_index=True)
-    proof.equal("wires of another kind than their links", int((wires.kind[used] != links.kind[wired[first]]).sum()), 0)
-    proof.equal("links with a wire of another fabric", int((wires.fabric[used] != cabling.index).sum()), 0)
-    proof.equal("wires without a link", len(np.setdiff1d(cabling.own_wires, used)), 0)
+    cables, links = cabling.cables, cabling.links
+    proof.equal("wires with a label that is taken", len(cables) - len(set(cables.name)), 0)
+    cabled = np.flatnonzero(links.cable >= 0)
+    used, first = np.unique(links.cable[cabled], return_index=True)
+    proof.equal(
+        "wires of another kind than their links", int((cables.kind[used] != links.kind[cabled[first]]).sum()), 0
+    )
+    proof.equal("links with a wire of another fabric", int((cables.fabric[used] != cabling.index).sum()), 0)
+    proof.equal("wires without a link", len(np.setdiff1d(cabling.own_cables, used)), 0)
     made: Counter[tuple[str, tuple[str, str, str]]] = Counter()
     for one in cabling.assemblies:
         made[one.kind.name, one.parts] += len(one.rows)
@@ -40,14 +42,18 @@ def wires_are_listed(proof: Proof, cabling: Cabling) -> None:
         bought: Counter[tuple[str, str, str]] = Counter()
         for row in kind.rows:
             bought[_parts(row)] += row.made.count
-        made[kind.name, ("", "", "")] += int((links.wire[rows] < 0).sum())
+        made[kind.name, ("", "", "")] += int((links.cable[rows] < 0).sum())
         for parts in bought.keys() | {parts for name, parts in made if name == kind.name}:
             proof.equal(f"{kind.name} links by {parts}", made[kind.name, parts], bought[parts])
 
 
 def _parts(row: Row) -> tuple[str, str, str]:
     """(Near module, wire, far module) of a row of the file; empty for none."""
-    return row.near.id if row.near else "", row.wire.id if row.wire else "", row.far.id if row.far else ""
+    return (
+        row.near.id if row.near else "",
+        row.cable_or_fibre.id if row.cable_or_fibre else "",
+        row.far.id if row.far else "",
+    )
 
 
 def wires_fit_cages(proof: Proof, cabling: Cabling) -> None:
@@ -57,19 +63,19 @@ def wires_fit_cages(proof: Proof, cabling: Cabling) -> None:
     standard of a port and the fibre's word, and it has their connectors. All speak the protocol. Medium: the product's.
     Source: catalog, fit.
     """
-    protocol, wires = cabling.fabric.made.protocol, cabling.wires
+    protocol, cables = cabling.fabric.made.protocol, cabling.cables
     for one in cabling.assemblies:
-        for part in (one.near, one.far, one.wire if isinstance(one.wire, Cable) else None):
+        for part in (one.near, one.far, one.cable_or_fibre if isinstance(one.cable_or_fibre, Cable) else None):
             if part is not None and part.protocols and protocol not in part.protocols:
                 proof.holds(False, f"{one.name}: {part.id} does not speak {protocol}")
-        if isinstance(one.wire, Cable):
-            faults = cable_faults(one.wire, one.kind)
+        if isinstance(one.cable_or_fibre, Cable):
+            faults = cable_faults(one.cable_or_fibre, one.kind)
             proof.holds(not faults, f"{one.name}: {faults[0] if faults else ''}")
             proof.holds(one.near is None and one.far is None, f"{one.name}: a cable with modules")
         else:
-            _fibre_fits(proof, one, one.wire)
-        medium = one.wire.medium if isinstance(one.wire, Cable) else one.wire.fibre
-        media = {wires.medium[wire] for wire in np.unique(cabling.links.wire[one.rows]).tolist()}
+            _fibre_fits(proof, one, one.cable_or_fibre)
+        medium = one.cable_or_fibre.medium if isinstance(one.cable_or_fibre, Cable) else one.cable_or_fibre.fibre
+        media = {cables.medium[cable] for cable in np.unique(cabling.links.cable[one.rows]).tolist()}
         proof.equal(f"{one.name}: medium", media, {medium})
         proof.note(f"{one.name} {medium}")
 
@@ -100,31 +106,31 @@ def wires_join_cages(proof: Proof, cabling: Cabling) -> None:
     breakout the single head is in one cage, and every link has a head of its own at the other side. No connector of a
     cage has two wires. Source: catalog, ``ends``.
     """
-    links, wires = cabling.links, cabling.wires
+    links, cables = cabling.links, cabling.cables
     plugged: list[Ints] = []
     for one in cabling.assemblies:
         rows = one.rows
-        wire, (near, far) = links.wire[rows], one.ports
-        heads = coded(zip(wires.a_heads[wire].tolist(), wires.b_heads[wire].tolist(), strict=True))[1]
+        cable, (near, far) = links.cable[rows], one.ports
+        heads = coded(zip(cables.a_heads[cable].tolist(), cables.b_heads[cable].tolist(), strict=True))[1]
         odd = [counted for counted in heads if counted not in one.heads]
         proof.holds(not odd, f"{one.name} with {odd} heads, its product has {sorted(one.heads)}")
         if one.kind.near.end.cages:  # how an attachment's cages are split may be left open
-            plugged.append(np.stack([wire, 0 * wire, links.a[rows], links.a_cage[rows], links.a_lane[rows] // near]))
-        plugged.append(np.stack([wire, 0 * wire + 1, links.b[rows], links.b_cage[rows], links.b_lane[rows] // far]))
+            plugged.append(np.stack([cable, 0 * cable, links.a[rows], links.a_cage[rows], links.a_lane[rows] // near]))
+        plugged.append(np.stack([cable, 0 * cable + 1, links.b[rows], links.b_cage[rows], links.b_lane[rows] // far]))
     if plugged:
         _heads_suffice(proof, cabling, np.concatenate(plugged, axis=1))
-    proof.note(f"{len(cabling.own_wires)} wires")
+    proof.note(f"{len(cabling.own_cables)} wires")
 
 
 def _heads_suffice(proof: Proof, cabling: Cabling, ends: Ints) -> None:
     """``ends``: (wire, side, box, cage, connector) of the ends of links; side 0 is the near one."""
-    wires = cabling.wires
+    cables = cabling.cables
     _, first = np.unique(combined(*ends), return_index=True)
     plugs = ends[:, first]
     proof.equal("connectors of a cage with two wires", repeated(combined(*plugs[2:])), 0)
-    for side, heads, where in ((0, wires.a_heads, "near"), (1, wires.b_heads, "far")):
-        carried = np.bincount(ends[0][ends[1] == side], minlength=len(wires))
-        used = np.bincount(plugs[0][plugs[1] == side], minlength=len(wires))
+    for side, heads, where in ((0, cables.a_heads, "near"), (1, cables.b_heads, "far")):
+        carried = np.bincount(ends[0][ends[1] == side], minlength=len(cables))
+        used = np.bincount(plugs[0][plugs[1] == side], minlength=len(cables))
         proof.equal(f"wires with too few heads at the {where} end", int((used > heads).sum()), 0)
         shared = (heads > 1) & (carried > used)
         proof.equal(f"wires with two links in one of their {where} heads", int(shared.sum()), 0)
@@ -136,20 +142,20 @@ def wires_cover_runs(proof: Proof, cabling: Cabling) -> None:
     longest run of its links = run_m <= length_m <= reach; runs are those of the site, measured on its floor between the
     racks of the link's boxes where there is one; the length is on offer. Source: catalog, fit; case file, ``site``.
     """
-    wires, own = cabling.wires, cabling.own_wires
-    wired = np.flatnonzero(cabling.links.wire >= 0)
-    longest = np.zeros(len(wires))
-    np.maximum.at(longest, cabling.links.wire[wired], cabling.runs_m[wired])
-    true = np.abs(wires.run_m[own] - longest[own]) <= SAME_M
+    cables, own = cabling.cables, cabling.own_cables
+    cabled = np.flatnonzero(cabling.links.cable >= 0)
+    longest = np.zeros(len(cables))
+    np.maximum.at(longest, cabling.links.cable[cabled], cabling.runs_m[cabled])
+    true = np.abs(cables.run_m[own] - longest[own]) <= SAME_M
     proof.equal("wires with another run than their longest link", int((~true).sum()), 0)
-    covers = wires.length_m[own] >= longest[own] - SAME_M
+    covers = cables.length_m[own] >= longest[own] - SAME_M
     proof.equal("wires shorter than their run", int((~covers).sum()), 0)
     for one in cabling.assemblies:
-        wire = cabling.links.wire[one.rows]
-        lengths = np.unique(wires.length_m[wire]).tolist()
-        offered = {float(length.m) for length in one.wire.lengths if length.price_usd is not None}
+        cable = cabling.links.cable[one.rows]
+        lengths = np.unique(cables.length_m[cable]).tolist()
+        offered = {float(length.m) for length in one.cable_or_fibre.lengths if length.price_usd is not None}
         proof.holds(offered.issuperset(lengths), f"{one.name}: {lengths} m, on offer {sorted(offered)} m")
-        for part in (one.near, one.far, one.wire if isinstance(one.wire, Cable) else None):
+        for part in (one.near, one.far, one.cable_or_fibre if isinstance(one.cable_or_fibre, Cable) else None):
             reach = part.reach_m if part is not None else None
             if part is not None and reach is not None:
                 proof.holds(max(lengths) <= reach, f"{one.name}: {max(lengths):g} m, {part.id} reaches {reach:g} m")
@@ -162,7 +168,7 @@ def modules_fill_cages(proof: Proof, cabling: Cabling) -> None:
     {(box, cage) of links by a_module, b_module of their wires} = rows of the table of modules. Source: design file,
     ``links[].parts``.
     """
-    links, modules = cabling.links, cabling.wired.wiring.modules
+    links, modules = cabling.links, cabling.cabled.wiring.modules
     number = {name: place for place, name in enumerate(sorted({"", *cabling.fabric.evidence.design.parts}))}
     needs: list[Ints] = [np.empty((3, 0), dtype=np.int64)]
     for one in cabling.assemblies:
@@ -193,13 +199,13 @@ def schedule_matches_bill(proof: Proof, cabling: Cabling) -> None:
     it. Source: design file, ``bom``.
     """
     names = {cabling.fabric.made.name, *cabling.fabric.logical}
-    wires, modules = cabling.wires, cabling.wired.wiring.modules
-    own, lengths = cabling.own_wires.tolist(), wires.length_m.tolist()
-    listed = Counter((wires.part[wire], lengths[wire]) for wire in own)
+    cables, modules = cabling.cables, cabling.cabled.wiring.modules
+    own, lengths = cabling.own_cables.tolist(), cables.length_m.tolist()
+    listed = Counter((cables.part[cable], lengths[cable]) for cable in own)
     listed.update((modules.part[row], 0.0) for row in np.flatnonzero(modules.fabric == cabling.index).tolist())
     bill: Counter[tuple[str, float]] = Counter()
     for line in cabling.fabric.evidence.design.bom:
-        if line.fabric in names and line.kind in WIRED_KINDS:
+        if line.fabric in names and line.kind in CABLED_KINDS:
             bill[line.id, float(line.length_m or 0)] += line.in_use
     for part, length in sorted(listed.keys() | bill.keys()):
         what = f"{part} of {length:g} m" if length else part

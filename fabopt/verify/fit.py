@@ -181,19 +181,21 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
-            if row.wire is None or row.wire_part is None:
+            if row.cable_or_fibre is None or row.run_part is None:
                 continue
             if fabric.made.placement is not None and row.made.from_ != "attachment":
                 continue
-            length = row.wire_part.length_m
-            offered = [one.m for one in row.wire.lengths if one.price_usd is not None and one.m >= kind.run_m]
+            length = row.run_part.length_m
+            offered = [one.m for one in row.cable_or_fibre.lengths if one.price_usd is not None and one.m >= kind.run_m]
             shortest = min(offered, default=None)
-            proof.equal(f"{kind.name}: length_m of {row.wire.id} for a run of {kind.run_m:g} m", length, shortest)
+            proof.equal(
+                f"{kind.name}: length_m of {row.cable_or_fibre.id} for a run of {kind.run_m:g} m", length, shortest
+            )
             for part in (row.near, row.far, row.cable):
                 reach = part.reach_m if part is not None else None
                 if part is not None and reach is not None and length is not None:
                     proof.holds(length <= reach, f"{kind.name}: {length} m, {part.id} reaches {reach:g} m")
-            proof.note(f"{kind.name} {row.wire.id} {length} m for {kind.run_m:g} m")
+            proof.note(f"{kind.name} {row.cable_or_fibre.id} {length} m for {kind.run_m:g} m")
 
 
 def parts_are_offered(proof: Proof, fabric: FabricEvidence) -> None:

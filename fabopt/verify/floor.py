@@ -12,19 +12,19 @@ from fabopt.units import ceil_div, milliwatts
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import unit_milliwatts
-from fabopt.verify.wiring import Wired
+from fabopt.verify.wiring import Cabled
 from fabopt.wiring.model import Wiring
 
 POLICIES = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere")
 
 
-def servers_fill_racks(proof: Proof, wired: Wired) -> None:
+def servers_fill_racks(proof: Proof, cabled: Cabled) -> None:
     """Servers fill usable racks of the floor one after another, bottom up.
 
     ceil(N / servers per rack) racks, none twice, none blocked or reserved; every switch has a place if the case has a
     floor, none if it has not. Source: case file, ``site.floor``; design file, ``floor``.
     """
-    evidence = wired.evidence
+    evidence = cabled.evidence
     floor, used = evidence.case.site.floor, evidence.design.floor
     proof.equal("a floor in the design", used is not None, floor is not None)
     for fabric in evidence.design.fabrics:
@@ -46,17 +46,17 @@ def servers_fill_racks(proof: Proof, wired: Wired) -> None:
     proof.note(f"{evidence.servers} servers in {len(racks)} racks")
 
 
-def boxes_fit_racks(proof: Proof, wired: Wired) -> None:
+def boxes_fit_racks(proof: Proof, cabled: Cabled) -> None:
     """No two boxes fill one rack unit, and no rack is higher or draws more than the floor allows.
 
     For every rack: units of its boxes are disjoint and within 1 .. rack_units; power of servers, switches, modules in
     them and attachments <= rack_power_w. Source: case file, ``site.floor``; catalog, ``rack_units`` and ``power_w``.
     """
-    floor = wired.evidence.case.site.floor
+    floor = cabled.evidence.case.site.floor
     if floor is None:
         proof.note("no floor plan")
         return
-    plan, devices = FloorPlan(floor), wired.wiring.devices
+    plan, devices = FloorPlan(floor), cabled.wiring.devices
     taken: dict[str, Counter[int]] = defaultdict(Counter)
     for rack, unit, height in zip(devices.rack, devices.unit.tolist(), devices.height_u.tolist(), strict=True):
         if rack:
@@ -68,7 +68,7 @@ def boxes_fit_racks(proof: Proof, wired: Wired) -> None:
     placed = sum(role != "attachment" and not rack for role, rack in zip(devices.role, devices.rack, strict=True))
     proof.equal("boxes without a rack", placed, 0)
     if floor.rack_power_w is not None:
-        drawn = rack_milliwatts(wired.evidence, wired.wiring)
+        drawn = rack_milliwatts(cabled.evidence, cabled.wiring)
         most = max(drawn.values(), default=0)
         limit = milliwatts(floor.rack_power_w)
         proof.holds(most <= limit, f"a rack draws {most / 1000:g} W of {floor.rack_power_w:g}")

@@ -57,7 +57,7 @@ def stages_are_fabrics(proof: Proof, cabling: Cabling) -> None:
     proof.equal("stages", [one.stage for one in growth], names)
     for number, one in enumerate(growth[:-1]):
         fabric = stage_of(cabling.fabric, one, number)
-        now = Cabling(fabric, cabling.wired, cabling.index, number)
+        now = Cabling(fabric, cabling.cabled, cabling.index, number)
         found = [prove(rule, fabric) for rule in NUMBERS] + [prove(rule, now) for rule in LINKS]
         proof.broken.extend(f"{one.stage}: {fault}" for each in found for fault in each.broken)
         ratios = ", ".join(f"{name} {ratio:g}" for name, ratio in one.oversubscription.items())
@@ -124,15 +124,15 @@ def stages_only_add(proof: Proof, cabling: Cabling) -> None:
     than at the stage before; they are as many as ``growth`` says, and none where the case forbids recabling. Source:
     case file, ``growth``.
     """
-    links, wiring = cabling.links, cabling.wired.wiring
-    devices, wires = wiring.devices, wiring.wires
+    links, wiring = cabling.links, cabling.cabled.wiring
+    devices, cables = wiring.devices, wiring.cables
     stages = max(1, len(cabling.fabric.evidence.case.stages or ()))
-    for what, column in (("boxes", devices.stage), ("links", links.stage), ("wires", wires.stage)):
+    for what, column in (("boxes", devices.stage), ("links", links.stage), ("wires", cables.stage)):
         proof.equal(f"{what} of no stage", int(((column < 0) | (column >= stages)).sum()), 0)
-    wired = np.flatnonzero(links.wire != NOTHING)
-    first = _earliest(links.wire[wired], links.stage[wired], len(wires))
-    own = cabling.own_wires
-    proof.equal("wires of another stage than their first link", int((wires.stage[own] != first[own]).sum()), 0)
+    cabled = np.flatnonzero(links.cable != NOTHING)
+    first = _earliest(links.cable[cabled], links.stage[cabled], len(cables))
+    own = cabling.own_cables
+    proof.equal("wires of another stage than their first link", int((cables.stage[own] != first[own]).sum()), 0)
     _modules_come_first(proof, cabling, wiring.modules.stage)
     moves = _moves(proof, cabling, stages)
     claimed = [one.moved_cables for one in cabling.fabric.made.growth]
@@ -144,7 +144,7 @@ def stages_only_add(proof: Proof, cabling: Cabling) -> None:
 
 def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
     """Links at another port than at the stage before, by stage."""
-    wiring = cabling.wired.wiring
+    wiring = cabling.cabled.wiring
     mine = wiring.links.fabric == cabling.index
     lent = wiring.lent
     outside = (lent.first < 0) | (lent.first > lent.last) | (lent.last >= stages - 1)
@@ -172,7 +172,7 @@ def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
 
 def _modules_come_first(proof: Proof, cabling: Cabling, stage: Ints) -> None:
     """Every module of the fabric is there with the first link of its cage, of whichever fabric."""
-    wiring = cabling.wired.wiring
+    wiring = cabling.cabled.wiring
     links, modules = wiring.links, wiring.modules
     device = np.concatenate([links.a, links.b, modules.device])
     cage = np.concatenate([links.a_cage, links.b_cage, modules.cage])
@@ -201,7 +201,7 @@ def stage_counts_close(proof: Proof, cabling: Cabling) -> None:
             proof.equal(f"{one.stage}: {what}", getattr(one, what), count)
         proof.note(f"{one.stage}: {one.cables} cables")
     if not made.growth:
-        proof.note(f"one stage of {len(cabling.own_wires)} cables")
+        proof.note(f"one stage of {len(cabling.own_cables)} cables")
         return
     last = made.growth[-1]
     proof.equal(f"{last.stage}: oversubscription", last.oversubscription, made.oversubscription)
@@ -211,7 +211,7 @@ def stage_counts_close(proof: Proof, cabling: Cabling) -> None:
 def _counted(cabling: Cabling, number: int) -> dict[str, int]:
     """The numbers of a stage as they are found in the tables."""
     fabric, devices = cabling.fabric, cabling.devices
-    now = Cabling(fabric, cabling.wired, cabling.index, number)
+    now = Cabling(fabric, cabling.cabled, cabling.index, number)
     leaves, spines, cores = (now.boxes(role) for role in ("leaf", "spine", "core"))
     of_pod = int(counts_of(combined(devices.plane[spines], devices.pod[spines])).max(initial=0))
     core_groups = fabric.made.planes * ceil_div(of_pod, fabric.made.clos.spines_per_core_group) if len(cores) else 1
@@ -226,7 +226,7 @@ def _counted(cabling: Cabling, number: int) -> dict[str, int]:
         "leaves": len(leaves),
         "spines": len(spines),
         "cores": len(cores),
-        "cables": int((cabling.wires.stage[cabling.own_wires] <= number).sum()),
+        "cables": int((cabling.cables.stage[cabling.own_cables] <= number).sum()),
         "free_leaf_ports": len(leaves) * _room(fabric, "leaf") - endpoints,
         "free_spine_ports": len(spines) * _room(fabric, "spine") - len(now.of("leaf-spine")) if len(spines) else 0,
     }

@@ -62,13 +62,13 @@ def _completed(row: Row, others: list[Row], run_m: float) -> Row:
     long_enough = [one for one in others if row.fibre is not None or _covers(one, run_m)]
     host = next(iter(long_enough or others), row)
     if host.cable is not None:
-        return replace(row, cable=host.cable, wire_part=_none_of(host.wire_part))
+        return replace(row, cable=host.cable, run_part=_none_of(host.run_part))
     row = replace(row, far=host.far, far_part=_none_of(host.far_part))
-    return row if row.fibre is not None else replace(row, fibre=host.fibre, wire_part=_none_of(host.wire_part))
+    return row if row.fibre is not None else replace(row, fibre=host.fibre, run_part=_none_of(host.run_part))
 
 
 def _covers(row: Row, run_m: float) -> bool:
-    return row.wire_part is not None and (row.wire_part.length_m or 0) >= run_m
+    return row.run_part is not None and (row.run_part.length_m or 0) >= run_m
 
 
 def _none_of(part: LinkPart | None) -> LinkPart | None:
@@ -291,11 +291,11 @@ def head_of(kind: Kind) -> Share:
     if row is None or kind.bundle is not None:
         return ()
     if row.far is None:
-        return wire_bought(row)
+        return cable_bought(row)
     alone = ports_per_connector(row.far, kind.far.end.lane) == 1
-    return (row.far.id,) if alone else (row.far.id, *wire_bought(row))
+    return (row.far.id,) if alone else (row.far.id, *cable_bought(row))
 
 
-def wire_bought(row: Row) -> Share:
+def cable_bought(row: Row) -> Share:
     """What is ordered as the cable or fibre of a row: product and length."""
-    return (row.wire_part.id, row.wire_part.length_m) if row.wire_part is not None else ()
+    return (row.run_part.id, row.run_part.length_m) if row.run_part is not None else ()

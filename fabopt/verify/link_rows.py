@@ -81,7 +81,7 @@ class Side:
 class Row:
     """One row of the file with its parts read: a cable; two transceivers and a fibre; or nothing bought.
 
-    ``lengths``: the cable or fibre in each length bought, several only on a floor; ``wire_part``: all together, the
+    ``lengths``: the cable or fibre in each length bought, several only on a floor; ``run_part``: all together, the
     longest.
     """
 
@@ -92,11 +92,11 @@ class Row:
     fibre: Fibre | None = None
     near_part: LinkPart | None = None
     far_part: LinkPart | None = None
-    wire_part: LinkPart | None = None
+    run_part: LinkPart | None = None
     lengths: tuple[LinkPart, ...] = ()
 
     @property
-    def wire(self) -> Cable | Fibre | None:
+    def cable_or_fibre(self) -> Cable | Fibre | None:
         """The cable or the fibre."""
         return self.cable if self.cable is not None else self.fibre
 
@@ -190,21 +190,21 @@ def read_row(evidence: Evidence, made: LinkRow) -> Row:
             raise ValueError(f"parts {ends[part.end].id!r} and {part.id!r} have the same place")
         else:
             ends[part.end] = part
-    near, far, wire = ends.get("from"), ends.get("to"), _together(lengths, made)
+    near, far, cable_or_fibre = ends.get("from"), ends.get("to"), _together(lengths, made)
     row = Row(
         made,
         near=evidence.part(near.id, Transceiver) if near else None,
         far=evidence.part(far.id, Transceiver) if far else None,
         near_part=near,
         far_part=far,
-        wire_part=wire,
+        run_part=cable_or_fibre,
         lengths=tuple(lengths),
     )
-    if wire is None:
+    if cable_or_fibre is None:
         return row
-    if evidence.kind(wire.id) == "cable":
-        return Row(**{**vars(row), "cable": evidence.part(wire.id, Cable)})
-    return Row(**{**vars(row), "fibre": evidence.part(wire.id, Fibre)})
+    if evidence.kind(cable_or_fibre.id) == "cable":
+        return Row(**{**vars(row), "cable": evidence.part(cable_or_fibre.id, Cable)})
+    return Row(**{**vars(row), "fibre": evidence.part(cable_or_fibre.id, Fibre)})
 
 
 def _together(lengths: list[LinkPart], made: LinkRow) -> LinkPart | None:

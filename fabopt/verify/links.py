@@ -162,11 +162,11 @@ def parts_cover_links(proof: Proof, fabric: FabricEvidence) -> None:
         for row in kind.rows:
             _quantity(proof, f"{kind.name} modules at `from`", row.near, row.near_part, row.made.from_cages)
             _quantity(proof, f"{kind.name} modules at `to`", row.far, row.far_part, row.made.to_cages)
-            if row.wire is not None:
-                low, high = wires(kind, row)
-                bought = row.wire_part.quantity if row.wire_part is not None else 0
+            if row.cable_or_fibre is not None:
+                low, high = cables(kind, row)
+                bought = row.run_part.quantity if row.run_part is not None else 0
                 needed = f"{low}" if low == high else f"{low} to {high}"
-                proof.holds(low <= bought <= high, f"{kind.name}: {bought} x {row.wire.id}, needed {needed}")
+                proof.holds(low <= bought <= high, f"{kind.name}: {bought} x {row.cable_or_fibre.id}, needed {needed}")
         proof.note(f"{kind.name}: " + _counted(kind))
 
 
@@ -181,7 +181,7 @@ def _quantity(proof: Proof, what: str, module: Transceiver | None, part: LinkPar
         proof.equal(f"{what} ({module.id})", part.quantity if part is not None else 0, cages)
 
 
-def wires(kind: Kind, row: Row) -> tuple[int, int]:
+def cables(kind: Kind, row: Row) -> tuple[int, int]:
     """Fewest and most cables or fibres of a row; the same number wherever the counts decide it."""
     bundle = bundle_of(kind, row)
     if bundle is not None:

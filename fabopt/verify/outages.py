@@ -21,7 +21,7 @@ from fabopt.units import MBPS_PER_GBPS, exact
 from fabopt.verify.direct import cut
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.wiring import Cabling, Wired
+from fabopt.verify.wiring import Cabled, Cabling
 from fabopt.wiring.model import KINDS
 
 TIERS = ("leaf", "spine", "core")
@@ -62,8 +62,8 @@ class Grounds:
 
     def __init__(self, design: Design) -> None:
         evidence = Evidence(design)
-        wired = Wired(evidence)
-        self._cablings = [Cabling(fabric, wired, index) for index, fabric in enumerate(evidence.fabrics)]
+        cabled = Cabled(evidence)
+        self._cablings = [Cabling(fabric, cabled, index) for index, fabric in enumerate(evidence.fabrics)]
         self.fabrics = {one.fabric.made.name: plant_of(one) for one in self._cablings}
 
     def numbers(self, failed: Failing) -> dict[str, int]:

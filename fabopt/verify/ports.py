@@ -32,10 +32,10 @@ def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
     where their height is known (a logical fabric's ports are servers'). Source: design file, ``tiers``; case file,
     ``attachments``.
     """
-    wiring, devices, fabric = cabling.wired.wiring, cabling.devices, cabling.fabric
+    wiring, devices, fabric = cabling.cabled.wiring, cabling.devices, cabling.fabric
     names = tuple(made.name for made in fabric.evidence.design.fabrics)
     proof.equal("fabrics of the wiring", wiring.fabrics, names)
-    for table in (wiring.links, wiring.wires, wiring.modules):
+    for table in (wiring.links, wiring.cables, wiring.modules):
         outside = (table.fabric < 0) | (table.fabric >= len(names))
         proof.equal("rows of no fabric", int(outside.sum()), 0)
     proof.equal("boxes with a name that is taken", len(devices) - len(set(devices.name)), 0)
@@ -101,7 +101,7 @@ def links_join_tiers(proof: Proof, cabling: Cabling) -> None:
     For every kind (and attachment): rows of the table = sum of ``count``; a is the box nearer the servers; switches are
     the fabric's own. Source: design file, ``links``.
     """
-    links, devices, roles = cabling.links, cabling.devices, cabling.wired.roles
+    links, devices, roles = cabling.links, cabling.devices, cabling.cabled.roles
     proof.equal("links of no kind", len(links) - sum(len(joined.rows) for joined in cabling.joined), 0)
     own = np.array([name in ("", cabling.fabric.made.name) for name in devices.fabric], dtype=np.bool_)
     proof.equal("links to a switch of another fabric", int((~own[links.a] | ~own[links.b]).sum()), 0)
@@ -126,7 +126,7 @@ def ports_are_used_once(proof: Proof, cabling: Cabling) -> None:
     Source: catalog, ``cages`` and ``max_ports``.
     """
     links = cabling.links
-    box, cage, lane, lanes = _both_ends(cabling.wired.wiring.links)
+    box, cage, lane, lanes = _both_ends(cabling.cabled.wiring.links)
     proof.equal("ports with a second link", repeated(combined(box, cage, lane)), 0)
     proof.equal("ports outside their cage", int(((lane < 0) | (lane >= lanes)).sum()), 0)
     used = np.bincount(np.concatenate([links.a, links.b]), minlength=len(cabling.devices))

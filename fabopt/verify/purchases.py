@@ -16,7 +16,7 @@ from fabopt.units import cents, milliwatts, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.terms_of_sale import fallen, worth
-from fabopt.verify.wiring import Wired
+from fabopt.verify.wiring import Cabled
 
 KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
 NO_FABRIC = ""
@@ -103,13 +103,13 @@ def _fabric_items(evidence: Evidence, made: FabricDesign, built_in: bool) -> Cou
 
 def _link_parts_by_stage(evidence: Evidence, made: FabricDesign) -> Counter[tuple[int, Item]]:
     """Wires and modules of a fabric by the stage that installs them, counted in the explicit wiring."""
-    wiring = Wired(evidence).wiring
+    wiring = Cabled(evidence).wiring
     index = wiring.fabrics.index(made.name)
     used: Counter[tuple[int, Item]] = Counter()
-    wires, modules = wiring.wires, wiring.modules
-    for row in np.flatnonzero(wires.fabric == index).tolist():
-        part = wires.part[row]
-        used[int(wires.stage[row]), Item(evidence.kind(part), part, float(wires.length_m[row]))] += 1
+    cables, modules = wiring.cables, wiring.modules
+    for row in np.flatnonzero(cables.fabric == index).tolist():
+        part = cables.part[row]
+        used[int(cables.stage[row]), Item(evidence.kind(part), part, float(cables.length_m[row]))] += 1
     for row in np.flatnonzero(modules.fabric == index).tolist():
         used[int(modules.stage[row]), Item("transceiver", modules.part[row])] += 1
     return used

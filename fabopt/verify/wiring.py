@@ -19,7 +19,7 @@ from fabopt.floor.plan import FloorPlan, height_m
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import TierUse
 from fabopt.units import MBPS_PER_GBPS
-from fabopt.verify.assemblies import Assembly, wire_of
+from fabopt.verify.assemblies import Assembly, cable_of
 from fabopt.verify.clos_counts import Clos
 from fabopt.verify.direct_counts import Mesh
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
@@ -28,7 +28,7 @@ from fabopt.verify.link_rows import Kind
 from fabopt.verify.proof import UNPROVABLE
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import at
-from fabopt.wiring.model import KINDS, NOTHING, Devices, Floats, Ints, Links, Wires, Wiring, at_stage
+from fabopt.wiring.model import KINDS, NOTHING, Cables, Devices, Floats, Ints, Links, Wiring, at_stage
 
 _MOST_NUMBERS = 2**31  # two factors below it have a product that still fits
 Word = TypeVar("Word", bound=Hashable)
@@ -39,7 +39,7 @@ MOST_MBPS = 10**12
 
 
 @dataclass(frozen=True, eq=False)
-class Wired:
+class Cabled:
     """A design and its wiring, which is made when the first rule asks; ``given``: one from elsewhere to prove instead.
 
     ``wiring`` raises ``ValueError``, each time, where the file has none.
@@ -150,7 +150,7 @@ def _require_rows(wiring: Wiring) -> None:
     for what, column, lowest, rows in (
         ("links lead to boxes", links.a, 0, boxes),
         ("links lead to boxes", links.b, 0, boxes),
-        ("links have wires", links.wire, NOTHING, len(wiring.wires)),
+        ("links have wires", links.cable, NOTHING, len(wiring.cables)),
         ("modules are in boxes", wiring.modules.device, 0, boxes),
         ("links are lent", wiring.lent.link, 0, len(links)),
         ("links are lent to boxes", wiring.lent.b, 0, boxes),
@@ -201,7 +201,7 @@ class Cabling:
     """The wiring of one fabric, which is number ``index`` of the design's; ``stage``: of what is there by then only."""
 
     fabric: FabricEvidence
-    wired: Wired
+    cabled: Cabled
     index: int
     stage: int | None = None
 
@@ -217,7 +217,7 @@ class Cabling:
         Of a rail-only fabric, ``plane`` tells the networks apart (each rail of each plane, 0 where there is no such
         rail), and ``rail`` is the place of a leaf within its network.
         """
-        devices, clos = self.wired.wiring.devices, self.clos
+        devices, clos = self.cabled.wiring.devices, self.clos
         if self.fabric.made.topology != RAIL_ONLY:
             return devices
         cards = self.fabric.made.nic.per_server
@@ -225,31 +225,31 @@ class Cabling:
         card, place = np.divmod(devices.rail - 1, clos.rails)
         known = (card >= 0) & (card < cards)
         network = np.where(known, (devices.plane - 1) * cards + card + 1, 0)
-        leaf = own & (self.wired.roles == "leaf")
+        leaf = own & (self.cabled.roles == "leaf")
         switch = own & (devices.plane != NOTHING)
         return replace(
             devices, plane=np.where(switch, network, devices.plane), rail=np.where(leaf, place + 1, devices.rail)
         )
 
     @property
-    def wires(self) -> Wires:
+    def cables(self) -> Cables:
         """The wires of all fabrics: links name them by their rows."""
-        return self.wired.wiring.wires
+        return self.cabled.wiring.cables
 
     @cached_property
     def server_before(self) -> ServerPart:
         """What earlier fabrics have of every server: the fabric's cards and cages are numbered on from there."""
-        earlier = self.wired.evidence.fabrics[: self.index]
+        earlier = self.cabled.evidence.fabrics[: self.index]
         return ServerPart(sum(one.made.nic.per_server for one in earlier), sum(map(cages_per_server, earlier)))
 
     @cached_property
     def links(self) -> Links:
         """The links of the fabric."""
-        links = self.wired.wiring.links
+        links = self.cabled.wiring.links
         mine = links.fabric == self.index
         if self.stage is not None:
             mine = mine & (links.stage <= self.stage)
-            links = at_stage(self.wired.wiring, self.stage)
+            links = at_stage(self.cabled.wiring, self.stage)
         return links if mine.all() else Links(*(getattr(links, one.name)[mine] for one in fields(links)))
 
     @cached_property
@@ -258,51 +258,51 @@ class Cabling:
 
         0 for links of no kind.
         """
-        measured: Floats = self.wired.runs_m[self.wired.wiring.links.fabric == self.index]
+        measured: Floats = self.cabled.runs_m[self.cabled.wiring.links.fabric == self.index]
         for joined in self.joined:
             flat = joined.rows[np.isnan(measured[joined.rows])]
             measured[flat] = joined.kind.run_m
         return np.nan_to_num(measured)
 
     @cached_property
-    def own_wires(self) -> Ints:
+    def own_cables(self) -> Ints:
         """Rows of the fabric's wires."""
-        return np.flatnonzero(self.wires.fabric == self.index)
+        return np.flatnonzero(self.cables.fabric == self.index)
 
     @cached_property
     def assemblies(self) -> tuple[Assembly, ...]:
         """The links that have a wire, by kind and parts; ``LookupError`` for a part that is not embedded."""
-        links, wires = self.links, self.wires
-        number, made = coded(zip(wires.a_module, wires.part, wires.b_module, strict=True))
-        guests, found = self._guests(), []
+        links, cables = self.links, self.cables
+        number, made = coded(zip(cables.a_module, cables.part, cables.b_module, strict=True))
+        logical_fabrics, found = self._logical_fabrics(), []
         for kind, rows in self.joined:
-            wired = rows[links.wire[rows] >= 0]
-            for parts, guest in itertools.product(range(len(made)), (False, True)):
-                mine = wired[(number[links.wire[wired]] == parts) & (guests[wired] == guest)]
+            cabled = rows[links.cable[rows] >= 0]
+            for parts, logical in itertools.product(range(len(made)), (False, True)):
+                mine = cabled[(number[links.cable[cabled]] == parts) & (logical_fabrics[cabled] == logical)]
                 if len(mine):
-                    found.append(self._assembly(kind, mine, made[parts], guest))
+                    found.append(self._assembly(kind, mine, made[parts], logical))
         return tuple(found)
 
-    def _guests(self) -> NDArray[np.bool_]:
+    def _logical_fabrics(self) -> NDArray[np.bool_]:
         """True for links on a free leg of another kind's wire; that names the modules of its first link."""
         links, kind = self.links, np.zeros(len(self.links), dtype=np.int64)
         for number, joined in enumerate(self.joined):
             kind[joined.rows] = number
-        _, first, wire = np.unique(links.wire, return_index=True, return_inverse=True)
-        return np.asarray(kind != kind[first][wire.ravel()], dtype=np.bool_)
+        _, first, cable = np.unique(links.cable, return_index=True, return_inverse=True)
+        return np.asarray(kind != kind[first][cable.ravel()], dtype=np.bool_)
 
-    def _assembly(self, kind: Kind, rows: Ints, parts: tuple[str, str, str], guest: bool) -> Assembly:
-        near, wire, far = parts
-        if guest:
+    def _assembly(self, kind: Kind, rows: Ints, parts: tuple[str, str, str], logical: bool) -> Assembly:
+        near, cable, far = parts
+        if logical:
             own = kind.rows[0].near
             near = own.id if own is not None else ""
         evidence = self.fabric.evidence
         modules = [evidence.part(module, Transceiver) if module else None for module in (near, far)]
-        return Assembly(kind, rows, wire_of(evidence, wire), *modules)
+        return Assembly(kind, rows, cable_of(evidence, cable), *modules)
 
     def boxes(self, role: str) -> Ints:
         """Rows of the fabric's boxes of a role, in order; servers are every fabric's."""
-        rows = np.flatnonzero(self.wired.roles == role)
+        rows = np.flatnonzero(self.cabled.roles == role)
         if self.stage is not None:
             rows = rows[self.devices.stage[rows] <= self.stage]
         if role == "server":
@@ -338,7 +338,7 @@ class Cabling:
     @cached_property
     def logical_parts(self) -> dict[str, LogicalPart]:
         """What of a server the logical fabrics on this one have: numbered on from all fabrics with switches."""
-        fabrics = self.wired.evidence.fabrics
+        fabrics = self.cabled.evidence.fabrics
         cards, cages = sum(one.made.nic.per_server for one in fabrics), sum(map(cages_per_server, fabrics))
         found = {}
         for fabric in fabrics:
@@ -359,7 +359,7 @@ class Cabling:
         names = np.array([self.devices.product[row] for row in links.a.tolist()], dtype=object)
         for name, part in self.logical_parts.items():
             mine = (links.a_card > part.cards_before) & (links.a_card <= part.cards_before + part.cards)
-            names[mine & (self.wired.roles[links.a] == "server")] = name
+            names[mine & (self.cabled.roles[links.a] == "server")] = name
         return names.astype(np.str_)
 
     def cage_range(self, role: str, upwards: bool) -> CageRange:

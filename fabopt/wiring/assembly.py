@@ -21,14 +21,14 @@ class Carries(Enum):
 
 @dataclass(frozen=True)
 class Way:
-    """How a row's links are made. ``ports``: links that a wire carries; ``wires``: (part id, metres, how many)."""
+    """How a row's links are made. ``ports``: links that a wire carries; ``cables``: (part id, metres, how many)."""
 
     carries: Carries
     ports: int
     medium: str
     near_module: str
     far_module: str
-    wires: tuple[tuple[str, float, int], ...]
+    cables: tuple[tuple[str, float, int], ...]
     near_heads: int = 1
     far_heads: int = 1
 
@@ -46,30 +46,30 @@ def way_of(embedded: Embedded, row: LinkRow, near_ports: int, far_ports: int, ho
         return replace(host, medium=row.medium, near_module=near)
     if not row.parts:
         return Way(Carries.LINK, 1, row.medium, "", "", ())
-    wire_id = lengths[0].id if lengths else ""
-    if wire_id and embedded.kind(wire_id) == "cable":
-        return _cable_way(embedded.part(wire_id, Cable), row, lengths, near_ports, far_ports)
+    cable_id = lengths[0].id if lengths else ""
+    if cable_id and embedded.kind(cable_id) == "cable":
+        return _cable_way(embedded.part(cable_id, Cable), row, lengths, near_ports, far_ports)
     far = far or (host.far_module if host is not None else "")
     per_near = ports_per_connector(embedded, near, near_ports)
     per_far = ports_per_connector(embedded, far, far_ports)
-    heads = max((end.count for end in embedded.part(wire_id, Fibre).both_ends), default=1) if wire_id else 1
+    heads = max((end.count for end in embedded.part(cable_id, Fibre).both_ends), default=1) if cable_id else 1
     carries, ports = _fibre_carries(per_near, per_far, heads, near)
     ends = {Carries.NEAR: (1, heads), Carries.FAR: (heads, 1)}.get(carries, (1, 1))
-    return Way(carries, ports, row.medium, near, far, _wires(lengths), *ends)
+    return Way(carries, ports, row.medium, near, far, _cables(lengths), *ends)
 
 
 def _cable_way(cable: Cable, row: LinkRow, lengths: list[LinkPart], near_ports: int, far_ports: int) -> Way:
     heads = max(end.count for end in cable.ends)
-    wires = _wires(lengths)
+    cables = _cables(lengths)
     if heads == 1:
         carries = Carries.LINK if near_ports == 1 else Carries.PAIR
-        return Way(carries, near_ports, row.medium, "", "", wires)
+        return Way(carries, near_ports, row.medium, "", "", cables)
     if far_ports == 1:
-        return Way(Carries.NEAR, near_ports, row.medium, "", "", wires, 1, heads)
-    return Way(Carries.FAR, far_ports, row.medium, "", "", wires, heads, 1)
+        return Way(Carries.NEAR, near_ports, row.medium, "", "", cables, 1, heads)
+    return Way(Carries.FAR, far_ports, row.medium, "", "", cables, heads, 1)
 
 
-def _wires(lengths: list[LinkPart]) -> tuple[tuple[str, float, int], ...]:
+def _cables(lengths: list[LinkPart]) -> tuple[tuple[str, float, int], ...]:
     ordered = sorted(lengths, key=lambda part: part.length_m or 0)
     return tuple((part.id, float(part.length_m or 0), part.quantity) for part in ordered)
 

@@ -30,7 +30,7 @@ def longer_runs(design: Design) -> Iterator[str]:
 def _runs(wiring: Wiring, plan: FloorPlan) -> dict[str, tuple[float, float, tuple[str, str]]]:
     """Planned and longest measured run of every attachment whose cables are bought, and the racks of the latter."""
     links, devices = wiring.links, wiring.devices
-    attached = (links.kind == KINDS.index("attachment-leaf")) & (links.wire != NOTHING)
+    attached = (links.kind == KINDS.index("attachment-leaf")) & (links.cable != NOTHING)
     found: dict[str, tuple[float, float, tuple[str, str]]] = {}
     for row in np.flatnonzero(attached).tolist():
         a, b = int(links.a[row]), int(links.b[row])
@@ -42,7 +42,7 @@ def _runs(wiring: Wiring, plan: FloorPlan) -> dict[str, tuple[float, float, tupl
         ]
         run_m = float(plan.run_m(*ends[0], *ends[1]))
         name = f"{devices.fabric[a]} {devices.product[a]}"
-        planned = float(wiring.wires.run_m[links.wire[row]])
+        planned = float(wiring.cables.run_m[links.cable[row]])
         if run_m > found.get(name, (0.0, 0.0, racks))[1]:
             found[name] = planned, run_m, racks
     return found

@@ -25,8 +25,8 @@ def head_of(way: Way) -> Head:
     """What sits in a leaf cage for the links of a way; empty if its links never share a cage with others."""
     if way.carries is Carries.PAIR:
         return ()
-    wire = way.wires[0][:2] if way.carries is Carries.FAR and way.wires else ()
-    return "head", way.far_module, wire
+    cable = way.cables[0][:2] if way.carries is Carries.FAR and way.cables else ()
+    return "head", way.far_module, cable
 
 
 class Slots(NamedTuple):
@@ -46,7 +46,7 @@ class LeafCages:
         if servers:
             self._open.update({(leaf, servers): int(one) for leaf, one in enumerate(used) if one % lanes})
 
-    def place(self, leaf: int, head: Head, ports: int, per_wire: int) -> list[int]:
+    def place(self, leaf: int, head: Head, ports: int, per_cable: int) -> list[int]:
         """Slots for some ports with one head; wires that carry several take whole cages."""
         slots = []
         at = self._open.pop((leaf, head), None) if head else None
@@ -56,8 +56,8 @@ class LeafCages:
                 self._cages[leaf] += 1
             slots.append(at)
             at += 1
-            if not head and (number + 1) % per_wire == 0 and at % self._lanes:
-                at = ceil_div(at, per_wire) * per_wire
+            if not head and (number + 1) % per_cable == 0 and at % self._lanes:
+                at = ceil_div(at, per_cable) * per_cable
         if head and at is not None and at % self._lanes:
             self._open[leaf, head] = at
         return slots
@@ -68,7 +68,7 @@ def place_attachments(
     heads: Sequence[Head],
     leaves: Sequence[int],
     cages: LeafCages,
-    per_wire: Sequence[int],
+    per_cable: Sequence[int],
 ) -> list[Slots]:
     """Deal the ports of all attachments (``leaves``: of each, in turn) into cages; those without parts come last."""
     starts = np.cumsum([0, *(one.ports for one in wanted)]).tolist()
@@ -79,21 +79,21 @@ def place_attachments(
         slots = [0] * len(mine)
         for leaf in dict.fromkeys(mine):
             where = [place for place, one in enumerate(mine) if one == leaf]
-            for place, slot in zip(where, cages.place(leaf, heads[index], len(where), per_wire[index]), strict=True):
+            for place, slot in zip(where, cages.place(leaf, heads[index], len(where), per_cable[index]), strict=True):
                 slots[place] = slot
         placed[index] = Slots(np.array(mine, dtype=np.int64), np.array(slots, dtype=np.int64))
     return placed
 
 
-def in_cages(slots: Slots, lanes: int, per_wire: int) -> tuple[Slots, Ints]:
+def in_cages(slots: Slots, lanes: int, per_cable: int) -> tuple[Slots, Ints]:
     """The ports of an attachment in the order of its own cages of so many lanes, and their slots there.
 
     Links that one wire carries to a leaf are dealt apart; here they lie side by side again, wire by wire.
     """
-    if per_wire == 1 or lanes % per_wire:
+    if per_cable == 1 or lanes % per_cable:
         return slots, np.arange(len(slots.leaf))
-    wires: dict[tuple[int, int], int] = {}
-    pairs = zip(slots.leaf.tolist(), (slots.slot // per_wire).tolist(), strict=True)
-    own = np.array([wires.setdefault(pair, len(wires)) for pair in pairs]) * per_wire + slots.slot % per_wire
+    cables: dict[tuple[int, int], int] = {}
+    pairs = zip(slots.leaf.tolist(), (slots.slot // per_cable).tolist(), strict=True)
+    own = np.array([cables.setdefault(pair, len(cables)) for pair in pairs]) * per_cable + slots.slot % per_cable
     order = np.argsort(own)
     return Slots(slots.leaf[order], slots.slot[order]), own[order]

@@ -37,7 +37,7 @@ from fabopt.wiring.join import UNMADE, Cabled, Share, deal, jackets
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Wiring
 from fabopt.wiring.numbers import Cards, Numbers, cards_before, logical_before
 from fabopt.wiring.runs import Runs
-from fabopt.wiring.tables import Wired, tables_of
+from fabopt.wiring.tables import CabledKinds, tables_of
 
 NO_MEDIUM = "none"
 
@@ -67,13 +67,13 @@ def wiring_of(design: Design) -> Wiring:
         boxes.extend(fabric_boxes(numbers))
     devices = table_of(boxes)
     runs = Runs(embedded, devices)
-    wired: list[Wired] = []
+    cabled_kinds: list[CabledKinds] = []
     logical = logical_before(fabrics)
     for index, before in enumerate(cards_before(fabrics)):
-        wired += _Plan(fabrics[index], index, starts[index], boxes, runs, before, logical).wired()
+        cabled_kinds += _Plan(fabrics[index], index, starts[index], boxes, runs, before, logical).cabled_kinds()
     names = tuple(fabric.name for fabric in design.fabrics)
     protocols = tuple(fabric.protocol for fabric in design.fabrics)
-    return Wiring(names, protocols, devices, *tables_of(wired))
+    return Wiring(names, protocols, devices, *tables_of(cabled_kinds))
 
 
 class _Plan:
@@ -97,7 +97,7 @@ class _Plan:
         self.classes_m = () if floor is None else tuple(float(one) for one in floor.length_classes_m)
         self.first: dict[str, int] = {role: start + made.index(role) for role in dict.fromkeys(made)}
 
-    def wired(self) -> Iterable[Wired]:
+    def cabled_kinds(self) -> Iterable[CabledKinds]:
         """Server and attachment links, then those between switches; or those between servers alone."""
         if isinstance(self.numbers.made.structure, SwitchlessStructure):
             yield from self._servers_joined(self.numbers.made.structure)
@@ -110,7 +110,7 @@ class _Plan:
         if self.numbers.mesh is not None:
             yield from self._meshed(self.numbers.mesh)
 
-    def _meshed(self, mesh: Mesh) -> Iterable[Wired]:
+    def _meshed(self, mesh: Mesh) -> Iterable[CabledKinds]:
         """Links between equal switches, scope by scope: each has its own cages, together the last of their group."""
         tier, switch = self.numbers.made.tiers[-1], self._switch(self.numbers.made.tiers[-1].role)
         if tier.up is None:
@@ -124,7 +124,7 @@ class _Plan:
             yield self._scope(scope, joined[scope], slots[scope], first, lanes)
             first += own
 
-    def _servers_joined(self, structure: SwitchlessStructure) -> Iterable[Wired]:
+    def _servers_joined(self, structure: SwitchlessStructure) -> Iterable[CabledKinds]:
         """Links between servers, dimension by dimension: each takes the next ports of a server's cards."""
         first, torus = 0, Torus(structure.sides, structure.links_per_pair)
         for scope, links in zip(torus.scopes, structure.links_per_pair, strict=True):
@@ -133,7 +133,7 @@ class _Plan:
             yield self._between_servers(scope, pairs, Slots(ahead, ahead + links))
             first += 2 * links
 
-    def _between_servers(self, scope: str, pairs: Pairs, ports: Slots) -> Wired:
+    def _between_servers(self, scope: str, pairs: Pairs, ports: Slots) -> CabledKinds:
         nic = self.numbers.made.nic
         lanes = parse_split(nic.split).ports
         rows = self._rows("server", "server", scope=scope)
@@ -147,9 +147,9 @@ class _Plan:
             *cards[1],
         )  # fmt: skip
         deal(cabled, self._shares(rows, ways, (lanes, lanes)), self.classes_m)
-        return Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
+        return CabledKinds(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
 
-    def _scope(self, scope: str, pairs: Pairs, slots: Slots, first: int, lanes: int) -> Wired:
+    def _scope(self, scope: str, pairs: Pairs, slots: Slots, first: int, lanes: int) -> CabledKinds:
         tier, planes = self.numbers.made.tiers[-1], self.numbers.clos.planes
         rows = self._rows(tier.role, tier.role, scope=scope)
         ways = [way_of(self.numbers.embedded, row, lanes, lanes) for row in rows]
@@ -162,7 +162,7 @@ class _Plan:
             KINDS.index(scope), a, none, none, near, b, far, float(tier.gbps_up), run_m, ways, none.copy(), stage
         )
         deal(cabled, self._shares(rows, ways, (lanes, lanes)), self.classes_m)
-        return Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
+        return CabledKinds(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way))
 
     def _rows(self, near: str, far: str, attachment: str | None = None, scope: str | None = None) -> list[LinkRow]:
         rows, wanted = self.numbers.made.links, (near, far, attachment, scope)
@@ -177,7 +177,7 @@ class _Plan:
     def _switch(self, role: str) -> Switch:
         return self.numbers.embedded.part(self._tier(role).id, Switch)
 
-    def _between(self, below: str, above: str) -> Wired:
+    def _between(self, below: str, above: str) -> CabledKinds:
         kind = f"{below}-{above}"
         lower, upper = self._tier(below), self._tier(above)
         if lower.up is None:
@@ -197,7 +197,7 @@ class _Plan:
         )
         deal(cabled, self._shares(rows, ways, lanes), self.classes_m)
         lent = self._lent(joints, upper) if below == "leaf" else None
-        return Wired(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way), lent)
+        return CabledKinds(self.fabric, (cabled,), tuple(ways), cabled.way, jackets((cabled,), ways, cabled.way), lent)
 
     def _lent(self, joints: Joints, spine: TierUse) -> Lent | None:
         """Where uplinks are plugged in before their spine is there."""
@@ -212,25 +212,25 @@ class _Plan:
         at = down_cages(switch, spine.down, found.slot)
         return Lent(found.link, found.first, found.last, found.spine + self.first["spine"], at.cage, at.lane)
 
-    def _down(self) -> Wired:
+    def _down(self) -> CabledKinds:
         servers = self._servers()
         parts = [servers, *self._attached(servers)]
         ways = [way for part in parts for way in part.ways]
         offsets = np.cumsum([0, *(len(part.ways) for part in parts)]).tolist()
         way = np.concatenate([part.way + offset for part, offset in zip(parts, offsets, strict=False)])
-        return Wired(self.fabric, tuple(parts), tuple(ways), way, jackets(parts, ways, way))
+        return CabledKinds(self.fabric, tuple(parts), tuple(ways), way, jackets(parts, ways, way))
 
     def _servers(self) -> Cabled:
         numbers, tier = self.numbers, self._tier("leaf")
         lanes = parse_split(numbers.made.nic.split).ports, parse_split(tier.down.split).ports
         rows = self._rows("server", "leaf")
         ways = [way_of(numbers.embedded, row, *lanes) for row in rows]
-        per_wire = _padding(ways)
-        joints, card, port = server_leaf(numbers.clos, per_wire)
+        per_cable = _padding(ways)
+        joints, card, port = server_leaf(numbers.clos, per_cable)
         ports = numbers.made.nic.ports_per_nic
         near = at_slots(joints.a_slot, lanes[0], self.before.cages + 1)
         if not numbers.clos.shared_cages:
-            slots = ports // numbers.clos.together * padded(numbers.clos.together, per_wire)
+            slots = ports // numbers.clos.together * padded(numbers.clos.together, per_cable)
             near = near._replace(cage=near.cage + card * ceil_div(slots, lanes[0]))
         far = down_cages(self._switch("leaf"), tier.down, joints.b_slot)
         a, b = joints.a, self._leaves(joints.b)
@@ -267,12 +267,12 @@ class _Plan:
         servers_head = head_of(servers.ways[0])
         unbought = servers_head or ("nothing bought",)
         heads = [unbought if one.buys == "none" else head_of(many[0]) for one, many in zip(wanted, ways, strict=True)]
-        per_wire = [_padding(many) for many in ways]
+        per_cable = [_padding(many) for many in ways]
         boxes = [0 if one.name in numbers.logical else one.devices for one in wanted]
         first_box = self.first.get("attachment", 0) + np.cumsum([0, *boxes])
         made = []
-        for index, placed in enumerate(place_attachments(wanted, heads, leaves, cages, per_wire)):
-            slots, own = in_cages(placed, lanes_of(wanted[index]), per_wire[index])
+        for index, placed in enumerate(place_attachments(wanted, heads, leaves, cages, per_cable)):
+            slots, own = in_cages(placed, lanes_of(wanted[index]), per_cable[index])
             at = self._near_end(wanted[index], int(first_box[index]), own)
             b = slots.leaf + self.first["leaf"]
             far = down_cages(self._switch("leaf"), tier.down, slots.slot)
@@ -304,7 +304,7 @@ class _Plan:
             Share(
                 row.count,
                 row.from_cages if lanes[0] > 1 else row.to_cages,
-                None if way.carries is Carries.LINK or not way.wires else sum(number for *_, number in way.wires),
+                None if way.carries is Carries.LINK or not way.cables else sum(number for *_, number in way.cables),
                 None if row.runs_m is None else tuple(float(run) for run in row.runs_m),
                 None if row.stages is None else tuple(names.index(name) for name in row.stages),
             )
@@ -314,7 +314,7 @@ class _Plan:
     def _attachment_way(self, row: LinkRow, near: int, far: int, hosts: Sequence[Way]) -> Way:
         alone = row.to_cages or row.medium == NO_MEDIUM or any(part.end == "to" for part in row.parts)
         fit = [] if alone else [one for one in hosts if one.far_module or one.carries is Carries.FAR]
-        long_enough = [one for one in fit if row.parts or (one.wires and one.wires[-1][1] >= row.length_m)]
+        long_enough = [one for one in fit if row.parts or (one.cables and one.cables[-1][1] >= row.length_m)]
         return way_of(self.numbers.embedded, row, near, far, next(iter(long_enough or fit), None))
 
 

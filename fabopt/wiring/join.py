@@ -50,7 +50,7 @@ class Share:
 
     links: int
     cages: int
-    wires: int | None
+    cables: int | None
     runs_m: tuple[float, ...] | None
     stages: tuple[int, ...] | None = None
 
@@ -112,27 +112,27 @@ def _kinds_taken(one: Share, free: dict[Unit, list[int]], way: Way) -> dict[Unit
     """How many units of each kind a row takes: their number, links and wires come out."""
     keys = [key for key in free if free[key] and one.runs_m in (None, key.runs_m) and one.stages in (None, key.stages)]
     ports = [key.ports for key in keys]
-    found = _split(one.cages, one.links, one.wires, [len(free[key]) for key in keys], ports, way)
+    found = _split(one.cages, one.links, one.cables, [len(free[key]) for key in keys], ports, way)
     if found is None:
         raise ValueError(f"no {one.cages} cages have {one.links} links")
     return dict(zip(keys, found, strict=True))
 
 
-def _split(cages: int, links: int, wires: int | None, most: list[int], ports: list[int], way: Way) -> list[int] | None:
+def _split(cages: int, links: int, cables: int | None, most: list[int], ports: list[int], way: Way) -> list[int] | None:
     """Counts of each kind of unit that add up to so many cages, links and wires; the most of the first kinds."""
     if not ports:
-        return [] if cages == links == (wires or 0) == 0 else None
-    each = wires_of_unit(ports[0], way)
+        return [] if cages == links == (cables or 0) == 0 else None
+    each = cables_of_unit(ports[0], way)
     highest = min(most[0], cages, links // ports[0])
     for count in range(highest, -1 if len(ports) > 1 else highest - 1, -1):
-        left = None if wires is None else wires - count * each
+        left = None if cables is None else cables - count * each
         rest = _split(cages - count, links - count * ports[0], left, most[1:], ports[1:], way)
         if rest is not None:
             return [count, *rest]
     return None
 
 
-def wires_of_unit(ports: int, way: Way) -> int:
+def cables_of_unit(ports: int, way: Way) -> int:
     """Wires of one cage (or bundle) with so many ports in use."""
     return ports if way.carries is Carries.LINK else -(-ports // way.ports)
 
@@ -152,11 +152,11 @@ def _grouped(code: Ints) -> tuple[Ints, Ints, Ints]:
 
 @dataclass(frozen=True)
 class Jackets:
-    """Wires of some links: ``wire`` of every link (``NOTHING``: none bought), and of every wire its first link, its
+    """Wires of some links: ``cable`` of every link (``NOTHING``: none bought), and of every wire its first link, its
     way, product, length, longest run and earliest stage.
     """
 
-    wire: Ints
+    cable: Ints
     first: Ints
     way: Ints
     part: list[str]
@@ -185,32 +185,32 @@ def jackets(parts: Sequence[Cabled], ways: Sequence[Way], way: Ints) -> Jackets:
     order, start, _ = _grouped(code)
     first = order[start]
     rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
-    wire = rank[code]
+    cable = rank[code]
     longest = np.zeros(len(start))
-    np.maximum.at(longest, wire, run)
+    np.maximum.at(longest, cable, run)
     earliest = np.full(len(start), np.iinfo(np.int64).max)
-    np.minimum.at(earliest, wire, when)
-    return _measured(wire, np.sort(first), longest, earliest, ways, way)
+    np.minimum.at(earliest, cable, when)
+    return _measured(cable, np.sort(first), longest, earliest, ways, way)
 
 
-def _measured(wire: Ints, first: Ints, longest: Floats, earliest: Ints, ways: Sequence[Way], way: Ints) -> Jackets:
+def _measured(cable: Ints, first: Ints, longest: Floats, earliest: Ints, ways: Sequence[Way], way: Ints) -> Jackets:
     """Choose every wire's product and length; drop those of which nothing is bought."""
-    bought = np.array([bool(one.wires) for one in ways])
+    bought = np.array([bool(one.cables) for one in ways])
     made_by = np.full(len(first), NOTHING)
     with_parts = np.flatnonzero(bought[way])[::-1]
-    made_by[wire[with_parts]] = way[with_parts]
+    made_by[cable[with_parts]] = way[with_parts]
     part, length = [""] * len(first), np.zeros(len(first))
     for number in np.unique(made_by[made_by >= 0]).tolist():
         mine = np.flatnonzero(made_by == number)
-        offered = np.array([metres for _, metres, _ in ways[number].wires])
+        offered = np.array([metres for _, metres, _ in ways[number].cables])
         place = np.minimum(np.searchsorted(offered, longest[mine] - 1e-9), len(offered) - 1)
         length[mine] = offered[place]
         for index in mine.tolist():
-            part[index] = ways[number].wires[0][0]
+            part[index] = ways[number].cables[0][0]
     kept = np.flatnonzero(made_by >= 0)
     renumbered = np.full(len(first), NOTHING)
     renumbered[kept] = np.arange(len(kept))
     return Jackets(
-        renumbered[wire], first[kept], made_by[kept], [part[i] for i in kept.tolist()], length[kept], longest[kept],
+        renumbered[cable], first[kept], made_by[kept], [part[i] for i in kept.tolist()], length[kept], longest[kept],
         earliest[kept],
     )  # fmt: skip

@@ -73,7 +73,7 @@ class Links:
     a_lane, b_lane    port within the cage, from 0; a_lanes, b_lanes: ports that the cage is split into
     a_card            card of a server's port, from 1 over all fabrics, logical ones last; of other boxes ``NOTHING``
     a_card_port       port within the card, from 1; of attachments, port of the attachment, from 1
-    wire              row of ``Wires``; ``NOTHING`` where no part is bought
+    wire              row of ``Cables``; ``NOTHING`` where no part is bought
     gbps              speed
     stage             the stage of the case from which on it is there, from 0
     b_card, b_card_port  of a server at the far end, as ``a_card`` and ``a_card_port``; of other boxes ``NOTHING``
@@ -91,7 +91,7 @@ class Links:
     b_cage: Ints
     b_lane: Ints
     b_lanes: Ints
-    wire: Ints
+    cable: Ints
     gbps: Floats
     stage: Ints
     b_card: Ints
@@ -103,7 +103,7 @@ class Links:
 
 
 @dataclass(frozen=True)
-class Wires:
+class Cables:
     """One row a physical cable, splitter or fibre.
 
     name        unique label, e.g. ``C00001``
@@ -179,7 +179,7 @@ class Wiring:
     protocols: tuple[str, ...]
     devices: Devices
     links: Links
-    wires: Wires
+    cables: Cables
     modules: Modules
     lent: Lent
 
@@ -233,7 +233,7 @@ def port_name(protocol: str, kind: int, one: int, other: int, lanes: int) -> str
     return f"swp{one}s{other}" if lanes > 1 else f"swp{one}"
 
 
-def frame(table: Devices | Links | Wires | Modules | Lent) -> pd.DataFrame:
+def frame(table: Devices | Links | Cables | Modules | Lent) -> pd.DataFrame:
     """A table as a pandas frame with the same columns."""
     import pandas as pd
 

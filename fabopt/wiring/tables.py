@@ -10,14 +10,14 @@ import numpy as np
 
 from fabopt.wiring.assembly import Way
 from fabopt.wiring.join import Cabled, Jackets
-from fabopt.wiring.model import NOTHING, Ints, Lent, Links, Modules, Wires
+from fabopt.wiring.model import NOTHING, Cables, Ints, Lent, Links, Modules
 
 # A box, and the number of a cage of it.
 _Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Wired:
+class CabledKinds:
     """Kinds of links of a fabric whose wires were made together."""
 
     fabric: int
@@ -28,16 +28,16 @@ class Wired:
     lent: Lent | None = None
 
 
-def tables_of(wired: Sequence[Wired]) -> tuple[Links, Wires, Modules, Lent]:
+def tables_of(cabled_kinds: Sequence[CabledKinds]) -> tuple[Links, Cables, Modules, Lent]:
     """Links, wires, modules and what is lent, over all fabrics."""
-    return _links(wired), _wires(wired), _modules(wired), _lent(wired)
+    return _links(cabled_kinds), _lengths_on_sale(cabled_kinds), _modules(cabled_kinds), _lent(cabled_kinds)
 
 
-def _lent(wired: Sequence[Wired]) -> Lent:
+def _lent(cabled_kinds: Sequence[CabledKinds]) -> Lent:
     """All times for which links are elsewhere, with the links' rows over all fabrics."""
     columns: list[list[Ints]] = []
     start = 0
-    for one in wired:
+    for one in cabled_kinds:
         if one.lent is not None:
             columns.append([one.lent.link + start, *(getattr(one.lent, each.name) for each in fields(Lent)[1:])])
         start += sum(len(part) for part in one.parts)
@@ -46,18 +46,18 @@ def _lent(wired: Sequence[Wired]) -> Lent:
     return Lent(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
-def _links(wired: Sequence[Wired]) -> Links:
+def _links(cabled_kinds: Sequence[CabledKinds]) -> Links:
     """All links, fabric by fabric, kind by kind."""
     columns: list[list[Ints]] = []
     start = 0
-    for one in wired:
+    for one in cabled_kinds:
         at = 0
         for part in one.parts:
-            wire = one.jackets.wire[at : at + len(part)]
+            cable = one.jackets.cable[at : at + len(part)]
             size = len(part)
             columns.append([
                 np.full(size, one.fabric), np.full(size, part.kind), part.a, part.a_card, part.a_card_port,
-                *part.near, part.b, *part.far, np.where(wire >= 0, wire + start, NOTHING), np.full(size, part.gbps),
+                *part.near, part.b, *part.far, np.where(cable >= 0, cable + start, NOTHING), np.full(size, part.gbps),
                 part.stage,
                 *(np.full(size, NOTHING) if end is None else end for end in (part.b_card, part.b_card_port)),
             ])  # fmt: skip
@@ -66,12 +66,12 @@ def _links(wired: Sequence[Wired]) -> Links:
     return Links(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
-def _wires(wired: Sequence[Wired]) -> Wires:
+def _lengths_on_sale(cabled_kinds: Sequence[CabledKinds]) -> Cables:
     """All wires, numbered in the order of their first links."""
-    total = sum(len(one.jackets.part) for one in wired)
+    total = sum(len(one.jackets.part) for one in cabled_kinds)
     digits = max(5, len(str(total)))
     kinds, media, near_heads, far_heads, near_modules, far_modules = [], [], [], [], [], []
-    for one in wired:
+    for one in cabled_kinds:
         kind = np.concatenate([np.full(len(part), part.kind) for part in one.parts])
         kinds.append(kind[one.jackets.first])
         made = [one.ways[number] for number in one.jackets.way.tolist()]
@@ -80,19 +80,19 @@ def _wires(wired: Sequence[Wired]) -> Wires:
         far_heads += [way.far_heads for way in made]
         near_modules += [one.ways[number].near_module for number in one.way[one.jackets.first].tolist()]
         far_modules += [way.far_module for way in made]
-    return Wires(
+    return Cables(
         [f"C{number + 1:0{digits}d}" for number in range(total)],
-        np.concatenate([np.full(len(one.jackets.part), one.fabric) for one in wired]),
+        np.concatenate([np.full(len(one.jackets.part), one.fabric) for one in cabled_kinds]),
         np.concatenate(kinds),
-        [part for one in wired for part in one.jackets.part],
-        np.concatenate([one.jackets.length_m for one in wired]),
-        np.concatenate([one.jackets.run_m for one in wired]),
+        [part for one in cabled_kinds for part in one.jackets.part],
+        np.concatenate([one.jackets.length_m for one in cabled_kinds]),
+        np.concatenate([one.jackets.run_m for one in cabled_kinds]),
         media,
         np.array(near_heads, dtype=np.int64),
         np.array(far_heads, dtype=np.int64),
         near_modules,
         far_modules,
-        np.concatenate([one.jackets.stage for one in wired]),
+        np.concatenate([one.jackets.stage for one in cabled_kinds]),
     )
 
 
@@ -106,11 +106,11 @@ class _End(NamedTuple):
     modules: Sequence[str]
 
 
-def _modules(wired: Sequence[Wired]) -> Modules:
+def _modules(cabled_kinds: Sequence[CabledKinds]) -> Modules:
     """Every module that is bought, cage by cage; where several kinds of links share a cage it is there once."""
     found: dict[_Place, tuple[str, int]] = {}
     earliest: dict[_Place, int] = {}
-    for one in wired:
+    for one in cabled_kinds:
         for end in _ends(one):
             for place, module, stage in _cages(end):
                 earliest[place] = min(stage, earliest.get(place, stage))
@@ -126,7 +126,7 @@ def _modules(wired: Sequence[Wired]) -> Modules:
     )
 
 
-def _ends(one: Wired) -> Iterator[_End]:
+def _ends(one: CabledKinds) -> Iterator[_End]:
     """Both ends of each kind of links that was wired."""
     at = 0
     for part in one.parts:

@@ -211,15 +211,15 @@ def padding_of(way: Joining, near_ports: int) -> int:
 
 def purchase(links: Iterable[Link], way: Joining, near_ports: int, far_ports: int) -> Bought:
     """What some links take under a joining, whole cages: wires with their first link, modules with their cage's."""
-    wires: dict[Any, list[Link]] = defaultdict(list)
+    cables: dict[Any, list[Link]] = defaultdict(list)
     cages: dict[Any, list[Link]] = defaultdict(list)
     for link in links:
         near_cage, far_cage = (link.near, link.near_slot // near_ports), (link.far, link.far_slot // far_ports)
-        wires[wire_of(link, way, near_cage, far_cage)].append(link)
+        cables[cable_of(link, way, near_cage, far_cage)].append(link)
         cages["near", near_cage].append(link)
         cages["far", far_cage].append(link)
     bought: Bought = Counter()
-    for carried in wires.values():
+    for carried in cables.values():
         stages = [link.stage for link in carried if link.bought]
         if stages:
             bought[way.line, min(stages)] += 1
@@ -230,7 +230,7 @@ def purchase(links: Iterable[Link], way: Joining, near_ports: int, far_ports: in
     return bought
 
 
-def wire_of(link: Link, way: Joining, near_cage: Any, far_cage: Any) -> Any:
+def cable_of(link: Link, way: Joining, near_cage: Any, far_cage: Any) -> Any:
     if way.shape in ("near", "bundle"):
         return near_cage
     if way.shape == "far":

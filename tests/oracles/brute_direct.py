@@ -182,13 +182,15 @@ def solve(catalog: Json, case: Json, family: str) -> Best | None:
         space.start(protocol)
         for lower in lowers(space, protocol):
             for items, power, between, units, switches, network, name in designs(space, lower, family):
-                fixed = sum(space.goods.least(item) * number for item, number in items.items())
+                fixed = sum(space.item_table.least(item) * number for item, number in items.items())
                 if best is not None and terms.value(fixed, power) > best[0][0]:
                     continue  # what is bought whatever joins it costs more already: nothing here is in stock
                 if not survives(space, lower, network):
                     continue
                 for modes in between():
-                    purchase = buy(space.goods, terms, items, power, [one for mode in modes for one in mode.classes])
+                    purchase = buy(
+                        space.item_table, terms, items, power, [one for mode in modes for one in mode.classes]
+                    )
                     if purchase is not None:
                         rank = (purchase.value, purchase.capex, purchase.power, units, switches, purchase.cables)
                         if best is None or rank < best[0]:
@@ -197,7 +199,7 @@ def solve(catalog: Json, case: Json, family: str) -> Best | None:
 
 
 def lowers(space: Space, protocol: str) -> Iterator[Lower]:
-    for cards in usable_cards(space.catalog, space.case, space.server, space.fabric, space.goods):
+    for cards in usable_cards(space.catalog, space.case, space.server, space.fabric, space.item_table):
         for planes in divisors(cards.ports):
             if protocol not in cards.protocols or not among(space.fabric.get("planes", 1), planes):
                 continue
@@ -231,7 +233,7 @@ def designs(space: Space, lower: Lower, family: str) -> Iterator[Any]:
         items: Counter[Item] = Counter({(box.product["id"], None): count})
         if not cards.built_in:
             items[cards.id, None] = space.servers * cards.number
-        power = sum(space.goods.power[item] * number for item, number in items.items())
+        power = sum(space.item_table.power[item] * number for item, number in items.items())
         if space.case.get("include_servers"):
             items[space.server["id"], None] += space.servers
         units = Fraction(str(box.product.get("rack_units", 1))) * count
@@ -405,7 +407,7 @@ def scope_modes(space: Space, box: Box2, planes: int, scope: Scope) -> list[Mode
     cages = planes * sum(ceil_div(ports, cage.ports) for ports in scope.ports)
     found = []
     for way in space.joiner.join(cage, cage, run):
-        each = links_of_wire(way, cage.ports)
+        each = links_of_cable(way, cage.ports)
         if way.near == way.far and each and scope.each % each == 0:
             items: Counter[Item] = Counter({way.line: links // each})
             if way.near is not None:
@@ -414,7 +416,7 @@ def scope_modes(space: Space, box: Box2, planes: int, scope: Scope) -> list[Mode
     return found
 
 
-def links_of_wire(way: Joining, ports: int) -> int:
+def links_of_cable(way: Joining, ports: int) -> int:
     """Links of one wire between two equal cages; 0 for splitters."""
     if way.shape == "bundle":
         return ports

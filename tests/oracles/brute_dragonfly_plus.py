@@ -102,11 +102,13 @@ def solve(catalog: Json, case: Json) -> Best | None:
         space.start(protocol)
         for lower in lowers(space, protocol):
             for items, power, between, units, switches in designs(space, lower):
-                fixed = sum(space.goods.least(item) * number for item, number in items.items())
+                fixed = sum(space.item_table.least(item) * number for item, number in items.items())
                 if best is not None and terms.value(fixed, power) > best[0][0]:
                     continue  # what is bought whatever joins it costs more already: nothing here is in stock
                 for modes, name in between():
-                    purchase = buy(space.goods, terms, items, power, [one for mode in modes for one in mode.classes])
+                    purchase = buy(
+                        space.item_table, terms, items, power, [one for mode in modes for one in mode.classes]
+                    )
                     if purchase is not None:
                         rank = (purchase.value, purchase.capex, purchase.power, units, switches, purchase.cables)
                         if best is None or rank < best[0]:
@@ -127,7 +129,7 @@ def designs(space: Space, lower: Lower) -> Iterator[Any]:
                 items[switch.product["id"], None] += count
             if not cards.built_in:
                 items[cards.id, None] = space.servers * cards.number
-            power = sum(space.goods.power[item] * number for item, number in items.items())
+            power = sum(space.item_table.power[item] * number for item, number in items.items())
             if space.case.get("include_servers"):
                 items[space.server["id"], None] += space.servers
             units = sum(Fraction(str(switch.product.get("rack_units", 1))) * count for switch, count in counts)

@@ -28,10 +28,10 @@ def timed(catalog: Json, case: Json, work: Workload) -> Iterator[dict[str, Any]]
     known: dict[int, set[Bought]] = {}
     for structure, choice in structures(space):
         items, power = fixed_items(space, structure)
-        totals = {(sum(space.goods.least(item) * count for item, count in items.items()), power, 0)}
+        totals = {(sum(space.item_table.least(item) * count for item, count in items.items()), power, 0)}
         for mode in choice:
             if id(mode) not in known:
-                known[id(mode)] = of_mode(space.goods, mode)
+                known[id(mode)] = of_mode(space.item_table, mode)
             totals = thin(added(totals, known[id(mode)]))
         used = step_on(work, network(space, structure)).utilization(work)
         for capex, drawn, _ in totals:

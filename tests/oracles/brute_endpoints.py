@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tests.oracles.brute_parts import (
     Box,
     Cage,
-    Goods,
+    ItemTable,
     Joiner,
     Joining,
     Json,
@@ -92,7 +92,7 @@ def among(allowed: Any, value: Any) -> bool:
     return value in allowed if isinstance(allowed, list | tuple) else value == allowed
 
 
-def cards_of(catalog: Json, server: Json, fabric: Json, goods: Goods) -> Iterator[Cards]:
+def cards_of(catalog: Json, server: Json, fabric: Json, item_table: ItemTable) -> Iterator[Cards]:
     """All card choices of a server before bandwidth is looked at."""
     nics = {nic["id"]: nic for nic in catalog.get("nics", [])}
     role = fabric.get("role", "compute")
@@ -104,7 +104,7 @@ def cards_of(catalog: Json, server: Json, fabric: Json, goods: Goods) -> Iterato
         return
     for nic in nics.values():
         named = isinstance(fabric.get("nics", "any"), list) and nic["id"] in fabric["nics"]
-        sold = (nic["id"], None) in goods.steps and nic["id"] in goods.power_known
+        sold = (nic["id"], None) in item_table.steps and nic["id"] in item_table.power_known
         if not (among(fabric.get("nics"), nic["id"]) and sold and (named or not nic.get("end_of_life"))):
             continue
         for group, cages in enumerate(nic["cages"]):
@@ -157,8 +157,8 @@ def injection_gbps(catalog: Json, server: Json, cards: Cards) -> Fraction:
     return each * cards.number / server["gpus"]
 
 
-def usable_cards(catalog: Json, case: Json, server: Json, fabric: Json, goods: Goods) -> Iterator[Cards]:
-    for cards in cards_of(catalog, server, fabric, goods):
+def usable_cards(catalog: Json, case: Json, server: Json, fabric: Json, item_table: ItemTable) -> Iterator[Cards]:
+    for cards in cards_of(catalog, server, fabric, item_table):
         enough = injection_gbps(catalog, server, cards) >= demand_gbps(case, fabric)
         if enough and among(fabric.get("nics_per_server"), cards.number):
             yield cards
@@ -277,11 +277,11 @@ class LeafEnd(NamedTuple):
     """What a joining puts into a leaf cage of several ports.
 
     ``head``: links with the same one fill up each other's cages (None: links that must join the same two boxes).
-    ``per_wire``: ports that one cable or one connector takes there; ``bundle``: they are of one pair of boxes.
+    ``per_cable``: ports that one cable or one connector takes there; ``bundle``: they are of one pair of boxes.
     """
 
     head: Any
-    per_wire: int
+    per_cable: int
     bundle: bool
 
 
@@ -302,20 +302,20 @@ def coupled_mode(
     """Leaf cages of several ports: servers take one joining, each attachment one; None if cages run out far away."""
     base, size = alone(kind, way), kind.far.ports
     ends = [None if one is None else leaf_end(one, size, True) for one in choice]
-    cages, wires, deepest = [0] * (len(choice) + 1), [0] * (len(choice) + 1), 0
+    cages, cables, deepest = [0] * (len(choice) + 1), [0] * (len(choice) + 1), 0
     for load, box in zip(loads, kind.far_boxes, strict=True):
         taken = cages_of_leaf(way, ends, size, load, box)
         deepest = max(deepest, sum(one[0] for one in taken))
-        for at, (more_cages, more_wires) in enumerate(taken):
+        for at, (more_cages, more_cables) in enumerate(taken):
             cages[at] += load.count * more_cages
-            wires[at] += load.count * more_wires
+            cables[at] += load.count * more_cables
     near_cages = cages_by(way, kind.near.ports, True)
     near = sum(count * near_cages(ports, pairs) for count, ports, pairs in kind.near_boxes)
     at_leaf = way.far_ports > 1 or way.shape in ("far", "bundle")
-    units = [unit_with(way, near, wires[0] if at_leaf else lines(kind, way), cages[0])]
+    units = [unit_with(way, near, cables[0] if at_leaf else lines(kind, way), cages[0])]
     for at, one in enumerate(choice):
         if one is not None:
-            attached = attachment_unit(one, attachments[at], cages[at + 1], wires[at + 1])
+            attached = attachment_unit(one, attachments[at], cages[at + 1], cables[at + 1])
             if attached is None:
                 return None
             units.append(attached)
@@ -329,37 +329,37 @@ def cages_of_leaf(
     _, ports, pairs = box
     server = leaf_end(way, size, False)
     if server.bundle:
-        number = bundles(pairs, server.per_wire)
-        taken = {-1: (ceil_div(number * server.per_wire, size), number)}
+        number = bundles(pairs, server.per_cable)
+        taken = {-1: (ceil_div(number * server.per_cable, size), number)}
     else:
-        taken = {-1: (ceil_div(ports, size), ceil_div(ports, server.per_wire))}
+        taken = {-1: (ceil_div(ports, size), ceil_div(ports, server.per_cable))}
     filled: Counter[Any] = Counter({("head", server.head): 0 if server.bundle else ports})
     for at in sorted(range(len(ends)), key=lambda at: ends[at] is None):
         end, more = ends[at], load.attached[at]
         if end is not None and end.bundle:
-            number = ceil_div(more, end.per_wire)
-            taken[at] = (ceil_div(number * end.per_wire, size), number)
+            number = ceil_div(more, end.per_cable)
+            taken[at] = (ceil_div(number * end.per_cable, size), number)
             continue
         head = ("head", server.head if end is None else end.head)
-        before, per_wire = filled[head], 1 if end is None else end.per_wire
+        before, per_cable = filled[head], 1 if end is None else end.per_cable
         filled[head] += more
         taken[at] = (
             ceil_div(before + more, size) - ceil_div(before, size),
-            ceil_div(before + more, per_wire) - ceil_div(before, per_wire),
+            ceil_div(before + more, per_cable) - ceil_div(before, per_cable),
         )
     return [taken[at] for at in range(-1, len(ends))]
 
 
-def attachment_unit(way: Joining, attachment: Json, leaf_cages: int, leaf_wires: int) -> Unit | None:
+def attachment_unit(way: Joining, attachment: Json, leaf_cages: int, leaf_cables: int) -> Unit | None:
     """All parts of one attachment on multi-port leaf cages; its far end has just the cages that its ports need."""
     far = attachment_cage(attachment)
     far_ports = far.ports if far else 1
     far_cages = ceil_div(attachment["ports"], far_ports)
-    if way.shape == "bundle" and leaf_wires > far_cages:
+    if way.shape == "bundle" and leaf_cables > far_cages:
         return None
     if way.shape != "optics":
-        return unit_with(way, 0, leaf_wires, 0)
-    if way.per_fibre > 1 and leaf_wires > far_cages * (far_ports // way.far_ports):
+        return unit_with(way, 0, leaf_cables, 0)
+    if way.per_fibre > 1 and leaf_cables > far_cages * (far_ports // way.far_ports):
         return None
-    fibres = leaf_wires if way.near_ports > 1 else ceil_div(attachment["ports"], way.far_ports)
+    fibres = leaf_cables if way.near_ports > 1 else ceil_div(attachment["ports"], way.far_ports)
     return unit_with(way, leaf_cages, fibres, far_cages, attachment.get("buys", "both"))

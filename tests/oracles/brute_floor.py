@@ -131,7 +131,7 @@ class Way:
     ports: int = 1
     side: str = ""
 
-    def wire(self, run_m: float) -> float:
+    def cable(self, run_m: float) -> float:
         """Cents of the shortest length that covers a run; infinite if there is none within reach."""
         for metres, price in self.lengths:
             if metres >= run_m - 1e-9:
@@ -303,9 +303,9 @@ class Costs:
             return self._by_cage(at)
         return self._at_once(at)
 
-    def _wires(self, way: Way) -> np.ndarray:
+    def _cables(self, way: Way) -> np.ndarray:
         """Cents of a way's wire by class, infinite past them."""
-        return np.array([*(way.wire(metres) for metres in self.grid), math.inf])
+        return np.array([*(way.cable(metres) for metres in self.grid), math.inf])
 
     def _by_cage(self, at: np.ndarray) -> np.ndarray:
         """Each cage of the end with more ports on its own; every wire as long as its own links need."""
@@ -317,14 +317,14 @@ class Costs:
         for held in cages.values():
             best = np.full(len(at), np.inf)
             for way in self.ways:
-                wire = self._wires(way)
+                cable = self._cables(way)
                 modules = way.near + way.far
                 if not both:
                     modules = way.near * (1 if self.n > 1 else len(held)) + way.far * (len(held) if self.n > 1 else 1)
                 if way.ports == 1:
-                    cost = modules + wire[at[:, held]].sum(axis=1)
+                    cost = modules + cable[at[:, held]].sum(axis=1)
                 else:
-                    cost = modules + wire[at[:, held].max(axis=1)]
+                    cost = modules + cable[at[:, held].max(axis=1)]
                 best = np.minimum(best, cost)
             total += best
         return total
@@ -333,27 +333,27 @@ class Costs:
         """One way for all links; straight cables of several ports join one pair of boxes each."""
         best = np.full(len(at), np.inf)
         for way in self.ways:
-            wire = self._wires(way)
+            cable = self._cables(way)
             if way.ports == 1:
                 modules = way.near * len(set(self.links.a_cage)) + way.far * len(set(self.links.b_cage))
-                cost = modules + wire[at].sum(axis=1)
+                cost = modules + cable[at].sum(axis=1)
             else:
-                cost = self._pairs(at, wire, way.ports)
+                cost = self._pairs(at, cable, way.ports)
             best = np.minimum(best, cost)
         return best
 
-    def _pairs(self, at: np.ndarray, wire: np.ndarray, ports: int) -> np.ndarray:
-        wires: dict[tuple[int, int], list[int]] = defaultdict(list)
+    def _pairs(self, at: np.ndarray, cable: np.ndarray, ports: int) -> np.ndarray:
+        cables: dict[tuple[int, int], list[int]] = defaultdict(list)
         for link, ends in enumerate(zip(self.links.a, self.links.b, strict=True)):
-            wires[ends].append(link)
+            cables[ends].append(link)
         each = -(-self.pair // ports)
         for end, limit in zip((0, 1), self.cages, strict=True):
             peers: dict[int, int] = defaultdict(int)
-            for ends in wires:
+            for ends in cables:
                 peers[ends[end]] += each
             if max(peers.values()) > limit:
                 return np.full(len(at), np.inf)
-        return np.asarray(sum(each * wire[at[:, held].max(axis=1)] for held in wires.values()))
+        return np.asarray(sum(each * cable[at[:, held].max(axis=1)] for held in cables.values()))
 
 
 # -- places -----------------------------------------------------------------------------------------------------------

@@ -29,8 +29,8 @@ from tests.oracles.brute_endpoints import (
 from tests.oracles.brute_parts import (
     Box,
     Cage,
-    Goods,
     Item,
+    ItemTable,
     Joiner,
     Json,
     Kind,
@@ -195,7 +195,7 @@ class Space:
         rules = case.get("procurement", {})
         catalog = permitted(catalog, rules, case["server"])
         self.catalog, self.case, self.fabric = catalog, case, fabrics[0]
-        self.goods = Goods(catalog, rules)
+        self.item_table = ItemTable(catalog, rules)
         self.server = next(one for one in catalog["servers"] if one["id"] == case["server"])
         self.servers = num_servers(case, self.server)
         self.leaf_ratio, self.spine_ratio = ratios(case, self.fabric)
@@ -213,7 +213,7 @@ class Space:
 
     def useful(self, found: list[Mode]) -> list[Mode]:
         """The modes of a kind that can be the best of it."""
-        return useful_modes(self.goods, found)
+        return useful_modes(self.item_table, found)
 
     def loads(self, g: int, per_group: int, k: int, planes: int) -> list[LeafLoad]:
         """The leaves by what is on them."""
@@ -221,7 +221,7 @@ class Space:
 
     def start(self, protocol: str) -> None:
         self.protocol = protocol
-        self.joiner = Joiner(self.catalog, self.goods, protocol)
+        self.joiner = Joiner(self.catalog, self.item_table, protocol)
 
     def modes(self, kind: Kind) -> list[Mode]:
         key = (self.protocol, kind)
@@ -241,7 +241,7 @@ class Space:
         allowed = (self.fabric.get("switches") or {}).get(role, "any")
         found = []
         for switch in self.catalog.get("switches", []):
-            sold = (switch["id"], None) in self.goods.steps and switch["id"] in self.goods.power_known
+            sold = (switch["id"], None) in self.item_table.steps and switch["id"] in self.item_table.power_known
             current = allowed != "any" or not switch.get("end_of_life")
             if sold and current and among(allowed, switch["id"]) and switch["protocol"] == self.protocol:
                 found.append(switch)
@@ -301,7 +301,7 @@ def structures(space: Space) -> Found:
         if not among(space.fabric.get("protocol", "any"), protocol):
             continue
         space.start(protocol)
-        for cards in usable_cards(space.catalog, space.case, space.server, space.fabric, space.goods):
+        for cards in usable_cards(space.catalog, space.case, space.server, space.fabric, space.item_table):
             if protocol not in cards.protocols or not attachment_speeds_fit(space.attachments, cards.cage.speed):
                 continue
             for division in divisions(space, cards):
@@ -553,7 +553,7 @@ def fixed_items(space: Space, structure: Structure) -> tuple[Counter[Item], int]
         items[box.product["id"], None] += count
     if not structure.cards.built_in:
         items[structure.cards.id, None] += space.servers * structure.cards.number
-    power = sum(space.goods.power[item] * count for item, count in items.items())
+    power = sum(space.item_table.power[item] * count for item, count in items.items())
     if space.case.get("include_servers"):
         items[space.server["id"], None] += space.servers
     return items, power
@@ -568,27 +568,27 @@ class Bounds:
 
     def __init__(self, space: Space, terms: Terms) -> None:
         self.space, self.terms = space, terms
-        goods = space.goods
-        self.in_stock = sum(goods.least(item) * count for item, count in goods.stock.items())
+        item_table = space.item_table
+        self.in_stock = sum(item_table.least(item) * count for item, count in item_table.stock.items())
         self.of_mode: dict[int, tuple[Number, int, int]] = {}
 
     def exact(self) -> bool:
         """Whether the bound is the value itself: nothing couples one purchase with another."""
-        plain = not any(self.space.goods.special(item) for item in self.space.goods.steps)
+        plain = not any(self.space.item_table.special(item) for item in self.space.item_table.steps)
         return plain and not self.terms.limited
 
     def least(self, mode: Mode) -> tuple[Number, int, int]:
         if id(mode) not in self.of_mode:
-            self.of_mode[id(mode)] = least_of(self.space.goods, self.terms, mode.classes)
+            self.of_mode[id(mode)] = least_of(self.space.item_table, self.terms, mode.classes)
         return self.of_mode[id(mode)]
 
     def bound(self, structure: Structure, choice: Choice) -> Number | None:
         """A value in the terms' metric; None if some limit cannot be kept."""
-        terms, goods = self.terms, self.space.goods
+        terms, item_table = self.terms, self.space.item_table
         if terms.rack_units is not None and rack_units(structure) > terms.rack_units:
             return None
         items, fixed_power = fixed_items(self.space, structure)
-        fixed_capex = sum(goods.least(item) * count for item, count in items.items())
+        fixed_capex = sum(item_table.least(item) * count for item, count in items.items())
         parts = [self.least(mode) for mode in choice]
         capex = sum(part[1] for part in parts) + fixed_capex - self.in_stock
         if terms.budget is not None and capex > terms.budget:
@@ -621,7 +621,7 @@ def candidates(space: Space, terms: Terms) -> tuple[Waiting, int]:
 def solve(catalog: Json, case: Json) -> Best | None:
     """The best design of one fabric, None if there is none. Raises ``ValueError`` outside the scope of this module."""
     space, terms = Space(catalog, case), terms_of(case)
-    servers = space.goods.power[space.server["id"], None] * space.servers if case.get("include_servers") else 0
+    servers = space.item_table.power[space.server["id"], None] * space.servers if case.get("include_servers") else 0
     if terms.power is not None:
         terms = terms._replace(power=terms.power - servers)
     waiting, designs = candidates(space, terms)
@@ -631,7 +631,7 @@ def solve(catalog: Json, case: Json) -> Best | None:
         if best is not None and least > best[0][0]:
             break
         items, power = fixed_items(space, structure)
-        purchase = buy(space.goods, terms, items, power, [one for mode in choice for one in mode.classes])
+        purchase = buy(space.item_table, terms, items, power, [one for mode in choice for one in mode.classes])
         if purchase is None:
             continue
         rank = full_rank(structure, purchase)

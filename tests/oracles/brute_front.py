@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.oracles.brute_endpoints import injection_gbps
 from tests.oracles.brute_force import Space, Structure, fixed_items, rack_units, structures
-from tests.oracles.brute_parts import Goods, Json, Mode, ceil_div
+from tests.oracles.brute_parts import ItemTable, Json, Mode, ceil_div
 from tests.oracles.brute_purchase import linear, terms_of
 
 # Grades: cents, milliwatts, wires.
@@ -24,15 +24,15 @@ LESS = ("capex_usd", "tco_usd", "power_w", "rack_units", "cables", "switches", "
 def designs(catalog: Json, case: Json) -> Iterator[dict[str, Any]]:
     """The metrics of every design that could be on some front: money in cents, power in milliwatts, exact."""
     space, rate = Space(catalog, case), terms_of(case).rate
-    assert not any(space.goods.special(item) for item in space.goods.steps)
+    assert not any(space.item_table.special(item) for item in space.item_table.steps)
     fronts: dict[int, set[Bought]] = {}
     servers_mw = 1000 * space.server["power_w"] * space.servers if case.get("include_servers") else 0
     for structure, choice in structures(space):
         items, power = fixed_items(space, structure)
-        totals = {(sum(space.goods.least(item) * count for item, count in items.items()), power, 0)}
+        totals = {(sum(space.item_table.least(item) * count for item, count in items.items()), power, 0)}
         for mode in choice:
             if id(mode) not in fronts:
-                fronts[id(mode)] = of_mode(space.goods, mode)
+                fronts[id(mode)] = of_mode(space.item_table, mode)
             totals = thin(added(totals, fronts[id(mode)]))
         shape = of_structure(space, structure)
         for capex, drawn, cables in totals:
@@ -40,11 +40,11 @@ def designs(catalog: Json, case: Json) -> Iterator[dict[str, Any]]:
             yield {**shape, "capex_usd": capex, "tco_usd": tco, "power_w": drawn, "cables": cables}
 
 
-def of_mode(goods: Goods, mode: Mode) -> set[Bought]:
+def of_mode(item_table: ItemTable, mode: Mode) -> set[Bought]:
     """What a mode's links can come to, each unit joined in any way."""
     totals: set[Bought] = {(0, 0, 0)}
     for number, units in mode.classes:
-        each = {(*linear(goods, unit), unit.cables) for unit in units}
+        each = {(*linear(item_table, unit), unit.cables) for unit in units}
         for _ in range(number):
             totals = thin(added(totals, each))
     return totals

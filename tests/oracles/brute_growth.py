@@ -79,7 +79,7 @@ class Market:
             kind, cents, power = "other", self.move, 0
         else:
             kind = self.kind[item[0]]
-            cents, power = self.space.goods.least(item), self.space.goods.power[item]
+            cents, power = self.space.item_table.least(item), self.space.item_table.power[item]
             cents = half_up(cents * grown(1 - exact(self.decline.get(kind, 0)), self.months[stage]))
         value = {"capex_usd": cents, "power_w": power}.get(self.metric)
         if value is None:
@@ -110,7 +110,9 @@ class GrowthSpace(Space):
 
     def __init__(self, catalog: Json, case: Json) -> None:
         super().__init__(catalog, case)
-        if any(self.goods.special(item) for item in self.goods.steps) or any((case.get("limits") or {}).values()):
+        if any(self.item_table.special(item) for item in self.item_table.steps) or any(
+            (case.get("limits") or {}).values()
+        ):
             raise ValueError("the oracle of growth takes plain prices and no limits")
         self.stages: list[Json] = case["stages"]
         self.sizes = [num_servers({"stages": [stage]}, self.server) for stage in self.stages]
@@ -364,10 +366,14 @@ class Pricer:
             servers = self._kind(laying.server_pairs, near, far, run, mode.classes[:own])
             return plus(servers, self._of_attachments(attached, mode.classes[own:]))
         way = self._way(self.space.joiner.join(near, far, run), mode.classes[0][1][0].key)
-        guests = self._guests(laying, way, attached, [one[1][0].key for one in mode.classes[1:]])
+        logical_fabrics = self._logical_fabrics(laying, way, attached, [one[1][0].key for one in mode.classes[1:]])
         links = laid(laying.server_pairs(), padding_of(way, near.ports))
         return plus(
-            self.market.price(without_guests(purchase(links + guests, way, near.ports, far.ports), guests, way)),
+            self.market.price(
+                without_logical_fabrics(
+                    purchase(links + logical_fabrics, way, near.ports, far.ports), logical_fabrics, way
+                )
+            ),
             self._at_first(mode.classes[1:]),
         )
 
@@ -401,14 +407,14 @@ class Pricer:
     def _way(ways: list[Joining], key: Any) -> Joining:
         return next(way for way in ways if way.key == key)
 
-    def _guests(self, laying: Laying, way: Joining, attached: list[Json], keys: list[Any]) -> list[Link]:
+    def _logical_fabrics(self, laying: Laying, way: Joining, attached: list[Json], keys: list[Any]) -> list[Link]:
         """Links of attachments that sit in the last cage of the servers' links on a leaf."""
         s, far = laying.s, laying.s.leaf.down.cage
         head = leaf_end(way, far.ports, False)
         if head.bundle:
             return []
         hosts = dict(zip((one["name"] for one in attached), keys, strict=True))
-        rails, guests = s.leaves // s.groups, []
+        rails, logical_fabrics = s.leaves // s.groups, []
         leaves = self.space.leaves_with(self.space.last, s.g, rails, s.planes)
         names = [
             ("leaf", plane, group, rail)
@@ -427,9 +433,9 @@ class Pricer:
                     continue
                 for _ in range(on_leaf[at]):
                     if slot % far.ports:
-                        guests.append(Link(("guest", *name, slot), 0, name, slot, 0, one["name"] in hosts))
+                        logical_fabrics.append(Link(("guest", *name, slot), 0, name, slot, 0, one["name"] in hosts))
                         slot += 1
-        return guests
+        return logical_fabrics
 
     def _head(self, attachment: Json, far: Cage, key: Any) -> Any:
         ways = attachment_ways(far, attachment, self.space.runs["attachment-leaf"], self.space.joiner)
@@ -437,15 +443,15 @@ class Pricer:
         return None if end.bundle else end.head
 
 
-def without_guests(bought: Bought, guests: list[Link], way: Joining) -> Bought:
+def without_logical_fabrics(bought: Bought, logical_fabrics: list[Link], way: Joining) -> Bought:
     """What servers take: what guests have at their own end, and the wires that are theirs alone, are their own."""
     left = Counter(bought)
-    for _ in guests:
+    for _ in logical_fabrics:
         if way.near is not None:
             left[way.near, 0] -= 1
     if way.shape == "single" or (way.shape == "optics" and way.far_ports == 1):
-        for guest in guests:
-            left[way.line, 0] -= guest.bought
+        for logical in logical_fabrics:
+            left[way.line, 0] -= logical.bought
     return left
 
 

@@ -13,21 +13,21 @@ from fractions import Fraction
 
 from tests.oracles.brute_endpoints import Cards, LeafLoad, num_servers, ratios, usable_cards
 from tests.oracles.brute_force import Bounds, Space, Structure, structures
-from tests.oracles.brute_parts import Goods, Json, exact
+from tests.oracles.brute_parts import ItemTable, Json, exact
 from tests.oracles.brute_purchase import terms_of
 
 
 def least(catalog: Json, case: Json) -> int | None:
     """Cents of the cheapest design; None if there is none."""
-    found = [cents for cards in guest_cards(catalog, case) for cents in with_cards(catalog, case, cards)]
+    found = [cents for cards in logical_fabric_cards(catalog, case) for cents in with_cards(catalog, case, cards)]
     return min(found, default=None)
 
 
-def guest_cards(catalog: Json, case: Json) -> Iterator[Cards]:
+def logical_fabric_cards(catalog: Json, case: Json) -> Iterator[Cards]:
     """Cards for the logical fabric: one port to a cage."""
-    guest, server = case["fabrics"][1], server_of(catalog, case)
-    goods = Goods(catalog, case.get("procurement", {}))
-    for cards in usable_cards(catalog, case, server, guest, goods):
+    logical, server = case["fabrics"][1], server_of(catalog, case)
+    item_table = ItemTable(catalog, case.get("procurement", {}))
+    for cards in usable_cards(catalog, case, server, logical, item_table):
         if cards.cage.ports == 1:
             yield cards
 
@@ -39,27 +39,27 @@ def server_of(catalog: Json, case: Json) -> Json:
 
 def with_cards(catalog: Json, case: Json, cards: Cards) -> Iterator[int]:
     """Cents of every design with certain cards for the logical fabric."""
-    host, guest = case["fabrics"]
+    host, logical = case["fabrics"]
     server = server_of(catalog, case)
     servers = num_servers(case, server)
     nic = next(one for one in catalog["nics"] if one["id"] == cards.id)
-    entry: Json = next((one for one in server.get("nics", []) if one.get("role", "compute") == guest["role"]), {})
+    entry: Json = next((one for one in server.get("nics", []) if one.get("role", "compute") == logical["role"]), {})
     cage = (entry.get("cages") or nic["cages"])[cards.group]
     ports = {
-        **cage, "name": guest["name"], "ports": servers * cards.number * cards.ports, "split": cards.split,
+        **cage, "name": logical["name"], "ports": servers * cards.number * cards.ports, "split": cards.split,
         "vendor": nic.get("vendor"), "works_with": nic.get("works_with", []),
     }  # fmt: skip
-    own = [*host.get("attachments", []), *guest.get("attachments", []), ports]
+    own = [*host.get("attachments", []), *logical.get("attachments", []), ports]
     for protocol in cards.protocols:
-        if any(one.get("protocol", "any") not in ("any", protocol) for one in (host, guest)):
+        if any(one.get("protocol", "any") not in ("any", protocol) for one in (host, logical)):
             continue
         alone = case | {"fabrics": [host | {"attachments": own, "protocol": protocol}]}
         space = Space(catalog, alone)
         space.leaf_ratio = Fraction(10**9)
-        space.spine_ratio = min(ratios(case, host)[1], ratios(case, guest)[1])
+        space.spine_ratio = min(ratios(case, host)[1], ratios(case, logical)[1])
         bounds = Bounds(space, terms_of(alone))
         assert bounds.exact()
-        bought = 0 if cards.built_in else space.goods.least((cards.id, None)) * servers * cards.number
+        bought = 0 if cards.built_in else space.item_table.least((cards.id, None)) * servers * cards.number
         for structure, choice in structures(space):
             taken = sum(one.number for one in (cards, structure.cards) if not one.built_in)
             if taken <= server.get("nic_slots", 0) and leaves_carry(case, space, structure):
@@ -80,13 +80,13 @@ def leaves_carry(case: Json, space: Space, structure: Structure) -> bool:
 
 def needed(case: Json, load: LeafLoad, k: int) -> Fraction:
     """Ports at full rate that a leaf's uplinks stand for."""
-    host, guest = case["fabrics"]
-    at_host, at_guest = ratios(case, host)[0], ratios(case, guest)[0]
+    host, logical = case["fabrics"]
+    at_host, at_logical_fabric = ratios(case, host)[0], ratios(case, logical)[0]
     plain = host.get("attachments", [])
     own = [exact(one["max_oversubscription"]) for one in plain if one.get("max_oversubscription") is not None]
     total = load.servers * k / at_host
-    for one, ports in zip([*plain, *guest.get("attachments", []), None], load.attached, strict=True):
-        ratio = at_guest
+    for one, ports in zip([*plain, *logical.get("attachments", []), None], load.attached, strict=True):
+        ratio = at_logical_fabric
         if one in plain and one is not None:
             ratio = min([*own, at_host])
         elif one is not None and one.get("max_oversubscription") is not None:

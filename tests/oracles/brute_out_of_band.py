@@ -23,7 +23,7 @@ def least_by_switches(catalog: Json, case: Json) -> dict[int, int]:
     found: dict[int, int] = {}
     for structure, choice in structures(space):
         items, power = fixed_items(space, structure)
-        purchase = buy(space.goods, terms, items, power, [one for mode in choice for one in mode.classes])
+        purchase = buy(space.item_table, terms, items, power, [one for mode in choice for one in mode.classes])
         if purchase is not None:
             found[structure.switches] = min(purchase.capex, found.get(structure.switches, purchase.capex))
     return found

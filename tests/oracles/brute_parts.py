@@ -93,7 +93,7 @@ KIND_WORDS = {
 }
 
 
-class Goods:
+class ItemTable:
     """What can be ordered: price steps, terms, stock, supply and power by item; spares by part number."""
 
     def __init__(self, catalog: Json, rules: Json | None = None) -> None:
@@ -228,14 +228,14 @@ def protocol_fits(part: Json, protocol: str) -> bool:
 class Joiner:
     """Finds every joining of two cages at a run length."""
 
-    def __init__(self, catalog: Json, goods: Goods, protocol: str) -> None:
-        self.goods = goods
-        usable = [p for p in catalog.get("cables", []) if p["id"] in goods.power_known]
+    def __init__(self, catalog: Json, item_table: ItemTable, protocol: str) -> None:
+        self.item_table = item_table
+        usable = [p for p in catalog.get("cables", []) if p["id"] in item_table.power_known]
         self.cables = [p for p in usable if protocol_fits(p, protocol) and not p.get("end_of_life")]
         self.fibres = [p for p in catalog.get("fibres", []) if not p.get("end_of_life")]
         self.optics: list[tuple[Json, str, str]] = []
         for part in catalog.get("transceivers", []):
-            bought = (part["id"], None) in goods.steps and part["id"] in goods.power_known
+            bought = (part["id"], None) in item_table.steps and part["id"] in item_table.power_known
             if bought and protocol_fits(part, protocol) and not part.get("end_of_life"):
                 standards = {part["split"]: part["standard"]} if "split" in part else part["standards"]
                 self.optics += [(part, split, standard) for split, standard in standards.items()]
@@ -252,7 +252,9 @@ class Joiner:
 
     def _line(self, part: Json, run: Fraction, reaches: Iterable[Any]) -> Item | None:
         """The shortest priced length that covers the run, if everything reaches that far."""
-        lengths = [x["m"] for x in part["lengths"] if (part["id"], x["m"]) in self.goods.steps and exact(x["m"]) >= run]
+        lengths = [
+            x["m"] for x in part["lengths"] if (part["id"], x["m"]) in self.item_table.steps and exact(x["m"]) >= run
+        ]
         if not lengths:
             return None
         shortest = min(lengths, key=exact)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from tests.oracles.brute_parts import Goods, Item, Json, Mode, Unit, exact
+from tests.oracles.brute_parts import Item, ItemTable, Json, Mode, Unit, exact
 
 Number = int | Fraction
 Classes = Sequence[tuple[int, tuple[Unit, ...]]]
@@ -82,59 +82,59 @@ class _Path(NamedTuple):
         return self.cables, sorted(self.keys)
 
 
-def least_of(goods: Goods, terms: Terms, classes: Classes) -> tuple[Number, int, int]:
+def least_of(item_table: ItemTable, terms: Terms, classes: Classes) -> tuple[Number, int, int]:
     """Lower bounds of (value, capex, power) of the units, each on its own, at lowest prices and without stock."""
     value: Number = 0
     capex = power = 0
     for number, units in classes:
-        costs = [linear(goods, unit) for unit in units]
+        costs = [linear(item_table, unit) for unit in units]
         value += number * min(terms.value(*cost) for cost in costs)
         capex += number * min(cost[0] for cost in costs)
         power += number * min(cost[1] for cost in costs)
     return value, capex, power
 
 
-def useful_modes(goods: Goods, found: list[Mode]) -> list[Mode]:
+def useful_modes(item_table: ItemTable, found: list[Mode]) -> list[Mode]:
     """Leave out units and modes that another one beats or equals in everything that can count."""
     kept: list[Mode] = []
     for mode in found:
-        classes = tuple((number, useful_units(goods, units)) for number, units in mode.classes)
+        classes = tuple((number, useful_units(item_table, units)) for number, units in mode.classes)
         kept.append(mode._replace(classes=classes))
     if any(len(units) > 1 for mode in kept for _, units in mode.classes):
         return kept
-    ranks = [mode_rank(goods, mode) for mode in kept]
+    ranks = [mode_rank(item_table, mode) for mode in kept]
     return [
         mode
         for at, mode in enumerate(kept)
-        if not any(beats(other, ranks[at]) for by, other in enumerate(ranks) if by != at)
+        if not any(dominates(other, ranks[at]) for by, other in enumerate(ranks) if by != at)
     ]
 
 
-def useful_units(goods: Goods, units: tuple[Unit, ...]) -> tuple[Unit, ...]:
-    ranks = [unit_rank(goods, unit, 1) for unit in units]
+def useful_units(item_table: ItemTable, units: tuple[Unit, ...]) -> tuple[Unit, ...]:
+    ranks = [unit_rank(item_table, unit, 1) for unit in units]
     return tuple(
         unit
         for at, unit in enumerate(units)
-        if not any(beats(other, ranks[at]) for by, other in enumerate(ranks) if by != at)
+        if not any(dominates(other, ranks[at]) for by, other in enumerate(ranks) if by != at)
     )
 
 
-def mode_rank(goods: Goods, mode: Mode) -> Any:
+def mode_rank(item_table: ItemTable, mode: Mode) -> Any:
     """As ``unit_rank``, of a mode whose classes have one unit each."""
-    ranks = [unit_rank(goods, units[0], number) for number, units in mode.classes]
+    ranks = [unit_rank(item_table, units[0], number) for number, units in mode.classes]
     costs = tuple(sum(column) for column in zip(*(rank[1] for rank in ranks), strict=True))
     cages, keys = (mode.near_cages, mode.far_cages), tuple(sorted(rank[2] for rank in ranks))
     return cages, costs, keys, any(rank[3] for rank in ranks)
 
 
-def unit_rank(goods: Goods, unit: Unit, number: int) -> Any:
+def unit_rank(item_table: ItemTable, unit: Unit, number: int) -> Any:
     """(cages, costs, key, whether anything in it is specially priced)."""
-    capex, power = linear(goods, unit)
-    special = any(goods.special(item) for item, _ in unit.items)
+    capex, power = linear(item_table, unit)
+    special = any(item_table.special(item) for item, _ in unit.items)
     return (), (number * capex, number * power, number * unit.cables), unit.key, special
 
 
-def beats(one: Any, other: Any) -> bool:
+def dominates(one: Any, other: Any) -> bool:
     """Whether ``other`` can never be needed beside ``one``: dearer, or equal and later in the last tie-break."""
     if one[3] or other[3]:
         return False
@@ -143,30 +143,32 @@ def beats(one: Any, other: Any) -> bool:
     return one[1] != other[1] or one[2] < other[2]
 
 
-def linear(goods: Goods, unit: Unit) -> tuple[int, int]:
+def linear(item_table: ItemTable, unit: Unit) -> tuple[int, int]:
     """(cents, milliwatts) of a unit at the lowest prices."""
-    capex = sum(number * goods.least(item) for item, number in unit.items)
-    return capex, sum(number * goods.power[item] for item, number in unit.items)
+    capex = sum(number * item_table.least(item) for item, number in unit.items)
+    return capex, sum(number * item_table.power[item] for item, number in unit.items)
 
 
-def buy(goods: Goods, terms: Terms, fixed: Counter[Item], fixed_power: int, classes: Classes) -> Purchase | None:
+def buy(
+    item_table: ItemTable, terms: Terms, fixed: Counter[Item], fixed_power: int, classes: Classes
+) -> Purchase | None:
     """The cheapest purchase that covers the fixed items and all classes, or None."""
-    specials = special_items(goods, fixed, classes)
+    specials = special_items(item_table, fixed, classes)
     if not specials:
-        purchase = buy_linear(goods, terms, fixed, fixed_power, classes)
+        purchase = buy_linear(item_table, terms, fixed, fixed_power, classes)
         if within(terms, purchase):
             return purchase
         if not terms.limited:
             return None
-    return buy_any(goods, terms, fixed, fixed_power, classes, specials)
+    return buy_any(item_table, terms, fixed, fixed_power, classes, specials)
 
 
-def special_items(goods: Goods, fixed: Counter[Item], classes: Classes) -> list[Item]:
+def special_items(item_table: ItemTable, fixed: Counter[Item], classes: Classes) -> list[Item]:
     items = set(fixed)
     for _, units in classes:
         for unit in units:
             items.update(item for item, _ in unit.items)
-    return sorted((item for item in items if goods.special(item)), key=str)
+    return sorted((item for item in items if item_table.special(item)), key=str)
 
 
 def within(terms: Terms, purchase: Purchase) -> bool:
@@ -175,14 +177,16 @@ def within(terms: Terms, purchase: Purchase) -> bool:
     return terms.power is None or purchase.power <= terms.power
 
 
-def buy_linear(goods: Goods, terms: Terms, fixed: Counter[Item], fixed_power: int, classes: Classes) -> Purchase:
+def buy_linear(
+    item_table: ItemTable, terms: Terms, fixed: Counter[Item], fixed_power: int, classes: Classes
+) -> Purchase:
     """Where every piece has one price each class takes its cheapest unit."""
     used: Counter[Item] = Counter(fixed)
     keys, cables = set(), 0
     for number, units in classes:
 
         def order(unit: Unit) -> Any:
-            capex, power = linear(goods, unit)
+            capex, power = linear(item_table, unit)
             return terms.value(capex, power), capex, power, unit.cables, unit.key
 
         best = min(units, key=order)
@@ -190,43 +194,43 @@ def buy_linear(goods: Goods, terms: Terms, fixed: Counter[Item], fixed_power: in
             used[item] += number * pieces
         keys.add(best.key)
         cables += number * best.cables
-    capex = sum(goods.least(item) * pieces for item, pieces in used.items())
-    power = fixed_power + sum(goods.power[item] * (pieces - fixed[item]) for item, pieces in used.items())
+    capex = sum(item_table.least(item) * pieces for item, pieces in used.items())
+    power = fixed_power + sum(item_table.power[item] * (pieces - fixed[item]) for item, pieces in used.items())
     return Purchase(terms.value(capex, power), capex, power, cables, tuple(sorted(keys)), dict(used), dict(used))
 
 
 def buy_any(
-    goods: Goods, terms: Terms, fixed: Counter[Item], fixed_power: int, classes: Classes, specials: list[Item]
+    item_table: ItemTable, terms: Terms, fixed: Counter[Item], fixed_power: int, classes: Classes, specials: list[Item]
 ) -> Purchase | None:
     """All splits of all classes; a state is the quantities of the special items, with its cost and power fronts."""
     start = tuple(fixed[item] for item in specials)
-    fixed_capex = sum(goods.least(item) * number for item, number in fixed.items() if item not in specials)
+    fixed_capex = sum(item_table.least(item) * number for item, number in fixed.items() if item not in specials)
     width = sum(len(units) for _, units in classes)
     fronts = {start: {(fixed_capex, fixed_power): _Path(0, frozenset(), (0,) * width)}}
     index = 0
     all_units: list[Unit] = []
     for number, units in classes:
-        options = [option_of(goods, unit, specials, index + at) for at, unit in enumerate(units)]
+        options = [option_of(item_table, unit, specials, index + at) for at, unit in enumerate(units)]
         index += len(units)
         all_units += units
         for _ in range(number):
-            fronts = add_unit(goods, terms, fronts, options, specials)
-    return best_end(goods, terms, fronts, specials, fixed, all_units)
+            fronts = add_unit(item_table, terms, fronts, options, specials)
+    return best_end(item_table, terms, fronts, specials, fixed, all_units)
 
 
-def option_of(goods: Goods, unit: Unit, specials: list[Item], index: int) -> _Option:
+def option_of(item_table: ItemTable, unit: Unit, specials: list[Item], index: int) -> _Option:
     items = dict(unit.items)
-    capex = sum(goods.least(item) * number for item, number in unit.items if item not in specials)
-    power = sum(goods.power[item] * number for item, number in unit.items)
+    capex = sum(item_table.least(item) * number for item, number in unit.items if item not in specials)
+    power = sum(item_table.power[item] * number for item, number in unit.items)
     return _Option(tuple(items.get(item, 0) for item in specials), capex, power, unit.cables, unit.key, index)
 
 
-def add_unit(goods: Goods, terms: Terms, fronts: Any, options: list[_Option], specials: list[Item]) -> Any:
+def add_unit(item_table: ItemTable, terms: Terms, fronts: Any, options: list[_Option], specials: list[Item]) -> Any:
     out: dict[tuple[int, ...], dict[tuple[int, int], _Path]] = {}
     for state, front in fronts.items():
         for option in options:
             after = tuple(a + b for a, b in zip(state, option.special, strict=True))
-            if any(goods.order(item, number) is None for item, number in zip(specials, after, strict=True)):
+            if any(item_table.order(item, number) is None for item, number in zip(specials, after, strict=True)):
                 continue
             target = out.setdefault(after, {})
             for (capex, power), path in front.items():
@@ -257,14 +261,14 @@ def thin(terms: Terms, front: dict[tuple[int, int], _Path]) -> dict[tuple[int, i
 
 
 def best_end(
-    goods: Goods, terms: Terms, fronts: Any, specials: list[Item], fixed: Counter[Item], units: list[Unit]
+    item_table: ItemTable, terms: Terms, fronts: Any, specials: list[Item], fixed: Counter[Item], units: list[Unit]
 ) -> Purchase | None:
     best: Any = None
     for state, front in fronts.items():
-        orders = [goods.order(item, number) for item, number in zip(specials, state, strict=True)]
+        orders = [item_table.order(item, number) for item, number in zip(specials, state, strict=True)]
         if any(order is None for order in orders):
             continue
-        if goods.too_many(item for item, number in zip(specials, state, strict=True) if number):
+        if item_table.too_many(item for item, number in zip(specials, state, strict=True) if number):
             continue
         extra = sum(order[1] for order in orders if order)
         for (linear_capex, power), path in front.items():
@@ -280,5 +284,5 @@ def best_end(
     for count, unit in zip(path.counts, units, strict=True):
         for item, number in unit.items:
             used[item] += count * number
-    bought = {item: (goods.order(item, number) or (0, 0))[0] for item, number in used.items()}
+    bought = {item: (item_table.order(item, number) or (0, 0))[0] for item, number in used.items()}
     return Purchase(value, capex, power, cables, tuple(keys), dict(used), bought)

@@ -14,7 +14,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from tests.oracles.brute_direct import Network, busiest_share, links_of_wire, neighbours, walked
+from tests.oracles.brute_direct import Network, busiest_share, links_of_cable, neighbours, walked
 from tests.oracles.brute_endpoints import Cards, among, injection_gbps, usable_cards
 from tests.oracles.brute_force import Space
 from tests.oracles.brute_parts import Item, Json, Mode, Unit, ceil_div, exact
@@ -86,7 +86,7 @@ def modes_of(space: Space, cards: Cards, ring: Ring) -> list[Mode]:
     cages = space.servers * 2 * ring.links // ports
     found = []
     for way in space.joiner.join(cards.cage, cards.cage, space.runs["leaf-spine"]):
-        each = links_of_wire(way, ports)
+        each = links_of_cable(way, ports)
         if way.near == way.far and each and ring.links % each == 0:
             items: Counter[Item] = Counter({way.line: links // each})
             if way.near is not None:
@@ -98,7 +98,7 @@ def modes_of(space: Space, cards: Cards, ring: Ring) -> list[Mode]:
 def passing(space: Space, protocol: str) -> Iterator[Cards]:
     """Cards that pass on what is for others, with ports in pairs that fill their cages."""
     forwards = {nic["id"] for nic in space.catalog["nics"] if nic.get("forwards")}
-    for cards in usable_cards(space.catalog, space.case, space.server, space.fabric, space.goods):
+    for cards in usable_cards(space.catalog, space.case, space.server, space.fabric, space.item_table):
         of_cages = cards.number * cards.ports if cards.shared else cards.ports
         whole = of_cages % cards.cage.ports == 0 and ceil_div(of_cages, cards.cage.ports) <= cards.cages
         if whole and cards.id in forwards and protocol in cards.protocols:
@@ -119,14 +119,16 @@ def solve(catalog: Json, case: Json) -> Best | None:
             items: Counter[Item] = Counter()
             if not cards.built_in:
                 items[cards.id, None] = space.servers * cards.number
-            power = sum(space.goods.power[item] * number for item, number in items.items())
+            power = sum(space.item_table.power[item] * number for item, number in items.items())
             if space.case.get("include_servers"):
                 items[space.server["id"], None] += space.servers
             for rings in tori(space.servers, cards.number * cards.ports):
                 if not carries(space, cards, rings) or not reduces(space, cards, rings):
                     continue
                 for modes in product(*(modes_of(space, cards, ring) for ring in rings)):
-                    purchase = buy(space.goods, terms, items, power, [one for mode in modes for one in mode.classes])
+                    purchase = buy(
+                        space.item_table, terms, items, power, [one for mode in modes for one in mode.classes]
+                    )
                     if purchase is not None:
                         rank = (purchase.value, purchase.capex, purchase.power, purchase.cables)
                         if best is None or rank < best[0]:

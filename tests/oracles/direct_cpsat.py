@@ -18,7 +18,7 @@ from ortools.sat.python import cp_model
 from tests.oracles.brute_endpoints import among, cards_of, demand_gbps, injection_gbps, num_servers, ratios
 from tests.oracles.brute_parts import (
     Cage,
-    Goods,
+    ItemTable,
     Joiner,
     Joining,
     Json,
@@ -109,8 +109,8 @@ class Direct:
         self.catalog, self.case, self.protocol = catalog, case, protocol
         self.fabric = (case.get("fabrics") or [{"name": "compute"}])[0]
         self.cp = cp_model.CpModel()
-        self.goods = Goods(catalog)
-        self.joiner = Joiner(catalog, self.goods, protocol)
+        self.item_table = ItemTable(catalog)
+        self.joiner = Joiner(catalog, self.item_table, protocol)
         self.server = next(one for one in catalog["servers"] if one["id"] == case["server"])
         self.servers = num_servers(case, self.server)
         runs = {"server-leaf": 3, "leaf-spine": 30} | ((case.get("site") or {}).get("distances_m") or {})
@@ -190,7 +190,7 @@ class Direct:
     def _card_uses(self) -> list[Use]:
         """Cards by cage group and split; how many cards and ports are used is decided by variables."""
         found: dict[Any, Any] = {}
-        for cards in cards_of(self.catalog, self.server, self.fabric, self.goods):
+        for cards in cards_of(self.catalog, self.server, self.fabric, self.item_table):
             if self.protocol in cards.protocols:
                 found.setdefault((cards.id, cards.group, cards.split), cards)
         self.built_in = next((cards for cards in found.values() if cards.built_in), None)
@@ -204,7 +204,7 @@ class Direct:
         allowed = (self.fabric.get("switches") or {}).get(role, "any")
         found = []
         for box in self.catalog["switches"]:
-            sold = (box["id"], None) in self.goods.steps and box["id"] in self.goods.power_known
+            sold = (box["id"], None) in self.item_table.steps and box["id"] in self.item_table.power_known
             current = allowed != "any" or not box.get("end_of_life")
             if not (sold and current and among(allowed, box["id"]) and box["protocol"] == self.protocol):
                 continue
@@ -288,7 +288,7 @@ class Direct:
         """What one card delivers at most through its slot, in Mb/s: that of a card with ports without end."""
         if not (self.server.get("pcie") and use.product.get("pcie")):
             return None
-        for cards in cards_of(self.catalog, self.server, self.fabric, self.goods):
+        for cards in cards_of(self.catalog, self.server, self.fabric, self.item_table):
             if cards.id == use.product["id"]:
                 endless = cards._replace(ports=10**9, number=1)
                 return injection_gbps(self.catalog, self.server, endless) * self.server["gpus"] * 1000
@@ -299,7 +299,7 @@ class Direct:
         pieces = self.cp.new_int_var(0, MOST_PORTS**2, f"bought.{name}")
         self.cp.add(pieces == number).only_enforce_if(pick)
         self.cp.add(pieces == 0).only_enforce_if(~pick)
-        return pieces * (times * self.goods.least((name, None)))
+        return pieces * (times * self.item_table.least((name, None)))
 
     def _reserve(self) -> None:
         """D is the least integer with D (1 - reserve) >= d."""
@@ -422,7 +422,7 @@ class Direct:
     def _cheapest(self, kind: Kind, joinings: list[Joining], links: int, multi: str) -> int | None:
         """Cents of the cheapest unit of so many links."""
         units = [unit for one in joinings if (unit := unit_of(kind, one, links, multi, "both")) is not None]
-        costs = [sum(number * self.goods.least(item) for item, number in unit.items) for unit in units]
+        costs = [sum(number * self.item_table.least(item) for item, number in unit.items) for unit in units]
         return min(costs, default=None)
 
     def _server_links(self) -> None:
@@ -517,7 +517,7 @@ class Direct:
         cp = self.cp
         cents = cp.new_int_var(0, MOST_CENTS, f"{name}.cents")
         self.cost.append(cents)
-        wires = {}
+        cables = {}
         for way in ways:
             size = max(way.near.ports, way.far.ports)
             if way.whole_cages:
@@ -529,9 +529,9 @@ class Direct:
             elif way.joining is None:
                 cp.add(size * cents >= links * way.bundle_cents).only_enforce_if(way.pick)
             elif bundle_size(way) > 1:
-                if bundle_size(way) not in wires:
-                    wires[bundle_size(way)] = Wires(self, name, bundle_size(way), pair, near, far)
-                self._cost_of_bundles(way, wires[bundle_size(way)], cents, near_room, far_cages)
+                if bundle_size(way) not in cables:
+                    cables[bundle_size(way)] = Cables(self, name, bundle_size(way), pair, near, far)
+                self._cost_of_bundles(way, cables[bundle_size(way)], cents, near_room, far_cages)
             else:
                 cp.add(cents >= self._cost_alone(way, near, far, links)).only_enforce_if(way.pick)
 
@@ -544,31 +544,31 @@ class Direct:
         one = way.joining
         assert one is not None and one.near is not None and one.far is not None
         ends = []
-        for side, cage, part, per_wire in (
+        for side, cage, part, per_cable in (
             (near, way.near, one.near, one.near_ports),
             (far, way.far, one.far, one.far_ports),
         ):
-            cents = self.goods.least(part)
-            wire = self.goods.least(one.line) if per_wire > 1 else 0
-            units = {j: cents + ceil_div(j, per_wire) * wire for j in range(1, cage.ports + 1)}
+            cents = self.item_table.least(part)
+            cable = self.item_table.least(one.line) if per_cable > 1 else 0
+            units = {j: cents + ceil_div(j, per_cable) * cable for j in range(1, cage.ports + 1)}
             ends.append(sum(boxes.units(units, cage.ports) for boxes in side))
-        single = links * self.goods.least(one.line) if one.near_ports == one.far_ports == 1 else 0
+        single = links * self.item_table.least(one.line) if one.near_ports == one.far_ports == 1 else 0
         return sum(ends) + single
 
     def _cost_of_bundles(
-        self, way: Way, wires: Wires, cents: Var, near_room: Callable[[Way, Var], None], far_cages: Var
+        self, way: Way, cables: Cables, cents: Var, near_room: Callable[[Way, Var], None], far_cages: Var
     ) -> None:
         """Cables or fibres that keep to one pair of boxes; the cages that they take must be there."""
         one, cp = way.joining, self.cp
         assert one is not None
-        total = wires.all * self.goods.least(one.line)
-        for at, (cage, part, per_wire) in enumerate(
+        total = cables.all * self.item_table.least(one.line)
+        for at, (cage, part, per_cable) in enumerate(
             ((way.near, one.near, one.near_ports), (way.far, one.far, one.far_ports))
         ):
-            connectors = 1 if one.shape == "bundle" else cage.ports // per_wire
-            cages, boxes = wires.cages(self, at, connectors)
+            connectors = 1 if one.shape == "bundle" else cage.ports // per_cable
+            cages, boxes = cables.cages(self, at, connectors)
             if part is not None:
-                total = total + sum(boxes) * self.goods.least(part)
+                total = total + sum(boxes) * self.item_table.least(part)
             if at == 0:
                 near_room(way, cages[0])
             else:
@@ -576,7 +576,7 @@ class Direct:
         cp.add(cents >= total).only_enforce_if(way.pick)
 
 
-class Wires:
+class Cables:
     """Wires of at most ``size`` links between two boxes, none shared by two pairs: per box, and in all."""
 
     def __init__(self, model: Direct, name: str, size: int, pair: Var, near: list[Boxes], far: list[Boxes]) -> None:
@@ -599,9 +599,9 @@ class Wires:
         key = (at, connectors)
         if key not in self.made:
             found: tuple[list[Var], list[Var]] = ([], [])
-            for boxes, wires in zip(self.sides[at], self.per_box[at], strict=True):
+            for boxes, cables in zip(self.sides[at], self.per_box[at], strict=True):
                 cages = model.cp.new_int_var(0, MOST_PORTS, f"{self.name}.{key}")
-                model.cp.add(connectors * cages >= wires)
+                model.cp.add(connectors * cages >= cables)
                 found[0].append(cages)
                 found[1].append(model.product(f"{self.name}.{key}.all", boxes.number, cages))
             self.made[key] = found
@@ -627,7 +627,7 @@ def most_ports(box: Json) -> int:
 def check_scope(catalog: Json, case: Json) -> None:
     """Raise ``ValueError`` for what this formulation does not say."""
     fabrics = case.get("fabrics") or [{}]
-    fabric, goods = fabrics[0], Goods(catalog)
+    fabric, item_table = fabrics[0], ItemTable(catalog)
     outside = {
         "several fabrics": len(fabrics) > 1,
         "objective": case.get("objective", "capex_usd") != "capex_usd",
@@ -637,7 +637,7 @@ def check_scope(catalog: Json, case: Json) -> None:
         "striping": fabric.get("striping", "even") != "even",
         "tiers": among(fabric.get("tiers", "any"), 3),
         "include_servers": bool(case.get("include_servers")),
-        "breaks, stock or supply": any(goods.special(item) for item in goods.steps),
+        "breaks, stock or supply": any(item_table.special(item) for item in item_table.steps),
     }
     if any(outside.values()):
         raise ValueError(f"outside the direct formulation: {[name for name, is_so in outside.items() if is_so]}")

@@ -154,21 +154,21 @@ def billed(design: Design, *kinds: str) -> Counter[tuple[str, str, float | None]
 def test_quantities_equal_the_bill(name: str, tmp_path: Path) -> None:
     design = solved(name)
     files = exported(design, tmp_path, "cables")
-    wires = billed(design, "cable", "fibre")
+    cables = billed(design, "cable", "fibre")
     schedule = text_table(files["cables.csv"])
     laid = schedule[schedule["cable"] != ""].drop_duplicates("cable")
-    assert Counter(zip(laid["fabric"], laid["part"], laid["length_m"].astype(float), strict=True)) == wires
+    assert Counter(zip(laid["fabric"], laid["part"], laid["length_m"].astype(float), strict=True)) == cables
     pulled: Counter[tuple[str, str, float | None]] = Counter()
     for row in text_table(files["cable-pull-list.csv"]).itertuples():
         pulled[row.fabric, row.part, float(row.length_m)] += int(row.cables)
-    assert pulled == wires
-    assert pd.read_csv(files["cable-bundles.csv"])["cables"].sum() == wires.total()
+    assert pulled == cables
+    assert pd.read_csv(files["cable-bundles.csv"])["cables"].sum() == cables.total()
     modules = text_table(files["transceivers.csv"])
     assert Counter((fabric, part, None) for fabric, part in modules[["fabric", "part"]].to_numpy()) == billed(
         design, "transceiver"
     )
     assert design.totals is not None
-    assert (wires.total(), len(modules)) == (design.totals.cables, design.totals.transceivers)
+    assert (cables.total(), len(modules)) == (design.totals.cables, design.totals.transceivers)
 
 
 @DESIGNS

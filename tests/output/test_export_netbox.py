@@ -47,7 +47,7 @@ def no_profile() -> small.Json:
     return verify_fixtures.star(3, "2x100", "4x100", links, QUAD)
 
 
-def wired(document: small.Json) -> Made:
+def cabled(document: small.Json) -> Made:
     design = verify_fixtures.read(document)
     return design, wiring_of(design)
 
@@ -64,12 +64,12 @@ def sample(name: str) -> Made:
 
 
 SAMPLES: dict[str, Callable[[], Made]] = {
-    **{name: lambda make=make: wired(make()) for name, make in verify_fixtures.DESIGNS.items()},
-    **{name: lambda one=one: wired(one) for name, one in verify_fixtures.joinings().items()},
+    **{name: lambda make=make: cabled(make()) for name, make in verify_fixtures.DESIGNS.items()},
+    **{name: lambda one=one: cabled(one) for name, one in verify_fixtures.joinings().items()},
     **{f"small {name}": lambda name=name: sample(name) for name in export_samples.CASES},
     "on a floor": export_samples.on_floor,
     "by hand": by_hand,
-    "no profile": lambda: wired(no_profile()),
+    "no profile": lambda: cabled(no_profile()),
 }
 
 
@@ -129,10 +129,10 @@ def test_netbox_detects_the_format_of_every_file(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", SAMPLES)
 def test_one_cable_is_one_row_from_4_7_on_and_one_a_link_before(name: str) -> None:
     pair = made(name)
-    links, wires = pair[1].links, pair[1].wires
+    links, cables = pair[1].links, pair[1].cables
     # Of the two cables of "no profile", the one with two heads at servers is the four links that it carries.
     more = 3 if name == "no profile" else 0
-    assert len(tables(pair)["09-cables.csv"].rows) == len(wires) + int((links.wire == NOTHING).sum()) + more
+    assert len(tables(pair)["09-cables.csv"].rows) == len(cables) + int((links.cable == NOTHING).sum()) + more
     assert len(tables(pair, "4.6")["09-cables.csv"].rows) == len(links)
 
 
@@ -267,7 +267,7 @@ def test_files_of_another_design_are_removed(tmp_path: Path) -> None:
 def test_height_is_rounded_up_to_halves_and_said(tmp_path: Path) -> None:
     document = verify_fixtures.one_tier()
     document["parts"]["t16"]["rack_units"] = 1.3
-    files = written(wired(document), tmp_path)
+    files = written(cabled(document), tmp_path)
     assert {row["model"]: row["u_height"] for row in rows(tmp_path / "05-device-types.csv")}["T-16"] == "1.5"
     readme = " ".join(files["README.txt"].read_text().split())
     assert "Acme T-16 is 1.3 rack units high; NetBox knows halves, so it is entered with 1.5." in readme
@@ -311,7 +311,7 @@ def test_two_fabrics_do_not_share_names_of_ports(tmp_path: Path) -> None:
 def test_formulas_become_text_everywhere(tmp_path: Path) -> None:
     document = verify_fixtures.one_tier()
     document["parts"]["t16"] |= {"vendor": "=1+1", "description": '@SUM(A1), 19" wide'}
-    written(wired(document), tmp_path)
+    written(cabled(document), tmp_path)
     assert rows(tmp_path / "01-manufacturers.csv")[-1]["name"] == "'=1+1"
     kind = rows(tmp_path / "05-device-types.csv")[-1]
     assert (kind["manufacturer"], kind["description"]) == ("'=1+1", "'@SUM(A1), 19' wide")
@@ -337,14 +337,14 @@ def test_slugs_differ() -> None:
 def test_makers_that_differ_in_case_only_are_two(tmp_path: Path) -> None:
     document = verify_fixtures.one_tier()
     document["parts"]["box2"]["vendor"] = "ACME"
-    written(wired(document), tmp_path)
+    written(cabled(document), tmp_path)
     assert [row["slug"] for row in rows(tmp_path / "01-manufacturers.csv")] == ["acme", "acme-2"]
 
 
 def test_long_part_number_moves_to_the_description(tmp_path: Path) -> None:
     document = verify_fixtures.one_tier()
     document["parts"]["t16"]["part_number"] = "P" * 60
-    written(wired(document), tmp_path)
+    written(cabled(document), tmp_path)
     kind = rows(tmp_path / "05-device-types.csv")[-1]
     assert (kind["part_number"], kind["description"]) == ("", "P" * 60 + ": 16 ports of 400G")
 
@@ -491,5 +491,5 @@ def test_refusal_writes_nothing(tmp_path: Path) -> None:
     name = "f" * 64
     document["fabrics"][0]["name"] = document["case"]["content"]["fabrics"][0]["name"] = name
     with pytest.raises(InputError, match=r"06-devices\.csv: name: the text is too long"):
-        written(wired(document), tmp_path / "new")
+        written(cabled(document), tmp_path / "new")
     assert list(tmp_path.iterdir()) == []

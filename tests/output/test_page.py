@@ -23,10 +23,10 @@ from tests.samples.page_samples import (
     LIGHT,
     SCRIPT,
     WIDTHS,
+    expanded,
     grown,
     hopeless,
     hostile,
-    opened,
     page_of,
     trade,
 )
@@ -43,7 +43,7 @@ def test_page_opens_and_fits(browser: Browser, tmp_path: Path, name: str, width:
     """No word on the console, no request, nothing wider than the window, folded parts open or not."""
     odd: dict[str, Callable[[], Design]] = {"floor": placed, "infeasible": hopeless, "grown": grown, "hostile": hostile}
     design = odd[name]() if name in odd else solved("plain" if name == "front" else name)
-    with opened(browser, page_of(design, tmp_path, trade() if name == "front" else None), width) as tab:
+    with expanded(browser, page_of(design, tmp_path, trade() if name == "front" else None), width) as tab:
         content, window = tab.widths()
         assert content <= window
         tab.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
@@ -53,7 +53,7 @@ def test_page_opens_and_fits(browser: Browser, tmp_path: Path, name: str, width:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_page_follows_the_readers_light(browser: Browser, tmp_path: Path, scheme: str) -> None:
-    with opened(browser, page_of(solved("plain"), tmp_path), color_scheme=scheme) as tab:
+    with expanded(browser, page_of(solved("plain"), tmp_path), color_scheme=scheme) as tab:
         ground = {"light": LIGHT, "dark": DARK}[scheme]["ground"]
         wanted = ", ".join(str(int(ground[at : at + 2], 16)) for at in (1, 3, 5))
         assert tab.page.evaluate("getComputedStyle(document.body).backgroundColor") == f"rgb({wanted})"
@@ -61,13 +61,13 @@ def test_page_follows_the_readers_light(browser: Browser, tmp_path: Path, scheme
 
 def test_motion_is_reduced_on_request(browser: Browser, tmp_path: Path) -> None:
     path = page_of(solved("plain"), tmp_path)
-    with opened(browser, path, reduced_motion="reduce") as tab:
+    with expanded(browser, path, reduced_motion="reduce") as tab:
         assert tab.page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
 
 
 def test_bill_can_be_sorted(browser: Browser, tmp_path: Path) -> None:
     design = solved("plain")
-    with opened(browser, page_of(design, tmp_path)) as tab:
+    with expanded(browser, page_of(design, tmp_path)) as tab:
         head = tab.page.locator("#bill-table th", has_text="Total").first
         head.get_by_role("button").click()
         assert head.get_attribute("aria-sort") == "ascending"
@@ -87,14 +87,14 @@ def test_bill_names_fabrics_and_stages_where_there_are_several(browser: Browser,
     heads = "#bill-table thead button"
     plain = ["Part", "Kind", "Length", "Quantity", "Unit price", "Total", "Power"]
     for design, more in ((solved("plain"), []), (solved("two fabrics"), ["Fabric"]), (grown(), ["Stage"])):
-        with opened(browser, page_of(design, tmp_path)) as tab:
+        with expanded(browser, page_of(design, tmp_path)) as tab:
             assert tab.texts(heads) == [*plain[:2], *more, *plain[2:]]
 
 
 def test_bill_can_be_searched(browser: Browser, tmp_path: Path) -> None:
     design = solved("plain")
     wanted = [row for row in design.bom if row.kind == "transceiver"]
-    with opened(browser, page_of(design, tmp_path)) as tab:
+    with expanded(browser, page_of(design, tmp_path)) as tab:
         box = tab.page.get_by_label("Search the bill")
         box.fill("TRANSCEIVERS $")
         assert len(tab.texts("#bill-table tbody tr")) == len(wanted) < len(design.bom)
@@ -114,7 +114,7 @@ def test_download_is_the_bill_to_the_byte(browser: Browser, tmp_path: Path, name
     saved, bill = tmp_path / "design.json", tmp_path / "bill.csv"
     saved.write_bytes(design_bytes(design))
     assert main(["bom", str(saved), "-o", str(bill)]) == 0
-    with opened(browser, page_of(design, tmp_path)) as tab:
+    with expanded(browser, page_of(design, tmp_path)) as tab:
         with tab.page.expect_download() as waiting:
             tab.page.get_by_text("Download CSV").click()
         assert waiting.value.suggested_filename == "small-bill.csv"
@@ -123,7 +123,7 @@ def test_download_is_the_bill_to_the_byte(browser: Browser, tmp_path: Path, name
 
 
 def test_page_prints(browser: Browser, tmp_path: Path) -> None:
-    with opened(browser, page_of(placed(), tmp_path), color_scheme="dark") as tab:
+    with expanded(browser, page_of(placed(), tmp_path), color_scheme="dark") as tab:
         printed = tab.page.pdf(prefer_css_page_size=True)
         assert printed.startswith(b"%PDF-")
         assert len(re.findall(rb"/Type\s*/Page\b", printed)) >= 2
@@ -133,7 +133,7 @@ def test_page_prints(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_printing_unfolds_and_folds_again(browser: Browser, tmp_path: Path) -> None:
-    with opened(browser, page_of(solved("plain"), tmp_path)) as tab:
+    with expanded(browser, page_of(solved("plain"), tmp_path)) as tab:
         folded = tab.page.locator("details:not([open]):not(.whole)").count()
         tab.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
         assert folded > 3 and tab.page.locator("details:not([open]):not(.whole)").count() == 0
@@ -145,7 +145,7 @@ def test_racks_are_drawn_on_demand(browser: Browser, tmp_path: Path) -> None:
     design = placed()
     wiring = wiring_of(design)
     racks_of = dict(zip(wiring.devices.name, wiring.devices.rack, strict=True))
-    with opened(browser, page_of(design, tmp_path)) as tab:
+    with expanded(browser, page_of(design, tmp_path)) as tab:
         for rack in dict.fromkeys(racks_of.values()):
             tab.page.locator(f".map [data-rack='{rack}']").click()
             assert tab.page.locator("#rack-name").inner_text() == f"Rack {rack}"
@@ -158,7 +158,7 @@ def test_racks_are_drawn_on_demand(browser: Browser, tmp_path: Path) -> None:
 def test_keyboard_reaches_everything(browser: Browser, tmp_path: Path) -> None:
     """The first Tab skips to the content; sort with Enter; racks by arrows; a box of the drawing says its links."""
     design = placed()
-    with opened(browser, page_of(design, tmp_path)) as tab:
+    with expanded(browser, page_of(design, tmp_path)) as tab:
         keys = tab.page.keyboard
         keys.press("Tab")
         assert tab.page.evaluate("document.activeElement.textContent") == "Skip to the content"
@@ -178,7 +178,7 @@ def test_keyboard_reaches_everything(browser: Browser, tmp_path: Path) -> None:
 
 def test_focus_stops_only_where_there_is_something(browser: Browser, tmp_path: Path) -> None:
     """Regions that need no scrolling are not stops of the Tab key."""
-    with opened(browser, page_of(solved("plain"), tmp_path), 1600) as tab:
+    with expanded(browser, page_of(solved("plain"), tmp_path), 1600) as tab:
         stops = tab.page.evaluate(
             "[...document.querySelectorAll('.scroll[tabindex]')]"
             ".filter((one) => one.scrollWidth <= one.clientWidth).length"
@@ -187,7 +187,7 @@ def test_focus_stops_only_where_there_is_something(browser: Browser, tmp_path: P
 
 
 def test_controls_have_names(browser: Browser, tmp_path: Path) -> None:
-    with opened(browser, page_of(placed(), tmp_path)) as tab:
+    with expanded(browser, page_of(placed(), tmp_path)) as tab:
         nameless = tab.page.evaluate(
             "[...document.querySelectorAll('button, input, a')].filter((one) => !(one.textContent.trim() || "
             "one.getAttribute('aria-label') || (one.labels && one.labels.length))).length"
@@ -197,14 +197,14 @@ def test_controls_have_names(browser: Browser, tmp_path: Path) -> None:
 
 def test_failed_checks_come_first(browser: Browser, tmp_path: Path) -> None:
     checks = (Check(name="ports_fit_radix", ok=False, detail="70 of 64"), Check(name="limits_hold", ok=True, detail=""))
-    with opened(browser, page_of(solved("plain"), tmp_path, checks=checks)) as tab:
+    with expanded(browser, page_of(solved("plain"), tmp_path, checks=checks)) as tab:
         assert "1 of 2 checks FAILED" in tab.page.locator("header .warning").inner_text()
         assert tab.page.locator("details.checks[open]").count() == 1
         assert "70 of 64" in tab.page.locator("details.checks[open]").inner_text()
 
 
 def test_page_reads_without_scripts(browser: Browser, tmp_path: Path) -> None:
-    with opened(browser, page_of(placed(), tmp_path), java_script_enabled=False) as tab:
+    with expanded(browser, page_of(placed(), tmp_path), java_script_enabled=False) as tab:
         assert "Buy " in tab.page.locator(".answer").inner_text()
         assert tab.page.locator("#bill-table tbody tr").count() == len(placed().bom)
         assert "fabopt export --to racks" in tab.page.locator("noscript").inner_text()
@@ -215,7 +215,7 @@ def test_page_reads_without_scripts(browser: Browser, tmp_path: Path) -> None:
 
 def test_scripts_in_names_stay_text(browser: Browser, tmp_path: Path) -> None:
     design = hostile()
-    with opened(browser, page_of(design, tmp_path)) as tab:
+    with expanded(browser, page_of(design, tmp_path)) as tab:
         assert tab.page.title() == "small: network design"
         assert SCRIPT in tab.page.locator(".about").inner_text()
         assert SCRIPT in tab.page.locator("#bill-table").inner_text()
@@ -236,7 +236,7 @@ def test_scripts_in_racks_stay_text(browser: Browser, tmp_path: Path) -> None:
     )
     path = tmp_path / "page.html"
     path.write_text(text.replace('"server-0001"', name))
-    with opened(browser, path) as tab:
+    with expanded(browser, path) as tab:
         for button in tab.page.locator(".map button.servers").all():
             button.click()
         tab.page.locator(".map button.servers").first.click()

@@ -24,7 +24,7 @@ from fabopt.output.words import KIND_NAMES
 from fabopt.schema.design import CaseRecord
 from fabopt.schema.front import Front, FrontObjective
 from tests.samples import front_samples, small
-from tests.samples.page_samples import SCRIPT, opened
+from tests.samples.page_samples import SCRIPT, expanded
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -308,7 +308,7 @@ def test_html_opens(browser: Browser, tmp_path: Path, request: pytest.FixtureReq
     write_plot(front, path)
     assert path.stat().st_size < 500_000
     for width in (400, 1600):
-        with opened(browser, path, width) as tab:
+        with expanded(browser, path, width) as tab:
             content, window = tab.widths()
             assert content <= window
             assert tab.page.locator("table tbody tr").count() == len(front.points)
@@ -326,7 +326,7 @@ def test_words_of_a_front_stay_words(browser: Browser, pareto: Front, tmp_path: 
     front = Front.model_validate_json(json.dumps(content))
     assert SCRIPT in " ".join(described(ElementTree.fromstring(plot_bytes(front, ".svg"))))
     write_plot(front, tmp_path / "front.html")
-    with opened(browser, tmp_path / "front.html") as tab:
+    with expanded(browser, tmp_path / "front.html") as tab:
         assert SCRIPT in tab.page.title() and SCRIPT in tab.page.locator("table").inner_text()
         assert tab.page.locator("script").count() == 1 and tab.page.locator("img").count() == 0
 

@@ -168,7 +168,7 @@ def test_pruning_changes_nothing(design: Design) -> None:
     assert comparable(solved(*rich(), prune=False)) == comparable(design)
 
 
-def test_a_part_that_is_beaten_wins_when_few_part_numbers_are_allowed() -> None:
+def test_a_part_that_is_dominated_wins_when_few_part_numbers_are_allowed() -> None:
     """``small`` is the cheapest leaf and ``large`` the cheapest spine; with one switch for both neither rule of list
     prices decides."""
     content = case(ONE_CARD | {"switches": {"leaf": ["small", "lean"], "spine": ["large", "lean"]}})

@@ -56,9 +56,15 @@ def parts(**server: Any) -> Json:
 def case(separation: str = "logical", compute: Json | None = None, limits: Json | None = None, **storage: Any) -> Json:
     """Six servers with 200 Gb/s a GPU of computing at 1:1, and 50 of storage at 2:1."""
     host = {"name": "compute", "min_gbps_per_gpu": 200, "max_oversubscription": 1, "tiers": 2, **(compute or {})}
-    guest = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 50, "max_oversubscription": 2, **storage}
+    logical = {
+        "name": "storage",
+        "role": "storage",
+        "min_gbps_per_gpu": 50,
+        "max_oversubscription": 2,
+        **storage,
+    }
     return {
-        "name": "apart", "server": "gpu-4", "servers": 6, "fabrics": [host, guest | {"separation": separation}],
+        "name": "apart", "server": "gpu-4", "servers": 6, "fabrics": [host, logical | {"separation": separation}],
         "limits": limits or {},
     }  # fmt: skip
 
@@ -72,17 +78,22 @@ def random_pair(seed: int) -> tuple[Json, Json]:
         "name": "compute", "min_gbps_per_gpu": dice.one([10, 25, 50]), "tiers": dice.one([[1, 2], 2]),
         "max_oversubscription": dice.one([1, 1.5, 2, {"leaf": 1, "spine": 3}]),
     }  # fmt: skip
-    guest: Json = {
+    logical: Json = {
         "name": "storage", "role": "storage", "separation": "logical", "min_gbps_per_gpu": dice.one([5, 10, 25]),
         "max_oversubscription": dice.one([1, 1.34, 3, 5]),
     }  # fmt: skip
     if dice.chance(0.4):
-        guest["attachments"] = [{"name": "nodes", "ports": dice.number(1, 3), "buys": "none"}]
+        logical["attachments"] = [{"name": "nodes", "ports": dice.number(1, 3), "buys": "none"}]
         if dice.chance(0.5):
-            guest["attachments"][0]["max_oversubscription"] = 1
+            logical["attachments"][0]["max_oversubscription"] = 1
     if dice.chance(0.2):
         host["attachments"] = [{"name": "gateways", "ports": dice.number(1, 2), "buys": "none"}]
-    content_case = {"name": f"pair-{seed}", "server": "box", "servers": dice.number(2, 4), "fabrics": [host, guest]}
+    content_case = {
+        "name": f"pair-{seed}",
+        "server": "box",
+        "servers": dice.number(2, 4),
+        "fabrics": [host, logical],
+    }
     return content, content_case
 
 
@@ -441,7 +452,7 @@ def test_schedules_name_the_logical_fabric() -> None:
     mine = [wiring.devices.name[wiring.links.a[row]] for row in np.flatnonzero(networks.of_link == 1)]
     # its attachments and its servers' ports, six of them, one cable each
     assert sorted(mine) == ["compute-nodes", "compute-nodes", *(f"server-{number:04d}" for number in range(1, 7))]
-    assert int((networks.of_wire == 1).sum()) == 6
+    assert int((networks.of_cable == 1).sum()) == 6
     table = pull_list(design, wiring)
     assert table[table["fabric"] == "storage"]["cables"].sum() == 6
 

@@ -46,7 +46,7 @@ def grown(servers: int = 8) -> Json:
 
 
 @pytest.mark.parametrize("content", [case(ONE_CARD, servers=8), grown()], ids=["one stage", "two stages"])
-def test_a_part_that_two_others_outbid_is_left_out(content: Json) -> None:
+def test_a_part_that_two_others_dominated_is_left_out(content: Json) -> None:
     found = in_program(content, market())
     assert {"few", "dr4-hot"} <= found
     assert "between" not in found

@@ -33,9 +33,9 @@ def set_up(items: list[Json], **keys: Any) -> tuple[Problem, list[Picked]]:
         sold["power_w"] = 0
     given = inputs(case(stages=keys.pop("stages", YEARS), **keys), parts)
     problem = problem_of(given.case, given.catalog)
-    goods: list[Item] = problem.goods.items
+    item_table: list[Item] = problem.item_table.items
     boxes = {
-        (stage, next(one for one in goods if one.id == item["id"])): count
+        (stage, next(one for one in item_table if one.id == item["id"])): count
         for item in items
         for stage, count in enumerate(item["uses"])
     }

@@ -16,7 +16,7 @@ import pandas as pd
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.model import NOTHING, Devices, Lent, Links, Modules, Wires, Wiring
+from fabopt.wiring.model import NOTHING, Cables, Devices, Lent, Links, Modules, Wiring
 from tests.paths import ROOT
 from tests.samples import small
 
@@ -147,7 +147,7 @@ def by_hand() -> Wiring:
     none = np.full(6, NOTHING)
     kinds = np.array([0, 0, 2, 2, 2, 2])
     links = Links(np.zeros(6, int), kinds, *columns, np.full(6, 200.0), np.zeros(6, int), none, none)
-    wires = Wires(
+    cables = Cables(
         ["W1", "W2", "W3"],
         np.zeros(3, int),
         np.array([0, 2, 2]),
@@ -163,4 +163,4 @@ def by_hand() -> Wiring:
     )
     none = np.zeros(0, int)
     modules, lent = Modules(none, none, [], none, none), Lent(*[none] * 6)
-    return Wiring(("compute",), ("ethernet",), devices, links, wires, modules, lent)
+    return Wiring(("compute",), ("ethernet",), devices, links, cables, modules, lent)

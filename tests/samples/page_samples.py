@@ -95,7 +95,7 @@ class Tab:
 
 
 @contextmanager
-def opened(browser: Browser, path: Path, width: int = 1280, **options: Any) -> Iterator[Tab]:
+def expanded(browser: Browser, path: Path, width: int = 1280, **options: Any) -> Iterator[Tab]:
     """Open a page in a window of its own; anything said on the console or asked of the network fails the test."""
     context = browser.new_context(viewport={"width": width, "height": 900}, **options)
     tab = Tab(context.new_page())

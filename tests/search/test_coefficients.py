@@ -14,7 +14,7 @@ import pytest
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import stage_weights, switch_surcharge, without_dear_switches
-from fabopt.search.expansion import Opening
+from fabopt.search.expansion import Expansion
 from fabopt.search.search import Search
 from fabopt.topology.clos.shape import Shape
 from fabopt.topology.cutoff import Batch
@@ -32,8 +32,8 @@ def problem(fabric: Json | None = None, parts: Json | None = None, **changes: An
     return problem_of(given.case, given.catalog)
 
 
-def opening(made: Problem) -> Opening:
-    return Opening(made, Settings(), Clock(None), {})
+def expansion(made: Problem) -> Expansion:
+    return Expansion(made, Settings(), Clock(None), {})
 
 
 def priced(**prices: Any) -> Json:
@@ -50,7 +50,7 @@ def breaks(*steps: tuple[int, int]) -> list[Json]:
 
 def batch_of(made: Problem, leaf: str, spine: str) -> Batch:
     """Everything with these switches."""
-    found = opening(made).open(np.zeros(0), slack=1e12).found[0]
+    found = expansion(made).open(np.zeros(0), slack=1e12).found[0]
     return next(
         one
         for one in found.batches
@@ -74,7 +74,7 @@ def least_surcharge(made: Problem, leaf: str, spine: str, most: int | None = Non
 def test_a_break_counts_if_its_first_order_is_not_dearer_than_all(most_usd: int | None, price: int) -> None:
     # From 100 on a switch costs 4,000: the smallest such order is 400,000.
     made = problem(parts=priced(small=breaks((1, 16_000), (100, 4_000))))
-    small = made.goods.item("small")
+    small = made.item_table.item("small")
     assert small is not None
     weights = stage_weights(made, None, None if most_usd is None else most_usd * DOLLAR)
     assert weights[0, small.index] == price * DOLLAR * made.weights.per_cent
@@ -83,7 +83,7 @@ def test_a_break_counts_if_its_first_order_is_not_dearer_than_all(most_usd: int 
 def test_bounds_rise_when_a_design_is_met_that_reaches_no_break() -> None:
     # Three switches, 4,000 each by the break, 16,000 without it; a design that costs 399,999 cannot order 100 of them.
     made = problem(SMALL_ONLY, priced(small=breaks((1, 16_000), (100, 4_000))))
-    space, scale = opening(made), made.weights.per_cent * DOLLAR
+    space, scale = expansion(made), made.weights.per_cent * DOLLAR
     before = space.open(np.zeros(0)).bound
     assert not space.weigh_up_to(400_000 * scale)
     assert space.open(np.zeros(0)).bound == before
@@ -94,7 +94,7 @@ def test_bounds_rise_when_a_design_is_met_that_reaches_no_break() -> None:
 
 def test_bounds_on_power_do_not_rise() -> None:
     parts = priced(small=breaks((1, 16_000), (100, 4_000)))
-    assert not opening(problem(SMALL_ONLY, parts, objective="power_w")).weigh_up_to(1)
+    assert not expansion(problem(SMALL_ONLY, parts, objective="power_w")).weigh_up_to(1)
 
 
 # -- switches that do not reach a break ---------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def test_what_its_switches_make_too_dear_is_left_out() -> None:
     # 8,000 above the least: a threshold of 7,999 above it leaves nothing, one of 8,000 above leaves the candidate.
     made = problem(SMALL_ONLY, priced(small=breaks((1, 16_000), (4, 8_000))))
     scale = made.weights.per_cent * DOLLAR
-    found = opening(made).open(np.zeros(0)).found[0]
+    found = expansion(made).open(np.zeros(0)).found[0]
     assert not without_dear_switches(made, found, 7_999 * scale, None).batches
     assert without_dear_switches(made, found, 8_000 * scale, None).batches
 
@@ -171,7 +171,7 @@ def test_two_part_numbers_are_too_many_where_one_is_allowed() -> None:
 def test_spines_are_of_their_leaves_model_where_one_is_allowed() -> None:
     for most, models in ((1, {1}), (2, {1, 2})):
         made = problem(procurement={"max_part_numbers": {"switch": most}})
-        batches = opening(made).open(np.zeros(0), slack=1e12).found[0].batches
+        batches = expansion(made).open(np.zeros(0), slack=1e12).found[0].batches
         assert {len({one.parts.leaf.item.id, one.parts.spine.item.id}) for one in batches} == models
 
 

@@ -116,8 +116,8 @@ def test_twin_that_is_never_cheaper_is_left_out_whatever_the_quantity() -> None:
     twin(parts, "transceivers", "dr4-hot", price_usd=dear)
     twin(parts, "switches", "small", price_usd=[{"from": 1, "usd": 17000}, {"from": 3, "usd": 16500}])
     content = pinned(case(servers=4))
-    shelf = problem_of(inputs(content, parts).case, inputs(content, parts).catalog).goods
-    assert shelf.item("dr4-hot-twin") is None and shelf.item("small-twin") is None
+    offering = problem_of(inputs(content, parts).case, inputs(content, parts).catalog).item_table
+    assert offering.item("dr4-hot-twin") is None and offering.item("small-twin") is None
     plain = both(content, parts)
     assert "dr4-hot-twin" not in plain
     parts["transceivers"][-1]["price_usd"] = [{"from": 1, "usd": 650}, {"from": 9, "usd": 400}]

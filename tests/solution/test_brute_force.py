@@ -17,7 +17,7 @@ import pytest
 
 from tests.oracles.brute_endpoints import leaf_loads
 from tests.oracles.brute_force import Best, solve
-from tests.oracles.brute_parts import Goods, bundles, cage_classes, split_of, whole
+from tests.oracles.brute_parts import ItemTable, bundles, cage_classes, split_of, whole
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.random_cases import generate
 
@@ -127,21 +127,21 @@ def test_attachments_go_to_the_emptiest_leaves_first() -> None:
     assert [(load.count, load.servers, load.attached) for load in loads] == [(1, 1, (2,)), (2, 2, (1,))]
 
 
-def goods(**sold: Any) -> Goods:
-    return Goods({"nics": [{"id": "x", "power_w": 1} | sold]})
+def item_table(**sold: Any) -> ItemTable:
+    return ItemTable({"nics": [{"id": "x", "power_w": 1} | sold]})
 
 
 def test_a_break_is_taken_early_where_it_is_cheaper() -> None:
     steps = [{"from": 1, "usd": 10}, {"from": 5, "usd": 7}]
-    assert goods(price_usd=steps).order(("x", None), 4) == (5, 3500)  # 5 x 7 = 35 is less than 4 x 10
-    assert goods(price_usd=steps).order(("x", None), 3) == (3, 3000)
-    assert goods(price_usd=steps, supply=4).order(("x", None), 4) == (4, 4000)
+    assert item_table(price_usd=steps).order(("x", None), 4) == (5, 3500)  # 5 x 7 = 35 is less than 4 x 10
+    assert item_table(price_usd=steps).order(("x", None), 3) == (3, 3000)
+    assert item_table(price_usd=steps, supply=4).order(("x", None), 4) == (4, 4000)
 
 
 def test_stock_is_used_first_and_supply_caps_the_rest() -> None:
-    assert goods(price_usd=10, stock=3).order(("x", None), 4) == (1, 1000)
-    assert goods(price_usd=10, stock=3).order(("x", None), 2) == (0, 0)
-    assert goods(price_usd=10, stock=3, supply=1).order(("x", None), 5) is None
+    assert item_table(price_usd=10, stock=3).order(("x", None), 4) == (1, 1000)
+    assert item_table(price_usd=10, stock=3).order(("x", None), 2) == (0, 0)
+    assert item_table(price_usd=10, stock=3, supply=1).order(("x", None), 5) is None
 
 
 # -- structure ------------------------------------------------------------------------------------------------------
@@ -535,7 +535,7 @@ def test_a_smallest_order_is_bought_whole_or_not_at_all() -> None:
     assert found is not None and ("cheap", 3) not in found.bom and found.capex_cents == 148_000
 
 
-def test_packs_are_not_opened() -> None:
+def test_packs_are_not_expanded() -> None:
     # A pack of 3 at 10 and a cool cable at 20 are 50, two packs are 60; with 2 in stock one pack of 2 is enough.
     assert usd(cool_and_cheap(pack_size=3), case(4)) == 1400 + 3 * 10 + 20
     assert usd(cool_and_cheap(pack_size=3), case(4, procurement={"max_part_numbers": {"cable": 1}})) == 1400 + 60
@@ -555,7 +555,7 @@ def test_few_part_numbers_give_up_a_mix() -> None:
     assert usd(cool_and_cheap(supply=3), case(4, procurement={"max_part_numbers": {"cable": 1}})) == 1400 + 4 * 20
 
 
-def test_few_part_numbers_make_a_beaten_part_win() -> None:
+def test_few_part_numbers_make_a_dominated_part_win() -> None:
     # Five servers: 15-USD cables of 3 and 30 m in one part number are not on sale, so 3 m and 30 m count as two.
     assert usd(catalog(), case(5, procurement={"max_part_numbers": {"cable": 2}})) == 5000 + 500 + 50 + 6 * 20
     assert best(catalog(), case(5, procurement={"max_part_numbers": {"cable": 1}})) is None

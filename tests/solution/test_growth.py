@@ -300,7 +300,7 @@ def test_an_early_stage_that_cannot_be_built(tmp_path: Path, capsys: pytest.Capt
     assert "Traceback" not in "".join(capsys.readouterr())
 
 
-def test_fewer_servers_than_the_first_stage_wants() -> None:
+def test_fewer_servers_than_the_first_stage_figure_demands() -> None:
     """A leaf with 8 ports: 3 are attached, so 5 servers are the most."""
     attachments = [{"name": "store", "ports": 3, "buys": "none"}]
     design = solved(twins(), grown(12, 14, fabric={"tiers": 1, "attachments": attachments}))

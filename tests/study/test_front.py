@@ -65,7 +65,7 @@ def test_fronts_are_those_of_full_enumeration(family: str, seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_wires_below_and_above_a_leaf_share_its_cages() -> None:
+def test_cables_below_and_above_a_leaf_share_its_cages() -> None:
     """Wires of two ports to four servers and to two spines take 4 + 4 of 7 cages, though their links need 2 + 3."""
     parts, wanted = generate("linear", 9)
     read = inputs_from_objects(wanted, parts)

@@ -386,7 +386,7 @@ def test_rejects_any_count_of_such_links_that_is_changed(how: str) -> None:
                 assert broken_links(changed(JOININGS[how], path, lambda _, change=change: change)), path
 
 
-def move(document: Json, links: int, cages: int, wires: int = 0) -> Json:
+def move(document: Json, links: int, cages: int, cables: int = 0) -> Json:
     """Move links, leaf cages and what they take from the first row of a kind to its last."""
     document = copy.deepcopy(document)
     rows = document["fabrics"][0]["links"]
@@ -398,7 +398,7 @@ def move(document: Json, links: int, cages: int, wires: int = 0) -> Json:
             ends = {
                 "from": made["from_cages"],
                 "to": made["to_cages"],
-                None: used["quantity"] + sign * (wires or cages),
+                None: used["quantity"] + sign * (cables or cages),
             }
             used["quantity"] = ends[used.get("end")]
     return document
@@ -571,7 +571,7 @@ def test_attachments_dealt_by_classes_are_those_dealt_one_by_one(
 
 
 @given(st.integers(1, 20), st.integers(1, 4), st.integers(1, 3), st.booleans(), st.integers(1, 9), st.integers(1, 9))
-def test_spines_counted_by_classes_are_those_wired_one_by_one(
+def test_spines_counted_by_classes_are_those_cabled_one_by_one(
     groups: int, per_pod: int, rails: int, rail_pods: bool, uplinks: int, spines: int
 ) -> None:
     spines = min(spines, uplinks)
@@ -589,16 +589,16 @@ def test_spines_counted_by_classes_are_those_wired_one_by_one(
         for _ in range(rails if rail_pods else 1)
         for first in range(0, groups, per_pod)
     ]
-    wired = []
+    cabled = []
     for leaves_of_pod in pods:
         ends = [turn % spines for turn in range(leaves_of_pod * uplinks)]  # leaf after leaf, in rotation
-        wired += [ends.count(spine) for spine in range(spines)]
+        cabled += [ends.count(spine) for spine in range(spines)]
     counted = Counter({0: 0})
     for boxes in clos.spine_classes:
         counted[boxes.links] += boxes.count
-    assert +counted == Counter(wired)
+    assert +counted == Counter(cabled)
     assert clos.pods == len(pods)
-    assert clos.most_spine_downlinks == max(wired)
+    assert clos.most_spine_downlinks == max(cabled)
     assert sum(one.count * one.leaves for one in clos.pod_classes) == clos.leaves == sum(pods)
     assert sum(one.count * one.endpoints for one in clos.pod_classes) == groups * rails
 

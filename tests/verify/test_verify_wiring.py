@@ -244,8 +244,8 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     ),
     # wires
     "a label twice": ("two_tiers", "wires_are_listed", lambda w: changed(w, "wires", name={1: "C00001"})),
-    "no wire": ("two_tiers", "wires_are_listed", lambda w: with_link(w, SERVERS, wire=NOTHING)),
-    "a wire that is not there": ("two_tiers", "wires_are_listed", lambda w: with_link(w, SERVERS, wire=999)),
+    "no wire": ("two_tiers", "wires_are_listed", lambda w: with_link(w, SERVERS, cable=NOTHING)),
+    "a wire that is not there": ("two_tiers", "wires_are_listed", lambda w: with_link(w, SERVERS, cable=999)),
     "a wire without a link": ("two_tiers", "wires_are_listed", lambda w: onto_another(w, SERVERS, "wire")),
     "a wire of another fabric": ("two_tiers", "wires_are_listed", lambda w: changed(w, "wires", fabric={0: 1})),
     "another wire": ("three_tiers", "wires_are_listed", lambda w: changed(w, "wires", part={0: "aoc"})),
@@ -259,7 +259,7 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     "a wire where nothing is bought": (
         "nothing bought",
         "wires_are_listed",
-        lambda w: with_link(w, ATTACHMENTS, wire=0),
+        lambda w: with_link(w, ATTACHMENTS, cable=0),
     ),
     "a module that does not fit": (
         "two_tiers",
@@ -323,7 +323,7 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     # quantities
     "a longer wire": ("two_tiers", BILL, lambda w: changed(w, "wires", length_m={0: 30.0})),
     "another fibre": ("three_tiers", BILL, lambda w: changed(w, "wires", part={-1: "aoc"})),
-    "a wire more": ("one_tier", BILL, lambda w: picked(w, "wires", [*range(len(w.wires)), 0])),
+    "a wire more": ("one_tier", BILL, lambda w: picked(w, "wires", [*range(len(w.cables)), 0])),
     "a wire less": ("one_tier", BILL, lambda w: without(w, "wires", 7)),
     "a module more": ("two_tiers", BILL, lambda w: picked(w, "modules", [*range(len(w.modules)), 0])),
     # stages
@@ -394,12 +394,12 @@ OF_THE_FIRST = {
 @pytest.mark.parametrize("what", OF_THE_FIRST)
 def test_ports_of_a_server_are_counted_over_all_fabrics(what: str) -> None:
     made = export_samples.solved("two fabrics")
-    wired = wiring_of(made)
-    assert [check for check in verify_wiring(made, wired) if not check.ok] == []
-    row = np.flatnonzero((wired.links.fabric == 1) & (wired.links.kind == SERVERS)).tolist()[0]
-    assert (wired.links.a_card[row], wired.links.a_cage[row]) == (2, 2)
+    cabled = wiring_of(made)
+    assert [check for check in verify_wiring(made, cabled) if not check.ok] == []
+    row = np.flatnonzero((cabled.links.fabric == 1) & (cabled.links.kind == SERVERS)).tolist()[0]
+    assert (cabled.links.a_card[row], cabled.links.a_cage[row]) == (2, 2)
     rule, values = OF_THE_FIRST[what]
-    altered = changed(wired, "links", **{name: {row: value} for name, value in values.items()})
+    altered = changed(cabled, "links", **{name: {row: value} for name, value in values.items()})
     details = {check.name: check.detail for check in verify_wiring(made, altered) if not check.ok}
     assert "storage: " in details[rule]
 
@@ -569,7 +569,7 @@ def test_too_many_links_for_a_list_are_not_listed() -> None:
 
 
 @pytest.mark.parametrize(("family", "seed"), [("attached", 17), ("attached", 58), ("attached", 72), ("attached", 208)])
-def test_attachments_share_cages_and_wires(family: str, seed: int) -> None:
+def test_attachments_share_cages_and_cables(family: str, seed: int) -> None:
     """Twin copper to attachments; legs of a server's breakout, in reach and out of it."""
     made = random_design(family, seed)
     assert made is not None
@@ -586,9 +586,9 @@ def test_a_breakout_leads_to_a_module_of_somebody_else() -> None:
     made = growth_samples.solved(growth_samples.eight() | {"transceivers": [one, trunk], "fibres": [breakout]}, wanted)
     assert small.bought(made) == {"eight": 1, "card": 4, "cable": 4, "one": 2, "breakout": 1}
     small.assert_proven(made)
-    wires = wiring_of(made).wires
-    at = list(wires.part).index("breakout")
-    assert (wires.a_heads[at], wires.b_heads[at]) == (1, 2)
+    cables = wiring_of(made).cables
+    at = list(cables.part).index("breakout")
+    assert (cables.a_heads[at], cables.b_heads[at]) == (1, 2)
 
 
 @given(st.lists(st.tuples(*[st.integers(-(2**62), 2**62)] * 3), max_size=12))
@@ -611,7 +611,7 @@ def test_runs_are_measured_on_the_floor() -> None:
     """A leaf that is moved to the far corner leaves its cables too short; the lengths listed do not know it."""
     made = wiring_of(on_a_floor())
     assert [check for check in verify_wiring(on_a_floor(), made) if not check.ok] == []
-    assert len(np.unique(made.wires.run_m)) > 2
+    assert len(np.unique(made.cables.run_m)) > 2
     leaf = boxes(made, "leaf")[0]
     moved = changed(made, "devices", rack={leaf: "B04"}, unit={leaf: 1})
     found = {check.name for check in verify_wiring(on_a_floor(), moved) if not check.ok}

@@ -46,16 +46,16 @@ def shipped(name: str) -> tuple[Design, Wiring]:
     return design, wiring_of(design)
 
 
-def assert_bill_is_wired(design: Design, wiring: Wiring) -> None:
+def assert_bill_is_cabled(design: Design, wiring: Wiring) -> None:
     """Wires by part and length, modules by part, and links are as many as the file says; no port is used twice."""
     bill: Counter[tuple[str, str, float]] = Counter()
     for line in design.bom:
         if line.kind in ("transceiver", "cable", "fibre"):
             bill[line.fabric, line.id, float(line.length_m or 0)] += line.in_use
-    links, wires, modules = wiring.links, wiring.wires, wiring.modules
+    links, cables, modules = wiring.links, wiring.cables, wiring.modules
     found = Counter(
         (wiring.fabrics[fabric], part, length)
-        for fabric, part, length in zip(wires.fabric.tolist(), wires.part, wires.length_m.tolist(), strict=True)
+        for fabric, part, length in zip(cables.fabric.tolist(), cables.part, cables.length_m.tolist(), strict=True)
     )
     found.update(
         (wiring.fabrics[fabric], part, 0.0) for fabric, part in zip(modules.fabric.tolist(), modules.part, strict=True)
@@ -70,15 +70,15 @@ def assert_bill_is_wired(design: Design, wiring: Wiring) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_what_a_shipped_case_buys_is_wired(name: str) -> None:
-    assert_bill_is_wired(*shipped(name))
+def test_what_a_shipped_case_buys_is_cabled(name: str) -> None:
+    assert_bill_is_cabled(*shipped(name))
 
 
 @pytest.mark.parametrize(("family", "seed"), RANDOM)
-def test_what_a_random_case_buys_is_wired(family: str, seed: int) -> None:
+def test_what_a_random_case_buys_is_cabled(family: str, seed: int) -> None:
     design = random_design(family, seed)
     if design is not None:
-        assert_bill_is_wired(design, wiring_of(design))
+        assert_bill_is_cabled(design, wiring_of(design))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -92,14 +92,14 @@ def test_the_same_file_gives_the_same_wiring(name: str) -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_names_are_unique(name: str) -> None:
     _, wiring = shipped(name)
-    for names in (wiring.devices.name, wiring.wires.name):
+    for names in (wiring.devices.name, wiring.cables.name):
         assert len(set(names)) == len(names)
     assert len(set(cables(wiring))) == len(wiring.links)
 
 
-def test_sixteen_thousand_gpus_are_wired() -> None:
+def test_sixteen_thousand_gpus_are_cabled() -> None:
     design, wiring = shipped("pretraining-16384-gpus")
-    assert_bill_is_wired(design, wiring)
+    assert_bill_is_cabled(design, wiring)
     assert len(wiring.links) > 30_000
 
 
@@ -130,10 +130,10 @@ def test_rails_are_leaves_by_number() -> None:
     """Card j of the i-th server of group g is on leaf 8 (g - 1) + j, at port i."""
     _, wiring = shipped("dgx-superpod-127")
     group = 32
-    wired = {(a, a_port): (b, b_port) for a, a_port, b, b_port in cables(wiring) if a.startswith("server")}
+    cabled = {(a, a_port): (b, b_port) for a, a_port, b, b_port in cables(wiring) if a.startswith("server")}
     for server in (1, 2, 31, 32, 33, 127):
         for card in range(1, 9):
-            leaf, port = wired[f"server-{server:04d}", f"nic{card}p1"]
+            leaf, port = cabled[f"server-{server:04d}", f"nic{card}p1"]
             assert leaf == f"compute-leaf-{(server - 1) // group * 8 + card:03d}"
             place = (server - 1) % group
             assert port == f"{place // 2 + 1}/{place % 2 + 1}"
@@ -193,33 +193,33 @@ def protocol_of(document: Json, protocol: str) -> Json:
 
 
 @pytest.mark.parametrize("how", JOININGS)
-def test_a_wire_has_one_head_at_one_side(how: str) -> None:
+def test_a_cable_has_one_head_at_one_side(how: str) -> None:
     """The single head of a splitter or a breakout is in one cage; so are all links of a straight wire, at both ends."""
     wiring = wiring_of(read(JOININGS[how]))
-    links, wires = wiring.links, wiring.wires
-    for wire in range(len(wires)):
-        mine = links.wire == wire
+    links, cables = wiring.links, wiring.cables
+    for cable in range(len(cables)):
+        mine = links.cable == cable
         near = set(zip(links.a[mine].tolist(), links.a_cage[mine].tolist(), strict=True))
         far = set(zip(links.b[mine].tolist(), links.b_cage[mine].tolist(), strict=True))
-        assert min(int(wires.a_heads[wire]), int(wires.b_heads[wire])) == 1
-        assert 1 <= len(near) <= wires.a_heads[wire]
-        assert 1 <= len(far) <= wires.b_heads[wire]
+        assert min(int(cables.a_heads[cable]), int(cables.b_heads[cable])) == 1
+        assert 1 <= len(near) <= cables.a_heads[cable]
+        assert 1 <= len(far) <= cables.b_heads[cable]
 
 
 def test_a_splitter_fills_a_leaf_cage() -> None:
     """7 servers on twin cages: three splitters with both heads in use, one with a head to spare."""
     wiring = wiring_of(read(JOININGS["splitter at the leaf"]))
     links = wiring.links
-    assert links.wire.tolist() == [0, 0, 1, 1, 2, 2, 3]
+    assert links.cable.tolist() == [0, 0, 1, 1, 2, 2, 3]
     assert links.b_cage.tolist() == [1, 1, 2, 2, 3, 3, 4]
     assert links.b_lane.tolist() == [0, 1, 0, 1, 0, 1, 0]
-    assert (wiring.wires.a_heads.tolist(), wiring.wires.b_heads.tolist()) == ([2] * 4, [1] * 4)
+    assert (wiring.cables.a_heads.tolist(), wiring.cables.b_heads.tolist()) == ([2] * 4, [1] * 4)
 
 
 def test_a_breakout_takes_a_connector() -> None:
     """Two ports a connector, two connectors a cage: 7 links take 2 + 2 fibres in two cages."""
     wiring = wiring_of(read(JOININGS["two connectors"]))
-    assert wiring.links.wire.tolist() == [0, 0, 1, 1, 2, 2, 3]
+    assert wiring.links.cable.tolist() == [0, 0, 1, 1, 2, 2, 3]
     assert wiring.links.b_cage.tolist() == [1, 1, 1, 1, 2, 2, 2]
 
 
@@ -227,23 +227,23 @@ def test_links_in_one_jacket_do_not_share_it_with_another_pair() -> None:
     """4 uplinks to 3 spines by twin copper, 2 + 1 + 1: a cable for each pair, the spare port in no other cable."""
     wiring = wiring_of(read(JOININGS["heads unused"]))
     for rows in links_by_pair(wiring, "leaf-spine").values():
-        assert len(set(wiring.links.wire[rows].tolist())) == 1
-    assert int((wiring.wires.kind == KINDS.index("leaf-spine")).sum()) == 24
+        assert len(set(wiring.links.cable[rows].tolist())) == 1
+    assert int((wiring.cables.kind == KINDS.index("leaf-spine")).sum()) == 24
 
 
 def test_rows_are_dealt_out_in_whole_cages() -> None:
     """Two cages by splitters, then two by optics, as the file lists them."""
     wiring = wiring_of(read(JOININGS["cages mixed"]))
-    links, wires = wiring.links, wiring.wires
-    assert [wires.part[wire] for wire in links.wire.tolist()] == ["splitter"] * 4 + ["lc"] * 3
-    assert list(wires.part) == ["splitter"] * 2 + ["lc"] * 3
+    links, cables = wiring.links, wiring.cables
+    assert [cables.part[cable] for cable in links.cable.tolist()] == ["splitter"] * 4 + ["lc"] * 3
+    assert list(cables.part) == ["splitter"] * 2 + ["lc"] * 3
     assert sorted(wiring.modules.part) == ["single"] * 3 + ["twin"] * 2
 
 
-def test_nothing_bought_is_no_wire() -> None:
+def test_nothing_bought_is_no_cable() -> None:
     wiring = wiring_of(read(ATTACHED["nothing bought"]))
     attached = wiring.links.kind == KINDS.index("attachment-leaf")
-    assert wiring.links.wire[attached].tolist() == [NOTHING, NOTHING]
+    assert wiring.links.cable[attached].tolist() == [NOTHING, NOTHING]
     assert wiring.links.a_card_port[attached].tolist() == [1, 2]
 
 
@@ -256,8 +256,8 @@ def test_twin_copper_joins_an_attachment_cage_to_one_leaf() -> None:
     links = wiring.links
     assert links.a_card_port[rows].tolist() == [1, 2, 3, 4, 5]
     assert links.a_cage[rows].tolist() == [1, 1, 2, 2, 3]
-    for wire in set(links.wire[rows].tolist()):
-        mine = rows[links.wire[rows] == wire]
+    for cable in set(links.cable[rows].tolist()):
+        mine = rows[links.cable[rows] == cable]
         assert len(set(zip(links.b[mine].tolist(), links.b_cage[mine].tolist(), strict=True))) == 1
         assert len(set(links.a_cage[mine].tolist())) == 1
 
@@ -266,8 +266,8 @@ def test_a_leg_of_a_breakout_reaches() -> None:
     """The attachment's run is longer than the servers' breakouts: it takes a leg of the other attachment's."""
     design = random_design("attached", 208)
     assert design is not None
-    wires = wiring_of(design).wires
-    assert (wires.length_m >= wires.run_m).all()
+    cables = wiring_of(design).cables
+    assert (cables.length_m >= cables.run_m).all()
 
 
 # -- growth ----------------------------------------------------------------------------------------------------

@@ -206,7 +206,7 @@ def test_points_say_what_is_predicted() -> None:
         assert point.values["usd_per_effective_gpu"] > 0 and point.values["step_s"] > 0
 
 
-def test_utilization_wants_a_model() -> None:
+def test_utilization_figure_demands_a_model() -> None:
     inputs = inputs_from_objects({**case(), "workload": None})
     objectives = objectives_of(["capex_usd"], ["least_gpu_utilization"], None)
     with pytest.raises(InputError) as refusal:

@@ -82,58 +82,58 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
     """One row a leg with ``SCHEDULE_COLUMNS``, wire by wire; last the links for which nothing is bought."""
-    order = _by_wire(wiring)
-    ends, wire = link_ends(wiring).iloc[order], wiring.links.wire[order]
-    starts = np.flatnonzero(_begins_leg(wiring, wire))
+    order = _by_cable(wiring)
+    ends, cable = link_ends(wiring).iloc[order], wiring.links.cable[order]
+    starts = np.flatnonzero(_begins_leg(wiring, cable))
     legs = ends.iloc[starts].reset_index(drop=True)
     for side in ("from", "to"):
         legs[f"{side}_port"] = joined(ends[f"{side}_port"].tolist(), starts, "+")
-    wire = wire[starts]
+    cable = cable[starts]
     columns = {
-        "leg": _leg_numbers(wiring, wire),
-        **_wire_columns(design, wiring, wire, order[starts]),
-        "bundle": _routes(wire, legs["from_rack"].tolist(), legs["to_rack"].tolist()),
-        "from_label": _labels(legs, "from", "to", _begins_head(wire, wiring.wires.a_heads)),
-        "to_label": _labels(legs, "to", "from", _begins_head(wire, wiring.wires.b_heads)),
+        "leg": _leg_numbers(wiring, cable),
+        **_cable_columns(design, wiring, cable, order[starts]),
+        "bundle": _routes(cable, legs["from_rack"].tolist(), legs["to_rack"].tolist()),
+        "from_label": _labels(legs, "from", "to", _begins_head(cable, wiring.cables.a_heads)),
+        "to_label": _labels(legs, "to", "from", _begins_head(cable, wiring.cables.b_heads)),
     }
     return legs.assign(**columns)[list(SCHEDULE_COLUMNS)]
 
 
-def _by_wire(wiring: Wiring) -> Ints:
+def _by_cable(wiring: Wiring) -> Ints:
     """Links in the order of wires, cages and lanes; those without a wire last."""
     links = wiring.links
-    wire = np.where(links.wire == NOTHING, len(wiring.wires), links.wire)
-    return np.lexsort((links.b_lane, links.b_cage, links.b, links.a_lane, links.a_cage, links.a, wire))
+    cable = np.where(links.cable == NOTHING, len(wiring.cables), links.cable)
+    return np.lexsort((links.b_lane, links.b_cage, links.b, links.a_lane, links.a_cage, links.a, cable))
 
 
 def _heads(wiring: Wiring) -> Ints:
     """Legs of every wire; one more entry, no leg, answers for ``NOTHING``."""
-    return np.append(np.maximum(wiring.wires.a_heads, wiring.wires.b_heads), 0)
+    return np.append(np.maximum(wiring.cables.a_heads, wiring.cables.b_heads), 0)
 
 
-def _begins_wire(wire: Ints) -> Bools:
+def _begins_cable(cable: Ints) -> Bools:
     """Tell which rows, sorted by wire, begin a wire; a row without one stands alone."""
-    begins: Bools = (wire == NOTHING) | (np.diff(wire, prepend=NOTHING) != 0)
+    begins: Bools = (cable == NOTHING) | (np.diff(cable, prepend=NOTHING) != 0)
     return begins
 
 
-def _begins_leg(wiring: Wiring, wire: Ints) -> Bools:
+def _begins_leg(wiring: Wiring, cable: Ints) -> Bools:
     """Tell which links begin a leg: all but those that share a straight wire with the link before."""
-    splits: Bools = _heads(wiring)[wire] > 1
-    return splits | _begins_wire(wire)
+    splits: Bools = _heads(wiring)[cable] > 1
+    return splits | _begins_cable(cable)
 
 
-def _begins_head(wire: Ints, heads: Ints) -> Bools:
+def _begins_head(cable: Ints, heads: Ints) -> Bools:
     """Tell which legs begin a connector at a side with so many heads by wire: legs may share a single one."""
-    several: Bools = np.append(heads, 0)[wire] > 1
-    return several | _begins_wire(wire)
+    several: Bools = np.append(heads, 0)[cable] > 1
+    return several | _begins_cable(cable)
 
 
-def _leg_numbers(wiring: Wiring, wire: Ints) -> list[str]:
+def _leg_numbers(wiring: Wiring, cable: Ints) -> list[str]:
     """Return ``1 of 2`` and the like; a head that joins nothing has no row, and no number."""
-    starts = np.flatnonzero(_begins_wire(wire))
-    number = np.arange(len(wire)) - np.repeat(starts, np.diff(starts, append=len(wire))) + 1
-    of = _heads(wiring)[wire]
+    starts = np.flatnonzero(_begins_cable(cable))
+    number = np.arange(len(cable)) - np.repeat(starts, np.diff(starts, append=len(cable))) + 1
+    of = _heads(wiring)[cable]
     return [f"{one} of {all_}" if all_ else "" for one, all_ in zip(number.tolist(), of.tolist(), strict=True)]
 
 
@@ -147,39 +147,39 @@ def _labels(legs: pd.DataFrame, here: str, there: str, begins: Bools) -> list[st
     return spread(labels, starts, len(legs))
 
 
-def _wire_columns(design: Design, wiring: Wiring, wire: Ints, link: Ints) -> dict[str, Any]:
+def _cable_columns(design: Design, wiring: Wiring, cable: Ints, link: Ints) -> dict[str, Any]:
     """Return what is known of the wires at the rows of the schedule, and the fabric and kind of their links."""
-    wires, links, networks = wiring.wires, wiring.links, networks_of(design, wiring)
-    parts = taken(wires.part, wire)
+    cables, links, networks = wiring.cables, wiring.links, networks_of(design, wiring)
+    parts = taken(cables.part, cable)
     descriptions = part_texts(design, parts, "description")
     return {
-        "cable": taken(wires.name, wire),
+        "cable": taken(cables.name, cable),
         "fabric": taken(networks.names, networks.of_link[link]),
         "kind": taken(KINDS, links.kind[link]),
         "part": parts,
         "part_number": part_texts(design, parts, "part_number"),
         "description": [text if part else BY_OTHERS for text, part in zip(descriptions, parts, strict=True)],
-        "medium": taken(wires.medium, wire),
+        "medium": taken(cables.medium, cable),
         "stage": taken(stage_names(design), links.stage[link]),
-        "length_m": np.append(wires.length_m, np.nan)[wire],
-        "run_m": np.append(wires.run_m, np.nan)[wire],
-        "from_optic": part_numbers(design, taken(wires.a_module, wire)),
-        "to_optic": part_numbers(design, taken(wires.b_module, wire)),
+        "length_m": np.append(cables.length_m, np.nan)[cable],
+        "run_m": np.append(cables.run_m, np.nan)[cable],
+        "from_optic": part_numbers(design, taken(cables.a_module, cable)),
+        "to_optic": part_numbers(design, taken(cables.b_module, cable)),
     }
 
 
 # -- routes ---------------------------------------------------------------------------------------------------------
 
 
-def _routes(wire: Ints, from_racks: list[str], to_racks: list[str]) -> list[str]:
+def _routes(cable: Ints, from_racks: list[str], to_racks: list[str]) -> list[str]:
     """Return the bundle that the wire of every leg is laid in: ``A01-B08``, the same in both directions.
 
     A splitter whose legs part is in a bundle of its own, ``A01-B07+B08``; nothing without a floor plan.
     """
-    starts = np.flatnonzero(_begins_wire(wire))
+    starts = np.flatnonzero(_begins_cable(cable))
     ends = list(zip(joined(from_racks, starts, "+"), joined(to_racks, starts, "+"), strict=True))
     routes = {pair: _route(pair) for pair in dict.fromkeys(ends)}
-    return spread([routes[pair] for pair in ends], starts, len(wire))
+    return spread([routes[pair] for pair in ends], starts, len(cable))
 
 
 def _route(ends: tuple[str, str]) -> str:
@@ -202,8 +202,8 @@ def _place(rack: str) -> tuple[int, int]:
 def pull_list(design: Design, wiring: Wiring) -> pd.DataFrame:
     """Wires by stage, fabric, kind, part and length: how many, how many metres together, the longest run."""
     networks = networks_of(design, wiring)
-    wires = frame(wiring.wires).assign(fabric=networks.of_wire)
-    grouped = wires.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
+    cables = frame(wiring.cables).assign(fabric=networks.of_cable)
+    grouped = cables.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
     table = grouped.agg(cables=("part", "size"), total_m=("length_m", "sum"), longest_run_m=("run_m", "max"))
     table = _described(design, table.reset_index())
     table["fabric"] = taken(networks.names, table["fabric"].to_numpy())
@@ -230,7 +230,7 @@ def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
         rows.append(
             pd.DataFrame({
                 "stage": name,
-                "cable": taken(wiring.wires.name, new.wire[at]),
+                "cable": taken(wiring.cables.name, new.cable[at]),
                 "fabric": taken(wiring.fabrics, new.fabric[at]),
                 "device": taken(wiring.devices.name, new.a[at]),
                 "port": taken(wiring.a_port, at),
@@ -245,9 +245,9 @@ def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
 
 def bundles(design: Design, wiring: Wiring, legs: pd.DataFrame) -> pd.DataFrame:
     """Wires by bundle, part and length; ``bundle_cables`` and ``bundle_m`` are of the whole bundle."""
-    wires = legs[legs["cable"] != ""].drop_duplicates("cable")
+    cables = legs[legs["cable"] != ""].drop_duplicates("cable")
     keys = ["bundle", "part", "medium", "length_m"]
-    table = wires.groupby(keys, sort=True).agg(cables=("part", "size"), total_m=("length_m", "sum")).reset_index()
+    table = cables.groupby(keys, sort=True).agg(cables=("part", "size"), total_m=("length_m", "sum")).reset_index()
     whole = table.groupby("bundle")[["cables", "total_m"]].transform("sum")
     table = _described(design, table).assign(bundle_cables=whole["cables"], bundle_m=whole["total_m"])
     return table[["bundle", *_PART, "cables", "total_m", "bundle_cables", "bundle_m"]]

@@ -60,12 +60,12 @@ def device_columns(wiring: Wiring, rows: Ints) -> dict[str, Any]:
 class Networks(NamedTuple):
     """Fabrics in the case's order, each followed by the logical ones on it: ``names``.
 
-    ``of_link``, ``of_wire``: the one that every link, every wire belongs to, as the bill books them.
+    ``of_link``, ``of_cable``: the one that every link, every wire belongs to, as the bill books them.
     """
 
     names: list[str]
     of_link: Ints
-    of_wire: Ints
+    of_cable: Ints
 
 
 def networks_of(design: Design, wiring: Wiring) -> Networks:
@@ -82,10 +82,10 @@ def networks_of(design: Design, wiring: Wiring) -> Networks:
             boxes = np.array([name in own for name in devices.product], dtype=np.bool_)
             cards = (links.a_card > first) & (links.a_card <= first + one.nic.per_server)
             of_link[attached & (links.fabric == index) & (cards | boxes[links.a])] = names.index(one.name)
-    of_wire = np.zeros(len(wiring.wires), dtype=np.int64)
-    made = links.wire >= 0
-    of_wire[links.wire[made][::-1]] = of_link[made][::-1]
-    return Networks(names, of_link, of_wire)
+    of_cable = np.zeros(len(wiring.cables), dtype=np.int64)
+    made = links.cable >= 0
+    of_cable[links.cable[made][::-1]] = of_link[made][::-1]
+    return Networks(names, of_link, of_cable)
 
 
 def link_ends(wiring: Wiring) -> pd.DataFrame:
@@ -93,7 +93,7 @@ def link_ends(wiring: Wiring) -> pd.DataFrame:
     import pandas as pd
 
     links = wiring.links
-    columns: dict[str, Any] = {"wire": links.wire}
+    columns: dict[str, Any] = {"wire": links.cable}
     for side, rows, ports in (("from", links.a, wiring.a_port), ("to", links.b, wiring.b_port)):
         columns |= {f"{side}_{key}": value for key, value in device_columns(wiring, rows).items()}
         columns[f"{side}_port"] = ports

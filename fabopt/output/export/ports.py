@@ -100,7 +100,7 @@ class _Ports:
         """Ends of links by device, then by cage and lane; hosts' too, which nobody asks for."""
         wiring, links = self.wiring, self.wiring.links
         found: dict[int, dict[tuple[int, int], _End]] = defaultdict(dict)
-        cables = taken(wiring.wires.name, links.wire)
+        cables = taken(wiring.cables.name, links.cable)
         sides = (
             (links.a, links.a_cage, links.a_lane, links.a_lanes, wiring.a_port, links.b, wiring.b_port, True),
             (links.b, links.b_cage, links.b_lane, links.b_lanes, wiring.b_port, links.a, wiring.a_port, False),

@@ -149,10 +149,10 @@ def _nodes(wiring: Wiring, classes: Sequence[int], single: bool) -> list[Node]:
 
 
 def _edges(wiring: Wiring, classes: Sequence[int], nodes: Sequence[Node]) -> list[Edge]:
-    links, wires = wiring.links, wiring.wires
+    links, cables = wiring.links, wiring.cables
     of = np.array(classes)
-    medium = ["" if wire == NOTHING else wires.medium[wire] for wire in links.wire.tolist()]
-    length = np.append(wires.length_m, 0.0)[links.wire].tolist()
+    medium = ["" if cable == NOTHING else cables.medium[cable] for cable in links.cable.tolist()]
+    length = np.append(cables.length_m, 0.0)[links.cable].tolist()
     columns = of[links.a].tolist(), of[links.b].tolist(), links.fabric.tolist(), links.gbps.tolist(), medium
     lengths: dict[tuple[int, int, int, float, str], list[float]] = {}
     for key, metres in zip(zip(*columns, strict=True), length, strict=True):

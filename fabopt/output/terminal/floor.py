@@ -21,10 +21,10 @@ def floor_lines(design: Design) -> list[str]:
     if design.floor is None:
         return []
     wiring = wiring_of(design)
-    kinds = Counter(CLASSES.get(medium, OPTICAL) for medium in wiring.wires.medium)
+    kinds = Counter(CLASSES.get(medium, OPTICAL) for medium in wiring.cables.medium)
     made = [f"{count(kinds[kind])} {kind}" for kind in ("passive copper", "active copper", OPTICAL) if kinds[kind]]
-    metres = float(np.sum(wiring.wires.length_m))
-    longest = float(np.max(wiring.wires.run_m, initial=0.0))
+    metres = float(np.sum(wiring.cables.length_m))
+    longest = float(np.max(wiring.cables.run_m, initial=0.0))
     stands = [f"{fabric.name}: {fabric.placement.policy}" for fabric in design.fabrics if fabric.placement is not None]
     per_rack, racks = design.floor.servers_per_rack, len(design.floor.server_racks)
     own = {place[0] for fabric in design.fabrics if fabric.placement for place in _places(fabric.placement)}

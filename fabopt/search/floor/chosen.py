@@ -33,8 +33,8 @@ class Placed:
         self.problem = problem
         self.prune = prune
         self._steps = Steps()
-        links = [item.index for item in problem.goods.items if item.kind in LINK_PARTS]
-        varies = any(problem.goods.items[index].varies for index in links)
+        links = [item.index for item in problem.item_table.items if item.kind in LINK_PARTS]
+        varies = any(problem.item_table.items[index].varies for index in links)
         # whether the cheapest place of a candidate is as good as any other one of it in all that is limited
         self._one_is_enough = not varies and all(_proportional(table[0, links], row[links]) for row in table[1:])
         # whether the cheapest of all candidates is the answer, so that no dearer one matters
@@ -55,9 +55,9 @@ class Placed:
 
     def _places(self, batch: Batch, index: int, weights: Floats, cutoff: float) -> list[tuple[float, Candidate]]:
         assert batch.fabric is not None
-        shelf: dict[Any, _Known] = self.problem.standing
+        offering: dict[Any, _Known] = self.problem.standing
         key = (batch.fabric, batch.parts, (batch.shape.row(index), weights.tobytes()))
-        known = shelf.get(key)
+        known = offering.get(key)
         if known is None or known.limit < cutoff:
             sized = Sized(self.problem, batch.fabric, batch, index, self.prune, weights)
             if self._one_is_enough:
@@ -66,7 +66,7 @@ class Placed:
                 known = _Known(cutoff, []) if best is None else _Known(np.inf, [best])
             else:
                 known = _Known(cutoff, all_places(sized, cutoff, self._steps))
-            shelf[key] = known
+            offering[key] = known
         return [one for one in known.found if one[0] <= cutoff]
 
 

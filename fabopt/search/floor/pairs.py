@@ -82,7 +82,7 @@ def _fill(box: Ints, cage: Ints) -> Ints:
 
 def _by_class(problem: Problem, clos: Clos, kind: Kind, fill: _Fill, weights: Floats) -> Floats:
     """The least share of a link of every class, and infinity for runs past all of them."""
-    known = problem.shelf.worked_out.setdefault(("shares", weights.tobytes()), {})
+    known = problem.offering.worked_out.setdefault(("shares", weights.tobytes()), {})
     key = (kind.key, fill)
     if key not in known:
         costs = [
@@ -100,11 +100,11 @@ def _share(problem: Problem, one: Assembly, fill: _Fill, weights: Floats) -> flo
 
     ends = weight(one.near) / fill.near + weight(one.far) / fill.far
     if one.mode is Mode.LINK:
-        return ends + weight(one.wire)
+        return ends + weight(one.cable)
     # its other links may be longer, and a longer length may be the cheaper one
-    lengths = [item for item in problem.goods.lengths(one.wire.id) if (item.length_m or 0.0) >= one.length_m]
-    wire = min(weight(item) for item in lengths)
+    lengths = [item for item in problem.item_table.lengths(one.cable.id) if (item.length_m or 0.0) >= one.length_m]
+    cable = min(weight(item) for item in lengths)
     if one.mode is Mode.PAIR:
-        return ends + wire / one.ports_per_wire
+        return ends + cable / one.ports_per_cable
     links = fill.far if one.mode is Mode.FAR else fill.near
-    return ends + wire * float(ceil_of(links, one.ports_per_wire)) / links
+    return ends + cable * float(ceil_of(links, one.ports_per_cable)) / links

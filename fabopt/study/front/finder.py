@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from fabopt.parts.finance import weights_of
 from fabopt.parts.hardware import NicOption
-from fabopt.parts.offering import Shelf
-from fabopt.problem.fabric import FabricProblem, Wants
+from fabopt.parts.offering import Offering
+from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.limits import Limits
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
@@ -162,9 +162,9 @@ class Finder:
         return None if found.value is None else Met(found, grades(problem, found.picked))
 
 
-def forget(shelf: Shelf) -> None:
+def forget(offering: Offering) -> None:
     """Let go of what searches have worked out of fabrics that will not be looked at again."""
-    for one in shelf.worked_out.values():
+    for one in offering.worked_out.values():
         if isinstance(one, Costs):
             one.shared.clear()
 
@@ -226,15 +226,17 @@ def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kb
         protocol: tuple(one for one in options if one.injection >= injection and one.crosses_any_cut >= bisection)
         for protocol, options in fabric.nics.items()
     }
-    own = fabric.wants or Wants(fabric.oversubscription_leaf)
-    changed = replace(fabric, nics=nics, wants=replace(own, bisection=max(bisection, own.bisection), headroom=room))
+    own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
+    changed = replace(
+        fabric, nics=nics, figure_demands=replace(own, bisection=max(bisection, own.bisection), headroom=room)
+    )
     return _tightened(changed, [one for options in nics.values() for one in options]) if bisection > 0 else changed
 
 
 def _tightened(fabric: FabricProblem, nics: Sequence[NicOption]) -> FabricProblem:
     """The least ratios that the bisection allows any card: bounds are better with them."""
-    assert fabric.wants is not None
-    most = max((one.injection for one in nics), default=Fraction(1)) / fabric.wants.bisection
+    assert fabric.figure_demands is not None
+    most = max((one.injection for one in nics), default=Fraction(1)) / fabric.figure_demands.bisection
     most = max(most, Fraction(1))
     return replace(
         fabric,

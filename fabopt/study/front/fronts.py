@@ -68,7 +68,7 @@ def pareto_front(
     """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points."""
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     check_predicted(problem, objectives)
-    hosts = [one.name for one in problem.fabrics if one.guests]
+    hosts = [one.name for one in problem.fabrics if one.logical_fabrics]
     if hosts and any(one.name == HEADROOM for one in objectives):
         text = f"room for more servers is not counted where logical fabrics are on `{', '.join(hosts)}`"
         raise refuse([fault("--maximize", "", text, HEADROOM, hint="leave it out, or say another `separation`")])

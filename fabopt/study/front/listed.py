@@ -46,7 +46,7 @@ def can_be_listed(problem: Problem, first: Measure, second: Measure) -> bool:
 
 def _undiscounted(problem: Problem) -> bool:
     """Whether present prices are those that are paid."""
-    return all(offer.cents == offer.present for item in problem.goods.items for offer in item.offers)
+    return all(offer.cents == offer.present for item in problem.item_table.items for offer in item.offers)
 
 
 def weighed(problem: Problem, first: Measure, second: Measure, weights: tuple[int, int]) -> Weights:
@@ -65,7 +65,7 @@ def weighed(problem: Problem, first: Measure, second: Measure, weights: tuple[in
         1,
         tuple(of([one.of_mw(stage) for one in both]) for stage in stages),
         of([one.per_switch for one in both]),
-        of([one.per_wire for one in both]),
+        of([one.per_cable for one in both]),
     )
 
 
@@ -168,7 +168,7 @@ class Listing:
         assert problem is not None
         problem = replace(problem, weights=weighed(problem, first, second, weights), then=())
         least, found = Search(problem, self.finder.settings, self.finder.clock).below(slack)
-        forget(problem.shelf)
+        forget(problem.offering)
         if self.finder.clock.is_over():
             raise StoppedError
         return least, [[one for one in found if one.fabric == fabric.name] for fabric in problem.fabrics]
@@ -188,7 +188,7 @@ class Listing:
             if signature not in self._mixes:
                 self._mixes[signature] = mixes_of(some[0].kinds(self.sums))
             mixed = np.delete(self._mixes[signature].sums, -2, axis=1)
-            for one in _unbeaten(some):
+            for one in _undominated(some):
                 rows.append(mixed + np.array(one.fixed, dtype=np.int64))
                 places.append(np.column_stack([np.full(len(mixed), len(self._sized)), np.arange(len(mixed))]))
                 self._sized.append(one)
@@ -264,7 +264,7 @@ def _height(corner: Corner, weights: tuple[int, int]) -> int:
     return corner.first * weights[0] + corner.second * weights[1]
 
 
-def _unbeaten(some: Sequence[Sized]) -> list[Sized]:
+def _undominated(some: Sequence[Sized]) -> list[Sized]:
     """Of candidates that can be mixed in the same ways those whose boxes are not beaten; of equals the first."""
     kept: list[Sized] = []
     for one in sorted(some, key=lambda sized: (sized.fixed[:-1], sized.rank)):

@@ -152,10 +152,10 @@ def least_mbps(grade: int) -> Fraction:
 def _headroom(fabric: FabricProblem, clos: Clos | Direct) -> int:
     if isinstance(clos, Direct):
         return clos.headroom
-    if fabric.guests:
+    if fabric.logical_fabrics:
         # more servers have ports of logical fabrics too, which are not counted here
         return 0
-    ratio = fabric.wants.leaf_ratio if fabric.wants is not None else fabric.oversubscription_leaf
+    ratio = fabric.figure_demands.leaf_ratio if fabric.figure_demands is not None else fabric.oversubscription_leaf
     return int(headroom(fabric, clos.parts, clos.shape, ratio))
 
 

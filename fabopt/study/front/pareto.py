@@ -182,7 +182,7 @@ def undominated(found: Sequence[Met], objectives: Sequence[Measure]) -> list[Met
     kept: list[tuple[int, ...]] = []
     for one in sorted(by_worth):
         # whoever beats it comes before it; of two objectives that is the last one kept, if any
-        if not any(_beats(other, one) for other in (kept[-1:] if len(objectives) == 2 else kept)):
+        if not any(_dominates(other, one) for other in (kept[-1:] if len(objectives) == 2 else kept)):
             kept.append(one)
     return [by_worth[one] for one in kept]
 
@@ -192,5 +192,5 @@ def worth(found: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int,
     return tuple(one.worth(found[one.name]) for one in objectives)
 
 
-def _beats(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+def _dominates(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return one != other and all(a <= b for a, b in zip(one, other, strict=True))

@@ -49,7 +49,7 @@ def met_of(base: Problem, problem: Problem, picked: Sequence[Picked]) -> Met:
     present = bool(base.weights.energy)
     money: dict[int, int] = {}
     for (stage, item), units in order_of(problem, picked).bought.items():
-        cents = base.goods.items[item.index].cost(stage, units, present)
+        cents = base.item_table.items[item.index].cost(stage, units, present)
         money[item.index] = money.get(item.index, 0) + cents
     rest = Fraction(0)
     if present:

@@ -14,7 +14,7 @@ from fabopt.design.build import case_record
 from fabopt.errors import NoAnswerError
 from fabopt.explain.conflicts import conflicts_of, obstacles_of
 from fabopt.io import Inputs
-from fabopt.parts.offering import shelf_of
+from fabopt.parts.offering import offering_of
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
@@ -41,7 +41,10 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
     """Price ranges of the answer to a case; ``check_asked`` has passed. What a stopped clock leaves out is missing."""
     started = time.perf_counter()
     problem = problem_of(
-        inputs.case, inputs.catalog, settings.prune, shelf_of(inputs.case, inputs.catalog, settings.prune, whole=True)
+        inputs.case,
+        inputs.catalog,
+        settings.prune,
+        offering_of(inputs.case, inputs.catalog, settings.prune, whole=True),
     )
     settings.progress("finding the answer at today's prices")
     try:

@@ -7,10 +7,10 @@ from fractions import Fraction
 from math import ceil, floor, gcd
 
 from fabopt.parts.assemblies import LinkTable
-from fabopt.parts.dominance import leave_out_beaten
+from fabopt.parts.dominance import leave_out_dominated
 from fabopt.parts.finance import weights_of
 from fabopt.parts.items import Item
-from fabopt.parts.offering import Shelf
+from fabopt.parts.offering import Offering
 from fabopt.problem.limits import Limits
 from fabopt.problem.problem import Problem, problem_of
 
@@ -44,18 +44,20 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
 
     prices = [
         raised(item, cents)
-        for item in base.goods.items
+        for item in base.item_table.items
         for offer in item.offers
         for cents in (*offer.cents, *offer.present)
     ]
     common = gcd(*prices) or 1
     unit = Fraction(common, down)
-    goods = base.goods.repriced(lambda item, cents: raised(item, cents) // common)
-    old = base.shelf
+    item_table = base.item_table.repriced(lambda item, cents: raised(item, cents) // common)
+    old = base.offering
     if prune:
-        leave_out_beaten(old.offered, goods, old.named)
-    shelf = Shelf(old.named, old.terms, old.offered, goods, old.ports, LinkTable(old.offered, goods, prune))
-    made = problem_of(base.case, base.catalog, prune, shelf)
+        leave_out_dominated(old.offered, item_table, old.named)
+    offering = Offering(
+        old.named, old.terms, old.offered, item_table, old.ports, LinkTable(old.offered, item_table, prune)
+    )
+    made = problem_of(base.case, base.catalog, prune, offering)
     energy = tuple(one / unit for one in base.energy_cents_per_mw)
     weights = weights_of(base.case.objective, energy)
     limits = _counted(base.limits, unit)

@@ -79,7 +79,7 @@ def targets_of(problem: Problem, rows: Sequence[BomRow], asked: Asked) -> list[T
 
 
 def _of(problem: Problem, key: str, value: str) -> frozenset[int]:
-    return frozenset(item.index for item in problem.goods.items if getattr(item, key) == value)
+    return frozenset(item.index for item in problem.item_table.items if getattr(item, key) == value)
 
 
 def _part(problem: Problem, rows: Sequence[BomRow], part: str) -> Target:

@@ -96,7 +96,9 @@ class Sizes:
     def at(self, servers: int) -> tuple[Problem, Met | None]:
         """The cheapest design for a number of servers."""
         if servers not in self._known:
-            problem = problem_of(sized(self.problem.case, servers), self.problem.catalog, shelf=self.problem.shelf)
+            problem = problem_of(
+                sized(self.problem.case, servers), self.problem.catalog, offering=self.problem.offering
+            )
             problem = replace(problem, limits=replace(problem.limits, capex_cents=None))
             self.settings.progress(f"looking at {servers:,} servers")
             self._known[servers] = problem, Finder(problem, self.settings, self.clock).best((PRICE,), {})
@@ -137,7 +139,7 @@ class Sizes:
         most = FAR_TOO_MANY if each < 1 else int((budget_cents + saved) / each * (1 + 1e-9))
         if most < 1:
             return 0
-        large = problem_of(sized(self.problem.case, most), self.problem.catalog, shelf=self.problem.shelf)
+        large = problem_of(sized(self.problem.case, most), self.problem.catalog, offering=self.problem.offering)
         return min(most, most_servers(large))
 
     @cached_property

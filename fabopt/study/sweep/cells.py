@@ -9,7 +9,7 @@ from typing import Any
 
 from fabopt.explain.conflicts import conflicts_of
 from fabopt.io import Inputs
-from fabopt.parts.offering import Shelf, shelf_of
+from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Conflict
@@ -59,24 +59,24 @@ class Cells:
         return content_of(self.shared.inputs.case)
 
     @cached_property
-    def _shelf(self) -> Shelf:
-        return shelf_of(self.shared.inputs.case, self.shared.inputs.catalog)
+    def _offering(self) -> Offering:
+        return offering_of(self.shared.inputs.case, self.shared.inputs.catalog)
 
     def prepare(self) -> None:
         """Work out now what all cells share."""
-        problem_of(self.shared.inputs.case, self.shared.inputs.catalog, shelf=self._shelf)
+        problem_of(self.shared.inputs.case, self.shared.inputs.catalog, offering=self._offering)
 
     def points(self, cell: Cell) -> Iterator[FrontPoint]:
         """The cell's points, budgets from the lowest up. Raises ``StoppedError`` if time runs out."""
         shared = self.shared
         inputs = changed_inputs(shared.inputs, self._content, cell.values) if cell.values else shared.inputs
-        problem = problem_of(inputs.case, inputs.catalog, shelf=self._shelf)
+        problem = problem_of(inputs.case, inputs.catalog, offering=self._offering)
         over = {shared.keys[steps]: value for steps, value in cell.values.items()}
         if shared.has_budgets:
             yield from self._under_budgets(inputs, budgeted(problem, None), over, cell.budgets)
         else:
             yield self._best(inputs, problem, over)
-        forget(self._shelf)
+        forget(self._offering)
 
     def _best(self, inputs: Inputs, problem: Problem, over: Mapping[str, int | float]) -> FrontPoint:
         """The best design of the case as it is there."""

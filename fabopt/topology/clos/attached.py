@@ -142,7 +142,7 @@ def with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, kind: 
         lists.append((None,) if one.buys == "none" else joins)
     staged = staged_links(problem, fabric, clos, kind) if clos.stages else None
     if staged is None and cabling is None:
-        lists = [_unbeaten(one) for one in lists]
+        lists = [_undominated(one) for one in lists]
     options = []
     for chosen in product(*lists):
         option = _joint_option(fabric, clos, classes, limit, chosen)
@@ -158,23 +158,23 @@ def with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, kind: 
     return (Choice(("joint", tuple(option.rows for option in kept)), 1, kept),)
 
 
-def _unbeaten(ways: Sequence[Assembly | None]) -> list[Assembly | None]:
+def _undominated(ways: Sequence[Assembly | None]) -> list[Assembly | None]:
     """Ways without those that another beats which takes the same of leaf cages: dearer at the near end, or as wires."""
     alike: dict[tuple[Any, ...], list[Assembly | None]] = {}
     for one in ways:
-        key = None if one is None else (_shares(one), one.mode, one.far, one.ports_per_wire)
+        key = None if one is None else (_shares(one), one.mode, one.far, one.ports_per_cable)
         alike.setdefault((key,), []).append(one)
-    kept = (one for many in alike.values() for one in many if not any(_beats(other, one) for other in many))
+    kept = (one for many in alike.values() for one in many if not any(_dominates(other, one) for other in many))
     return sorted(kept, key=ways.index)
 
 
-def _beats(one: Assembly | None, other: Assembly | None) -> bool:
+def _dominates(one: Assembly | None, other: Assembly | None) -> bool:
     """Whether one way is no dearer than another and draws no more, near module and wire each; of equals by name."""
     if one is other or one is None or other is None:
         return False
-    if any(item is not None and item.varies for item in (one.near, one.wire, other.near, other.wire)):
+    if any(item is not None and item.varies for item in (one.near, one.cable, other.near, other.cable)):
         return False
-    mine, theirs = (_numbers(each.near) + _numbers(each.wire) for each in (one, other))
+    mine, theirs = (_numbers(each.near) + _numbers(each.cable) for each in (one, other))
     if len(mine) != len(theirs):
         return False
     return all(a <= b for a, b in zip(mine, theirs, strict=True)) and (
@@ -212,15 +212,15 @@ def _by_stage(
         for leaf, one in zip(leaves, owners, strict=True)
         if key is not None and _shares(one or servers.assembly) == key
     ]
-    cages, wires = ({leaf for leaf, bought in shared if bought or any_} for any_ in (True, False))
-    return Option((*links.whole_rows(servers.assembly, sorted(cages), sorted(wires)), *others))
+    cages, cables = ({leaf for leaf, bought in shared if bought or any_} for any_ in (True, False))
+    return Option((*links.whole_rows(servers.assembly, sorted(cages), sorted(cables)), *others))
 
 
 def _shares(one: Assembly) -> tuple[Any, ...] | None:
     """Links with equal keys may share a leaf cage; None: they never do."""
     if one.mode is Mode.PAIR:
         return None
-    return one.far, one.wire if one.mode is Mode.FAR else None
+    return one.far, one.cable if one.mode is Mode.FAR else None
 
 
 def _joint_option(
@@ -239,21 +239,21 @@ def _joint_option(
         return None
     together = clos.parts.nic.bundle(int(clos.shape.k))
     leaf_cages = [0] * len(chosen)
-    leaf_wires = [0] * len(chosen)
+    leaf_cables = [0] * len(chosen)
     order = [i for i, one in enumerate(chosen) if one is not None] + [i for i, one in enumerate(chosen) if one is None]
     for kind in classes:
         taken = _cages_of_leaf(kind, order, chosen, n, together)
         if sum(cages for cages, _ in taken.values()) > limit:
             return None
-        for index, (cages, wires) in taken.items():
+        for index, (cages, cables) in taken.items():
             leaf_cages[index] += cages * kind.leaves
-            leaf_wires[index] += wires * kind.leaves
+            leaf_cables[index] += cables * kind.leaves
     rows = [row_share(("server", "leaf"), server, need.links, parts._replace(far=leaf_cages[0]))]
     for index, one in enumerate(fabric.attachments, start=1):
         join = chosen[index]
-        if join is not None and join.mode is Mode.PAIR and not _pairs_fit_attachment(one, join, leaf_wires[index]):
+        if join is not None and join.mode is Mode.PAIR and not _pairs_fit_attachment(one, join, leaf_cables[index]):
             return None
-        rows.append(_attachment_row(one, join, leaf_cages[index], leaf_wires[index]))
+        rows.append(_attachment_row(one, join, leaf_cages[index], leaf_cables[index]))
     return Option(tuple(rows))
 
 
@@ -270,37 +270,37 @@ def _cages_of_leaf(
         ports = kind.servers_ports if index == 0 else kind.attached[index - 1]
         if one is not None and one.mode is Mode.PAIR:
             pairs, each = (ports // together, together) if index == 0 else (1, ports)
-            wires = int(pairs * ceil_of(each, one.ports_per_wire))
-            taken[index] = (int(ceil_of(wires * one.ports_per_wire, n)), wires)
+            cables = int(pairs * ceil_of(each, one.ports_per_cable))
+            taken[index] = (int(ceil_of(cables * one.ports_per_cable, n)), cables)
             continue
         key = _shares(one if one is not None else server)
         before = filled.get(key, 0)
         filled[key] = before + ports
-        per_wire = one.ports_per_wire if one is not None else 1
+        per_cable = one.ports_per_cable if one is not None else 1
         taken[index] = (
             int(ceil_of(before + ports, n) - ceil_of(before, n)),
-            int(ceil_of(before + ports, per_wire) - ceil_of(before, per_wire)),
+            int(ceil_of(before + ports, per_cable) - ceil_of(before, per_cable)),
         )
     return taken
 
 
-def _pairs_fit_attachment(one: AttachmentDemand, join: Assembly, wires: int) -> bool:
+def _pairs_fit_attachment(one: AttachmentDemand, join: Assembly, cables: int) -> bool:
     """Wires that carry several ports take whole cages; the attachment has just those that its ports need."""
     assert one.port is not None
-    return bool(wires * join.ports_per_wire <= ceil_of(one.ports, one.port.ports) * one.port.ports)
+    return bool(cables * join.ports_per_cable <= ceil_of(one.ports, one.port.ports) * one.port.ports)
 
 
-def _attachment_row(one: AttachmentDemand, join: Assembly | None, leaf_cages: int, leaf_wires: int) -> RowShare:
+def _attachment_row(one: AttachmentDemand, join: Assembly | None, leaf_cages: int, leaf_cables: int) -> RowShare:
     ports = one.port.ports if one.port is not None else 1
     near_cages = int(ceil_of(one.ports, ports))
     if join is None:
         return RowShare("attachment", "leaf", one.name, None, one.ports, near_cages, leaf_cages, ())
-    wires = {
+    cables = {
         Mode.LINK: one.ports,
-        Mode.PAIR: leaf_wires,
-        Mode.FAR: leaf_wires,
-        Mode.NEAR: int(ceil_of(one.ports, join.ports_per_wire)),
-        Mode.WHOLE: int(ceil_of(one.ports, join.ports_per_wire)),
+        Mode.PAIR: leaf_cables,
+        Mode.FAR: leaf_cables,
+        Mode.NEAR: int(ceil_of(one.ports, join.ports_per_cable)),
+        Mode.WHOLE: int(ceil_of(one.ports, join.ports_per_cable)),
     }[join.mode]
-    parts = part_uses(join, near_cages, wires, leaf_cages)
+    parts = part_uses(join, near_cages, cables, leaf_cages)
     return RowShare("attachment", "leaf", one.name, join, one.ports, near_cages, leaf_cages, parts)

@@ -81,7 +81,7 @@ def _remembered(
         name = method.__name__
 
         def look_up(self: Bounds, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-            known = self.shelf(runs)
+            known = self.offering(runs)
             key = (name, *args)
             if key not in known:
                 known[key] = method(self, *args, **kwargs)
@@ -106,7 +106,7 @@ class Bounds:
         self.prune = prune
         self.known: dict[tuple[Any, ...], Any] = {}
         self.early = EarlyCosts(problem, fabric, costs) if costs.steps else None
-        self._shelves: dict[tuple[str, ...], dict[tuple[Any, ...], Any]] = {("server-leaf",): self.known}
+        self._offerings: dict[tuple[str, ...], dict[tuple[Any, ...], Any]] = {("server-leaf",): self.known}
         self._hardware = (prune, fabric.hardware)
         self.floor: FloorBounds | SpreadBounds | None = None
         if fabric.spread:
@@ -114,15 +114,15 @@ class Bounds:
         elif fabric.layout is not None and not problem.estimates_floor:
             self.floor = FloorBounds(problem, fabric.layout, self.link_at)
 
-    def shelf(self, runs: tuple[str, ...]) -> dict[tuple[Any, ...], Any]:
+    def offering(self, runs: tuple[str, ...]) -> dict[tuple[Any, ...], Any]:
         """What has been worked out that depends on the runs of these kinds, shared with fabrics that have equal ones.
 
         Where leaves stand is the fabric's own, so what depends on servers' links is too.
         """
-        if runs not in self._shelves:
+        if runs not in self._offerings:
             key = (*self._hardware, *((run, self.fabric.runs_m[run]) for run in runs))
-            self._shelves[runs] = self.costs.shared.setdefault(key, {})
-        return self._shelves[runs]
+            self._offerings[runs] = self.costs.shared.setdefault(key, {})
+        return self._offerings[runs]
 
     # -- what there is ----------------------------------------------------------------------------------------
 
@@ -134,12 +134,12 @@ class Bounds:
             speed = attachment.port_mbps
             options = [one for one in options if speed in (None, one.port.lane.port_mbps)]
         keep = self.prune and self.problem.prunes
-        return undominated_nics(options, by_injection=self.fabric.wants is not None) if keep else options
+        return undominated_nics(options, by_injection=self.fabric.figure_demands is not None) if keep else options
 
     @_remembered()
     def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
         options = [one for one in self.fabric.switches[protocol][role] if one.id != without]
-        timed = self.fabric.wants is not None and self.fabric.wants.deadline is not None
+        timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
         return undominated_switches(options, reducing=timed) if self.prune else options
 
     @_remembered("server-leaf")
@@ -237,7 +237,7 @@ class Bounds:
         for way in attachment_joins(self.problem, self.fabric, one, leaf, protocol):
             cost = float(self.costs.of(way.near)[0]) / near_ports
             if alone or way.mode is not Mode.FAR:
-                cost += float(self.costs.of(way.wire)[0]) / way.ports_per_wire
+                cost += float(self.costs.of(way.cable)[0]) / way.ports_per_cable
             least = min(least, cost + (float(self.costs.of(way.far)[0]) if alone else 0.0))
         return least
 

@@ -51,7 +51,7 @@ def _of_pairs(choice: Choice, side: Side) -> Iterator[tuple[int, int]]:
         assembly = option.rows[0].assembly
         if choice.count == 1 and assembly is not None and assembly.mode is Mode.PAIR:
             cages = [
-                int(np.max(side.cages_of_pairs(profile, assembly.ports_per_wire)))
+                int(np.max(side.cages_of_pairs(profile, assembly.ports_per_cable)))
                 for profile in side.profiles
                 if np.max(profile.boxes) > 0
             ]

@@ -64,18 +64,18 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float
         fabric=fabric.name,
         topology=clos.parts.nic.topology,
         design=clos,
-        boxes=_with_guests(problem, fabric, boxes_of(problem, clos)),
+        boxes=_with_logical_fabrics(problem, fabric, boxes_of(problem, clos)),
         choices=choices,
         bound=bound,
         order=tie_order(fabric, clos),
         cards=(0 if clos.parts.nic.item is None else clos.parts.nic.cards) + slots_of(fabric.attachments),
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
-        guests=tuple(one for one in fabric.attachments if one.network is not None),
+        logical_fabrics=tuple(one for one in fabric.attachments if one.network is not None),
     )
 
 
-def _with_guests(problem: Problem, fabric: FabricProblem, boxes: Uses) -> Uses:
+def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, boxes: Uses) -> Uses:
     """Boxes with the cards of logical fabrics, which are there from the first stage on."""
     counts = dict(boxes)
     for item, count in cards_of(problem, fabric.attachments).items():
@@ -125,7 +125,7 @@ def boxes_of(problem: Problem, clos: Clos) -> Uses:
         for stage, count in enumerate(added or (int(total),)):
             if item is not None and count:
                 counts[stage, item] = counts.get((stage, item), 0) + int(count)
-    move = problem.goods.item(MOVED_CABLE)
+    move = problem.item_table.item(MOVED_CABLE)
     for stage, count in enumerate(moved_cables(clos)):
         if count and move is not None:
             counts[stage, move] = count

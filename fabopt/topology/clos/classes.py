@@ -55,8 +55,8 @@ def plain_endpoints(fabric: FabricProblem, endpoints: Number) -> Number:
 def ratio_of(fabric: FabricProblem, one: AttachmentDemand) -> Fraction:
     """The ratio at which a leaf carries an attachment."""
     if one.network is not None:
-        guest = next((each.oversubscription for each in fabric.attachments if each.name == one.network), None)
-        own = one.oversubscription if one.oversubscription is not None else guest
+        logical = next((each.oversubscription for each in fabric.attachments if each.name == one.network), None)
+        own = one.oversubscription if one.oversubscription is not None else logical
         assert own is not None
         return own
     own = fabric.attachment_oversubscription

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fabopt.parts.assemblies import beats
+from fabopt.parts.assemblies import dominates
 from fabopt.parts.hardware import NicOption, SwitchType
 from fabopt.parts.items import Item
 from fabopt.workload.prediction import REDUCES
@@ -16,7 +16,7 @@ from fabopt.workload.prediction import REDUCES
 
 def _no_dearer(one: Item | None, other: Item | None) -> bool:
     """``one`` costs, draws and stands for no more than ``other`` whatever the quantity."""
-    return beats(one, other) and (one is None or other is None or one.rack_milliunits <= other.rack_milliunits)
+    return dominates(one, other) and (one is None or other is None or one.rack_milliunits <= other.rack_milliunits)
 
 
 def _serves_as(one: SwitchType, other: SwitchType) -> bool:

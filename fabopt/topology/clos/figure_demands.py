@@ -17,7 +17,7 @@ from math import gcd
 import numpy as np
 
 from fabopt.parts.hardware import CageUse, SwitchType
-from fabopt.problem.fabric import FabricProblem, Wants
+from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.topology.clos.shape import Parts, Shape, usable_ports
 from fabopt.topology.link_parts import Number, ceil_of
 
@@ -29,34 +29,40 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
 
     ``gpus``: of a server.
     """
-    wants = fabric.wants
-    if wants is None:
+    figure_demands = fabric.figure_demands
+    if figure_demands is None:
         return 0 * endpoints
     assert parts.leaf_up is not None
     full = np.minimum(shape.g, shape.servers) * shape.k
     within = [(full, shape.groups > 1), (shape.last_group * shape.k, shape.groups > 0)]
-    fewest = _for_traffic(wants, parts, shape, within, gpus, (parts.leaf_up.lane.port_mbps, 1), shape.k)
-    if not wants.bisection:
+    fewest = _for_traffic(figure_demands, parts, shape, within, gpus, (parts.leaf_up.lane.port_mbps, 1), shape.k)
+    if not figure_demands.bisection:
         return fewest
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
-    return np.maximum(fewest, _ceil(endpoints, 1, speeds * wants.bisection / parts.nic.injection))
+    return np.maximum(fewest, _ceil(endpoints, 1, speeds * figure_demands.bisection / parts.nic.injection))
 
 
 def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
     """Fewest uplinks of a spine with which the figures that are wanted can be had; 0 if none is wanted."""
-    wants = fabric.wants
-    if wants is None:
+    figure_demands = fabric.figure_demands
+    if figure_demands is None:
         return 0 * shape.spine_down
     assert parts.spine_up is not None
     per_group = shape.k * shape.leaves_of_a_group
     last = ((shape.last_pod_groups - 1) * shape.g + shape.last_group) * per_group
     within = [(shape.groups_per_pod * shape.g * per_group, shape.groups > shape.groups_per_pod), (last, last > 0)]
-    fewest = _for_traffic(wants, parts, shape, within, gpus, (parts.spine_up.lane.port_mbps, shape.spines), per_group)
-    return np.maximum(fewest, _for_bisection(wants, parts, shape, endpoints)) if wants.bisection else fewest
+    fewest = _for_traffic(
+        figure_demands, parts, shape, within, gpus, (parts.spine_up.lane.port_mbps, shape.spines), per_group
+    )
+    return (
+        np.maximum(fewest, _for_bisection(figure_demands, parts, shape, endpoints))
+        if figure_demands.bisection
+        else fewest
+    )
 
 
 def _for_traffic(
-    wants: Wants,
+    figure_demands: FigureDemands,
     parts: Parts,
     shape: Shape,
     within: Sequence[tuple[Number, Number]],
@@ -73,25 +79,25 @@ def _for_traffic(
     ports = shape.servers * shape.ports
     per_port = Fraction(gpus, shape.ports * shape.planes)
     fewest = 0 * ring
-    if wants.alltoall:
+    if figure_demands.alltoall:
         for inside, there in within:
             crossing = np.where(there, inside * (ports - inside), 0)
-            needed = _ceil(crossing, boxes * max(1, ports - 1), wants.alltoall * per_port / speed)
+            needed = _ceil(crossing, boxes * max(1, ports - 1), figure_demands.alltoall * per_port / speed)
             fewest = np.maximum(fewest, needed)
-    if wants.allreduce:
-        needed = _ceil(ring, boxes, wants.allreduce * per_port / speed)
+    if figure_demands.allreduce:
+        needed = _ceil(ring, boxes, figure_demands.allreduce * per_port / speed)
         several = within[0][1]
         fewest = np.maximum(fewest, np.where(several, needed, 0))
     return fewest
 
 
-def _for_bisection(wants: Wants, parts: Parts, shape: Shape, endpoints: Number) -> Number:
+def _for_bisection(figure_demands: FigureDemands, parts: Parts, shape: Shape, endpoints: Number) -> Number:
     """Fewest uplinks of a spine with which the bisection that is wanted can be had."""
     assert parts.leaf_up is not None and parts.spine_down is not None and parts.spine_up is not None
     down, up = _reduced(parts.leaf_down, parts.leaf_up)
     worst = np.maximum(endpoints * down, shape.u * up)
     speeds = Fraction(parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps)
-    return _ceil(shape.spine_down * worst, shape.u * up, speeds * wants.bisection / parts.nic.injection)
+    return _ceil(shape.spine_down * worst, shape.u * up, speeds * figure_demands.bisection / parts.nic.injection)
 
 
 def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction) -> Number:
@@ -112,10 +118,10 @@ def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction)
 
 def has_room(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
     """Which rows have the room for more servers that is wanted."""
-    wants = fabric.wants
-    if wants is None or not wants.headroom:
+    figure_demands = fabric.figure_demands
+    if figure_demands is None or not figure_demands.headroom:
         return np.ones(np.size(shape.g), dtype=bool)
-    return headroom(fabric, parts, shape, wants.leaf_ratio) >= wants.headroom
+    return headroom(fabric, parts, shape, figure_demands.leaf_ratio) >= figure_demands.headroom
 
 
 def _most_endpoints(parts: Parts, shape: Shape, ratio: Fraction) -> Number:

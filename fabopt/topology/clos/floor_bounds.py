@@ -59,13 +59,13 @@ class FloorBounds:
         self.layout = layout
         self._link_at = link_at
         self._known: dict[tuple[object, ...], Floats] = {}
-        self._placed: dict[tuple[object, ...], Stands | None] = problem.shelf.worked_out.setdefault(
+        self._placed: dict[tuple[object, ...], Stands | None] = problem.offering.worked_out.setdefault(
             ("leaves", layout), {}
         )
-        self._stood: dict[tuple[object, ...], tuple[Stands, ...] | None] = problem.shelf.worked_out.setdefault(
+        self._stood: dict[tuple[object, ...], tuple[Stands, ...] | None] = problem.offering.worked_out.setdefault(
             ("stands", layout), {}
         )
-        self._measured: dict[tuple[object, ...], tuple[Ints, Ints]] = problem.shelf.worked_out.setdefault(
+        self._measured: dict[tuple[object, ...], tuple[Ints, Ints]] = problem.offering.worked_out.setdefault(
             ("classes", layout), {}
         )
 

@@ -55,9 +55,9 @@ class Cabling(NamedTuple):
     near_box: Ints
     classes: Ints
 
-    def slots(self, per_wire: int) -> Ints:
+    def slots(self, per_cable: int) -> Ints:
         """Slots at the near end when wires join pairs of boxes, so many links each."""
-        return links_of(self.numbers, self.kind.name, per_wire)[0].a_slot
+        return links_of(self.numbers, self.kind.name, per_cable)[0].a_slot
 
 
 Joins = Callable[[float, bool], Sequence[Assembly]]
@@ -100,7 +100,7 @@ def switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], 
     """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
     rack has a limit on it).
     """
-    known = problem.shelf.worked_out.setdefault("switch boxes", {})
+    known = problem.offering.worked_out.setdefault("switch boxes", {})
     key = (switch, uses, protocol)
     if key not in known:
         known[key] = _switch_box(problem, switch, uses, protocol)
@@ -122,9 +122,9 @@ def _switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
 
 def grid_of(problem: Problem) -> Floats:
     """All lengths on sale, rising: the classes of runs. A run past the last one cannot be cabled."""
-    worked_out = problem.shelf.worked_out
+    worked_out = problem.offering.worked_out
     if "grid" not in worked_out:
-        lengths = {item.length_m for item in problem.goods.items if item.length_m}
+        lengths = {item.length_m for item in problem.item_table.items if item.length_m}
         worked_out["grid"] = np.array(sorted(lengths))
     return np.asarray(worked_out["grid"])
 
@@ -134,12 +134,12 @@ def classes_of(problem: Problem, run_m: Floats) -> Ints:
     return np.searchsorted(grid_of(problem), run_m - 1e-9)
 
 
-def links_of(numbers: ClosNumbers, kind: str, per_wire: int) -> tuple[Joints, Ints]:
+def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[Joints, Ints]:
     """Links of a kind, and the number of the near box with cages of its own (a card; a server whose cards share)."""
     if kind == "server-leaf":
-        made = server_leaf(numbers, per_wire)
+        made = server_leaf(numbers, per_cable)
         return made.joints, made.joints.a if numbers.shared_cages else made.joints.a * numbers.cards + made.card
-    joints = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_wire)
+    joints = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_cable)
     return joints, joints.a
 
 
@@ -201,7 +201,7 @@ def _unit_choices(problem: Problem, cabling: Cabling, joins: Joins) -> Iterable[
     for kind, count in zip(units[first_of].tolist(), counts.tolist(), strict=True):
         classes = tuple(one for one in kind if one >= 0)
         key = (*cabling.kind.key, "floor", classes)
-        known = problem.shelf.worked_out.setdefault("floor units", {})
+        known = problem.offering.worked_out.setdefault("floor units", {})
         if key not in known:
             known[key] = _unit_options(problem, cabling, joins, classes)
         yield Choice(key, count, known[key])
@@ -212,10 +212,10 @@ def _unit_options(problem: Problem, cabling: Cabling, joins: Joins, classes: tup
     mixed = len(set(classes)) > 1
     options = []
     for one in joins(float(grid[max(classes)]), mixed):
-        wires = unit_wires(problem, one, classes)
+        cables = unit_cables(problem, one, classes)
         near_cages, far_cages = _cages(cabling, len(classes))
         parts = [PartUse(one.near, near_cages, "from")] if one.near is not None else []
-        parts += [PartUse(item, number, None) for item, number in wires.items()]
+        parts += [PartUse(item, number, None) for item, number in cables.items()]
         parts += [PartUse(one.far, far_cages, "to")] if one.far is not None else []
         runs = tuple(float(grid[at]) for at in classes)
         row = RowShare(*cabling.kind.ends, None, one, len(classes), near_cages, far_cages, tuple(parts), runs)
@@ -231,20 +231,20 @@ def _cages(cabling: Cabling, ports: int) -> tuple[int, int]:
     return (1, ports) if near.ports > 1 else (ports, 1)
 
 
-def unit_wires(problem: Problem, one: Assembly, classes: Sequence[int]) -> dict[Item, int]:
+def unit_cables(problem: Problem, one: Assembly, classes: Sequence[int]) -> dict[Item, int]:
     """Wires of an assembly for the links of one cage, each as long as its own links need."""
-    per_wire = 1 if one.mode is Mode.LINK else one.ports_per_wire
-    wires: dict[Item, int] = {}
-    for start in range(0, len(classes), per_wire):
-        item = wire_at(problem, one, max(classes[start : start + per_wire]))
-        wires[item] = wires.get(item, 0) + 1
-    return dict(sorted(wires.items(), key=lambda pair: pair[0].length_m or 0))
+    per_cable = 1 if one.mode is Mode.LINK else one.ports_per_cable
+    cables: dict[Item, int] = {}
+    for start in range(0, len(classes), per_cable):
+        item = cable_at(problem, one, max(classes[start : start + per_cable]))
+        cables[item] = cables.get(item, 0) + 1
+    return dict(sorted(cables.items(), key=lambda pair: pair[0].length_m or 0))
 
 
-def wire_at(problem: Problem, one: Assembly, at: int) -> Item:
+def cable_at(problem: Problem, one: Assembly, at: int) -> Item:
     """The wire of an assembly in the shortest length for a class that it covers."""
     length = float(grid_of(problem)[at])
-    return next(item for item in problem.goods.lengths(one.wire.id) if (item.length_m or 0.0) >= length)
+    return next(item for item in problem.item_table.lengths(one.cable.id) if (item.length_m or 0.0) >= length)
 
 
 # -- all at once ---------------------------------------------------------------------------------------------------
@@ -265,28 +265,28 @@ def _whole_choice(problem: Problem, cabling: Cabling, joins: Joins) -> Choice:
 def whole_row(problem: Problem, cabling: Cabling, one: Assembly, near: int, far: int) -> RowShare:
     """All links of a kind by one assembly; ``near``, ``far``: occupied cages."""
     parts = [PartUse(one.near, near, "from")] if one.near is not None else []
-    parts += [PartUse(item, number, None) for item, number in _all_wires(problem, cabling, one).items()]
+    parts += [PartUse(item, number, None) for item, number in _all_cables(problem, cabling, one).items()]
     parts += [PartUse(one.far, far, "to")] if one.far is not None else []
     longest = float(grid_of(problem)[cabling.classes.max(initial=0)])
     links = len(cabling.classes)
     return RowShare(*cabling.kind.ends, None, one._replace(length_m=longest), links, near, far, tuple(parts), ())
 
 
-def _all_wires(problem: Problem, cabling: Cabling, one: Assembly) -> dict[Item, int]:
+def _all_cables(problem: Problem, cabling: Cabling, one: Assembly) -> dict[Item, int]:
     """Wires by length when one assembly makes every link."""
-    joints, per_wire, classes = cabling.joints, one.ports_per_wire, cabling.classes
+    joints, per_cable, classes = cabling.joints, one.ports_per_cable, cabling.classes
     if one.mode is not Mode.LINK:
         box, slot = cabling.near_box, joints.a_slot
         if one.mode is Mode.FAR:
             box, slot = joints.b, joints.b_slot
         elif one.mode is Mode.PAIR:
-            slot = cabling.slots(per_wire)
-        _, wire = np.unique(np.stack([box, slot // per_wire]), axis=1, return_inverse=True)
-        classes = np.zeros(int(wire.max(initial=-1)) + 1, dtype=np.int64)
-        np.maximum.at(classes, np.asarray(wire).ravel(), cabling.classes)
+            slot = cabling.slots(per_cable)
+        _, cable = np.unique(np.stack([box, slot // per_cable]), axis=1, return_inverse=True)
+        classes = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
+        np.maximum.at(classes, np.asarray(cable).ravel(), cabling.classes)
     counts = np.bincount(classes)
-    wires: dict[Item, int] = {}
+    cables: dict[Item, int] = {}
     for at in np.flatnonzero(counts).tolist():
-        item = wire_at(problem, one, at)
-        wires[item] = wires.get(item, 0) + int(counts[at])
-    return wires
+        item = cable_at(problem, one, at)
+        cables[item] = cables.get(item, 0) + int(counts[at])
+    return cables

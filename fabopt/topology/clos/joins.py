@@ -60,9 +60,9 @@ def server_assemblies(joins: Sequence[Assembly], nic: NicOption, k: int) -> tupl
         return tuple(joins)
     together = nic.bundle(k)
     found = (whole_only(one) for one in joins)
-    return tuple(one for one in found if one.mode is not Mode.WHOLE or together % one.ports_per_wire == 0)
+    return tuple(one for one in found if one.mode is not Mode.WHOLE or together % one.ports_per_cable == 0)
 
 
 def fewest_together(joins: Sequence[Assembly]) -> int:
     """Ports of a box that one peer takes at the least: all of a wire's, where wires join pairs of boxes only."""
-    return min(one.ports_per_wire if one.mode is Mode.PAIR else 1 for one in joins)
+    return min(one.ports_per_cable if one.mode is Mode.PAIR else 1 for one in joins)

@@ -24,7 +24,7 @@ from fabopt.topology.clos.shape import (
     usable_ports,
 )
 from fabopt.topology.clos.spines import Spines
-from fabopt.topology.cutoff import Batch, Threshold
+from fabopt.topology.cutoff import Batch, Cutoff
 from fabopt.topology.link_parts import Floats, Number, ceil_of
 
 # Rows that are opened at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
@@ -37,19 +37,19 @@ class Leaves:
     ``plain``: only those with one link wherever one is enough. ``sizes_met``: whether any size was looked at.
     """
 
-    def __init__(self, bounds: Bounds, threshold: Threshold, plain: bool) -> None:
+    def __init__(self, bounds: Bounds, cutoff: Cutoff, plain: bool) -> None:
         self.bounds = bounds
         self.problem = bounds.problem
         self.fabric = bounds.fabric
-        self.threshold = threshold
+        self.cutoff = cutoff
         self.plain = plain
         self.sizes_met = False
-        self.spines = Spines(bounds, threshold, plain)
+        self.spines = Spines(bounds, cutoff, plain)
 
     def open(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the threshold."""
         # fabrics with equal runs have equal sizes, whatever their layouts
-        known = self.bounds.shelf(("leaf-spine", "spine-core", "attachment-leaf"))
+        known = self.bounds.offering(("leaf-spine", "spine-core", "attachment-leaf"))
         key = ("sizes", block, self.problem.servers, self.fabric.runs_m["server-leaf"])
         if key not in known:
             shapes = self._one_tier(block) if block.tiers == 1 else self._groups(block)
@@ -57,7 +57,7 @@ class Leaves:
         for shape, cost in known[key]:
             self.sizes_met = True
             if block.tiers == 1:
-                self.threshold.offer(Batch(self._parts(block), shape, cost, family=block.nic.topology))
+                self.cutoff.offer(Batch(self._parts(block), shape, cost, family=block.nic.topology))
             else:
                 self._with_uplinks(block, shape, cost)
 
@@ -149,10 +149,10 @@ class Leaves:
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self.bounds.reserved(endpoints))
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         per_uplink = np.multiply.outer(upward, block.nic.planes * shape.leaves)
-        open_ = np.flatnonzero((fewest <= most) & self.threshold.within(base + per_uplink * fewest))
+        open_ = np.flatnonzero((fewest <= most) & self.cutoff.within(base + per_uplink * fewest))
         if self.bounds.floor is not None and open_.size:
             base = self._on_floor(block, shape, base, open_)
-            open_ = open_[self.threshold.within((base + per_uplink * fewest)[:, open_])]
+            open_ = open_[self.cutoff.within((base + per_uplink * fewest)[:, open_])]
         if not open_.size:
             return
         rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
@@ -164,7 +164,7 @@ class Leaves:
         rows, u = rows[roomy], u[roomy]
         bound = base[:, rows] + per_uplink[:, rows] * u
         for some in chunks(np.argsort(bound[0], kind="stable"), _CHUNK[block.tiers]):
-            kept = some[self.threshold.within(bound[:, some])]
+            kept = some[self.cutoff.within(bound[:, some])]
             if kept.size:
                 sized = replace(shape, g=shape.g[rows[kept]], u=u[kept])
                 self.spines.open(block, sized, base[:, rows[kept]])

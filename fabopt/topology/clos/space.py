@@ -23,7 +23,7 @@ from fabopt.topology.clos.bounds import Block, Bounds
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.step_deadline import in_time
-from fabopt.topology.cutoff import Batch, Found, Threshold
+from fabopt.topology.cutoff import Batch, Cutoff, Found
 from fabopt.topology.family import ANYTHING, Restriction
 from fabopt.topology.link_parts import Costs, Floats, ceil_of
 
@@ -74,39 +74,39 @@ class ClosSpace:
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        threshold = Threshold(self.fabric, self.caps, slack, self.prune, found, self._in_time)
-        self._open_all(threshold, Leaves(self.bounds, threshold, plain=False))
-        return threshold.close()
+        cutoff = Cutoff(self.fabric, self.caps, slack, self.prune, found, self._in_time)
+        self._open_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
+        return cutoff.close()
 
     def any_candidate(self) -> Found:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
         for plain in (True, False):
-            threshold = Threshold(self.fabric, self.caps, 0.0, self.prune, None, self._in_time)
-            leaves = Leaves(self.bounds, threshold, plain)
-            self._open_all(threshold, leaves, first=True)
-            if threshold.found.batches or threshold.found.stopped or not leaves.sizes_met:
+            cutoff = Cutoff(self.fabric, self.caps, 0.0, self.prune, None, self._in_time)
+            leaves = Leaves(self.bounds, cutoff, plain)
+            self._open_all(cutoff, leaves, first=True)
+            if cutoff.found.batches or cutoff.found.stopped or not leaves.sizes_met:
                 break
-        return threshold.close()
+        return cutoff.close()
 
     @property
     def _in_time(self) -> Callable[[Batch], NDArray[np.bool_]] | None:
         """Which candidates are fast enough, where that is asked for."""
-        if self.fabric.wants is None or self.fabric.wants.deadline is None:
+        if self.fabric.figure_demands is None or self.fabric.figure_demands.deadline is None:
             return None
         return lambda batch: in_time(self.fabric, batch, self.problem.server.gpus)
 
-    def _open_all(self, threshold: Threshold, leaves: Leaves, first: bool = False) -> None:
+    def _open_all(self, cutoff: Cutoff, leaves: Leaves, first: bool = False) -> None:
         """Open blocks, the lowest bound first, until it is past the threshold; with ``first``, until one is found."""
         numbers = count()
         queue: list[_Queued] = []
-        for blocks in self._cards(threshold):
+        for blocks in self._cards(cutoff):
             _push(queue, blocks, numbers)
         while queue:
             bound, level, _, block, rest = heapq.heappop(queue)
-            if bound > threshold.limit or (first and threshold.found.batches):
+            if bound > cutoff.limit or (first and cutoff.found.batches):
                 return
             if self.should_stop():
-                threshold.found.stopped = True
+                cutoff.found.stopped = True
                 return
             if level == 1:
                 _push(queue, rest, numbers)
@@ -119,18 +119,18 @@ class ClosSpace:
                 finer_blocks = [block._replace(up=up) for up in block.leaf.uses] if level == 1 else [block]
                 for finer in finer_blocks:
                     tighter = self.bounds.of_block(finer, level + 1)
-                    if threshold.possible(tighter):
+                    if cutoff.possible(tighter):
                         later = max(bound, float(tighter[0]))
                         heapq.heappush(queue, _Queued(later, level + 1, next(numbers), finer, rest))
 
-    def _cards(self, threshold: Threshold) -> Iterator[Iterator[_Bounded]]:
+    def _cards(self, cutoff: Cutoff) -> Iterator[Iterator[_Bounded]]:
         """The blocks of every card on every number of tiers."""
         for tiers in self.fabric.tiers:
             for protocol in self.fabric.protocols:
                 if self.restriction.tiers in (None, tiers) and self.restriction.protocol in (None, protocol):
                     for nic in self.bounds.nics(protocol):
                         if self._is_wanted(nic, tiers):
-                            yield self._blocks(threshold, protocol, tiers, nic)
+                            yield self._blocks(cutoff, protocol, tiers, nic)
 
     def _is_wanted(self, nic: NicOption, tiers: int) -> bool:
         """Whether networks of so many tiers with these cards are in the part of the space that is searched."""
@@ -141,13 +141,13 @@ class ClosSpace:
             and nic.allows(tiers)
         )
 
-    def _blocks(self, threshold: Threshold, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
+    def _blocks(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
         """A card's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""
         fewest_ports = self._ports_of_one_tier(nic) if tiers == 1 else 1
         for share, leaf, down in self.bounds.lowers(nic.port, protocol, self.restriction.not_leaf):
             if usable_ports(down, leaf) >= fewest_ports:
                 bound = self.bounds.of_servers(nic, share)
-                if threshold.possible(bound):
+                if cutoff.possible(bound):
                     yield _Bounded(float(bound[0]), Block(protocol, tiers, nic, leaf, down))
 
     def _ports_of_one_tier(self, nic: NicOption) -> int:

@@ -30,7 +30,7 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
-from fabopt.topology.cutoff import Batch, Threshold
+from fabopt.topology.cutoff import Batch, Cutoff
 from fabopt.topology.link_parts import Floats, Number, ceil_of
 
 # Rows that are put on a floor at a time.
@@ -72,11 +72,11 @@ class Spines:
     ``base`` is what the tiers sized so far cost, shape (metrics, size): exact, attachments' own parts aside.
     """
 
-    def __init__(self, bounds: Bounds, threshold: Threshold, plain: bool) -> None:
+    def __init__(self, bounds: Bounds, cutoff: Cutoff, plain: bool) -> None:
         self.bounds = bounds
         self.costs = bounds.costs
         self.fabric = bounds.fabric
-        self.threshold = threshold
+        self.cutoff = cutoff
         self.plain = plain
         self._counts: dict[int, list[int]] = {}
         self._divisors: dict[int, list[int]] = {}
@@ -116,12 +116,12 @@ class Spines:
         least = self.bounds.least_link(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         share = least + self.bounds.spine_share(spine, block.protocol)
         links = block.nic.planes * shape.leaves * shape.u
-        inside = self.threshold.within(base + np.multiply.outer(share, links))
+        inside = self.cutoff.within(base + np.multiply.outer(share, links))
         return (_Stack(block, spine, joins, least, upward), inside) if inside.any() else None
 
     def _uppers(self, block: Block) -> Iterator[Upper]:
         """Spine switches that may stand above a block: none but its own where one part number is allowed."""
-        alone = self.bounds.problem.shelf.terms.most_part_numbers("switch") == 1
+        alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
         for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers):
             if not alone or spine.switch.item is block.leaf.item:
                 yield spine
@@ -145,14 +145,14 @@ class Spines:
             fits &= self._survives(stack.parts(), shape)
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
             bound = cost + np.multiply.outer(stack.least, links)
-            kept = np.flatnonzero(fits & self.threshold.within(bound))
+            kept = np.flatnonzero(fits & self.cutoff.within(bound))
             if not kept.size:
                 continue
             for rows in self._in_turn(bound, kept):
                 some = shape.take(rows)
                 uplinks = self._uplink_cost(stack, some, spine.down.cages)
                 made = self._with_early(stack, some, cost[:, rows] + uplinks)
-                self.threshold.offer(Batch(stack.parts(), some, made, family=stack.block.nic.topology))
+                self.cutoff.offer(Batch(stack.parts(), some, made, family=stack.block.nic.topology))
 
     def _with_early(self, stack: _Stack, shape: Shape, cost: Floats) -> Floats:
         """Add what spines of stages before the last cost at least."""
@@ -269,7 +269,7 @@ class Spines:
         )
         widest = self.bounds.most_pods(spine, stack.block.protocol)
         fits = (fewest <= most) & (shape.pods <= widest) & (shape.pods >= 2)
-        kept = np.flatnonzero(fits & self.threshold.within(bound))
+        kept = np.flatnonzero(fits & self.cutoff.within(bound))
         if not kept.size:
             return
         for rows in self._in_turn(bound, kept):
@@ -277,7 +277,7 @@ class Spines:
             links = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))
             cost = self._with_early(stack, some, base[:, rows] + switches[:, rows] + links)
             upward = np.multiply.outer(stack.upward, boxes[rows] * fewest[rows])
-            inside = np.flatnonzero(self.threshold.within(cost + upward))
+            inside = np.flatnonzero(self.cutoff.within(cost + upward))
             if inside.size:
                 left = rows[inside]
                 self._with_cores(stack, shape.take(left), cost[:, inside], fewest[left], most[left])
@@ -288,7 +288,7 @@ class Spines:
             yield rows
             return
         for some in chunks(rows[np.argsort(bound[0, rows], kind="stable")], _FEW):
-            inside = some[self.threshold.within(bound[:, some])]
+            inside = some[self.cutoff.within(bound[:, some])]
             if inside.size:
                 yield inside
 
@@ -300,7 +300,7 @@ class Spines:
         rows = np.arange(x.size)
         while rows.size:
             cost = base[:, rows] + upward[:, rows] * (boxes[rows] * x)
-            inside = self.threshold.within(cost) & (x <= most[rows])
+            inside = self.cutoff.within(cost) & (x <= most[rows])
             rows, x = rows[inside], x[inside]
             if not rows.size:
                 return
@@ -320,7 +320,7 @@ class Spines:
         link = self._core_links(stack, use, shape)
         share = link + (self.costs.of(core.item) / ports)[:, np.newaxis]
         boxes = stack.planes * shape.pods * shape.spines
-        open_ = np.flatnonzero(self.threshold.within(base + share * (boxes * shape.x)))
+        open_ = np.flatnonzero(self.cutoff.within(base + share * (boxes * shape.x)))
         rows, wide = self._core_groups(shape, open_, ports)
         if rows.size and self.fabric.resilience:
             left = np.flatnonzero(self._survives(stack.parts(core, use), wide))
@@ -335,7 +335,7 @@ class Spines:
         cost, parts = base[:, rows] + switches + links, stack.parts(core, use)
         if self.bounds.early is not None:
             cost[0] += self.bounds.early.of_cores(parts, wide)
-        self.threshold.offer(Batch(parts, wide, cost, family=parts.nic.topology))
+        self.cutoff.offer(Batch(parts, wide, cost, family=parts.nic.topology))
 
     def _core_groups(self, shape: Shape, open_: Ints, core_ports: int) -> tuple[Ints, Shape]:
         """Every (q, m2) with q a divisor of S, m2 of x, and pods x q x m2 core ports at most."""

@@ -17,7 +17,7 @@ from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
-from fabopt.topology.clos.floor_links import Cabling, Joins, Kind, classes_of, grid_of, links_of, wire_at
+from fabopt.topology.clos.floor_links import Cabling, Joins, Kind, cable_at, classes_of, grid_of, links_of
 from fabopt.topology.clos.shape import Ints
 
 
@@ -72,7 +72,7 @@ class StagedLinks:
             yield Choice(key, count, self._unit_options(joins, runs, when))
 
     def _unit_options(self, joins: Joins, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
-        known = self.problem.shelf.worked_out.setdefault("staged units", {})
+        known = self.problem.offering.worked_out.setdefault("staged units", {})
         key = (self.cabling.kind.key, self.on_floor, self.run_m, runs, when)
         if key not in known:
             known[key] = self._new_unit_options(joins, runs, when)
@@ -95,16 +95,16 @@ class StagedLinks:
         paired = near.ports > 1 and far.ports > 1
         near_cages = whole if near.ports > 1 else len(new)
         far_cages = whole if paired or near.ports == 1 else len(new)
-        per_wire = 1 if one.mode is Mode.LINK else one.ports_per_wire
-        wires: dict[Item, int] = {}
-        for start in range(0, len(when), per_wire):
-            if min(when[start : start + per_wire]) == stage:
-                item = wire_at(self.problem, one, max(runs[start : start + per_wire]))
-                wires[item] = wires.get(item, 0) + 1
+        per_cable = 1 if one.mode is Mode.LINK else one.ports_per_cable
+        cables: dict[Item, int] = {}
+        for start in range(0, len(when), per_cable):
+            if min(when[start : start + per_cable]) == stage:
+                item = cable_at(self.problem, one, max(runs[start : start + per_cable]))
+                cables[item] = cables.get(item, 0) + 1
         grid = grid_of(self.problem)
         return RowShare(
             *self.cabling.kind.ends, None, one, len(new), near_cages, far_cages,
-            _parts(one, near_cages, wires, far_cages),
+            _parts(one, near_cages, cables, far_cages),
             tuple(float(grid[at]) for at in runs) if self.on_floor else None, stage, when,
         )  # fmt: skip
 
@@ -121,43 +121,43 @@ class StagedLinks:
         return Choice((*self.cabling.kind.key, "staged", tuple(option.rows for option in kept)), 1, kept)
 
     def whole_rows(
-        self, one: Assembly, shared_cages: Sequence[int] = (), shared_wires: Sequence[int] = ()
+        self, one: Assembly, shared_cages: Sequence[int] = (), shared_cables: Sequence[int] = ()
     ) -> Iterable[RowShare]:
         """What every stage adds if one assembly makes every link.
 
-        ``shared_cages``, ``shared_wires``: leaves where attachments fill up the last cage, the last wire of the
+        ``shared_cages``, ``shared_cables``: leaves where attachments fill up the last cage, the last wire of the
         servers, from the first stage on.
         """
-        joints, per_wire = self.cabling.joints, one.ports_per_wire
+        joints, per_cable = self.cabling.joints, one.ports_per_cable
         near, far = self.cabling.kind.ports
         if one.mode is Mode.PAIR:
-            joints = links_of(self.cabling.numbers, self.cabling.kind.name, per_wire)[0]
+            joints = links_of(self.cabling.numbers, self.cabling.kind.name, per_cable)[0]
         near_cage = _codes(self.cabling.near_box, joints.a_slot // near.ports)
         far_cage = _codes(joints.b, joints.b_slot // far.ports)
         if one.mode is Mode.LINK:
-            wire = np.arange(len(joints.a))
+            cable = np.arange(len(joints.a))
         elif one.mode is Mode.FAR:
-            wire = _codes(joints.b, joints.b_slot // per_wire)
+            cable = _codes(joints.b, joints.b_slot // per_cable)
         else:
-            wire = _codes(self.cabling.near_box, joints.a_slot // per_wire)
-        wire_class = np.zeros(int(wire.max(initial=-1)) + 1, dtype=np.int64)
-        np.maximum.at(wire_class, wire, self.cabling.classes)
-        near_when, far_when, wire_when = (_earliest(code, self.stage) for code in (near_cage, far_cage, wire))
+            cable = _codes(self.cabling.near_box, joints.a_slot // per_cable)
+        cable_class = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
+        np.maximum.at(cable_class, cable, self.cabling.classes)
+        near_when, far_when, cable_when = (_earliest(code, self.stage) for code in (near_cage, far_cage, cable))
         far_when[far_cage[self._in_last(shared_cages, far.ports)]] = 0
         if one.mode is Mode.FAR:
-            wire_when[wire[self._in_last(shared_wires, per_wire)]] = 0
+            cable_when[cable[self._in_last(shared_cables, per_cable)]] = 0
         longest = float(grid_of(self.problem)[self.cabling.classes.max(initial=0)])
         named = one._replace(length_m=longest) if self.on_floor else one
         for stage in range(int(self.stage.max(initial=0)) + 1):
-            wires: dict[Item, int] = {}
-            for at, count in enumerate(np.bincount(wire_class[wire_when == stage]).tolist()):
+            cables: dict[Item, int] = {}
+            for at, count in enumerate(np.bincount(cable_class[cable_when == stage]).tolist()):
                 if count:
-                    item = wire_at(self.problem, one, at)
-                    wires[item] = wires.get(item, 0) + count
+                    item = cable_at(self.problem, one, at)
+                    cables[item] = cables.get(item, 0) + count
             near_cages, far_cages = int((near_when == stage).sum()), int((far_when == stage).sum())
             yield RowShare(
                 *self.cabling.kind.ends, None, named, int((self.stage == stage).sum()), near_cages, far_cages,
-                _parts(one, near_cages, wires, far_cages), () if self.on_floor else None, stage,
+                _parts(one, near_cages, cables, far_cages), () if self.on_floor else None, stage,
             )  # fmt: skip
 
     def _in_last(self, leaves: Sequence[int], ports: int) -> Ints:
@@ -169,9 +169,9 @@ class StagedLinks:
         return np.flatnonzero(np.isin(leaf, leaves) & (slots // ports == last))
 
 
-def _parts(one: Assembly, near: int, wires: dict[Item, int], far: int) -> tuple[PartUse, ...]:
+def _parts(one: Assembly, near: int, cables: dict[Item, int], far: int) -> tuple[PartUse, ...]:
     parts = [PartUse(one.near, near, "from")] if one.near is not None and near else []
-    parts += [PartUse(item, count, None) for item, count in sorted(wires.items(), key=lambda pair: pair[0].key)]
+    parts += [PartUse(item, count, None) for item, count in sorted(cables.items(), key=lambda pair: pair[0].key)]
     return tuple([*parts, PartUse(one.far, far, "to")] if one.far is not None and far else parts)
 
 

@@ -29,7 +29,7 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
 
     With d v / (u w) the ratio, u w / (d v) is the share of the injection that leaves give.
     """
-    deadline = None if fabric.wants is None else fabric.wants.deadline
+    deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
         return 0 * endpoints
     group = np.atleast_1d(shape.g) * gpus
@@ -42,7 +42,7 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
 
     With r the ratio at the leaves, x w2 / (dS w max(1, r)) is the share of the injection that pods give.
     """
-    deadline = None if fabric.wants is None else fabric.wants.deadline
+    deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
         return 0 * shape.spine_down
     speeds = _speeds(parts)
@@ -55,7 +55,7 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
 def in_time(fabric: FabricProblem, batch: Batch, gpus: int) -> NDArray[np.bool_]:
     """Which candidates of a batch are in time, exactly. ``gpus``: of a server."""
     size = batch.cost.shape[1]
-    deadline = None if fabric.wants is None else fabric.wants.deadline
+    deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
         return np.ones(size, dtype=bool)
     parts, shape = batch.parts, batch.shape

@@ -114,18 +114,18 @@ def whole_choice(
 
 def fills(one: Assembly, together: int) -> bool:
     """Whether so many links of a pair come out in wires of an assembly."""
-    return together % wire_links(one) == 0
+    return together % cable_links(one) == 0
 
 
-def wire_links(one: Assembly) -> int:
+def cable_links(one: Assembly) -> int:
     """Links that one wire carries."""
-    return one.ports_per_wire if one.mode is Mode.PAIR else 1
+    return one.ports_per_cable if one.mode is Mode.PAIR else 1
 
 
 def _row(one: Assembly, of: tuple[Box, str], links: int, cages: int) -> RowShare:
     """Cages have links of either end, so half of them (rounded up) are counted at one end, the others at the other."""
     near, (role, scope) = int(ceil_of(cages, 2)), of
-    row = row_share((role, role), one, links, Quantities(near, links // wire_links(one), cages - near, True))
+    row = row_share((role, role), one, links, Quantities(near, links // cable_links(one), cages - near, True))
     return row._replace(scope=scope)
 
 

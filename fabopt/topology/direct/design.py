@@ -324,11 +324,11 @@ def rates_of(problem: Problem, fabric: FabricProblem, nic: NicOption) -> Rates:
     Bisection and all-to-all of a GPU are to be its injection over the most oversubscription at the leaves, and what the
     case or a front asks for beside.
     """
-    per_gpu, wants = nic.injection / fabric.oversubscription_leaf, fabric.wants
+    per_gpu, figure_demands = nic.injection / fabric.oversubscription_leaf, fabric.figure_demands
     gpus_per_port = Fraction(max(1, problem.server.gpus), nic.ports_per_server)
     cut, spread = per_gpu, per_gpu
-    if wants is not None:
-        cut, spread = max(cut, wants.bisection), max(spread, wants.alltoall)
+    if figure_demands is not None:
+        cut, spread = max(cut, figure_demands.bisection), max(spread, figure_demands.alltoall)
     return Rates(cut * gpus_per_port, spread * gpus_per_port)
 
 

@@ -30,7 +30,7 @@ class DragonflyKin:
     name = "dragonfly"
     slack_ports = 1
 
-    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> Net:
         """Groups of any size, no more than needed; global links as the load asks, or more to save local ones or hops.
 
         With a of them every switch has one to each other group, and three switches are on the longest path.
@@ -51,7 +51,7 @@ class DragonflyKin:
         useful = first | (local < fewest) | nearer
         kept = np.flatnonzero(useful & (n * (groups - 1) < most_ports * a + a))
         a, groups, n, local = a[kept], groups[kept], n[kept], local[kept]
-        parts = [_net(a, groups, links, n) for links in rounded_up(local, ports_per_wire)]
+        parts = [_net(a, groups, links, n) for links in rounded_up(local, ports_per_cable)]
         net = Net(*(np.concatenate([getattr(one, name) for one in parts]) for name in Net.__dataclass_fields__))
         net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
         return net.take(np.unique(net.numbers, axis=0, return_index=True)[1])

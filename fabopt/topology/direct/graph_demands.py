@@ -9,14 +9,14 @@ import numpy as np
 
 from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.problem.problem import Problem
-from fabopt.topology.cutoff import Batch, Threshold
+from fabopt.topology.cutoff import Batch, Cutoff
 from fabopt.topology.direct.design import Flat
 from fabopt.topology.direct.failures import bandwidth_left
 from fabopt.topology.direct.ring_allreduce import reduces
 
 
 def offer_tried(
-    threshold: Threshold, batch: Batch, has: Callable[[int], bool | None], should_stop: Callable[[], bool]
+    cutoff: Cutoff, batch: Batch, has: Callable[[int], bool | None], should_stop: Callable[[], bool]
 ) -> None:
     """Offer those of a batch that have what the case asks for; what is above the threshold is not tried.
 
@@ -24,21 +24,21 @@ def offer_tried(
     """
     for at in np.argsort(batch.cost[0], kind="stable").tolist():
         if should_stop():
-            threshold.found.stopped = True
+            cutoff.found.stopped = True
             return
         cost = batch.cost[:, at : at + 1]
-        if not threshold.within(cost).all():
+        if not cutoff.within(cost).all():
             continue
         answer = has(at)
         if answer is None:
-            threshold.found.stopped = True
+            cutoff.found.stopped = True
         elif answer:
-            threshold.offer(batch._replace(shape=batch.shape.take(np.array([at])), cost=cost))
+            cutoff.offer(batch._replace(shape=batch.shape.take(np.array([at])), cost=cost))
 
 
 def has_asked(problem: Problem, fabric: FabricProblem, design: Flat) -> bool | None:
     """Whether rings have what they are to have, and enough is left after failures; None where that is too much work."""
-    least = Fraction(0) if fabric.wants is None else fabric.wants.allreduce
+    least = Fraction(0) if fabric.figure_demands is None else fabric.figure_demands.allreduce
     has = reduces(design, problem.gpus, least) if least else True
     if not has:
         return has

@@ -27,7 +27,7 @@ class HyperxKin:
     name = "hyperx"
     slack_ports = 0
 
-    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> Net:
         """Boxes of no more switches than needed, their pairs joined as the load asks, or filling wires."""
         parts = []
         for dimensions in range(1, MOST_DIMENSIONS + 1):
@@ -35,7 +35,7 @@ class HyperxKin:
             sides = sides[(sides - 1).sum(axis=1) <= most_ports]
             switches = sides.prod(axis=1)
             fewest = load.links(switches[:, np.newaxis], switches[:, np.newaxis], sides)
-            for links in multiplicities(fewest, ports_per_wire):
+            for links in multiplicities(fewest, ports_per_cable):
                 parts.append(_net(sides, links, switches))
         return joined(parts, most_ports)
 

@@ -45,9 +45,9 @@ def _root(number: Ints, degree: int) -> Ints:
     return np.asarray(root + (root**degree < number))
 
 
-def multiplicities(fewest: Ints, ports_per_wire: tuple[int, ...]) -> list[Ints]:
+def multiplicities(fewest: Ints, ports_per_cable: tuple[int, ...]) -> list[Ints]:
     """Links of a pair in every dimension that may be best, shape (boxes, dimensions) each."""
-    choices = rounded_up(fewest, ports_per_wire)
+    choices = rounded_up(fewest, ports_per_cable)
     columns = fewest.shape[1]
     return [
         np.column_stack([choices[pick][:, at] for at, pick in enumerate(picks)])

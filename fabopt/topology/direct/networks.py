@@ -111,10 +111,10 @@ class Kin(Protocol):
     def slack_ports(self) -> int:
         """How many links more than the mean of all switches the busiest one may have, at most (and not quite)."""
 
-    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> Net:
         """Networks of at least so many switches that carry a load, on as many ports of a switch at the most.
 
-        ``ports_per_wire``: links of a pair that wires on sale carry, beside 1.
+        ``ports_per_cable``: links of a pair that wires on sale carry, beside 1.
         """
 
     def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
@@ -181,6 +181,6 @@ def run_of(scope: str) -> str:
     return "spine-core" if scope == "global" else "leaf-spine"
 
 
-def rounded_up(fewest: Ints, ports_per_wire: tuple[int, ...]) -> list[Ints]:
+def rounded_up(fewest: Ints, ports_per_cable: tuple[int, ...]) -> list[Ints]:
     """Links of a pair that may be best: the fewest, and the next multiples that fill wires of several links."""
-    return [fewest, *(ceil_of(fewest, ports) * ports for ports in ports_per_wire)]
+    return [fewest, *(ceil_of(fewest, ports) * ports for ports in ports_per_cable)]

@@ -13,8 +13,8 @@ from fabopt.parts.hardware import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate, Choice, Option, row_share, undominated
-from fabopt.topology.cutoff import Batch, Found, Threshold
-from fabopt.topology.direct.candidates import assembled, equal_joins, fills, wire_links
+from fabopt.topology.cutoff import Batch, Cutoff, Found
+from fabopt.topology.direct.candidates import assembled, cable_links, equal_joins, fills
 from fabopt.topology.direct.graph_demands import offer_tried
 from fabopt.topology.direct.hyperx import joined, lattice_net
 from fabopt.topology.direct.networks import Kin, Net
@@ -46,19 +46,19 @@ class ServerSpace:
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        threshold = Threshold(self.fabric, self.quest.caps, slack, self.quest.prune, found)
+        cutoff = Cutoff(self.fabric, self.quest.caps, slack, self.quest.prune, found)
         for batch in self._batches():
-            self._offer(threshold, batch)
-        return threshold.close()
+            self._offer(cutoff, batch)
+        return cutoff.close()
 
     def any_candidate(self) -> Found:
         """Some candidate: those of the first card that has one."""
-        threshold = Threshold(self.fabric, self.quest.caps, 0.0, self.quest.prune)
+        cutoff = Cutoff(self.fabric, self.quest.caps, 0.0, self.quest.prune)
         for batch in self._batches():
-            self._offer(threshold, batch)
-            if threshold.found.batches:
+            self._offer(cutoff, batch)
+            if cutoff.found.batches:
                 break
-        return threshold.close()
+        return cutoff.close()
 
     def _batches(self) -> Iterator[Batch]:
         for protocol, nic in options_of(self.problem, self.fabric):
@@ -98,25 +98,25 @@ class ServerSpace:
         """The pair flow with which bisection and all-to-all are the injection over the ratio that leaves may have, and
         what is asked for, in units of a link's speed; None if that is more than the injection.
         """
-        wants, servers = self.fabric.wants, self.problem.servers
+        figure_demands, servers = self.fabric.figure_demands, self.problem.servers
         cut = spread = nic.injection / self.fabric.oversubscription_leaf
-        if wants is not None:
-            cut, spread = max(cut, wants.bisection), max(spread, wants.alltoall)
+        if figure_demands is not None:
+            cut, spread = max(cut, figure_demands.bisection), max(spread, figure_demands.alltoall)
         if max(cut, spread) > nic.injection:
             return None
         of_server = Fraction(max(1, self.problem.gpus), servers * nic.port.lane.port_mbps)
         return of_server * max(2 * cut / servers, spread / max(1, servers - 1))
 
-    def _offer(self, threshold: Threshold, batch: Batch) -> None:
-        least = Fraction(0) if self.fabric.wants is None else self.fabric.wants.allreduce
+    def _offer(self, cutoff: Cutoff, batch: Batch) -> None:
+        least = Fraction(0) if self.fabric.figure_demands is None else self.fabric.figure_demands.allreduce
         if not least:
-            threshold.offer(batch)
+            cutoff.offer(batch)
             return
 
         def has(index: int) -> bool | None:
             return reduces(Switchless(self.kin, batch.shape.row(index).net, batch.parts), self.problem.gpus, least)
 
-        offer_tried(threshold, batch, has, self.quest.should_stop)
+        offer_tried(cutoff, batch, has, self.quest.should_stop)
 
     def _cost(self, nic: NicOption, net: Net, joins: Sequence[Assembly]) -> Floats:
         """Cards, and links at the least that each metric by itself can be."""
@@ -127,9 +127,9 @@ class ServerSpace:
             best = np.where(used, np.inf, 0.0)[np.newaxis, :].repeat(len(total), axis=0)
             for one in joins:
                 cost = np.multiply.outer(self.costs.of(one.near), cages[:, column]) + np.multiply.outer(
-                    self.costs.of(one.wire), net.links[:, column] / wire_links(one)
+                    self.costs.of(one.cable), net.links[:, column] / cable_links(one)
                 )
-                whole = net.together[:, column] % wire_links(one) == 0
+                whole = net.together[:, column] % cable_links(one) == 0
                 best = np.where(used & whole, np.minimum(best, cost), best)
             total = total + best
         return np.asarray(total)
@@ -141,11 +141,16 @@ def options_of(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, N
     That are ports for more servers or kept free, racks whose servers share switches, switches that reduce, and figures
     after failures.
     """
-    wants, needs = fabric.wants, problem.needs
+    figure_demands, needs = fabric.figure_demands, problem.needs
     reduces = needs is not None and needs.fabric == fabric.name and needs.in_network_reduction
     if NODES not in fabric.torus_nodes or fabric.reserve or fabric.group_servers is not None or reduces:
         return
-    if fabric.resilience or fabric.attachments or fabric.per_switch or (wants is not None and wants.headroom):
+    if (
+        fabric.resilience
+        or fabric.attachments
+        or fabric.per_switch
+        or (figure_demands is not None and figure_demands.headroom)
+    ):
         return
     for protocol in fabric.protocols:
         for nic in fabric.nics[protocol]:
@@ -177,7 +182,7 @@ def _between(
     for one in equal_joins(problem, fabric, port, scope, design.parts.protocol):
         if fills(one, int(design.net.together[0, column])):
             near = int(ceil_of(cages, 2))
-            parts = Quantities(near, links // wire_links(one), cages - near, True)
+            parts = Quantities(near, links // cable_links(one), cages - near, True)
             options.append(Option((row_share(("server", "server"), one, links, parts)._replace(scope=scope),)))
     if not options:
         return None

@@ -22,8 +22,8 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
-from fabopt.topology.cutoff import Batch, Found, Threshold
-from fabopt.topology.direct.candidates import equal_joins, wire_links
+from fabopt.topology.cutoff import Batch, Cutoff, Found
+from fabopt.topology.direct.candidates import cable_links, equal_joins
 from fabopt.topology.direct.design import DirectShape, Flat, load_of
 from fabopt.topology.direct.graph_demands import has_asked, offer_tried
 from fabopt.topology.direct.networks import Ints, Kin, Load, Net, fewest_ports
@@ -59,47 +59,47 @@ class LeafSpace(ABC):
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        threshold = Threshold(self.fabric, self.quest.caps, slack, self.quest.prune, found)
-        self._open_all(threshold)
-        return threshold.close()
+        cutoff = Cutoff(self.fabric, self.quest.caps, slack, self.quest.prune, found)
+        self._open_all(cutoff)
+        return cutoff.close()
 
     def any_candidate(self) -> Found:
         """Some candidate: of the cheapest hardware that gives one."""
-        threshold = Threshold(self.fabric, self.quest.caps, 0.0, self.quest.prune)
-        self._open_all(threshold, first=True)
-        return threshold.close()
+        cutoff = Cutoff(self.fabric, self.quest.caps, 0.0, self.quest.prune)
+        self._open_all(cutoff, first=True)
+        return cutoff.close()
 
-    def _open_all(self, threshold: Threshold, first: bool = False) -> None:
-        blocks = sorted(self._blocks(threshold), key=lambda one: float(one.bound[0]))
+    def _open_all(self, cutoff: Cutoff, first: bool = False) -> None:
+        blocks = sorted(self._blocks(cutoff), key=lambda one: float(one.bound[0]))
         for block in blocks:
-            if float(block.bound[0]) > threshold.limit or (first and threshold.found.batches):
+            if float(block.bound[0]) > cutoff.limit or (first and cutoff.found.batches):
                 return
             if self.quest.should_stop():
-                threshold.found.stopped = True
+                cutoff.found.stopped = True
                 return
             for k in divisors(block.nic.ports_per_plane):
-                self._groups(threshold, block, k)
+                self._groups(cutoff, block, k)
 
     # -- hardware -----------------------------------------------------------------------------------------------
 
-    def _blocks(self, threshold: Threshold) -> Iterator[Block]:
+    def _blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         wanted = self.quest.restriction
         for protocol in self.fabric.protocols:
             if wanted.protocol not in (None, protocol):
                 continue
             for nic in self.bounds.nics(protocol):
                 if not nic.apart and wanted.port_mbps in (None, nic.port.lane.port_mbps):
-                    yield from self._blocks_of(threshold, protocol, nic)
+                    yield from self._blocks_of(cutoff, protocol, nic)
 
-    def _blocks_of(self, threshold: Threshold, protocol: str, nic: NicOption) -> Iterator[Block]:
+    def _blocks_of(self, cutoff: Cutoff, protocol: str, nic: NicOption) -> Iterator[Block]:
         for share, leaf, down in self.bounds.lowers(nic.port, protocol, self.quest.restriction.not_leaf):
             alone = self.bounds.of_servers(nic, share)
-            if float(alone[0]) > threshold.limit:  # leaves come by their share, the cheapest first
+            if float(alone[0]) > cutoff.limit:  # leaves come by their share, the cheapest first
                 return
             link = self.bounds.least_link(nic.port, down.port, "server-leaf", protocol)
             for up in leaf.uses:
                 bound = np.asarray(self.bounds.of_servers(nic, link + self._leaf_share(protocol, nic, leaf, down, up)))
-                if threshold.possible(bound):
+                if cutoff.possible(bound):
                     yield Block(bound, protocol, nic, leaf, down, up)
 
     @abstractmethod
@@ -107,7 +107,7 @@ class LeafSpace(ABC):
         """The least share of a leaf and all that it is joined by that one server port can have."""
 
     @abstractmethod
-    def _groups(self, threshold: Threshold, block: Block, k: int) -> None:
+    def _groups(self, cutoff: Cutoff, block: Block, k: int) -> None:
         """Offer all networks with k ports of a server on a leaf."""
 
     def _sizes(self, block: Block, k: int) -> tuple[Shape, Floats] | None:
@@ -156,7 +156,7 @@ class DirectSpace(LeafSpace):
         """The least share of a switch and its links that one server port can have."""
         load = self._load(Parts(protocol, nic, leaf, down, up), 1)
         key = (self.kin.name, leaf, down, up, load.bisection, load.endpoints)
-        known = self.bounds.shelf(("leaf-spine", "spine-core"))
+        known = self.bounds.offering(("leaf-spine", "spine-core"))
         if key not in known:
             known[key] = self._worked_out_share(protocol, leaf, down, up, load)
         share: Floats = known[key]
@@ -181,7 +181,7 @@ class DirectSpace(LeafSpace):
     def _load(self, parts: Parts, ports: int) -> Load:
         return load_of(self.problem, self.fabric, parts, ports)
 
-    def _groups(self, threshold: Threshold, block: Block, k: int) -> None:
+    def _groups(self, cutoff: Cutoff, block: Block, k: int) -> None:
         """Group sizes with k ports of a server on a leaf, the cheapest first."""
         sizes, nic = self._sizes(block, k), block.nic
         if sizes is None:
@@ -197,10 +197,10 @@ class DirectSpace(LeafSpace):
         for at in np.argsort(bound[0], kind="stable").tolist():
             if least[at] > most_links:
                 continue
-            if int(shape.leaves[at]) >= 2 and threshold.within(bound[:, at : at + 1]).all():
-                self._networks(threshold, parts, shape.take(np.array([at])), base[:, at : at + 1], int(least[at]))
+            if int(shape.leaves[at]) >= 2 and cutoff.within(bound[:, at : at + 1]).all():
+                self._networks(cutoff, parts, shape.take(np.array([at])), base[:, at : at + 1], int(least[at]))
 
-    def _networks(self, threshold: Threshold, parts: Parts, shape: Shape, base: Floats, fewest: int) -> None:
+    def _networks(self, cutoff: Cutoff, parts: Parts, shape: Shape, base: Floats, fewest: int) -> None:
         """Offer every network for one group size; ``fewest``: links of a switch to others."""
         up = parts.leaf_up
         assert up is not None
@@ -212,9 +212,9 @@ class DirectSpace(LeafSpace):
         load, leaves = self._load(parts, ports), int(shape.leaves[0])
         for net in self._nets(parts, leaves, load, room):
             if self.quest.should_stop():
-                threshold.found.stopped = True
+                cutoff.found.stopped = True
                 return
-            self._offer(threshold, parts, shape, base, net.take(self._fitting(parts, with_reserve, net)))
+            self._offer(cutoff, parts, shape, base, net.take(self._fitting(parts, with_reserve, net)))
 
     def _nets(self, parts: Parts, leaves: int, load: Load, room: int) -> Iterator[Net]:
         """Networks of so many switches with servers that carry a load; all, where more links may have more left."""
@@ -222,15 +222,17 @@ class DirectSpace(LeafSpace):
             yield from self.kin.thicker(leaves, load, room)
             return
         assert parts.leaf_up is not None
-        ways = tuple(sorted({wire_links(one) for one in self._joins(parts.leaf_up, "local", parts.protocol)} - {1}))
+        ways = tuple(sorted({cable_links(one) for one in self._joins(parts.leaf_up, "local", parts.protocol)} - {1}))
         yield self.kin.nets(leaves, load, room, ways)
 
     @property
     def _is_tried(self) -> bool:
         """Whether something is asked for that only the graph of a network says."""
-        return bool(self.fabric.resilience or (self.fabric.wants is not None and self.fabric.wants.allreduce))
+        return bool(
+            self.fabric.resilience or (self.fabric.figure_demands is not None and self.fabric.figure_demands.allreduce)
+        )
 
-    def _offer(self, threshold: Threshold, parts: Parts, shape: Shape, base: Floats, net: Net) -> None:
+    def _offer(self, cutoff: Cutoff, parts: Parts, shape: Shape, base: Floats, net: Net) -> None:
         """Offer networks that have their cages, as far as figures are asked for that they have."""
         net = net.take(self._wanted(shape, net))
         if not len(net):
@@ -239,21 +241,21 @@ class DirectSpace(LeafSpace):
         many = replace(shape, g=np.full(len(net), shape.g[0]))
         batch = Batch(parts, DirectShape(many, net), cost, family=self.kin.name)
         if not self._is_tried:
-            threshold.offer(batch)
+            cutoff.offer(batch)
             return
         servers = clos_of(self.fabric, parts, many.row(0))
 
         def has(index: int) -> bool | None:
             return has_asked(self.problem, self.fabric, Flat(self.kin, net.take(np.array([index])), servers))
 
-        offer_tried(threshold, batch, has, self.quest.should_stop)
+        offer_tried(cutoff, batch, has, self.quest.should_stop)
 
     def _wanted(self, shape: Shape, net: Net) -> Ints:
         """Networks with paths as short, and room for as many more servers, as is asked for."""
         kept = np.ones(len(net), dtype=np.bool_)
-        most, wants = self.fabric.most_hops, self.fabric.wants
-        if wants is not None and wants.headroom:
-            kept = net.switches // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= wants.headroom
+        most, figure_demands = self.fabric.most_hops, self.fabric.figure_demands
+        if figure_demands is not None and figure_demands.headroom:
+            kept = net.switches // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= figure_demands.headroom
         if most is not None:
             for at in np.flatnonzero(kept).tolist():
                 kept[at] = self.kin.hops(net.numbers[at], int(shape.leaves[0])) <= most
@@ -281,9 +283,9 @@ class DirectSpace(LeafSpace):
             best = np.where(used, np.inf, 0.0)[np.newaxis, :].repeat(len(total), axis=0)
             for one in self._joins(up, scope, parts.protocol):
                 cost = np.multiply.outer(self.costs.of(one.near), cages[:, column]) + np.multiply.outer(
-                    self.costs.of(one.wire), links[:, column] / wire_links(one)
+                    self.costs.of(one.cable), links[:, column] / cable_links(one)
                 )
-                fits = net.together[:, column] % wire_links(one) == 0
+                fits = net.together[:, column] % cable_links(one) == 0
                 best = np.where(used & fits, np.minimum(best, cost), best)
             total = total + best
         return np.asarray(total)

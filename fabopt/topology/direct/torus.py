@@ -28,7 +28,7 @@ class TorusKin:
     name = "torus"
     slack_ports = 0
 
-    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_wire: tuple[int, ...]) -> Net:
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> Net:
         """Boxes of no more switches than needed, their rings as thick as the load asks, or filling wires."""
         parts = []
         for dimensions in (2, 3):
@@ -36,7 +36,7 @@ class TorusKin:
             switches = sides.prod(axis=1)
             around = switches[:, np.newaxis] * (sides**2 // 4)
             fewest = load.links(switches[:, np.newaxis], around, 2 * sides)
-            for links in multiplicities(fewest, ports_per_wire):
+            for links in multiplicities(fewest, ports_per_cable):
                 parts.append(lattice_net(sides, links, switches, 2 * links))
         return joined(parts, most_ports)
 

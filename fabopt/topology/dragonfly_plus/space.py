@@ -16,7 +16,7 @@ import numpy as np
 from fabopt.parts.hardware import CageUse, NicOption, SwitchType
 from fabopt.topology.clos.bounds import Upper
 from fabopt.topology.clos.shape import Parts, Shape, uplinks_that_fit, usable_ports
-from fabopt.topology.cutoff import Batch, Threshold
+from fabopt.topology.cutoff import Batch, Cutoff
 from fabopt.topology.direct.design import DirectShape, Rates, rates_of
 from fabopt.topology.direct.networks import Ints
 from fabopt.topology.direct.space import Block, LeafSpace
@@ -94,9 +94,9 @@ class _Leaves(NamedTuple):
 class PlusSpace(LeafSpace):
     """The candidates that a fabric may have."""
 
-    def _blocks(self, threshold: Threshold) -> Iterator[Block]:
+    def _blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         if self.fabric.most_hops is None or self.fabric.most_hops >= HOPS:
-            yield from super()._blocks(threshold)
+            yield from super()._blocks(cutoff)
 
     # -- bounds -------------------------------------------------------------------------------------------------
 
@@ -104,7 +104,7 @@ class PlusSpace(LeafSpace):
         """The least share of a leaf, its uplinks, and all above them that one server port can have."""
         rates, endpoints = rates_of(self.problem, self.fabric, nic), self.problem.servers * nic.ports_per_plane
         key = (NAME, leaf, down, up, rates, endpoints)
-        known = self.bounds.shelf(("leaf-spine", "spine-core"))
+        known = self.bounds.offering(("leaf-spine", "spine-core"))
         if key not in known:
             ports = np.arange(1, usable_ports(down, leaf) + 1)
             room = uplinks_that_fit(leaf, down, up, ports)
@@ -122,7 +122,7 @@ class PlusSpace(LeafSpace):
     def _above(self, up: CageUse, protocol: str) -> list[_Above]:
         """Spines that take such uplinks and can be joined to each other."""
         key = (NAME, "above", up.port, protocol)
-        known = self.bounds.shelf(("leaf-spine", "spine-core"))
+        known = self.bounds.offering(("leaf-spine", "spine-core"))
         if key not in known:
             uppers = self.bounds.uppers(up.lane.port_mbps, protocol, 3)
             known[key] = [made for one in uppers if (made := self._used(one, up, protocol)) is not None]
@@ -141,7 +141,7 @@ class PlusSpace(LeafSpace):
 
     # -- sizes --------------------------------------------------------------------------------------------------
 
-    def _groups(self, threshold: Threshold, block: Block, k: int) -> None:
+    def _groups(self, cutoff: Cutoff, block: Block, k: int) -> None:
         """Spines and group sizes with k ports of a server on a leaf, the cheapest first."""
         sizes = self._sizes(block, k)
         if sizes is None:
@@ -159,17 +159,17 @@ class PlusSpace(LeafSpace):
         of_all = np.where(able, [bound[0] for bound in bounds], np.inf)
         for flat in np.argsort(of_all, axis=None, kind="stable").tolist():
             option, at = divmod(flat, len(ports))
-            if of_all[option, at] > threshold.limit or not able[at]:
+            if of_all[option, at] > cutoff.limit or not able[at]:
                 break
-            if threshold.within(bounds[option][:, at : at + 1]).all():
+            if cutoff.within(bounds[option][:, at : at + 1]).all():
                 one = _Sized(block, options[option], shape.take(np.array([at])), int(ports[at]), int(room[at]), rates)
-                self._networks(threshold, one, base[:, at : at + 1])
+                self._networks(cutoff, one, base[:, at : at + 1])
 
-    def _networks(self, threshold: Threshold, one: _Sized, base: Floats) -> None:
+    def _networks(self, cutoff: Cutoff, one: _Sized, base: Floats) -> None:
         """Offer every network for one spine and group size."""
         frame = frames(int(one.shape.leaves[0]), one.demand, one.room, one.above.ports)
         frame = frame.take(self._wanted(one.shape, frame))
-        frame = frame.take(threshold.within(base + self._least_cost(one, frame)))
+        frame = frame.take(cutoff.within(base + self._least_cost(one, frame)))
         if not len(frame):
             return
         net = networks(frame, one.demand, one.room, one.above.ports)
@@ -177,12 +177,12 @@ class PlusSpace(LeafSpace):
         made = np.flatnonzero(np.isfinite(cost[0]))
         if made.size:
             many = replace(one.shape, g=np.full(made.size, one.shape.g[0]))
-            threshold.offer(Batch(one.parts, DirectShape(many, net.take(made)), cost[:, made], family=NAME))
+            cutoff.offer(Batch(one.parts, DirectShape(many, net.take(made)), cost[:, made], family=NAME))
 
     def _wanted(self, shape: Shape, net: Groups) -> Ints:
         """Networks with room for as many more servers as is asked for."""
-        wants = self.fabric.wants
-        least = 0 if wants is None else wants.headroom or 0
+        figure_demands = self.fabric.figure_demands
+        least = 0 if figure_demands is None else figure_demands.headroom or 0
         return np.flatnonzero(net.leaves // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= least)
 
     def _switch_cost(self, one: _Sized, net: Groups) -> Floats:
@@ -207,7 +207,7 @@ class PlusSpace(LeafSpace):
         total = total + self.costs.least(joins, need)
         cages, links = planes * net.global_cages(above.up.lane.ports), planes * net.global_links
         ways = [
-            np.multiply.outer(self.costs.of(way.near), cages) + np.multiply.outer(self.costs.of(way.wire), links)
+            np.multiply.outer(self.costs.of(way.near), cages) + np.multiply.outer(self.costs.of(way.cable), links)
             for way in global_joins(self._joins(above.up, "global", parts.protocol))
         ]
         return np.asarray(total + (np.minimum.reduce(ways) if ways else np.inf))

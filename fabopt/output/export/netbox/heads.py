@@ -57,14 +57,14 @@ class Head:
 
 @dataclass(frozen=True)
 class Jacket:
-    """A wire, or a link for which nothing is bought (``wire`` is ``NOTHING``), with its heads and links.
+    """A wire, or a link for which nothing is bought (``cable`` is ``NOTHING``), with its heads and links.
 
     profile     NetBox's cable profile; empty where none describes it
     channels    channels of each side's interfaces: N for a head that is channelized, 0 for one that is not
     turned      True if side A of the cable (the one that splits) is the end farther from the servers
     """
 
-    wire: int
+    cable: int
     links: tuple[int, ...]
     near: tuple[Head, ...]
     far: tuple[Head, ...]
@@ -95,20 +95,20 @@ def _ends(device: Ints, fabric: list[int], cage: Ints, lane: Ints, lanes: Ints) 
 
 def jackets(wiring: Wiring, embedded: Embedded, ends: Ends) -> Iterator[Jacket]:
     """Yield every cable, wires first; links of one by the lanes of the end that is in a single cage."""
-    wires, wire = wiring.wires, wiring.links.wire
-    order = np.lexsort((wiring.links.a_lane, wiring.links.a_cage, wiring.links.a, wire))
-    start = np.searchsorted(wire[order], np.arange(len(wires) + 1)).tolist()
+    cables, cable = wiring.cables, wiring.links.cable
+    order = np.lexsort((wiring.links.a_lane, wiring.links.a_cage, wiring.links.a, cable))
+    start = np.searchsorted(cable[order], np.arange(len(cables) + 1)).tolist()
     rows = order.tolist()
     connectors = _Connectors(embedded)
-    for number in range(len(wires)):
+    for number in range(len(cables)):
         links = rows[start[number] : start[number + 1]]
         if len({ends.far[link].cage for link in links}) == 1:
             links.sort(key=lambda link: ends.far[link].lane)
         if links:
-            near = _heads(links, ends.near, connectors.of(wires.part[number], wires.a_module[number]))
-            far = _heads(links, ends.far, connectors.of(wires.part[number], wires.b_module[number]))
+            near = _heads(links, ends.near, connectors.of(cables.part[number], cables.a_module[number]))
+            far = _heads(links, ends.far, connectors.of(cables.part[number], cables.b_module[number]))
             yield _shaped(number, links, near, far)
-    for link in np.flatnonzero(wire == NOTHING).tolist():
+    for link in np.flatnonzero(cable == NOTHING).tolist():
         yield _straight(NOTHING, [link], (Head((ends.near[link],), 1),), (Head((ends.far[link],), 1),))
 
 
@@ -141,22 +141,22 @@ def _capacity(ends: Sequence[End], connectors: int) -> int:
     return ends[0].lanes // connectors if connectors else len(ends)
 
 
-def _shaped(wire: int, links: Sequence[int], near: tuple[Head, ...], far: tuple[Head, ...]) -> Jacket:
+def _shaped(cable: int, links: Sequence[int], near: tuple[Head, ...], far: tuple[Head, ...]) -> Jacket:
     """Find the profile of a wire by what is at its ends."""
     most = max(head.capacity for head in (*near, *far))
     if most == 1 and len(links) == 1:
-        return _straight(wire, links, near, far)
+        return _straight(cable, links, near, far)
     ordered = tuple(links)
     if len(near) == len(far) == 1 and most in SINGLES and near[0].capacity > 1 and far[0].capacity > 1:
-        return Jacket(wire, ordered, near, far, f"single-1c{most}p", (most, most))
+        return Jacket(cable, ordered, near, far, f"single-1c{most}p", (most, most))
     for turned, one, others in ((False, near, far), (True, far, near)):
         size = one[0].capacity
         splits = len(one) == 1 and len(others) == len(links) <= size and size in BREAKOUTS
         if splits:
             channels = (0, size) if turned else (size, 0)
-            return Jacket(wire, ordered, near, far, f"breakout-1c{size}p-{size}c1p", channels, turned)
-    return Jacket(wire, ordered, near, far, "", (0, 0))
+            return Jacket(cable, ordered, near, far, f"breakout-1c{size}p-{size}c1p", channels, turned)
+    return Jacket(cable, ordered, near, far, "", (0, 0))
 
 
-def _straight(wire: int, links: Sequence[int], near: tuple[Head, ...], far: tuple[Head, ...]) -> Jacket:
-    return Jacket(wire, tuple(links), near, far, STRAIGHT, (0, 0))
+def _straight(cable: int, links: Sequence[int], near: tuple[Head, ...], far: tuple[Head, ...]) -> Jacket:
+    return Jacket(cable, tuple(links), near, far, STRAIGHT, (0, 0))

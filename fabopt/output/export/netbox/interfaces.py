@@ -181,7 +181,7 @@ class Cables:
     """The rows of all cables."""
 
     def __init__(self, ports: Ports) -> None:
-        self.ports, self.design, self.wires = ports, ports.objects.design, ports.wiring.wires
+        self.ports, self.design, self.cables = ports, ports.objects.design, ports.wiring.cables
 
     def table(self) -> Table:
         """Return one row a cable; of those that ``Ports.is_whole`` does not take, one for every leg."""
@@ -201,17 +201,17 @@ class Cables:
     def _row(self, jacket: Jacket, sides: tuple[Side, Side], profile: str, leg: str) -> Row:
         cells = [cell for side in sides for cell in (",".join(side.devices), INTERFACE, ",".join(side.interfaces))]
         more = (profile,) if self.ports.version.profiles else ()
-        if jacket.wire == NOTHING:
+        if jacket.cable == NOTHING:
             return (*cells, "", PLANNED, *more, "", "", "", "not bought by this design")
-        type_, label, length, about = self._known[jacket.wire]
+        type_, label, length, about = self._known[jacket.cable]
         words = [label, leg] if leg else [label]
-        described = text(f"{leg} of {self.wires.name[jacket.wire]}: {about}") if leg else about
+        described = text(f"{leg} of {self.cables.name[jacket.cable]}: {about}") if leg else about
         return (*cells, type_, PLANNED, *more, " ".join(words), length, "m", described)
 
     @cached_property
     def _known(self) -> list[tuple[str, str, str, str]]:
         """Type, label, length and description of every wire."""
-        columns = self.wires.name, self.wires.part, self.wires.medium, self.wires.length_m.tolist()
+        columns = self.cables.name, self.cables.part, self.cables.medium, self.cables.length_m.tolist()
         parts = {pair: self._cable_words(*pair) for pair in dict.fromkeys(zip(*columns[1:3], strict=True))}
         found = []
         for name, part, medium, length in zip(*columns, strict=True):

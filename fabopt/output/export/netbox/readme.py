@@ -72,9 +72,9 @@ def _port_notes(ports: Ports, tables: Mapping[str, Table]) -> Iterator[str]:
     if ITEMS in tables:
         yield f"{ITEMS} has the transceivers; each belongs to the (first) interface of its cage."
     yield from _splitter_notes(ports)
-    if any(jacket.wire == NOTHING for jacket in ports.jackets):
+    if any(jacket.cable == NOTHING for jacket in ports.jackets):
         yield f"Rows of {CABLES} without a type and label are links for which the design buys no cable."
-    if any(medium in ("ACC", "AEC") for medium in ports.wiring.wires.medium):
+    if any(medium in ("ACC", "AEC") for medium in ports.wiring.cables.medium):
         yield "ACC and AEC are both dac-active in NetBox; the label of the cable says which."
     if OTHER in tables[INTERFACES].column("type"):
         yield (

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.io.files import write_whole
 from fabopt.output.export.bill import bill_rows
 from fabopt.output.export.design import design_bytes

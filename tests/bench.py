@@ -30,8 +30,8 @@ TYPER = [PYTHON, "-c", "import typer"]
 LIBRARIES = [PYTHON, "-c", "from ortools.sat.python import cp_model; import pulp, pydantic"]
 SOLVE_ALONE = [
     PYTHON, "-c",
-    "import sys; from fabopt import optimize, read; "
-    "optimize.solve(read.inputs_from_objects(sys.argv[1]), alternatives=False)",
+    "import sys; from fabopt.io.case import inputs_from_objects; from fabopt.solution import optimize; "
+    "optimize.solve(inputs_from_objects(sys.argv[1]), alternatives=False)",
 ]  # fmt: skip
 SIZED = "name: sized\nserver: generic-hgx-h100\ngpus: {gpus}\nworkload: {{profile: pretraining}}\n"
 HALL = "site: {{servers_per_rack: 4, floor: {{rows: {rows}, racks_per_row: {racks}}}}}\n"
@@ -269,7 +269,7 @@ def direct(patience_s: float) -> list[str]:
         from tests.program.test_direct_formulation import reference
     except ImportError as error:
         return [f"nothing to compare with: {error}"]
-    from fabopt.io import inputs_from_objects
+    from fabopt.io.case import inputs_from_objects
     from fabopt.solution import optimize
 
     content = yaml.safe_load(DEMO.read_text())

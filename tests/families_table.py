@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.topology.families import FAMILIES

@@ -19,7 +19,8 @@ import pytest
 import yaml
 
 from fabopt import verify
-from fabopt.io import inputs_from_objects, read_catalog, read_price_books
+from fabopt.io.case import inputs_from_objects, read_price_books
+from fabopt.io.catalog import read_catalog
 from fabopt.schema import case as case_schema
 from fabopt.schema import design as design_schema
 from fabopt.schema import model as model_schema
@@ -179,7 +180,7 @@ def constraint_methods() -> list[str]:
     methods = [
         method
         for module, name in (("formulation", "Program"), ("purchases", "Purchases"))
-        for node in ast.parse((ROOT / "fabopt" / f"{module}.py").read_text()).body
+        for node in ast.parse((ROOT / "fabopt" / "program" / f"{module}.py").read_text()).body
         if isinstance(node, ast.ClassDef) and node.name == name
         for method in node.body
     ]

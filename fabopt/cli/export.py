@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabopt.cli.output import tell
 from fabopt.errors import InputError, OutputError, fault
-from fabopt.io import read_design
+from fabopt.io.design import read_design
 from fabopt.io.files import STANDARD_STREAM, shown
 from fabopt.output.export.formats import Options, export, format_names
 from fabopt.schema.design import Design

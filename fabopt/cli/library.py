@@ -10,10 +10,12 @@ from rich.text import Text
 
 from fabopt.cli.output import check_targets, deliver, say, tell
 from fabopt.errors import EXIT_DONE, EXIT_INPUT, InputError, OutputError, fault, nearest
-from fabopt.io import check_catalog, read_catalog, read_model
+from fabopt.io.catalog import read_catalog
 from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
 from fabopt.io.library import by_name, names
+from fabopt.io.references import check_catalog
 from fabopt.io.text import parse_yaml
+from fabopt.io.workload import read_model
 from fabopt.output.terminal.schemas import schema_bytes, schema_file
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import money, plain, power, printable, some

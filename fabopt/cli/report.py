@@ -7,8 +7,7 @@ from pathlib import PurePath
 from fabopt.cli.output import check_targets, deliver, tell
 from fabopt.cli.solving import EXIT_OF_STATUS
 from fabopt.errors import EXIT_CHECK_FAILED, InputError, fault
-from fabopt.io import read_design
-from fabopt.io.design import read_front
+from fabopt.io.design import read_design, read_front
 from fabopt.io.files import STANDARD_STREAM
 from fabopt.output.html.build import page_bytes
 from fabopt.output.terminal.answer import headline

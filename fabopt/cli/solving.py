@@ -20,7 +20,8 @@ from fabopt.errors import (
     NoAnswerError,
     fault,
 )
-from fabopt.io import Inputs, read_design, read_inputs
+from fabopt.io.case import Inputs, read_inputs
+from fabopt.io.design import read_design
 from fabopt.io.files import STANDARD_STREAM
 from fabopt.output.export.bill import bill_bytes, bill_format
 from fabopt.output.export.design import design_bytes

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fabopt.floor.plan import racks_needed, servers_per_rack
-from fabopt.io import Inputs, inputs_from_objects
+from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.io.library import checkout, is_path
 from fabopt.problem.problem import problem_of
 from fabopt.schema.case import MAX_ROWS, Floor, Site

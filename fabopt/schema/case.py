@@ -262,8 +262,8 @@ class Distances(Strict):
 class Floor(Strict):
     """The floor plan: equal racks in parallel rows, cable trays above them. Lengths are in metres.
 
-    A rack is named by its row's letters and its number, ``A01``; ``fabopt.floor.plan`` says how cable runs. What
-    depends on several keys (ids, positions, what fits a rack) is checked where the server is known too.
+    A rack is named by its row's letters and its number, ``A01``. What depends on several keys (ids, positions, what
+    fits a rack) is checked where the server is known too.
     """
 
     rows: Annotated[int, Field(ge=1, le=MAX_ROWS)]

@@ -18,7 +18,7 @@ from fabopt.design.bill import bill, stage_designs, totals_of
 from fabopt.design.build import case_record, fabric_design, floor_use, parts_of, with_racks
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.explain.conflicts import conflicts_of, obstacles_of
-from fabopt.io import Inputs
+from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.roles import role_notes
 from fabopt.problem.separation import is_open

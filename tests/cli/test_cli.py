@@ -16,7 +16,8 @@ import fabopt
 from fabopt.cli import main
 from fabopt.cli.schemas import write_schemas
 from fabopt.cli.starter import starter_text
-from fabopt.io import read_design, read_inputs
+from fabopt.io.case import read_inputs
+from fabopt.io.design import read_design
 from fabopt.output.terminal.schemas import SCHEMAS, schema_bytes, schema_file
 from fabopt.schema.design import Design
 from fabopt.solution import optimize

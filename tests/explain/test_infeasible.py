@@ -15,7 +15,7 @@ import yaml
 
 from fabopt.cli import main
 from fabopt.errors import EXIT_INFEASIBLE
-from fabopt.io import Inputs, inputs_from_objects
+from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Conflict, Design

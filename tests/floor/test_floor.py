@@ -25,7 +25,7 @@ from fabopt.floor.plan import (
     servers_per_rack,
     servers_that_fit,
 )
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.case import Floor, Site
 from fabopt.schema.catalog import Server
 from tests.paths import ROOT

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.io import read_catalog, read_design, read_inputs, read_price_books
+from fabopt.io.case import read_inputs, read_price_books
+from fabopt.io.catalog import read_catalog
+from fabopt.io.design import read_design
 from tests.paths import ERRORS
 
 FOLDER = ERRORS

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fabopt.errors import InputError
-from fabopt.io import inputs_from_objects, read_catalog
+from fabopt.io.case import inputs_from_objects
+from fabopt.io.catalog import read_catalog
 from fabopt.io.design import parse_json
 from fabopt.io.faults import validated
 from fabopt.io.text import parse_yaml

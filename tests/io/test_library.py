@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from fabopt.errors import Fault, InputError
-from fabopt.io import library, read_catalog
+from fabopt.io import library
+from fabopt.io.catalog import read_catalog
 from fabopt.io.library import by_name, data_folder, find_case, find_catalog, is_path, names
 
 OUTSIDE = [

@@ -12,7 +12,9 @@ import pytest
 import yaml
 
 from fabopt.errors import InputError
-from fabopt.io import inputs_from_objects, read_case, read_catalog, read_design, read_inputs
+from fabopt.io.case import inputs_from_objects, read_case, read_inputs
+from fabopt.io.catalog import read_catalog
+from fabopt.io.design import read_design
 from fabopt.io.text import parse_yaml
 from fabopt.parts.price_books import products
 from fabopt.schema.case import Case

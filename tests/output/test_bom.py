@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from fabopt.errors import InputError
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.bill import bill_bytes, bill_format
 from fabopt.schema.design import BomRow, Design
 from fabopt.solution import optimize

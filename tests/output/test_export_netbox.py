@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from fabopt.errors import InputError
-from fabopt.io import read_catalog
+from fabopt.io.catalog import read_catalog
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.netbox.check import check
 from fabopt.output.export.netbox.files import tables_of

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fabopt.cli import main
-from fabopt.io import read_design
+from fabopt.io.design import read_design
 from fabopt.output.charts.style import FILE_PALETTE, KINDS
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.elevation import Box, Elevation, Rack, Row

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from fabopt.errors import InputError
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.terminal.networks import network_shares
 from fabopt.output.terminal.summary import summary
 from fabopt.problem.problem import problem_of

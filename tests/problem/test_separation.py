@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from fabopt.errors import InputError
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.cables import pull_list
 from fabopt.output.export.ends import networks_of
 from fabopt.output.export.formats import Options, export

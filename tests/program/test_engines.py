@@ -182,9 +182,8 @@ def test_highspy_is_not_needed() -> None:
 def test_cp_sat_survives_equal_ways_under_a_limit() -> None:
     """Of this case's last tie, eight equal candidates and two equal ways to join under a power limit, it once died."""
     code = (
-        "from tests import random_cases, small; parts, wanted = random_cases.generate('limited', 500053); "
+        "from tests.samples import random_cases, small; parts, wanted = random_cases.generate('limited', 500053); "
         "print(small.solved(wanted, parts).status)"
     )
-    root = ROOT
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode, done.stdout.strip()) == (0, "optimal"), done.stderr

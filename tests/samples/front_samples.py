@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabopt import __version__
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import CaseRecord, Design
 from fabopt.schema.front import Front, FrontObjective, FrontPoint
 from fabopt.solution import optimize

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from tests.solution.test_brute_force import cage, case, catalog, switch

@@ -20,7 +20,7 @@ from tests.samples import front_samples, small
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-TEMPLATES = ROOT / "fabopt" / "report" / "templates"
+TEMPLATES = ROOT / "fabopt" / "output" / "html" / "templates"
 MOST_BYTES = 2_000_000
 MOST_ELEMENTS = 20_000
 WIDTHS = (400, 1600)

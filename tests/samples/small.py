@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fabopt.io import Inputs, inputs_from_objects
+from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design

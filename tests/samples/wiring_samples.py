@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.units import MBPS_PER_GBPS, ceil_div, plain_fraction

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from fabopt.io import read_model
+from fabopt.io.workload import read_model
 from fabopt.schema.catalog import ScaleUp, Server, Source
 from fabopt.schema.model import Architecture, Formats, Model, Plan
 from fabopt.workload.ranks import ranks_of

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.terminal.answer import headline, proof_line
 from fabopt.output.terminal.workload import needs_line
 from fabopt.problem.demand import case_workload

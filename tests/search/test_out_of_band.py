@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.problem.limits import Limits
 from fabopt.problem.problem import problem_of, with_objective
 from fabopt.program.settings import Clock, Settings

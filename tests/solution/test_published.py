@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from tests.paths import PUBLISHED

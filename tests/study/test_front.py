@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Objective, Totals

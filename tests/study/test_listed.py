@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.terminal.front import front_headline
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings

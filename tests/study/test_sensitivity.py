@@ -11,7 +11,7 @@ import copy
 import pytest
 
 from fabopt.errors import InputError, NoAnswerError
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.problem import problem as problems
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.io import Inputs
+from fabopt.io.case import Inputs
 from fabopt.output.export.front import front_bytes, front_csv
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import Front, FrontPoint

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabopt.io import read_design
+from fabopt.io.design import read_design
 from fabopt.schema.design import Design
 from fabopt.verify import DIRECT, DIRECT_WIRING, FABRIC_RULES, WIRING_RULES, verify, verify_wiring
 from fabopt.wiring.build import wiring_of

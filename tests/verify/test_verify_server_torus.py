@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabopt.io import read_design
+from fabopt.io.design import read_design
 from fabopt.schema.design import Design
 from fabopt.verify import DIRECT, DIRECT_WIRING, SWITCHLESS, SWITCHLESS_WIRING, verify, verify_wiring
 from fabopt.wiring.build import wiring_of
@@ -136,7 +136,7 @@ def test_a_missing_link_is_found() -> None:
         ("b_cage", 7, "cages_keep_one_use"),
         ("b_lanes", 2, "cages_keep_one_use"),
         ("gbps", 200.0, "ends_run_at_one_speed"),
-        ("wire", 1, "wires_join_cages"),
+        ("cable", 1, "wires_join_cages"),
     ],
 )
 def test_another_end_is_found(column: str, value: Any, rule: str) -> None:

@@ -146,7 +146,7 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     "another role": ("two_tiers", "boxes_are_listed", lambda w: changed(w, "devices", role={-1: "leaf"})),
     "a box of no role": ("one_tier", "boxes_are_listed", lambda w: changed(w, "devices", role={-1: "spine"})),
     "a module of no fabric": ("two_tiers", "boxes_are_listed", lambda w: changed(w, "modules", fabric={3: 1})),
-    "a wire of no fabric": ("two_tiers", "boxes_are_listed", lambda w: changed(w, "wires", fabric={3: NOTHING})),
+    "a wire of no fabric": ("two_tiers", "boxes_are_listed", lambda w: changed(w, "cables", fabric={3: NOTHING})),
     "leaves swapped": (
         "large",
         "rails_reach_leaves",
@@ -243,18 +243,18 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
         lambda w: changed(w, "links", gbps=dict.fromkeys(kind_rows(w, SPINES), 200.0)),
     ),
     # wires
-    "a label twice": ("two_tiers", "wires_are_listed", lambda w: changed(w, "wires", name={1: "C00001"})),
+    "a label twice": ("two_tiers", "wires_are_listed", lambda w: changed(w, "cables", name={1: "C00001"})),
     "no wire": ("two_tiers", "wires_are_listed", lambda w: with_link(w, SERVERS, cable=NOTHING)),
     "a wire that is not there": ("two_tiers", "wires_are_listed", lambda w: with_link(w, SERVERS, cable=999)),
-    "a wire without a link": ("two_tiers", "wires_are_listed", lambda w: onto_another(w, SERVERS, "wire")),
-    "a wire of another fabric": ("two_tiers", "wires_are_listed", lambda w: changed(w, "wires", fabric={0: 1})),
-    "another wire": ("three_tiers", "wires_are_listed", lambda w: changed(w, "wires", part={0: "aoc"})),
-    "a wire of no part": ("three_tiers", "wires_are_listed", lambda w: changed(w, "wires", part={0: "aoc2"})),
-    "a wire of a switch": ("three_tiers", "wires_are_listed", lambda w: changed(w, "wires", part={0: "t8"})),
+    "a wire without a link": ("two_tiers", "wires_are_listed", lambda w: onto_another(w, SERVERS, "cable")),
+    "a wire of another fabric": ("two_tiers", "wires_are_listed", lambda w: changed(w, "cables", fabric={0: 1})),
+    "another wire": ("three_tiers", "wires_are_listed", lambda w: changed(w, "cables", part={0: "aoc"})),
+    "a wire of no part": ("three_tiers", "wires_are_listed", lambda w: changed(w, "cables", part={0: "aoc2"})),
+    "a wire of a switch": ("three_tiers", "wires_are_listed", lambda w: changed(w, "cables", part={0: "t8"})),
     "another module at the wire": (
         "two_tiers",
         "wires_are_listed",
-        lambda w: changed(w, "wires", b_module={0: "twin-flat"}),
+        lambda w: changed(w, "cables", b_module={0: "twin-flat"}),
     ),
     "a wire where nothing is bought": (
         "nothing bought",
@@ -264,39 +264,39 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     "a module that does not fit": (
         "two_tiers",
         "wires_fit_cages",
-        lambda w: changed(w, "wires", a_module={0: "twin-fin"}),
+        lambda w: changed(w, "cables", a_module={0: "twin-fin"}),
     ),
-    "no module": ("two_tiers", "wires_fit_cages", lambda w: changed(w, "wires", b_module={0: ""})),
-    "modules at a cable": ("three_tiers", "wires_fit_cages", lambda w: changed(w, "wires", b_module={0: "dr4"})),
-    "another medium": ("two_tiers", "wires_fit_cages", lambda w: changed(w, "wires", medium={0: "mmf"})),
+    "no module": ("two_tiers", "wires_fit_cages", lambda w: changed(w, "cables", b_module={0: ""})),
+    "modules at a cable": ("three_tiers", "wires_fit_cages", lambda w: changed(w, "cables", b_module={0: "dr4"})),
+    "another medium": ("two_tiers", "wires_fit_cages", lambda w: changed(w, "cables", medium={0: "mmf"})),
     "a straight cable for a splitter": (
         "cages mixed",
         "wires_fit_cages",
-        lambda w: changed(w, "wires", part={0: "dac"}),
+        lambda w: changed(w, "cables", part={0: "dac"}),
     ),
-    "heads in two cages": ("splitter at the leaf", "wires_join_cages", lambda w: swapped(w, 0, 3, "wire")),
-    "two cages at a straight end": ("twin copper", "wires_join_cages", lambda w: swapped(w, 1, 3, "wire")),
+    "heads in two cages": ("splitter at the leaf", "wires_join_cages", lambda w: swapped(w, 0, 3, "cable")),
+    "two cages at a straight end": ("twin copper", "wires_join_cages", lambda w: swapped(w, 1, 3, "cable")),
     "two wires in a cage": ("twin copper", "wires_join_cages", lambda w: crossed(w, SERVERS, 1, 3)),
-    "two wires in a connector": ("two connectors", "wires_join_cages", lambda w: swapped(w, 0, 2, "wire")),
-    "two wires in one trunk": ("two ports in a trunk", "wires_join_cages", lambda w: swapped(w, 0, 2, "wire")),
-    "two links in a fibre": ("two_tiers", "wires_join_cages", lambda w: onto_another(w, SERVERS, "wire")),
-    "a head more": ("two_tiers", "wires_join_cages", lambda w: changed(w, "wires", a_heads={0: 2})),
-    "a head less": ("splitter at the leaf", "wires_join_cages", lambda w: changed(w, "wires", a_heads={0: 1})),
+    "two wires in a connector": ("two connectors", "wires_join_cages", lambda w: swapped(w, 0, 2, "cable")),
+    "two wires in one trunk": ("two ports in a trunk", "wires_join_cages", lambda w: swapped(w, 0, 2, "cable")),
+    "two links in a fibre": ("two_tiers", "wires_join_cages", lambda w: onto_another(w, SERVERS, "cable")),
+    "a head more": ("two_tiers", "wires_join_cages", lambda w: changed(w, "cables", a_heads={0: 2})),
+    "a head less": ("splitter at the leaf", "wires_join_cages", lambda w: changed(w, "cables", a_heads={0: 1})),
     "heads at the other end": (
         "splitter at the server",
         "wires_join_cages",
-        lambda w: changed(w, "wires", a_heads={0: 2}, b_heads={0: 1}),
+        lambda w: changed(w, "cables", a_heads={0: 2}, b_heads={0: 1}),
     ),
     "two links in a head": (
         "splitter at the leaf",
         "wires_join_cages",
         lambda w: with_link(w, SERVERS, 1, a=int(w.links.a[0])),
     ),
-    "too short": ("two_tiers", "wires_cover_runs", lambda w: changed(w, "wires", length_m={-1: 5.0})),
-    "a run that is not true": ("two_tiers", "wires_cover_runs", lambda w: changed(w, "wires", run_m={-1: 29.0})),
-    "a run that is too long": ("two_tiers", "wires_cover_runs", lambda w: changed(w, "wires", run_m={0: 5.0})),
-    "a length that is not sold": ("two_tiers", "wires_cover_runs", lambda w: changed(w, "wires", length_m={0: 6.0})),
-    "a length without a price": ("one_tier", "wires_cover_runs", lambda w: changed(w, "wires", length_m={0: 2.5})),
+    "too short": ("two_tiers", "wires_cover_runs", lambda w: changed(w, "cables", length_m={-1: 5.0})),
+    "a run that is not true": ("two_tiers", "wires_cover_runs", lambda w: changed(w, "cables", run_m={-1: 29.0})),
+    "a run that is too long": ("two_tiers", "wires_cover_runs", lambda w: changed(w, "cables", run_m={0: 5.0})),
+    "a length that is not sold": ("two_tiers", "wires_cover_runs", lambda w: changed(w, "cables", length_m={0: 6.0})),
+    "a length without a price": ("one_tier", "wires_cover_runs", lambda w: changed(w, "cables", length_m={0: 2.5})),
     # figures
     "every uplink at half its speed": (
         "two_tiers",
@@ -318,13 +318,13 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     "wires that disagree": (
         "two_tiers",
         "modules_fill_cages",
-        lambda w: changed(w, "wires", a_module={0: "single-flat"}),
+        lambda w: changed(w, "cables", a_module={0: "single-flat"}),
     ),
     # quantities
-    "a longer wire": ("two_tiers", BILL, lambda w: changed(w, "wires", length_m={0: 30.0})),
-    "another fibre": ("three_tiers", BILL, lambda w: changed(w, "wires", part={-1: "aoc"})),
-    "a wire more": ("one_tier", BILL, lambda w: picked(w, "wires", [*range(len(w.cables)), 0])),
-    "a wire less": ("one_tier", BILL, lambda w: without(w, "wires", 7)),
+    "a longer wire": ("two_tiers", BILL, lambda w: changed(w, "cables", length_m={0: 30.0})),
+    "another fibre": ("three_tiers", BILL, lambda w: changed(w, "cables", part={-1: "aoc"})),
+    "a wire more": ("one_tier", BILL, lambda w: picked(w, "cables", [*range(len(w.cables)), 0])),
+    "a wire less": ("one_tier", BILL, lambda w: without(w, "cables", 7)),
     "a module more": ("two_tiers", BILL, lambda w: picked(w, "modules", [*range(len(w.modules)), 0])),
     # stages
     "a server cabled late": ("opened", "stages_are_fabrics", lambda w: with_link(w, SERVERS, stage=1)),
@@ -338,8 +338,8 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     "lent to a cage that is not there": ("moved", "stages_are_fabrics", lambda w: changed(w, "lent", b_cage={0: 9})),
     "a box of no stage": ("moved", "stages_only_add", lambda w: changed(w, "devices", stage={0: 2})),
     "a link before its leaf": ("opened", "stages_only_add", lambda w: with_link(w, SPINES, -1, stage=0)),
-    "a wire after its link": ("moved", "stages_only_add", lambda w: changed(w, "wires", stage={0: 1})),
-    "a wire before its link": ("moved", "stages_only_add", lambda w: changed(w, "wires", stage={-1: 0})),
+    "a wire after its link": ("moved", "stages_only_add", lambda w: changed(w, "cables", stage={0: 1})),
+    "a wire before its link": ("moved", "stages_only_add", lambda w: changed(w, "cables", stage={-1: 0})),
     "a module after its link": ("two_tiers", "stages_only_add", lambda w: changed(w, "modules", stage={0: 1})),
     "a link not lent": ("moved", "stages_only_add", lambda w: without(w, "lent", 0)),
     "a link lent twice": ("moved", "stages_only_add", lambda w: picked(w, "lent", [*range(len(w.lent)), 0])),
@@ -355,7 +355,7 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
         lambda w: changed(w, "devices", stage={boxes(w, "spine")[1]: 0}),
     ),
     "a core early": ("opened", "stage_counts_close", lambda w: changed(w, "devices", stage={boxes(w, "core")[0]: 0})),
-    "a wire early": ("moved", "stage_counts_close", lambda w: changed(w, "wires", stage={-1: 0})),
+    "a wire early": ("moved", "stage_counts_close", lambda w: changed(w, "cables", stage={-1: 0})),
 }
 
 
@@ -407,14 +407,14 @@ def test_ports_of_a_server_are_counted_over_all_fabrics(what: str) -> None:
 # Columns in which any other value is wrong. A link may lie in another free port; names and places are free.
 STRICT = {
     "devices": ("role", "product", "fabric"),
-    "links": ("fabric", "kind", "a", "a_card", "a_card_port", "a_lanes", "b", "b_lanes", "wire", "gbps"),
-    "wires": ("fabric", "kind", "part", "length_m", "run_m", "medium", "a_heads", "b_heads", "a_module", "b_module"),
+    "links": ("fabric", "kind", "a", "a_card", "a_card_port", "a_lanes", "b", "b_lanes", "cable", "gbps"),
+    "cables": ("fabric", "kind", "part", "length_m", "run_m", "medium", "a_heads", "b_heads", "a_module", "b_module"),
     "modules": ("device", "cage", "part", "fabric"),
 }  # fmt: skip
 
 
 GROWING = {
-    "devices": ("stage",), "links": ("stage",), "wires": ("stage",), "modules": ("stage",),
+    "devices": ("stage",), "links": ("stage",), "cables": ("stage",), "modules": ("stage",),
     "lent": ("link", "first", "last", "b", "b_cage", "b_lane"),
 }  # fmt: skip
 
@@ -479,19 +479,19 @@ def numbers_in(content: Json) -> Iterator[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *SIZED])
-@pytest.mark.parametrize("table", ["links", "wires", "modules"])
+@pytest.mark.parametrize("table", ["links", "cables", "modules"])
 def test_rejects_any_row_that_is_missing_or_twice(name: str, table: str) -> None:
     rows = range(len(getattr(wiring(name), table)))
     for row in rows[:: max(1, len(rows) // 12)]:
         kept = [one for one in rows if one != row]
-        if table != "wires":  # links name wires by their rows
+        if table != "cables":  # links name wires by their rows
             assert broken(name, picked(wiring(name), table, kept))
         assert broken(name, picked(wiring(name), table, [*rows, row]))
 
 
 @pytest.mark.parametrize("name", ["two_tiers", "cages mixed", "large", *GROWN])
 def test_never_raises_on_garbage(name: str) -> None:
-    for table in ("devices", "links", "wires", "modules", "lent"):
+    for table in ("devices", "links", "cables", "modules", "lent"):
         for column in fields(getattr(wiring(name), table)):
             values = getattr(getattr(wiring(name), table), column.name)
             junk: tuple[Any, ...] = ("", "junk")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fabopt.io import read_catalog, read_model
+from fabopt.io.catalog import read_catalog
 from fabopt.io.library import data_folder, names
+from fabopt.io.workload import read_model
 from fabopt.schema.workload import Workload
 from fabopt.workload.architecture import parameters
 from fabopt.workload.checks import wrongs_of

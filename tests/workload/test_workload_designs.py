@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.io import inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.design import design_bytes
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings

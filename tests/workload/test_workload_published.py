@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fabopt.io import read_model
+from fabopt.io.workload import read_model
 from fabopt.workload.architecture import flops, parameters
 from fabopt.workload.collectives import factor
 from fabopt.workload.ranks import ranks_of

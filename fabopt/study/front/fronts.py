@@ -9,7 +9,7 @@ from fabopt import __version__
 from fabopt.design.build import case_record
 from fabopt.errors import Fault, fault
 from fabopt.explain.conflicts import conflicts_of
-from fabopt.io import Inputs
+from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings

@@ -13,7 +13,7 @@ from fabopt.design.bill import bill
 from fabopt.design.build import case_record
 from fabopt.errors import NoAnswerError
 from fabopt.explain.conflicts import conflicts_of, obstacles_of
-from fabopt.io import Inputs
+from fabopt.io.case import Inputs
 from fabopt.parts.offering import offering_of
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.lexicographic import Optimum

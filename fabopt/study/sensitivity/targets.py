@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fabopt.errors import Fault, fault, nearest
-from fabopt.io import Inputs
+from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.parts.price_books import KIND_OF_WORD, products
 from fabopt.problem.problem import Problem

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from fabopt.explain.conflicts import conflicts_of
-from fabopt.io import Inputs
+from fabopt.io.case import Inputs
 from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings

@@ -11,7 +11,7 @@ from typing import TypeVar
 from fabopt import __version__
 from fabopt.design.build import case_record
 from fabopt.errors import Fault, InputError, fault
-from fabopt.io import Inputs
+from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings

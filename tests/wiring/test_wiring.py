@@ -85,7 +85,7 @@ def test_what_a_random_case_buys_is_cabled(family: str, seed: int) -> None:
 def test_the_same_file_gives_the_same_wiring(name: str) -> None:
     design, wiring = shipped(name)
     again = wiring_of(Design.model_validate_json(design.model_dump_json(by_alias=True)))
-    for table in ("devices", "links", "wires", "modules"):
+    for table in ("devices", "links", "cables", "modules"):
         assert frame(getattr(again, table)).equals(frame(getattr(wiring, table)))
 
 

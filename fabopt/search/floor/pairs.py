@@ -18,7 +18,8 @@ from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.floor_links import Kind, grid_of, links_of
-from fabopt.topology.clos.link_kinds import Clos, assemblies_over
+from fabopt.topology.clos.link_kinds import assemblies_over
+from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints
 from fabopt.topology.link_parts import Floats, ceil_of
 
@@ -58,7 +59,7 @@ class Pairs:
         ]
 
 
-def pairs_of(problem: Problem, clos: Clos, numbers: ClosNumbers, kind: Kind, weights: Floats) -> Pairs:
+def pairs_of(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: Kind, weights: Floats) -> Pairs:
     """The pairs of a kind of links, at weights of the items."""
     joints, near_box = links_of(numbers, kind.name, 1)
     near, far = kind.ports
@@ -80,7 +81,7 @@ def _fill(box: Ints, cage: Ints) -> Ints:
     return np.asarray(counts[np.ravel(which)])
 
 
-def _by_class(problem: Problem, clos: Clos, kind: Kind, fill: _Fill, weights: Floats) -> Floats:
+def _by_class(problem: Problem, clos: ClosNetwork, kind: Kind, fill: _Fill, weights: Floats) -> Floats:
     """The least share of a link of every class, and infinity for runs past all of them."""
     known = problem.offering.worked_out.setdefault(("shares", weights.tobytes()), {})
     key = (kind.key, fill)

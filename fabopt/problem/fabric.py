@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.open_layouts import OpenLayout
-from fabopt.floor.plan import servers_per_rack
+from fabopt.floor.racks import servers_per_rack
 from fabopt.parts.hardware import PROTOCOLS, NicOption, Protocol, SwitchType, nic_options, switches_of
 from fabopt.parts.offering import Offering
 from fabopt.problem.attachments import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from fabopt.floor.plan import servers_per_rack
+from fabopt.floor.racks import servers_per_rack
 from fabopt.parts.hardware import PROTOCOLS, Protocol, nic_options, switches_of
 from fabopt.parts.offering import Offering
 from fabopt.problem.demand import case_workload, computing, stages_of

@@ -122,11 +122,7 @@ def _switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
 
 def grid_of(problem: Problem) -> Floats:
     """All lengths on sale, rising: the classes of runs. A run past the last one cannot be cabled."""
-    worked_out = problem.offering.worked_out
-    if "grid" not in worked_out:
-        lengths = {item.length_m for item in problem.item_table.items if item.length_m}
-        worked_out["grid"] = np.array(sorted(lengths))
-    return np.asarray(worked_out["grid"])
+    return problem.item_table.lengths_m
 
 
 def classes_of(problem: Problem, run_m: Floats) -> Ints:

@@ -86,7 +86,7 @@ class LinkTable:
         this run or any longer one, for bounds: a longer length may be the cheaper one.
         """
         ends = _Ends(near, far, protocol, all_)
-        return _ASSEMBLIES.of(self, (ends, run_m, longer), lambda: self._assemblies(ends, run_m, longer))
+        return _ASSEMBLIES.of(self, (ends, run_m, longer), self._assemblies, ends, run_m, longer)
 
     def _assemblies(self, ends: _Ends, run_m: float, longer: bool) -> tuple[Assembly, ...]:
         found = [
@@ -101,7 +101,10 @@ class LinkTable:
         """What joins two cages over some run."""
         if ends.near.lane.port_mbps != ends.far.lane.port_mbps:
             return ()
-        return _JOINS.of(self, ends, lambda: (*self._cables(ends), *self._optics(ends)))
+        return _JOINS.of(self, ends, self._all_joins, ends)
+
+    def _all_joins(self, ends: _Ends) -> tuple[_Join, ...]:
+        return (*self._cables(ends), *self._optics(ends))
 
     def longest_m(self, near: PortType, far: PortType, protocol: str) -> float:
         """The longest run over which two cages can be joined; 0 if nothing joins them."""
@@ -137,12 +140,12 @@ class LinkTable:
 
     def modules(self, port: PortType, protocol: str, all_: bool = False) -> tuple[_Module, ...]:
         """Transceivers that fit a cage at its split; ``all_``: with those that others beat."""
-        return _MODULES.of(self, (port, protocol, all_), lambda: tuple(self._modules(port, protocol, all_)))
+        return _MODULES.of(self, (port, protocol, all_), self._modules, port, protocol, all_)
 
-    def _modules(self, port: PortType, protocol: str, all_: bool) -> Sequence[_Module]:
+    def _modules(self, port: PortType, protocol: str, all_: bool) -> tuple[_Module, ...]:
         of_lane = self._modules_by_lane.get(port.lane, ())
         fitting = [module for module in of_lane if _module_fits(module.product, port, protocol)]
-        return _useful(fitting) if self._prune and not all_ else fitting
+        return tuple(_useful(fitting) if self._prune and not all_ else fitting)
 
     @cached_property
     def _modules_by_lane(self) -> Mapping[Lane, Sequence[_Module]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 Owner = TypeVar("Owner")
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
+Arguments = ParamSpec("Arguments")
 
 
 class Lookup(Generic[Owner, Key, Value]):
@@ -28,11 +29,18 @@ class Lookup(Generic[Owner, Key, Value]):
             table = self._tables[owner] = {}
         return table
 
-    def of(self, owner: Owner, key: Key, work_out: Callable[[], Value]) -> Value:
-        """The value of a key; ``work_out()`` gives it the first time."""
+    def of(
+        self,
+        owner: Owner,
+        key: Key,
+        work_out: Callable[Arguments, Value],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Value:
+        """The value of a key; the first time ``work_out(*args, **kwargs)`` gives it."""
         table = self.table(owner)
         if key not in table:
-            table[key] = work_out()
+            table[key] = work_out(*args, **kwargs)
         return table[key]
 
     def __len__(self) -> int:

@@ -80,7 +80,7 @@ class PortTypes:
             vendor = OTHER_VENDOR
         port = PortType(fits, lane, cage.lane_gbps, vendor, frozenset(works_with))
         # equal port types are one object, so that look-ups end at the first comparison
-        return _PORTS.of(self, port, lambda: port)
+        return _PORTS.table(self).setdefault(port, port)
 
 
 _PORTS: Lookup[PortTypes, PortType, PortType] = Lookup()

@@ -28,10 +28,12 @@ from fabopt.schema import prediction, workload
 from fabopt.schema.base import Strict
 from tests.paths import ROOT
 
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+README = ROOT / "README.md"
+PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FORMULATION = [ROOT / "docs" / "formulation.md", *sorted((ROOT / "docs" / "formulation").glob("*.md"))]
 GLOSSARY = ROOT / "docs" / "glossary.md"
 DONE_OR_INFEASIBLE = (0, 3)
+MOST_WORDS_OF_README = 800
 FIELD_WORDS = (
     *("leaf", "spine", "core", "pod", "plane", "rail", "radix", "port", "cage", "lane", "breakout", "uplink"),
     *("downlink", "oversubscription", "bisection bandwidth", "reach", "link", "cable", "transceiver", "tier", "hop"),
@@ -126,7 +128,7 @@ def test_commands_print_what_is_shown(page: Path, desk: Path) -> None:
         if block.language == "console":
             for command, shown in commands(block.text):
                 assert_shown(command, shown, run(command, desk))
-    if page.name == "README.md":
+    if page == README:
         picture_is_of_the_design(desk / "demo-design.json")
 
 
@@ -148,6 +150,10 @@ def test_python_sessions_print_what_is_shown(page: Path, desk: Path) -> None:
     report: list[str] = []
     results = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(session, out=report.append)
     assert results.attempted and not results.failed, "".join(report)
+
+
+def test_readme_is_short() -> None:
+    assert len(README.read_text().split()) <= MOST_WORDS_OF_README
 
 
 def test_make_targets_exist() -> None:

@@ -50,7 +50,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     """One fabric with its tiers, rows of links and figures."""
     candidate, units = picked
     part = FAMILIES[candidate.topology].file_part(fabric, candidate.design)
-    fabric = problem.beside(fabric, candidate.counted)
+    fabric = fabric.with_switches(candidate.counted)
     fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment))
     found = all_figures(candidate.design, problem.gpus)
     return FabricDesign(

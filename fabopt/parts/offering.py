@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from fabopt.parts.dominance import without_dominated_products
 from fabopt.parts.item_table import ItemTable, item_table_of
@@ -25,8 +23,6 @@ class Offering:
     item_table: ItemTable
     ports: PortTypes
     links: LinkTable
-    # what searches have worked out at some weights of the goods, by the weights' bytes
-    worked_out: dict[Hashable, Any] = field(default_factory=dict)
 
 
 def named_products(case: Case, catalog: Catalog) -> frozenset[str]:

@@ -83,9 +83,8 @@ class Cells:
     def _best(self, inputs: Inputs, problem: Problem, over: Mapping[str, int | float]) -> FrontPoint:
         """The best design of the case as it is there."""
         place = Place(inputs.case.objective, self.shared.engine, None, over)
-        met = Finder(problem, self.settings, self.clock, self._context.beside()).best(
-            (MEASURES[inputs.case.objective],), {}
-        )
+        finder = Finder(problem, self.settings, self.clock, self._context.beside())
+        met = finder.best((MEASURES[inputs.case.objective],), {})
         if met is None:
             return without_design(place, self._conflicts(inputs, problem))
         return point_of(problem, met, place)

@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.open_layouts import OpenLayout
-from fabopt.floor.plan import servers_per_rack
+from fabopt.floor.racks import servers_per_rack
 from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import SwitchType, switches_of

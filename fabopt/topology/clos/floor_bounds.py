@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.layouts import Layout
-from fabopt.floor.placement import Stands, SwitchBox, place, place_leaves
-from fabopt.floor.plan import height_m
+from fabopt.floor.placement import SwitchSize, place, place_leaves
+from fabopt.floor.racks import Positions, height_m
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
@@ -27,7 +27,7 @@ from fabopt.topology.link_parts import Floats
 
 # Least weights of a link between two ports over a run: shape (metrics,).
 Ports = tuple[PortType, PortType]
-Boxes = tuple[SwitchBox, ...]
+Sizes = tuple[SwitchSize, ...]
 
 
 class PlacesKey(NamedTuple):
@@ -39,7 +39,7 @@ class PlacesKey(NamedTuple):
     groups_per_pod: int
     spines: int
     rail_pods: bool
-    boxes: Boxes
+    sizes: Sizes
 
 
 class _LeavesKey(NamedTuple):
@@ -48,7 +48,7 @@ class _LeavesKey(NamedTuple):
     g: int
     rails: int
     planes: int
-    box: SwitchBox
+    size: SwitchSize
 
 
 class _GroupsKey(NamedTuple):
@@ -59,7 +59,7 @@ class _GroupsKey(NamedTuple):
     nics: int
     ports_per_nic: int
     planes: int
-    box: SwitchBox
+    size: SwitchSize
 
 
 class _RowKey(NamedTuple):
@@ -86,8 +86,8 @@ class _ClassTable(NamedTuple):
 
 
 # Where switches stand in a layout; None: they do not fit.
-_LEAVES: Lookup[Layout, _LeavesKey, Stands | None] = Lookup()
-_PLACES: Lookup[Layout, PlacesKey, tuple[Stands, ...] | None] = Lookup()
+_LEAVES: Lookup[Layout, _LeavesKey, Positions | None] = Lookup()
+_PLACES: Lookup[Layout, PlacesKey, tuple[Positions, ...] | None] = Lookup()
 # Runs in a layout by their length class among the lengths of a table.
 _TO_NEAREST: Lookup[Layout, ItemTable, _Classes] = Lookup()
 _TO_LEAVES: Lookup[Layout, tuple[ItemTable, _GroupsKey], _Classes] = Lookup()
@@ -125,44 +125,44 @@ class FloorBounds:
         run_m = self.layout.nearest_leaf_m
         return _TO_NEAREST.of(self.layout, self.problem.item_table, _counted, self.problem, run_m)
 
-    def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
+    def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, size: SwitchSize) -> Floats:
         """A server's link for every row of a shape, leaves being where they will stand; infinite if they do not fit."""
-        key = (_groups_key(0, nic, shape, box), ports, protocol)
+        key = (_groups_key(0, nic, shape, size), ports, protocol)
         if key not in self._by_group:
             metrics = len(self._link_at(*ports, np.inf, protocol))
             self._by_group[key] = np.full((metrics, self.layout.servers + 1), np.nan)
         known, g = self._by_group[key], np.atleast_1d(shape.g)
         for row in np.flatnonzero(np.isnan(known[0, g])).tolist():
-            known[:, int(g[row])] = self._of_groups(ports, protocol, nic, shape.row(row), box)
+            known[:, int(g[row])] = self._of_groups(ports, protocol, nic, shape.row(row), size)
         return np.asarray(known[:, g])
 
-    def _of_groups(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
-        stands = self.leaves(nic, shape, box)
+    def _of_groups(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, size: SwitchSize) -> Floats:
+        stands = self.leaves(nic, shape, size)
         if stands is None:
             return np.full(self._link_at(*ports, np.inf, protocol).shape, np.inf)
-        key = _groups_key(int(shape.g), nic, shape, box)
+        key = _groups_key(int(shape.g), nic, shape, size)
         runs = _TO_LEAVES.of(self.layout, (self.problem.item_table, key), self._leaf_runs, nic, shape, stands)
         return self._mean(key, runs, ports, protocol)
 
-    def _leaf_runs(self, nic: NicOption, shape: Shape, stands: Stands) -> _Classes:
+    def _leaf_runs(self, nic: NicOption, shape: Shape, stands: Positions) -> _Classes:
         leaf = np.arange(len(stands.rack)).reshape(nic.planes, -1, int(shape.rails))
         of_server = leaf[:, np.arange(self.layout.servers) // int(shape.g), :]
         rack, height = self.layout.server_rack[:, None], self.layout.server_height_m[:, None]
         run_m = self.layout.plan.run_m(rack, height, stands.rack[of_server], stands.height_m[of_server])
         return _counted(self.problem, run_m)
 
-    def leaves(self, nic: NicOption, shape: Shape, box: SwitchBox) -> Stands | None:
+    def leaves(self, nic: NicOption, shape: Shape, size: SwitchSize) -> Positions | None:
         """Where the leaves of one candidate stand."""
-        key = _LeavesKey(int(shape.g), int(shape.rails), nic.planes, box)
-        return _LEAVES.of(self.layout, key, place_leaves, self.layout, numbers_of(nic, shape), box)
+        key = _LeavesKey(int(shape.g), int(shape.rails), nic.planes, size)
+        return _LEAVES.of(self.layout, key, place_leaves, self.layout, numbers_of(nic, shape), size)
 
-    def uplinks(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+    def uplinks(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, sizes: Sizes) -> Floats:
         """A leaf's uplink for every row of a shape, leaves and spines being where they will stand."""
-        return self._by_row(self._uplink_means, self._uplink, ports, protocol, nic, shape, boxes)
+        return self._by_row(self._uplink_means, self._uplink, ports, protocol, nic, shape, sizes)
 
-    def core_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+    def core_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, sizes: Sizes) -> Floats:
         """A spine's uplink for every row, spines being where they will stand and every core in the best rack for it."""
-        return self._by_row(self._core_link_means, self._core_link, ports, protocol, nic, shape, boxes)
+        return self._by_row(self._core_link_means, self._core_link, ports, protocol, nic, shape, sizes)
 
     def _by_row(
         self,
@@ -172,28 +172,28 @@ class FloorBounds:
         protocol: str,
         nic: NicOption,
         shape: Shape,
-        boxes: Boxes,
+        sizes: Sizes,
     ) -> Floats:
         means = []
         for row in range(np.size(shape.g)):
-            size = shape.row(row)
+            row_shape = shape.row(row)
             places = PlacesKey(
-                int(size.g), int(size.rails), nic.planes, int(size.groups_per_pod), int(size.spines),
-                bool(size.rail_pods), boxes,
+                int(row_shape.g), int(row_shape.rails), nic.planes, int(row_shape.groups_per_pod),
+                int(row_shape.spines), bool(row_shape.rail_pods), sizes,
             )  # fmt: skip
-            uneven = int(size.u) if int(size.u) % int(size.spines) else 0
+            uneven = int(row_shape.u) if int(row_shape.u) % int(row_shape.spines) else 0
             key = _RowKey(ports, protocol, uneven, places)
             if key not in known:
-                known[key] = mean(ports, protocol, places, nic, size)
+                known[key] = mean(ports, protocol, places, nic, row_shape)
             means.append(known[key])
         return np.stack(means, axis=1)
 
-    def _stands(self, key: PlacesKey, nic: NicOption, shape: Shape) -> tuple[Stands, ...] | None:
+    def _stands(self, key: PlacesKey, nic: NicOption, shape: Shape) -> tuple[Positions, ...] | None:
         placed = _PLACES.table(self.layout)
         if key not in placed:
             if len(placed) >= MOST_PLACED:
                 raise TooManyPlacesError
-            placed[key] = place(self.layout, numbers_of(nic, shape), key.boxes)
+            placed[key] = place(self.layout, numbers_of(nic, shape), key.sizes)
         return placed[key]
 
     def _unmade(self, ports: Ports, protocol: str) -> Floats:
@@ -208,7 +208,7 @@ class FloorBounds:
         runs = _TO_SPINES.of(self.layout, (self.problem.item_table, key), self._spine_runs, stands, shape)
         return np.asarray(self._costs(runs.values, ports, protocol) @ runs.counts / runs.counts.sum() * share)
 
-    def _spine_runs(self, stands: tuple[Stands, ...], shape: Shape) -> _Classes:
+    def _spine_runs(self, stands: tuple[Positions, ...], shape: Shape) -> _Classes:
         leaves, spines = stands
         planes, pods, per_pod = int(shape.planes), int(shape.pods), int(shape.spines)
         leaf = np.arange(len(leaves.rack))
@@ -231,10 +231,10 @@ class FloorBounds:
         by_index = costs.reshape(*costs.shape[:2], int(shape.planes), int(shape.pods), int(shape.spines)).sum(axis=3)
         return np.asarray(by_index.min(axis=1).sum(axis=(1, 2)) / runs.place.shape[1])
 
-    def _core_runs(self, spines: Stands) -> _ClassTable:
+    def _core_runs(self, spines: Positions) -> _ClassTable:
         """The runs from every rack for switches to every spine."""
         layout, plan = self.layout, self.layout.plan
-        racks = layout.switch_racks[layout.room_units[layout.switch_racks] > 0]
+        racks = layout.switch_racks[layout.free_units[layout.switch_racks] > 0]
         top = float(np.max(height_m(layout.top_unit[racks], 1)))
         run = plan.run_m(racks[:, None], top, spines.rack[None, :], spines.height_m[None, :])
         run = np.where(racks[:, None] == spines.rack[None, :], plan.floor.slack_m, run)
@@ -258,8 +258,8 @@ class FloorBounds:
         return np.stack(columns, axis=1) if columns else np.zeros((1, 0))
 
 
-def _groups_key(g: int, nic: NicOption, shape: Shape, box: SwitchBox) -> _GroupsKey:
-    return _GroupsKey(g, int(shape.k), nic.nics_per_server, nic.ports_per_nic, nic.planes, box)
+def _groups_key(g: int, nic: NicOption, shape: Shape, size: SwitchSize) -> _GroupsKey:
+    return _GroupsKey(g, int(shape.k), nic.nics_per_server, nic.ports_per_nic, nic.planes, size)
 
 
 def _counted(problem: Problem, run_m: Floats) -> _Classes:
@@ -297,7 +297,7 @@ class SpreadBounds:
         """A server's link into its own rack."""
         return self._link_at(near, far, self._runs_m["server-leaf"], protocol)
 
-    def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
+    def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, size: SwitchSize) -> Floats:
         """A server's link for every row of a shape: the mean over the servers that are nearest to a leaf."""
         if (ports, protocol) not in self._sums:
             grid = grid_of(self.problem)
@@ -313,11 +313,11 @@ class SpreadBounds:
         total = whole * full + sums[:, last]
         return np.asarray(total / shape.servers)
 
-    def uplinks(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+    def uplinks(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, sizes: Sizes) -> Floats:
         """A leaf's uplink to a spine beside it."""
         return self._link_at(*ports, self._runs_m["leaf-spine"], protocol)[:, np.newaxis]
 
-    def core_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+    def core_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, sizes: Sizes) -> Floats:
         """A spine's uplink to a core beside it."""
         least = self._link_at(*ports, self._runs_m["spine-core"], protocol)[:, np.newaxis]
         return np.repeat(least, np.size(shape.g), axis=1)

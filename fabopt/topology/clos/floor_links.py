@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.layouts import Layout
-from fabopt.floor.placement import Stands, SwitchBox, place
+from fabopt.floor.placement import SwitchSize, place
+from fabopt.floor.racks import Positions
 from fabopt.network.clos_links import ClosNumbers, Joints, leaf_spine, server_leaf, spine_core
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
@@ -35,7 +36,7 @@ class Standing(NamedTuple):
     """A layout with the places of a candidate's switches: leaves, spines, cores."""
 
     layout: Layout
-    stands: tuple[Stands, ...]
+    stands: tuple[Positions, ...]
     numbers: ClosNumbers
 
 
@@ -82,11 +83,11 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
 def standing_of(problem: Problem, layout: Layout, parts: Parts, shape: Shape) -> Standing | None:
     """The candidate's switches in their racks; None if they do not fit."""
     numbers = numbers_of(parts.nic, shape)
-    stands = place(layout, numbers, switch_boxes(problem, parts))
+    stands = place(layout, numbers, switch_sizes(problem, parts))
     return None if stands is None else Standing(layout, stands, numbers)
 
 
-def switch_boxes(problem: Problem, parts: Parts) -> tuple[SwitchBox, ...]:
+def switch_sizes(problem: Problem, parts: Parts) -> tuple[SwitchSize, ...]:
     """What a switch of each tier takes of a rack, from the leaves up."""
     tiers: list[tuple[SwitchType | None, tuple[CageUse | None, ...]]] = [
         (parts.leaf, (parts.leaf_down, parts.leaf_up)),
@@ -94,32 +95,32 @@ def switch_boxes(problem: Problem, parts: Parts) -> tuple[SwitchBox, ...]:
         (parts.core, (parts.core_down,)),
     ]
     return tuple(
-        switch_box(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
+        switch_size(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
         for switch, uses in tiers
         if switch is not None
     )
 
 
-def switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchBox:
+def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
     rack has a limit on it).
     """
     if problem.plan is None or problem.plan.floor.rack_power_w is None:
-        return SwitchBox(float(switch.product.rack_units), 0)
+        return SwitchSize(float(switch.product.rack_units), 0)
     links = problem.links
     return _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
 
 
-_POWERED: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], SwitchBox] = Lookup()
+_POWERED: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], SwitchSize] = Lookup()
 
 
-def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchBox:
+def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     cages = {use.group: use for use in uses}
     modules_mw = 0
     for use in cages.values():
         fitting = links.modules(use.port, protocol, True)
         modules_mw += use.cages * max((one.item.power_mw for one in fitting), default=0)
-    return SwitchBox(float(switch.product.rack_units), switch.item.power_mw + modules_mw)
+    return SwitchSize(float(switch.product.rack_units), switch.item.power_mw + modules_mw)
 
 
 def grid_of(problem: Problem) -> Floats:
@@ -141,12 +142,11 @@ def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[Joints, I
     return joints, joints.a
 
 
-def ends_of(standing: Standing, kind: str) -> tuple[Stands, Stands]:
+def ends_of(standing: Standing, kind: str) -> tuple[Positions, Positions]:
     """Places of the boxes at both ends of a kind of links."""
     layout, stands = standing.layout, standing.stands
     if kind == "server-leaf":
-        # nobody asks for the units of servers
-        return Stands(layout.server_rack, layout.server_rack, layout.server_height_m), stands[0]
+        return layout.server_positions, stands[0]
     return (stands[0], stands[1]) if kind == "leaf-spine" else (stands[1], stands[2])
 
 

@@ -11,7 +11,7 @@ from fabopt.topology.clos import classes, step_deadline
 from fabopt.topology.clos.bounds import Block, Bounds
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks
-from fabopt.topology.clos.floor_links import switch_box
+from fabopt.topology.clos.floor_links import switch_size
 from fabopt.topology.clos.shape import (
     Ints,
     Parts,
@@ -137,8 +137,8 @@ class Leaves:
         """``base`` with the server links of some rows as long as they will be."""
         floor, nic, some = self.bounds.floor, block.nic, shape.take(rows)
         assert floor is not None
-        box = switch_box(self.problem, block.leaf, block.uses, block.protocol)
-        means = floor.server_links((nic.port, block.down.port), block.protocol, nic, some, box)
+        size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
+        means = floor.server_links((nic.port, block.down.port), block.protocol, nic, some, size)
         boxes = self._boxes_cost(block, some)
         measured = base.copy()
         measured[:, rows] = np.maximum(base[:, rows], boxes + means * (self.problem.servers * nic.ports_per_server))

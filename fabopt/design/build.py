@@ -49,7 +49,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     candidate, units = picked
     design = candidate.design
     part = design.file_part()
-    fabric = problem.beside(fabric, candidate.counted)
+    fabric = fabric.with_switches(candidate.counted)
     fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment))
     figures = design.measured_figures(problem.gpus)
     asked = [(one.failed, one.count) for one in fabric.resilience]

@@ -283,8 +283,14 @@ def is_defined(name: str) -> bool:
             continue
         for part in parts[end:]:
             found = inspect.getattr_static(found, part, None)
-        return found is not None and getattr(getattr(found, "fget", found), "__module__", module) == module
+        return found is not None and defined_in(found) == module
     return False
+
+
+def defined_in(found: object) -> str | None:
+    """The module of a function or class, or of what a property calls."""
+    function = getattr(found, "fget", None) or getattr(found, "func", None) or found
+    return getattr(function, "__module__", None)
 
 
 def test_every_page_has_lines_that_say_something() -> None:

@@ -338,6 +338,22 @@ def test_formulation_names_files_that_are_there() -> None:
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
+def test_code_names_pages_that_are_there() -> None:
+    sources = [*(ROOT / "fabopt").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    named = {page for source in sources for page in re.findall(r"docs/[\w/-]+\.md", source.read_text())}
+    assert named and [page for page in sorted(named) if not (ROOT / page).exists()] == []
+
+
+def test_mathematics_is_closed() -> None:
+    """As renderers want it: a dollar sign opens or closes a formula, and no space is beside it inside."""
+    for page in FORMULATION:
+        text = re.sub(r"`[^`\n]*`", "", outside_code(page))
+        assert text.count("$$") % 2 == 0, name_of(page)
+        for line in re.sub(r"\$\$.*?\$\$", "", text, flags=re.DOTALL).splitlines():
+            assert line.count("$") % 2 == 0, f"{name_of(page)}: {line}"
+            assert not any(formula != formula.strip() for formula in line.split("$")[1::2]), f"{name_of(page)}: {line}"
+
+
 def keys_of(*models: type[Strict]) -> set[str]:
     return {field.alias or name for model in models for name, field in model.model_fields.items()}
 

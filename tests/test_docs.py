@@ -273,24 +273,17 @@ def test_functions_of_the_formulation_are_there() -> None:
 
 
 def is_defined(name: str) -> bool:
-    """Whether a dotted name is a function, class or method that a module of the package defines."""
+    """Whether a dotted name is a function or class that a module defines, or a method of such a class."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 0, -1):
         module = ".".join(("fabopt", *parts[:end]))
         try:
-            found: object = importlib.import_module(module)
+            found: object = getattr(importlib.import_module(module), parts[end], None)
         except ModuleNotFoundError:
             continue
-        for part in parts[end:]:
-            found = inspect.getattr_static(found, part, None)
-        return found is not None and defined_in(found) == module
+        members = (inspect.getattr_static(found, part, None) for part in parts[end + 1 :])
+        return getattr(found, "__module__", None) == module and None not in members
     return False
-
-
-def defined_in(found: object) -> str | None:
-    """The module of a function or class, or of what a property calls."""
-    function = getattr(found, "fget", None) or getattr(found, "func", None) or found
-    return getattr(function, "__module__", None)
 
 
 def test_every_page_has_lines_that_say_something() -> None:

@@ -27,6 +27,7 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.topologies import DESIGNED, refused
+from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch
 from fabopt.search.search import Search
 from fabopt.search.separations import Tried, cheapest, choice_notes, solved_ways, without_design, words_of
@@ -90,14 +91,14 @@ def _solve(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool)
         return _of_all_ways(inputs, settings, clock, alternatives, started)
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     settings.progress("sizing candidates")
-    ratio = None
+    ratio, context = None, Context()
     if problem.case.objective == EFFECTIVE:
-        ratio = RatioSearch(problem, settings, clock).run()
-    optimum = Search(problem, settings, clock).run() if ratio is None else ratio.optimum
+        ratio = RatioSearch(problem, settings, clock, context=context).run()
+    optimum = Search(problem, settings, clock, context=context).run() if ratio is None else ratio.optimum
     notes = tuple(notes_of(problem, inputs))
     if optimum.value is None:
         return _without_answer(inputs, problem, optimum, settings, clock, started, notes)
-    answer = Answer(problem, optimum, ratio)
+    answer = Answer(problem, optimum, ratio, context)
     others = tuple(alternatives_of(answer, settings, clock)) if alternatives else ()
     design = design_of(answer, engine, time.perf_counter() - started, notes, others)
     design = design.model_copy(update={"notes": (*design.notes, *longer_runs(design))})
@@ -114,7 +115,7 @@ def _of_all_ways(inputs: Inputs, settings: Settings, clock: Clock, alternatives:
         notes += notes_of(first.problem, replace(inputs, case=first.case))
         design = _without_answer(inputs, first.problem, without_design(tried), settings, clock, started, tuple(notes))
         return design.model_copy(update={"conflicts": tuple(_conflicts_of_all(inputs, tried, settings, clock))})
-    answer = Answer(best.problem, best.optimum)
+    answer = Answer(best.problem, best.optimum, context=best.context)
     notes += notes_of(best.problem, replace(inputs, case=best.case))
     others = [
         alternative_way(answer, Answer(one.problem, one.optimum), words_of(inputs.case, one.case))

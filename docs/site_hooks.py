@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "map.md", "LICENSE": "LICENSE"}
 INSTEAD = {"docs/README.md": "index.md", "docs/decisions": "decisions/index.md"}
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+# What arithmatex makes of a formula between dollar signs.
+FORMULA = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<formula>.+?)\\[)\]]</(?P=tag)>', re.DOTALL)
+# A name in a cell of a table.
+IN_TABLES = re.compile(r"<code>[\w.]+</code>(?=[^<]*(?:<(?!/?table)[^<]*)*</td>)")
 # A command in a list of commands, where what it does is cut short; its own section follows.
 CUT_SHORT = re.compile(r"^(\* `[a-z][\w-]*`): .*$", re.MULTILINE)
 # Attributes by which a page loads something when it is viewed; links that a reader clicks are none of them.
@@ -76,8 +81,9 @@ def decisions_page() -> str:
 
 
 def formulation_pages() -> list[str]:
-    """The formulation and its parts, in the order in which it names them."""
-    named = re.findall(r"\]\((formulation/[\w-]+\.md)", (ROOT / "docs" / "formulation.md").read_text())
+    """The formulation and its parts, in the order of its list of pages."""
+    text = (ROOT / "docs" / "formulation.md").read_text()
+    named = re.findall(r"\]\((formulation/[\w-]+\.md)", text.partition("## The pages")[2])
     return ["formulation.md", *dict.fromkeys(named)]
 
 
@@ -141,6 +147,26 @@ def link_here(target: str, page: str) -> str:
     there = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
     known = INSTEAD.get(there) or OUTSIDE.get(there) or there.removeprefix("docs/")
     return posixpath.relpath(known, posixpath.dirname(page) or ".") + mark + anchor
+
+
+def as_mathml(formula: str, display: str = "inline") -> str:
+    """A formula as browsers draw it by themselves; ``ValueError`` where a command of LaTeX is not known."""
+    from latex2mathml.converter import convert
+
+    # Fences grow by themselves.
+    drawn = str(convert(re.sub(r"\\[bB]ig(?=\\)", "", formula), display=display))
+    if "\\" in drawn:
+        raise ValueError(f"this formula cannot be drawn: {formula}")
+    return drawn
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Draw the formulas of a page; let long names in tables break where their words end."""
+
+    def drawn(found: re.Match[str]) -> str:
+        return as_mathml(unescape(found["formula"]), "block" if found["tag"] == "div" else "inline")
+
+    return IN_TABLES.sub(lambda cell: re.sub(r"([._](?=\w))", r"\1<wbr>", cell[0]), FORMULA.sub(drawn, html))
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:

@@ -26,8 +26,8 @@ INSTEAD = {"docs/README.md": "index.md", "docs/decisions": "decisions/index.md"}
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 # What arithmatex makes of a formula between dollar signs.
 FORMULA = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<formula>.+?)\\[)\]]</(?P=tag)>', re.DOTALL)
-# A name in a cell of a table.
-IN_TABLES = re.compile(r"<code>[\w.]+</code>(?=[^<]*(?:<(?!/?table)[^<]*)*</td>)")
+CELL = re.compile(r"<td.*?</td>", re.DOTALL)
+NAME = re.compile(r"<code>[\w.]+</code>")
 # A command in a list of commands, where what it does is cut short; its own section follows.
 CUT_SHORT = re.compile(r"^(\* `[a-z][\w-]*`): .*$", re.MULTILINE)
 # Attributes by which a page loads something when it is viewed; links that a reader clicks are none of them.
@@ -160,13 +160,18 @@ def as_mathml(formula: str, display: str = "inline") -> str:
     return drawn
 
 
+def breaking(name: re.Match[str]) -> str:
+    """A name that may be broken after each of its words."""
+    return re.sub(r"([._])(?=\w)", r"\1<wbr>", name[0])
+
+
 def on_page_content(html: str, **_: object) -> str:
     """Draw the formulas of a page; let long names in tables break where their words end."""
 
     def drawn(found: re.Match[str]) -> str:
         return as_mathml(unescape(found["formula"]), "block" if found["tag"] == "div" else "inline")
 
-    return IN_TABLES.sub(lambda cell: re.sub(r"([._](?=\w))", r"\1<wbr>", cell[0]), FORMULA.sub(drawn, html))
+    return CELL.sub(lambda cell: NAME.sub(breaking, cell[0]), FORMULA.sub(drawn, html))
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from fabopt.errors import Fault, InputError, fault, nearest
 from fabopt.io.cache import cached, content_key, store
-from fabopt.io.faults import refuse, validated
+from fabopt.io.faults import key_path, refuse, validated
 from fabopt.io.files import read_bytes, shown
+from fabopt.io.kinds import CATALOG, ENTRIES, are_mostly, unlike
 from fabopt.io.library import YAML_ENDINGS, find_catalog
 from fabopt.io.text import parse_yaml
 from fabopt.parts.price_books import products
@@ -125,14 +126,16 @@ def _files(folder: Path) -> list[tuple[str, Path]]:
     """List a catalog folder's YAML files as (``kind/stem``, path), sorted; entries that mean nothing are faults."""
     faults: list[Fault] = []
     files: list[tuple[str, Path]] = []
-    for entry in _entries(folder):
-        if entry.is_dir() and entry.name in (*KINDS, _PRICES):
+    entries = _entries(folder)
+    _check_folder(folder, entries)
+    for entry in entries:
+        if os.path.isdir(entry) and entry.name in (*KINDS, _PRICES):
             for inner in _entries(entry):
-                if inner.suffix in YAML_ENDINGS and inner.is_file():
+                if inner.suffix in YAML_ENDINGS and os.path.isfile(inner):
                     files.append((f"{entry.name}/{inner.stem}", inner))
-                elif inner.is_dir():
+                elif os.path.isdir(inner):
                     faults.append(fault(shown(inner), "", "a folder here is not read", hint="one product a file"))
-        elif entry.is_dir():
+        elif os.path.isdir(entry):
             faults.append(_misplaced(entry, (*KINDS, _PRICES), "a folder"))
         elif entry.suffix in YAML_ENDINGS:
             if entry.stem == _HEAD_FILE:
@@ -148,6 +151,15 @@ def _files(folder: Path) -> list[tuple[str, Path]]:
     if faults:
         raise refuse(faults)
     return sorted(files)
+
+
+def _check_folder(folder: Path, entries: Sequence[Path]) -> None:
+    """Refuse a folder that is something else than a catalog, before any message names what is in it."""
+    words = [entry.name if os.path.isdir(entry) else entry.stem for entry in entries
+             if os.path.isdir(entry) or entry.suffix in YAML_ENDINGS]  # fmt: skip
+    if not are_mostly(words, (*KINDS, _PRICES, _HEAD_FILE)):
+        allowed = f"folders {', '.join((*KINDS, _PRICES))}, and {_HEAD_FILE}.yaml"
+        raise InputError([unlike(shown(folder), "catalog", f"a folder of {len(entries):,} entries", allowed)])
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -168,7 +180,7 @@ def _misplaced(entry: Path, words: Sequence[str], what: str) -> Fault:
 def _parse_file(path: Path, data: bytes) -> Catalog:
     file = shown(path)
     faults: list[Fault] = []
-    catalog = validated(Catalog, with_empty_kinds(parse_yaml(data, file)), file, faults)
+    catalog = validated(Catalog, with_empty_kinds(parse_yaml(data, file, CATALOG)), file, faults)
     if catalog is None:
         raise refuse(faults)
     return catalog
@@ -188,7 +200,7 @@ def _parse_folder(folder: Path, contents: Sequence[tuple[str, bytes]]) -> Catalo
     for name, data in contents:
         kind, _, stem = name.partition("/")
         file = shown(folder / f"{name}.yaml")
-        content = gathered(partial(parse_yaml, data, file), faults)
+        content = gathered(partial(parse_yaml, data, file, CATALOG if name == _HEAD_FILE else ENTRIES[kind]), faults)
         if content is None:
             continue
         if name == _HEAD_FILE:
@@ -207,7 +219,8 @@ def _head(content: object, file: str, faults: list[Fault]) -> dict[str, Any]:
     """Check ``catalog.yaml``: name, description and facts; products have files of their own."""
     if isinstance(content, dict) and (extra := [key for key in content if key not in _TOP_KEYS]):
         allowed = ", ".join(_TOP_KEYS)
-        faults += [fault(file, key, "unknown key", allowed=allowed, hint="products have a file each") for key in extra]
+        hint = "products have a file each"
+        faults += [fault(file, key_path((key,)), "unknown key", allowed=allowed, hint=hint) for key in extra]
         return {}
     head = validated(Catalog, content, file, faults)
     return {} if head is None else {key: getattr(head, key) for key in head.model_fields_set}

@@ -26,6 +26,7 @@ from yaml.events import (
 
 from fabopt.errors import Fault, InputError, fault
 from fabopt.io.faults import key_path, refuse
+from fabopt.io.kinds import Kind
 
 MAX_DEPTH = 50
 MAX_NODES = 1_000_000
@@ -43,8 +44,11 @@ _NUMBER_STARTS = frozenset("+-.0123456789")
 Path = tuple[str | int, ...]
 
 
-def parse_yaml(data: bytes, file: str) -> Any:
-    """Return the one document of a YAML file as dicts (text keys), lists and scalars; ``InputError`` otherwise."""
+def parse_yaml(data: bytes, file: str, kind: Kind | None = None) -> Any:
+    """Return the one document of a YAML file as dicts (text keys), lists and scalars; ``InputError`` otherwise.
+
+    ``kind``: what the file must be, before any message quotes it.
+    """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -57,6 +61,9 @@ def parse_yaml(data: bytes, file: str) -> Any:
         document = builder.document()
     except yaml.YAMLError as error:
         raise InputError([_syntax_fault(error, text, file)]) from None
+    refusal = kind and kind.refusal(document, file)
+    if refusal:
+        raise refusal
     if builder.faults:
         raise refuse(builder.faults)
     return document

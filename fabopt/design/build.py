@@ -11,7 +11,7 @@ from typing import Any
 from fabopt.design.bill import products_by_id, whole_metres
 from fabopt.design.stages import growth_of
 from fabopt.floor.appliances import Lodging, nodes_of, racks_in_use
-from fabopt.parts.hardware import NicOption
+from fabopt.parts.nics import NicOption
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.demand import resolved
 from fabopt.problem.fabric import FabricProblem
@@ -121,8 +121,8 @@ def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign]
 def _nic_use(nic: NicOption) -> NicUse:
     return NicUse(
         id=nic.nic_id,
-        per_server=nic.cards,
-        ports_per_nic=nic.ports_per_card,
+        per_server=nic.nics_per_server,
+        ports_per_nic=nic.ports_per_nic,
         gbps=gbps(nic.port.lane.port_mbps),
         split=nic.split,
         cage_group=nic.group,

@@ -16,8 +16,8 @@ from fabopt.floor.open_layouts import MOST_RACKS
 from fabopt.floor.plan import FloorPlan, servers_per_rack
 from fabopt.parts.assemblies import LinkTable
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
-from fabopt.parts.hardware import PCIE_X16_GBPS
 from fabopt.parts.items import Item, ItemTable, order_at_once
+from fabopt.parts.nics import PCIE_X16_GBPS
 from fabopt.parts.offering import Offering, named_products, offering_of
 from fabopt.parts.procurement import terms_of
 from fabopt.problem.demand import demand_of, stages_of

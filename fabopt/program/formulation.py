@@ -225,7 +225,7 @@ class Program:
     def nics_fit_slots(self) -> None:
         """Cards chosen over all fabrics fit the server's slots."""
         if self.problem.shares_slots:
-            cards = [(self.pick[i], one.cards) for i, one in enumerate(self.candidates) if one.cards]
+            cards = [(self.pick[i], one.nic_slots) for i, one in enumerate(self.candidates) if one.nic_slots]
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
 
     def oob_covers_boxes(self) -> None:

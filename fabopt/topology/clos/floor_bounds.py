@@ -15,7 +15,7 @@ import numpy as np
 from fabopt.floor.layouts import Layout
 from fabopt.floor.placement import Stands, SwitchBox, place, place_leaves
 from fabopt.floor.plan import height_m
-from fabopt.parts.hardware import NicOption
+from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -78,7 +78,7 @@ class FloorBounds:
 
     def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
         """A server's link for every row of a shape, leaves being where they will stand; infinite if they do not fit."""
-        key = ("groups", *ports, protocol, int(shape.k), nic.cards, nic.ports_per_card, nic.planes, box)
+        key = ("groups", *ports, protocol, int(shape.k), nic.nics_per_server, nic.ports_per_nic, nic.planes, box)
         if key not in self._known:
             metrics = len(self._link_at(*ports, np.inf, protocol))
             self._known[key] = np.full((metrics, self.layout.servers + 1), np.nan)
@@ -88,7 +88,7 @@ class FloorBounds:
         return np.asarray(known[:, g])
 
     def _of_groups(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
-        key = (int(shape.g), int(shape.k), nic.cards, nic.ports_per_card, nic.planes, box)
+        key = (int(shape.g), int(shape.k), nic.nics_per_server, nic.ports_per_nic, nic.planes, box)
         stands = self.leaves(nic, shape, box)
         if stands is None:
             return np.full(self._link_at(*ports, np.inf, protocol).shape, np.inf)

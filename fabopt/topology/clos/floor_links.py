@@ -15,9 +15,10 @@ from fabopt.floor.layouts import Layout
 from fabopt.floor.placement import Stands, SwitchBox, place
 from fabopt.network.clos_links import ClosNumbers, Joints, leaf_spine, server_leaf, spine_core
 from fabopt.parts.assemblies import Assembly, Mode
-from fabopt.parts.hardware import CageUse, NicOption, SwitchType
 from fabopt.parts.items import Item
+from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Box
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
@@ -66,7 +67,7 @@ Joins = Callable[[float, bool], Sequence[Assembly]]
 def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
     """What the links of one candidate follow from."""
     return ClosNumbers(
-        servers=int(shape.servers), planes=nic.planes, cards=nic.cards, ports=nic.ports_per_card,
+        servers=int(shape.servers), planes=nic.planes, cards=nic.nics_per_server, ports=nic.ports_per_nic,
         shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
         spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
         rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
@@ -135,7 +136,7 @@ def classes_of(problem: Problem, run_m: Floats) -> Ints:
 
 
 def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[Joints, Ints]:
-    """Links of a kind, and the number of the near box with cages of its own (a card; a server whose cards share)."""
+    """Links of a kind, and the number of the near box with cages of its own (a NIC; a server whose NICs share)."""
     if kind == "server-leaf":
         made = server_leaf(numbers, per_cable)
         return made.joints, made.joints.a if numbers.shared_cages else made.joints.a * numbers.cards + made.card

@@ -110,7 +110,7 @@ class Leaves:
                 yield shape.take(kept)
 
     def _leaf_cost(self, block: Block, shape: Shape) -> Floats:
-        """Cards, leaves and server links (attachments' own parts aside): exact without attachments, else a bound."""
+        """NICs, leaves and server links (attachments' own parts aside): exact without attachments, else a bound."""
         costs, nic = self.bounds.costs, block.nic
         joins = self.bounds.server_joins(nic, block.down, int(shape.k), block.protocol)
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
@@ -120,11 +120,13 @@ class Leaves:
         return cost
 
     def _boxes_cost(self, block: Block, shape: Shape) -> Floats:
-        """Cards and leaves."""
+        """NICs and leaves."""
         costs, nic = self.bounds.costs, block.nic
-        cards = np.multiply.outer(costs.of(nic.item), np.full(np.size(shape.g), self.problem.servers * nic.cards))
+        nics = np.multiply.outer(
+            costs.of(nic.item), np.full(np.size(shape.g), self.problem.servers * nic.nics_per_server)
+        )
         leaves = np.multiply.outer(costs.of(block.leaf.item), np.atleast_1d(nic.planes * shape.leaves))
-        return np.asarray(cards + leaves)
+        return np.asarray(nics + leaves)
 
     def _on_floor(self, block: Block, shape: Shape, base: Floats, rows: Ints) -> Floats:
         """``base`` with the server links of some rows as long as they will be."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fabopt.floor.placement import SwitchBox
 from fabopt.parts.assemblies import Assembly
-from fabopt.parts.hardware import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.bounds import Block, Bounds, Upper
 from fabopt.topology.clos.failures import survives

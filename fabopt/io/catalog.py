@@ -16,8 +16,10 @@ from fabopt.io.kinds import CATALOG, ENTRIES, are_mostly, unlike
 from fabopt.io.library import YAML_ENDINGS, find_catalog
 from fabopt.io.text import parse_yaml
 from fabopt.parts.price_books import products
+from fabopt.problem.names import alike
 from fabopt.schema.base import Strict
 from fabopt.schema.catalog import KIND_MODELS, KINDS, Catalog, Facts, PriceBook
+from fabopt.schema.design import MOVED_CABLE
 
 _HEAD_FILE = "catalog"
 _PRICES = "prices"
@@ -84,19 +86,25 @@ def _empty(origins: Sequence[Origin]) -> list[Fault]:
 
 
 def _twice(origins: Sequence[Origin]) -> list[Fault]:
-    """Find ids that two products share (of any kinds: a bill names parts by id alone), and price books of one name."""
+    """Find ids that two products share (of any kinds: a bill names parts by id alone) or that a bill has for something
+    else, and price books that cannot be told apart.
+    """
     faults: list[Fault] = []
-    seen: dict[tuple[str, str], tuple[Origin, str]] = {}
+    seen: dict[tuple[str, str], tuple[Origin, str, str]] = {}
     for origin in origins:
         entries = [("product id", kind, one.id) for kind in KINDS for one in getattr(origin.catalog, kind)]
         entries += [("price book", _PRICES, book.name) for book in origin.catalog.prices if book.name]
         for what, kind, name in entries:
-            if (what, name) in seen:
-                earlier, earlier_kind = seen[what, name]
-                file, also = origin.file_of(kind, name), earlier.file_of(earlier_kind, name)
+            file, key = origin.file_of(kind, name), (what, alike(name) if kind == _PRICES else name)
+            if key in seen:
+                earlier, earlier_kind, first = seen[key]
+                also = earlier.file_of(earlier_kind, first)
                 there = "in the same file" if also == file else f"also in {also}"
-                faults.append(fault(file, "", f"the {what} `{name}` is given twice", hint=there))
-            seen[what, name] = origin, kind
+                problem = "is given twice" if first == name else f"cannot be told from `{first}`"
+                faults.append(fault(file, "", f"the {what} `{name}` {problem}", hint=there))
+            if name == MOVED_CABLE and kind != _PRICES:
+                faults.append(fault(file, "", f"the {what} `{name}` is what a bill calls the moving of cables"))
+            seen[key] = origin, kind, name
     return faults
 
 

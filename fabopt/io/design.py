@@ -11,13 +11,20 @@ from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import Model, refuse, validated
 from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
 from fabopt.io.kinds import DESIGN, FRONT, Kind
+from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
 
 
 def read_design(path: Path | str) -> Design:
-    """Return the design in a JSON file (``-``: standard input); ``InputError`` lists all faults."""
-    return _read(Design, path, DESIGN)
+    """Return the design in a JSON file (``-``: standard input); ``InputError`` lists all faults.
+
+    The case in it is read like a case file; whether the rest is true is not asked here.
+    """
+    design, faults = _read(Design, path, DESIGN), list[Fault]()
+    if validated(Case, design.case.content, _shown(path), faults, ("case", "content")) is None:
+        raise refuse(faults)
+    return design
 
 
 def read_front(path: Path | str) -> Front:
@@ -26,14 +33,17 @@ def read_front(path: Path | str) -> Front:
 
 
 def _read(model: type[Model], path: Path | str, kind: Kind) -> Model:
-    standard = str(path) == STANDARD_STREAM
-    file = "<standard input>" if standard else shown(Path(path))
-    data = read_standard_input() if standard else read_bytes(Path(path))
+    file = _shown(path)
+    data = read_standard_input() if str(path) == STANDARD_STREAM else read_bytes(Path(path))
     faults: list[Fault] = []
     found = validated(model, parse_json(data, file, kind), file, faults)
     if found is None:
         raise refuse(faults)
     return found
+
+
+def _shown(path: Path | str) -> str:
+    return "<standard input>" if str(path) == STANDARD_STREAM else shown(Path(path))
 
 
 def parse_json(data: bytes, file: str, kind: Kind | None = None) -> Any:

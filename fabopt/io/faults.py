@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 from pydantic import BaseModel, ValidationError
 
 from fabopt.errors import Fault, InputError, cut, fault, nearest
-from fabopt.schema.base import ID_PATTERN
+from fabopt.schema.base import ID_PATTERN, NAME_PATTERN
 from fabopt.schema.case import CALENDAR_MONTH, KEBAB
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -25,6 +25,7 @@ _PATTERNS = {
     KEBAB: "kebab-case: lower-case letters and digits, in words joined by - or .",
     CALENDAR_MONTH: "a year and a month, as in 2026-01",
     ID_PATTERN: "lower-case letters, digits and . + _ -",
+    NAME_PATTERN: "letters A to Z and a to z and digits, in words joined by a space or . _ -",
 }
 _TYPES = {
     "string_type": "text",

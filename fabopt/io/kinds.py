@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pydantic import BaseModel
+
 from fabopt.errors import Fault, InputError, fault, nearest
 from fabopt.io.faults import keys_at
 from fabopt.schema.case import Case
@@ -62,16 +64,18 @@ def _some(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def _of(model: type[Case | Catalog | PriceBook | Model | Design | Front], name: str, hint: str = "") -> Kind:
+def _of(model: type[BaseModel], name: str, hint: str = "") -> Kind:
     return Kind(name, tuple(keys_at(model, ())), hint)
 
 
+# By the folder of a catalog that holds them.
+PRODUCTS = ("switch", "NIC", "transceiver", "cable", "fibre", "server")
 CASE = _of(Case, "case")
 CATALOG = _of(Catalog, "catalog")
 PRICE_BOOK = _of(PriceBook, "price book")
 MODEL = _of(Model, "model")
 DESIGN = _of(Design, "design", "a design is what `fabopt solve --json` writes")
-FRONT = _of(Front, "front", "such a file is what `fabopt sweep --json` writes")
-# One product or price book, by the folder of the catalog that its file is in.
-ENTRIES = {kind: Kind(f"file of {kind}", tuple(keys_at(model, ()))) for kind, model in KIND_MODELS.items()}
+FRONT = _of(Front, "sweep or front", "such a file is what `fabopt sweep --json` writes")
+# One product or price book, by its folder.
+ENTRIES = {kind: _of(model, name) for (kind, model), name in zip(KIND_MODELS.items(), PRODUCTS, strict=True)}
 ENTRIES["prices"] = PRICE_BOOK

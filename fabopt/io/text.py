@@ -38,6 +38,7 @@ _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_HANDLE = re.compile(r"tag handle '.*")
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _NUMBER_STARTS = frozenset("+-.0123456789")
 
@@ -72,6 +73,8 @@ def parse_yaml(data: bytes, file: str, kind: Kind | None = None) -> Any:
 def _syntax_fault(error: yaml.YAMLError, text: str, file: str) -> Fault:
     mark = getattr(error, "problem_mark", None)
     reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
+    # One of the parsers quotes the handle of a tag.
+    reason = _HANDLE.sub("tag handle", reason)
     context = getattr(error, "context", None)
     if context:
         reason = f"{reason}, {context}"

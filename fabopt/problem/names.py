@@ -1,9 +1,9 @@
 """Names of a case that nobody could tell apart, or that fabopt gives itself.
 
 Devices are called after what a case names: ``server-0001``, ``compute-leaf-001``, ``compute-p2-r8-spine-001``,
-``compute-gateways``, ``compute-storage-01``. Programs that read exports compare such names without regard to letters'
-case, and make one separator of all; so two names are alike if they differ in nothing else. Which characters a name may
-have is said by ``fabopt.schema.base``.
+``compute-gateways``, ``compute-storage-01``. Programs that read exports compare such names without regard to capital
+letters, and make one separator of all; so two names are alike if they differ in nothing else. Which characters a name
+may have is said by ``fabopt.schema.base``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fabopt.errors import Fault, fault
-from fabopt.problem.separation import host_of
+from fabopt.problem.hosts import host_of
 from fabopt.schema.case import Attachment, Case
 
 # Of a device (NetBox, ``Device.name``), and what is kept of that for plane, rail, tier and number of a switch.
@@ -28,7 +28,8 @@ _SERVER = re.compile(r"server-[0-9]+")
 _SWITCH = re.compile(r"(.+)-(?:leaf|spine|core)-[0-9]+")
 _NUMBERED = re.compile(r"(.+)-[0-9]+")
 _PLANE, _RAIL = re.compile(r"-p[0-9]+$"), re.compile(r"-r[0-9]+$")
-_DIFFER = "names differ in more than large letters and separators"
+_DIFFER = "names differ in more than capital letters and separators"
+_OTHER = "give it another name"
 
 
 def alike(name: str) -> str:
@@ -46,11 +47,11 @@ def confused_names(case: Case, file: str) -> Iterator[Fault]:
 
 
 def _confused_in_list(key: str, names: Sequence[str], file: str) -> Iterator[Fault]:
-    seen: dict[str, str] = {}
+    seen: dict[str, int] = {}
     for index, name in enumerate(names):
-        other = seen.setdefault(alike(name), name)
-        if other is not name:
-            yield fault(file, f"{key}[{index}].name", f"cannot be told from `{other}`", name, hint=_DIFFER)
+        first = seen.setdefault(alike(name), index)
+        if first != index:
+            yield fault(file, f"{key}[{index}].name", f"cannot be told from `{names[first]}`", name, hint=_DIFFER)
 
 
 def _confused_switches(fabrics: Sequence[str], file: str) -> Iterator[Fault]:
@@ -60,7 +61,7 @@ def _confused_switches(fabrics: Sequence[str], file: str) -> Iterator[Fault]:
         other = next((known[root] for root in roots if root in known and root != own), None)
         if other is not None:
             text = f"its switches could be called like those of a plane or rail of `{other}`"
-            yield fault(file, path, text, name, hint="leave out the p or r before the number")
+            yield fault(file, path, text, name, hint=_OTHER)
         if len(name) > LONGEST_FABRIC:
             allowed = f"up to {LONGEST_FABRIC} characters, as devices are called after it"
             yield fault(file, path, "the name is too long", name, allowed=allowed)
@@ -108,7 +109,7 @@ def confused_attachments(case: Case, file: str) -> Iterator[Fault]:
         whose = _of_fabopt(one, fabrics) or earlier.like(one)
         earlier.add(one)
         if whose:
-            yield fault(file, one.path, f"its devices would be called like {whose}", name, hint=_DIFFER)
+            yield fault(file, one.path, f"its devices would be called like {whose}", name, hint=_OTHER)
         elif alike(name) in ROLES:
             text = "is a word for devices of every fabric"
             yield fault(file, one.path, text, name, hint="say what it is for, as in `storage-nodes`")

@@ -13,7 +13,7 @@ from fabopt.parts.finance import Weights
 from fabopt.parts.items import Item
 from fabopt.program.formulation import FIXED, LINKS, MODEL, PICK, RULES, Program
 from fabopt.program.libraries import pulp
-from fabopt.program.purchases import BUY, HELD, SPARE, PAID
+from fabopt.program.purchases import BUY, HELD, PAID, SPARE
 from fabopt.topology.candidate import RowShare
 
 Form = Literal["lp", "mps"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,12 +13,15 @@ from fabopt.problem.problem import Problem, estimating
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import Case
 from fabopt.schema.design import Alternative
 from fabopt.schema.topologies import TIERED
+from fabopt.search.answer import Answer
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.search import Search
-from fabopt.solution.answer import Answer, in_metric, part_of, summaries_of, summary_of
+from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
+from fabopt.solution.summaries import in_metric, part_of, summaries_of, summary_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import Clos, candidates_of
 from fabopt.topology.cutoff import Batch
@@ -166,10 +169,14 @@ def _difference(one: float, other: float) -> int | float:
     return int(rest) if rest == int(rest) else rest
 
 
-def alternative_way(answer: Answer, other: Answer, words: str) -> Alternative:
-    """What it would be with other separations than the answer's, in words."""
-    mine, theirs = (sums_of(one.problem, one.picked) for one in (answer, other))
-    summary = summaries_of(other.problem, other.picked)
-    if other.optimum.verdict != "optimal":
-        summary += BEST_FOUND
-    return _of_sums(answer.problem, mine, theirs, "separation", words, summary)
+def other_separations(asked: Case, answer: Answer, tried: Sequence[Answer]) -> Iterator[Alternative]:
+    """What every other combination of separations would cost."""
+    sums = sums_of(answer.problem, answer.picked)
+    for other in tried:
+        if other.problem is answer.problem or not other.has_design:
+            continue
+        summary = summaries_of(other.problem, other.picked)
+        if other.optimum.verdict != "optimal":
+            summary += BEST_FOUND
+        words = words_of(asked, other.problem.asked)
+        yield _of_sums(answer.problem, sums, sums_of(other.problem, other.picked), "separation", words, summary)

@@ -1,35 +1,18 @@
-"""A solved problem, and its design in a few words."""
+"""A design in a few words, and its objective in the unit that people read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.parts.finance import Weights
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked
-from fabopt.search.cost_per_gpu import Ratio
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.families import FAMILIES
 from fabopt.topology.family import FilePart
 from fabopt.units import gbps, rounded, usd, watts
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A solved problem: the exact optimum with the candidates that make it; ``ratio``: where that was minimized."""
-
-    problem: Problem
-    optimum: Optimum
-    ratio: Ratio | None = None
-
-    @property
-    def picked(self) -> list[Picked]:
-        """One candidate with its parts for each fabric."""
-        return [(candidate, units) for candidate, units in self.optimum.picked]
 
 
 def in_metric(value: int, weights: Weights) -> int | float:

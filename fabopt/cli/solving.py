@@ -171,7 +171,7 @@ def write_formulation(search: Search, output: str) -> None:
         raise InputError([fault(output, "", "a formulation is not written like this", allowed=allowed)])
     check_targets([output])
     inputs = search.inputs()
-    from fabopt.solution.program_text import formulation_text
+    from fabopt.solution.formulation_text import formulation_text
 
     with engines_silenced():
         text = formulation_text(inputs, FORMULATION_ENDINGS[ending])

@@ -10,8 +10,8 @@ from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
 from fabopt.design.stages import growth_of
-from fabopt.floor.appliances import Lodging, nodes_of, racks_in_use
-from fabopt.parts.hardware import NicOption
+from fabopt.floor.appliances import ApplianceRacks, appliances_of, racks_in_use
+from fabopt.parts.nics import NicOption
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.demand import resolved
 from fabopt.problem.fabric import FabricProblem
@@ -78,10 +78,11 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
 
 def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | None) -> Placement | None:
     """Where switches stand, and the boxes of attachments; None without a floor plan."""
-    if switches is None:
+    if switches is None or problem.plan is None:
         return None
-    boxes = {name: places for (owner, name), places in Lodging(problem.case).places.items() if owner == fabric.name}
-    return switches.model_copy(update={"attachments": boxes})
+    racks = ApplianceRacks(problem.case, problem.plan.floor)
+    appliances = {name: places for (owner, name), places in racks.places.items() if owner == fabric.name}
+    return switches.model_copy(update={"attachments": appliances})
 
 
 def _logical_use(fabric: FabricProblem, one: AttachmentDemand) -> LogicalUse:
@@ -113,7 +114,7 @@ def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign]
             stands = fabric.placement
             racks |= {rack for rack, _ in (*stands.leaf, *stands.spine, *stands.core)}
             racks |= racks_in_use(stands.attachments.values())
-    boxes = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in nodes_of(problem.case))
+    boxes = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in appliances_of(problem.case))
     units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + boxes
     return totals.model_copy(update={"racks": len(racks), "cluster_rack_units": plain_fraction(units)})
 
@@ -121,8 +122,8 @@ def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign]
 def _nic_use(nic: NicOption) -> NicUse:
     return NicUse(
         id=nic.nic_id,
-        per_server=nic.cards,
-        ports_per_nic=nic.ports_per_card,
+        per_server=nic.nics_per_server,
+        ports_per_nic=nic.ports_per_nic,
         gbps=gbps(nic.port.lane.port_mbps),
         split=nic.split,
         cage_group=nic.group,

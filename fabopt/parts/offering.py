@@ -12,7 +12,7 @@ from fabopt.parts.items import ItemTable, item_table_of
 from fabopt.parts.port_types import PortTypes
 from fabopt.parts.procurement import Terms, allowed, terms_of
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import Catalog
+from fabopt.schema.catalog import Catalog, Nic, Switch
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,3 +62,8 @@ def _on_sale(catalog: Catalog, named: frozenset[str]) -> Catalog:
         kind: tuple(one for one in getattr(catalog, kind) if not one.end_of_life or one.id in named) for kind in kinds
     }
     return catalog.model_copy(update=kept)
+
+
+def is_chosen(product: Switch | Nic, ids: str | tuple[str, ...]) -> bool:
+    """Whether a choice of the case allows a product; one at the end of its life only by name."""
+    return not product.end_of_life if isinstance(ids, str) else product.id in ids

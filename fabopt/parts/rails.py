@@ -1,4 +1,4 @@
-"""Rails that do not meet: what the scale-up domain must carry, so that every GPU still reaches every other one.
+"""Planes and rails: how ports of NICs are dealt over networks that do not meet, and what crosses inside servers then.
 
 Where each rail is a network of its own, traffic for a GPU on another rail first moves inside the source's domain to a
 GPU on the destination's rail. Of uniform traffic over r rails that is the share (r - 1) / r, and as much arrives from
@@ -8,12 +8,48 @@ High-Performance Network for Training LLMs with Trillion Parameters", arXiv 2307
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import NamedTuple
 
+from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Server
 from fabopt.units import ceil_div, mbps, plain_fraction
 
 FEWEST_RAILS = 2
+RAIL_ONLY = "rail-only"
+
+
+class Division(NamedTuple):
+    """How the ports of NICs are dealt over networks that share no switch: ``NicOption`` has the same words."""
+
+    planes: int
+    topology: str = "clos"
+    apart: bool = False
+
+
+def divisions(fabric: Fabric, nics_per_server: int, ports_per_nic: int) -> Iterable[Division]:
+    """The ways that the case's topologies and planes allow; rails of their own are two at least."""
+    allowed = set(fabric.topologies)
+    planes = _planes(fabric, ports_per_nic)
+    if allowed - {RAIL_ONLY}:
+        if fabric.planes != "rails":
+            yield from (Division(one) for one in planes)
+        elif nics_per_server >= FEWEST_RAILS:
+            yield Division(nics_per_server, apart=True)
+    if allowed & {RAIL_ONLY, "any"} and nics_per_server >= FEWEST_RAILS:
+        yield from (Division(nics_per_server * one, RAIL_ONLY, True) for one in planes)
+
+
+def _planes(fabric: Fabric, ports_per_nic: int) -> list[int]:
+    wanted = fabric.planes
+    if wanted == "rails":
+        return [1]
+    if wanted == "any":
+        options: Iterable[int] = range(1, ports_per_nic + 1)
+    else:
+        options = (wanted,) if isinstance(wanted, int) else sorted(set(wanted))
+    return [planes for planes in options if ports_per_nic % planes == 0]
 
 
 def forwarded(injection: Fraction, rails: int) -> Fraction:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from fabopt.parts.hardware import PROTOCOLS, NicOption, nic_options
+from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Attachment, Fabric
-from fabopt.schema.catalog import Cage, Server
+from fabopt.schema.catalog import PROTOCOLS, Cage, Server
 from fabopt.schema.roles import Carried
 from fabopt.units import exact, mbps
 

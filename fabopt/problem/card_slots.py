@@ -11,7 +11,7 @@ def cards_at_least(problem: Problem) -> dict[str, int]:
     equipment = [(one.name, one.nics) for one in problem.fabrics]
     equipment += [(one.name, one.nics) for fabric in problem.fabrics for one in fabric.logical_fabrics]
     for name, nics in equipment:
-        cards = [0 if one.item is None else one.cards for many in nics.values() for one in many]
+        cards = [0 if one.item is None else one.nics_per_server for many in nics.values() for one in many]
         if cards:
             fewest[name] = min(cards)
     return fewest

@@ -10,9 +10,10 @@ from itertools import zip_longest
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.open_layouts import OpenLayout
-from fabopt.floor.plan import servers_per_rack
-from fabopt.parts.hardware import PROTOCOLS, NicOption, Protocol, SwitchType, nic_options, switches_of
+from fabopt.floor.racks import servers_per_rack
+from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
+from fabopt.parts.switches import SwitchType, switches_of
 from fabopt.problem.attachments import (
     AttachmentDemand,
     LogicalFabric,
@@ -23,7 +24,7 @@ from fabopt.problem.attachments import (
 )
 from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.schema.case import Case, Distances, Fabric, Failing
-from fabopt.schema.catalog import Server
+from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
 from fabopt.workload.deadline import Deadline

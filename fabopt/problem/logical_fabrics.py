@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from fabopt.parts.hardware import NicOption
 from fabopt.parts.items import Item
+from fabopt.parts.nics import NicOption
 from fabopt.problem.attachments import AttachmentDemand, LogicalFabric
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -51,7 +51,7 @@ def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[
 
 
 def _slots(nic: NicOption) -> int:
-    return 0 if nic.item is None else nic.cards
+    return 0 if nic.item is None else nic.nics_per_server
 
 
 def _options(logical: LogicalFabric, protocol: str, last: bool, prune: bool) -> Sequence[NicOption]:
@@ -78,11 +78,11 @@ def _numbers(nic: NicOption) -> tuple[int, ...]:
     """What the cards of a server cost and draw, and how many they are."""
     if nic.item is None:
         return 0, 0, 0
-    return sum(nic.item.unit_cents) * nic.cards, nic.item.power_mw * nic.cards, nic.cards
+    return sum(nic.item.unit_cents) * nic.nics_per_server, nic.item.power_mw * nic.nics_per_server, nic.nics_per_server
 
 
 def _key(nic: NicOption) -> tuple[Any, ...]:
-    return nic.nic_id, nic.cards, nic.ports_per_card, nic.split, nic.group
+    return nic.nic_id, nic.nics_per_server, nic.ports_per_nic, nic.split, nic.group
 
 
 def order_of(attachments: Sequence[AttachmentDemand]) -> tuple[Any, ...]:
@@ -95,7 +95,7 @@ def cards_of(problem: Problem, attachments: Sequence[AttachmentDemand]) -> dict[
     counts: dict[Item, int] = {}
     for one in attachments:
         if one.nic is not None and one.nic.item is not None:
-            counts[one.nic.item] = counts.get(one.nic.item, 0) + problem.servers * one.nic.cards
+            counts[one.nic.item] = counts.get(one.nic.item, 0) + problem.servers * one.nic.nics_per_server
     return counts
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from fabopt.floor.plan import servers_per_rack
-from fabopt.parts.hardware import PROTOCOLS, Protocol, nic_options, switches_of
+from fabopt.floor.racks import servers_per_rack
+from fabopt.parts.nics import nic_options
 from fabopt.parts.offering import Offering
+from fabopt.parts.switches import switches_of
 from fabopt.problem.demand import case_workload, computing, stages_of
 from fabopt.schema.case import Case, Fabric, Oversubscription
-from fabopt.schema.catalog import Server
+from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.topologies import can_be_asked
 from fabopt.units import exact, gbps, mbps

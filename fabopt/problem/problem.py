@@ -11,13 +11,14 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from fabopt.floor.appliances import Lodging
+from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.open_layouts import MOST_RACKS
-from fabopt.floor.plan import FloorPlan, servers_per_rack
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import servers_per_rack
 from fabopt.parts.assemblies import LinkTable
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
-from fabopt.parts.hardware import PCIE_X16_GBPS
 from fabopt.parts.items import Item, ItemTable, order_at_once
+from fabopt.parts.nics import PCIE_X16_GBPS
 from fabopt.parts.offering import Offering, named_products, offering_of
 from fabopt.parts.procurement import terms_of
 from fabopt.problem.demand import demand_of, stages_of
@@ -236,7 +237,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         energy_cents_per_mw=energy,
         server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
-        plan=None if case.site.floor is None else FloorPlan(case.site.floor, Lodging(case).taken),
+        plan=_plan(case),
         servers_per_rack=servers_per_rack(case.site, server),
         needs=needs,
     )
@@ -255,6 +256,11 @@ def in_layouts_only(problem: Problem) -> Problem:
 def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:
     """The same problem with another objective and other limits."""
     return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
+
+
+def _plan(case: Case) -> FloorPlan | None:
+    floor = case.site.floor
+    return None if floor is None else FloorPlan(floor, ApplianceRacks(case, floor).taken)
 
 
 def _stage(stage: Stage, case: Case) -> StageProblem:

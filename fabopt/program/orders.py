@@ -41,7 +41,7 @@ def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item],
         assert one.nic is not None
         found[one.name] = {}
         if one.nic.item is not None:
-            found[one.name][0, one.nic.item] = one.ports // one.nic.ports_per_server * one.nic.cards
+            found[one.name][0, one.nic.item] = one.ports // one.nic.ports_per_server * one.nic.nics_per_server
     networks = {one.name: one.network for one in candidate.logical_fabrics if one.network is not None}
     for option, number in units:
         for row in option.rows:

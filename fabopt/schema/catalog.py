@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from fabopt.schema.base import Count, Gbps, Identifier, Metres, Money, Split, Strict, Text, Watts, Word, parse_split
 
 Protocol = Literal["ethernet", "infiniband"]
+PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 Precision = Literal["fp16", "bf16", "fp8", "fp4"]
 KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 

@@ -85,7 +85,7 @@ def ratio_deadline(problem: Problem, grade: int, least_cents: int) -> Deadline:
 
 
 def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
-    """The problem with a deadline for the step on its computing fabric; None where no card meets it."""
+    """The problem with a deadline for the step on its computing fabric; None where no NIC meets it."""
     fabrics = tuple(
         _hurried(problem, one, deadline) if problem.needs is not None and one.name == problem.needs.fabric else one
         for one in problem.fabrics
@@ -94,7 +94,7 @@ def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
 
 
 def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> FabricProblem:
-    """A fabric with the cards that can be in time, and the most oversubscription with which leaves can be."""
+    """A fabric with the NICs that can be in time, and the most oversubscription with which leaves can be."""
     reduces = _some_reduce(fabric)
     own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
     if own.deadline is not None and own.deadline.is_before(deadline):
@@ -109,7 +109,7 @@ def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> Fab
         protocol: tuple(one for one in options if one.injection in enough) for protocol, options in fabric.nics.items()
     }
     gpus = np.array([_most_under_a_leaf(problem, fabric)])
-    # slower cards must lose less of what they give
+    # slower NICs must lose less of what they give
     fastest = max(enough, default=Fraction(1))
     least = float(deadline.leaf_shares(fastest, gpus, problem.gpus, reduces)[0])
     most = 1 / Fraction(least) if 0 < least < inf else fabric.oversubscription_leaf

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from fabopt.parts.hardware import SwitchType
+from fabopt.parts.switches import SwitchType
 from fabopt.problem.demand import case_workload
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked

@@ -115,10 +115,10 @@ class Clash(NamedTuple):
 class Candidate:
     """One sized design of a fabric, at all its stages.
 
-    ``boxes``: switches and cards that each stage adds (and cables that it moves, where that is paid). ``bound``: no way
+    ``boxes``: switches and NICs that each stage adds (and cables that it moves, where that is paid). ``bound``: no way
     to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it has
     ports for at each stage, if it is out-of-band. ``logical_fabrics``: the attachments of logical fabrics on it, ports
-    of servers among them, with their cards.
+    of servers among them, with their NICs.
     """
 
     fabric: str
@@ -128,7 +128,7 @@ class Candidate:
     choices: tuple[Choice, ...]
     bound: float
     order: tuple[Any, ...] = field(repr=False)
-    cards: int = 0
+    nic_slots: int = 0
     clashes: tuple[Clash, ...] = ()
     counted: tuple[int, ...] = ()
     logical_fabrics: tuple[AttachmentDemand, ...] = ()

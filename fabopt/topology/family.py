@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
-from fabopt.parts.hardware import CageUse, NicOption, SwitchType
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Placement

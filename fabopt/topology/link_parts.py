@@ -54,16 +54,16 @@ class Profile(NamedTuple):
 
 
 class OwnCages(NamedTuple):
-    """Cages of one box where they are not simply filled in turn: a server's cards have each their own.
+    """Cages of one box where they are not simply filled in turn: a server's NICs have each their own.
 
-    ``cards`` that share their cages count as one.
+    ``nics`` that share their cages count as one.
     """
 
     full: int
     partial: int
     partial_ports: int
-    cards: int
-    ports_per_card: int
+    nics: int
+    ports_per_nic: int
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class Side:
         """Cages that such wires occupy in one box."""
         if self.own is None:
             return ceil_of(one.heads(ports_per_cable) * ports_per_cable, self.ports_per_cage)
-        cables = self.own.ports_per_card // one.links * ceil_of(one.links, ports_per_cable)
-        return self.own.cards * ceil_of(cables * ports_per_cable, self.ports_per_cage)
+        cables = self.own.ports_per_nic // one.links * ceil_of(one.links, ports_per_cable)
+        return self.own.nics * ceil_of(cables * ports_per_cable, self.ports_per_cage)
 
     def pairs_fit(self, ports_per_cable: int) -> Number:
         """Whether every box has the cages for such wires."""

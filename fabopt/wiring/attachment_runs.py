@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fabopt.floor.plan import FloorPlan, height_m
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import height_m
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabopt.floor.plan import FloorPlan, height_m
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import height_m
 from fabopt.schema.design import FabricDesign
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Devices, Floats, Ints

@@ -30,7 +30,7 @@ from fabopt.schema.design import Design
 from fabopt.search.answer import Answer
 from fabopt.search.separations import cheapest, without_design
 from fabopt.solution import optimize
-from fabopt.solution.program_text import formulation_text
+from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front.fronts import pareto_front
 from fabopt.study.front.measures import MEASURES
 from fabopt.verify import verify, verify_wiring

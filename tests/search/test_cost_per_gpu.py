@@ -19,7 +19,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.cost_per_gpu import RatioSearch
 from fabopt.solution import optimize
-from fabopt.solution.program_text import formulation_text
+from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front import pareto
 from fabopt.study.front.finder import Finder
 from fabopt.study.front.fronts import objectives_of, pareto_front

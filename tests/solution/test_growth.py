@@ -137,6 +137,22 @@ def test_two_pods_need_them() -> None:
     assert standing(design) == ((3, 4), (4, 4), (2, 2))
 
 
+@pytest.mark.parametrize("sizes", [(2, 4), (2, 3)])
+def test_a_pod_of_a_rail_that_is_not_full_yet(sizes: tuple[int, int]) -> None:
+    """Three rails, each a pod of two leaves and two spines. At first a pod has one leaf: a spine has one link below it
+    and needs one above, so the ratio is 1:1 with half of the cores, and bisection is all of 300 Gb/s.
+    """
+    parts = catalog()
+    parts["servers"][0]["nic_slots"] = 3
+    design = solved(parts, grown(*sizes, fabric={"tiers": 3, "nics_per_server": 3, "min_gbps_per_gpu": 300}))
+    assert_proven(design)
+    fabric = design.fabrics[0]
+    assert (fabric.structure.pod_of, fabric.structure.groups_per_pod) == ("rail", 2)
+    first = fabric.growth[0]
+    assert (first.leaves, first.spines, first.cores, first.oversubscription) == (3, 6, 2, {"leaf": 1, "spine": 1})
+    assert first.metrics.bisection_gbps_per_gpu == 300
+
+
 def test_a_stricter_stage_asks_for_more_uplinks() -> None:
     # At 2:1 a leaf of 4 needs 2 uplinks, and 5 servers would need 3; six servers are two leaves in any case.
     assert design_of(grown(6, 8, fabric={"max_oversubscription": 2})).fabrics[0].tiers[0].up_ports == 2

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabopt.parts.finance import weights_of
-from fabopt.parts.hardware import NicOption
+from fabopt.parts.nics import NicOption
 from fabopt.parts.offering import Offering
 from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.limits import Limits

@@ -13,8 +13,9 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from fabopt.parts.assemblies import Assembly, Mode
-from fabopt.parts.hardware import CageUse, NicOption, SwitchType
+from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -27,7 +28,7 @@ from fabopt.topology.link_parts import Costs, Floats, Number, scaled_ceil
 
 
 class Block(NamedTuple):
-    """A card and a leaf switch with its cages' use, on so many tiers."""
+    """A NIC and a leaf switch with its cages' use, on so many tiers."""
 
     protocol: str
     tiers: int
@@ -309,9 +310,9 @@ class Bounds:
     # -- bounds -----------------------------------------------------------------------------------------------
 
     def of_servers(self, nic: NicOption, share: Floats) -> Floats:
-        """All servers' cards, and the share of each of their ports."""
-        card = self.costs.of(nic.item) * nic.cards
-        return np.asarray(self.problem.servers * (card + nic.ports_per_server * share))
+        """All servers' NICs, and the share of each of their ports."""
+        nics = self.costs.of(nic.item) * nic.nics_per_server
+        return np.asarray(self.problem.servers * (nics + nic.ports_per_server * share))
 
     def of_block(self, block: Block, tiers: int) -> Floats:
         """Nothing made of a block costs less, even if only so many of its tiers (2 at least) counted."""

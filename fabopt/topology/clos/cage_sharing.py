@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fabopt.parts.assemblies import Mode
-from fabopt.parts.hardware import CageUse
+from fabopt.parts.switches import CageUse
 from fabopt.topology.candidate import Choice, Clash
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.link_parts import Side

@@ -68,7 +68,7 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float
         choices=choices,
         bound=bound,
         order=tie_order(fabric, clos),
-        cards=(0 if clos.parts.nic.item is None else clos.parts.nic.cards) + slots_of(fabric.attachments),
+        nic_slots=(0 if clos.parts.nic.item is None else clos.parts.nic.nics_per_server) + slots_of(fabric.attachments),
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
         logical_fabrics=tuple(one for one in fabric.attachments if one.network is not None),
@@ -76,7 +76,7 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float
 
 
 def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, boxes: Uses) -> Uses:
-    """Boxes with the cards of logical fabrics, which are there from the first stage on."""
+    """Boxes with the NICs of logical fabrics, which are there from the first stage on."""
     counts = dict(boxes)
     for item, count in cards_of(problem, fabric.attachments).items():
         counts[0, item] = counts.get((0, item), 0) + count
@@ -99,7 +99,7 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
         *(use.split if use is not None else "" for use in uses),
         parts.nic.group,
         *(use.group if use is not None else -1 for use in uses),
-        parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes,
+        parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
         clos.standing.layout.name if clos.standing is not None else "",
@@ -111,11 +111,11 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
 
 
 def boxes_of(problem: Problem, clos: Clos) -> Uses:
-    """Cards and switches that each stage adds."""
+    """NICs and switches that each stage adds."""
     parts, shape = clos.parts, clos.shape
     planes = parts.nic.planes
     totals: list[tuple[Item | None, int]] = [
-        (parts.nic.item, problem.servers * parts.nic.cards),
+        (parts.nic.item, problem.servers * parts.nic.nics_per_server),
         (parts.leaf.item, planes * shape.leaves),
         (None if parts.spine is None else parts.spine.item, planes * shape.pods * shape.spines if parts.spine else 0),
         (None if parts.core is None else parts.core.item, planes * shape.cores if parts.core else 0),
@@ -145,7 +145,7 @@ def moved_cables(clos: Clos) -> list[int]:
 
 
 def _added(clos: Clos) -> Sequence[Sequence[int]]:
-    """Cards, leaves, spines and cores by stage; empty where there is one stage."""
+    """NICs, leaves, spines and cores by stage; empty where there is one stage."""
     if not clos.stages:
         return ((), (), (), ())
     n = numbers_of(clos.parts.nic, clos.shape)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from fabopt.parts.assemblies import dominates
-from fabopt.parts.hardware import NicOption, SwitchType
 from fabopt.parts.items import Item
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import SwitchType
 from fabopt.workload.prediction import REDUCES
 
 
@@ -62,26 +63,33 @@ def undominated_nics(options: Sequence[NicOption], by_injection: bool = False) -
     best: dict[tuple[Any, ...], list[NicOption]] = {}
     for one in options:
         key = (one.port, one.ports_per_plane, one.planes, one.full_cages, one.partial_cages, one.partial_ports,
-               one.cage_limit, one.own_cages, one.ports_per_card // one.card_planes, one.topology,
+               one.cage_limit, one.own_cages, one.ports_per_nic // one.planes_per_nic, one.topology,
                one.apart)  # fmt: skip
         best.setdefault(key, []).append(one)
     kept = []
     for same in best.values():
         for one in same:
-            sums = _card_sums(one)
+            sums = _nic_sums(one)
             if not any(
                 other is not one
                 and (not by_injection or other.injection >= one.injection)
-                and all(a <= b for a, b in zip(_card_sums(other), sums, strict=True))
-                and (_card_sums(other) != sums or (other.nic_id, other.cards) < (one.nic_id, one.cards))
+                and all(a <= b for a, b in zip(_nic_sums(other), sums, strict=True))
+                and (
+                    _nic_sums(other) != sums
+                    or (other.nic_id, other.nics_per_server) < (one.nic_id, one.nics_per_server)
+                )
                 for other in same
             ):
                 kept.append(one)
     return kept
 
 
-def _card_sums(one: NicOption) -> tuple[int, ...]:
-    """What the cards cost at each stage and draw, and how many they are; of built-in ones nothing counts."""
+def _nic_sums(one: NicOption) -> tuple[int, ...]:
+    """What the NICs cost at each stage and draw, and how many they are; of built-in ones nothing counts."""
     if one.item is None:
         return ()
-    return *(cents * one.cards for cents in one.item.unit_cents), one.item.power_mw * one.cards, one.cards
+    return (
+        *(cents * one.nics_per_server for cents in one.item.unit_cents),
+        one.item.power_mw * one.nics_per_server,
+        one.nics_per_server,
+    )

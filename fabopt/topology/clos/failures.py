@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.graph.survival import PLACES, ServerPorts, Share, by_number, over_rails, worst_mix
-from fabopt.parts.hardware import RAIL_ONLY, NicOption
+from fabopt.parts.nics import NicOption
+from fabopt.parts.rails import RAIL_ONLY
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.case import Failing
 from fabopt.topology.clos.shape import Parts, Shape
@@ -49,15 +50,17 @@ def bandwidth_left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, fai
 def server_ports(parts: Parts, shape: Shape, gpus: int) -> ServerPorts:
     """The ports of a server and how they lie on leaves and planes."""
     nic = parts.nic
-    top = nic.injection * max(1, gpus) / nic.cards / nic.port.lane.port_mbps
+    top = nic.injection * max(1, gpus) / nic.nics_per_server / nic.port.lane.port_mbps
     planes = nic.planes // rails_in_a_plane(nic)
     own_planes = nic.apart and planes == nic.planes
-    return ServerPorts(nic.cards, nic.ports_per_card, planes, int(shape.k), top, nic.dual, nic.apart, own_planes)
+    return ServerPorts(
+        nic.nics_per_server, nic.ports_per_nic, planes, int(shape.k), top, nic.dual, nic.apart, own_planes
+    )
 
 
 def rails_in_a_plane(nic: NicOption) -> int:
     """Networks that the file calls one plane: the rails of a rail-only fabric."""
-    return nic.cards if nic.topology == RAIL_ONLY else 1
+    return nic.nics_per_server if nic.topology == RAIL_ONLY else 1
 
 
 def without(ports: ServerPorts, failed: str, count: int) -> Fraction:

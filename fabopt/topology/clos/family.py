@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from fabopt.parts.hardware import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Place, Placement

@@ -16,7 +16,7 @@ from math import gcd
 
 import numpy as np
 
-from fabopt.parts.hardware import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.topology.clos.shape import Parts, Shape, usable_ports
 from fabopt.topology.link_parts import Number, ceil_of

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.layouts import Layout
-from fabopt.floor.placement import Stands, SwitchBox, place, place_leaves
-from fabopt.floor.plan import height_m
-from fabopt.parts.hardware import NicOption
+from fabopt.floor.placement import SwitchSize, place, place_leaves
+from fabopt.floor.racks import Positions, height_m
+from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -25,7 +25,7 @@ from fabopt.topology.link_parts import Floats
 
 # Least weights of a link between two ports over a run: shape (metrics,).
 Ports = tuple[PortType, PortType]
-Boxes = tuple[SwitchBox, ...]
+Sizes = tuple[SwitchSize, ...]
 
 
 class Key(NamedTuple):
@@ -37,7 +37,7 @@ class Key(NamedTuple):
     groups_per_pod: int
     spines: int
     rail_pods: bool
-    boxes: Boxes
+    sizes: Sizes
 
 
 LinkAt = Callable[[PortType, PortType, float, str], Floats]
@@ -59,10 +59,10 @@ class FloorBounds:
         self.layout = layout
         self._link_at = link_at
         self._known: dict[tuple[object, ...], Floats] = {}
-        self._placed: dict[tuple[object, ...], Stands | None] = problem.offering.worked_out.setdefault(
+        self._placed: dict[tuple[object, ...], Positions | None] = problem.offering.worked_out.setdefault(
             ("leaves", layout), {}
         )
-        self._stood: dict[tuple[object, ...], tuple[Stands, ...] | None] = problem.offering.worked_out.setdefault(
+        self._stood: dict[tuple[object, ...], tuple[Positions, ...] | None] = problem.offering.worked_out.setdefault(
             ("stands", layout), {}
         )
         self._measured: dict[tuple[object, ...], tuple[Ints, Ints]] = problem.offering.worked_out.setdefault(
@@ -76,20 +76,20 @@ class FloorBounds:
             self._measured[key] = _counted(classes_of(self.problem, self.layout.nearest_leaf_m))
         return self._mean(key, near, far, protocol)
 
-    def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
+    def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, size: SwitchSize) -> Floats:
         """A server's link for every row of a shape, leaves being where they will stand; infinite if they do not fit."""
-        key = ("groups", *ports, protocol, int(shape.k), nic.cards, nic.ports_per_card, nic.planes, box)
+        key = ("groups", *ports, protocol, int(shape.k), nic.nics_per_server, nic.ports_per_nic, nic.planes, size)
         if key not in self._known:
             metrics = len(self._link_at(*ports, np.inf, protocol))
             self._known[key] = np.full((metrics, self.layout.servers + 1), np.nan)
         known, g = self._known[key], np.atleast_1d(shape.g)
         for row in np.flatnonzero(np.isnan(known[0, g])).tolist():
-            known[:, int(g[row])] = self._of_groups(ports, protocol, nic, shape.row(row), box)
+            known[:, int(g[row])] = self._of_groups(ports, protocol, nic, shape.row(row), size)
         return np.asarray(known[:, g])
 
-    def _of_groups(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
-        key = (int(shape.g), int(shape.k), nic.cards, nic.ports_per_card, nic.planes, box)
-        stands = self.leaves(nic, shape, box)
+    def _of_groups(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, size: SwitchSize) -> Floats:
+        key = (int(shape.g), int(shape.k), nic.nics_per_server, nic.ports_per_nic, nic.planes, size)
+        stands = self.leaves(nic, shape, size)
         if stands is None:
             return np.full(self._link_at(*ports, np.inf, protocol).shape, np.inf)
         if key not in self._measured:
@@ -100,20 +100,20 @@ class FloorBounds:
             self._measured[key] = _counted(classes_of(self.problem, run.ravel()))
         return self._mean(key, *ports, protocol)
 
-    def leaves(self, nic: NicOption, shape: Shape, box: SwitchBox) -> Stands | None:
+    def leaves(self, nic: NicOption, shape: Shape, size: SwitchSize) -> Positions | None:
         """Where the leaves of one candidate stand."""
-        key = (int(shape.g), int(shape.rails), nic.planes, box)
+        key = (int(shape.g), int(shape.rails), nic.planes, size)
         if key not in self._placed:
-            self._placed[key] = place_leaves(self.layout, numbers_of(nic, shape), box)
+            self._placed[key] = place_leaves(self.layout, numbers_of(nic, shape), size)
         return self._placed[key]
 
-    def uplinks(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+    def uplinks(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, sizes: Sizes) -> Floats:
         """A leaf's uplink for every row of a shape, leaves and spines being where they will stand."""
-        return self._by_row("uplinks", self._uplink, ports, protocol, nic, shape, boxes)
+        return self._by_row("uplinks", self._uplink, ports, protocol, nic, shape, sizes)
 
-    def core_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+    def core_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, sizes: Sizes) -> Floats:
         """A spine's uplink for every row, spines being where they will stand and every core in the best rack for it."""
-        return self._by_row("cores", self._core_link, ports, protocol, nic, shape, boxes)
+        return self._by_row("cores", self._core_link, ports, protocol, nic, shape, sizes)
 
     def _by_row(
         self,
@@ -123,14 +123,14 @@ class FloorBounds:
         protocol: str,
         nic: NicOption,
         shape: Shape,
-        boxes: Boxes,
+        sizes: Sizes,
     ) -> Floats:
         found = []
         for row in range(np.size(shape.g)):
             one = shape.row(row)
             place_key = Key(
                 int(one.g), int(one.rails), nic.planes, int(one.groups_per_pod), int(one.spines),
-                bool(one.rail_pods), boxes,
+                bool(one.rail_pods), sizes,
             )  # fmt: skip
             uneven = int(one.u) if int(one.u) % int(one.spines) else 0
             key = (name, *ports, protocol, uneven, *place_key)
@@ -139,11 +139,11 @@ class FloorBounds:
             found.append(self._known[key])
         return np.stack(found, axis=1)
 
-    def _stands(self, key: Key, nic: NicOption, shape: Shape) -> tuple[Stands, ...] | None:
+    def _stands(self, key: Key, nic: NicOption, shape: Shape) -> tuple[Positions, ...] | None:
         if key not in self._stood:
             if len(self._stood) >= MOST_PLACED:
                 raise TooManyPlacesError
-            self._stood[key] = place(self.layout, numbers_of(nic, shape), key.boxes)
+            self._stood[key] = place(self.layout, numbers_of(nic, shape), key.sizes)
         return self._stood[key]
 
     def _unmade(self, ports: Ports, protocol: str) -> Floats:
@@ -161,7 +161,7 @@ class FloorBounds:
         values, counts = self._measured[measured]
         return np.asarray(self._costs(values, *ports, protocol) @ counts / counts.sum() * share)
 
-    def _uplink_classes(self, stands: tuple[Stands, ...], shape: Shape) -> Ints:
+    def _uplink_classes(self, stands: tuple[Positions, ...], shape: Shape) -> Ints:
         leaves, spines = stands
         planes, pods, per_pod = int(shape.planes), int(shape.pods), int(shape.spines)
         leaf = np.arange(len(leaves.rack))
@@ -187,10 +187,10 @@ class FloorBounds:
         by_index = costs.reshape(*costs.shape[:2], int(shape.planes), int(shape.pods), int(shape.spines)).sum(axis=3)
         return np.asarray(by_index.min(axis=1).sum(axis=(1, 2)) / place_of.shape[1])
 
-    def _core_classes(self, spines: Stands) -> tuple[Ints, Ints]:
+    def _core_classes(self, spines: Positions) -> tuple[Ints, Ints]:
         """Classes that occur, and the place among them of the run from every rack for switches to every spine."""
         layout, plan = self.layout, self.layout.plan
-        racks = layout.switch_racks[layout.room_units[layout.switch_racks] > 0]
+        racks = layout.switch_racks[layout.free_units[layout.switch_racks] > 0]
         top = float(np.max(height_m(layout.top_unit[racks], 1)))
         run = plan.run_m(racks[:, None], top, spines.rack[None, :], spines.height_m[None, :])
         run = np.where(racks[:, None] == spines.rack[None, :], plan.floor.slack_m, run)
@@ -246,7 +246,7 @@ class SpreadBounds:
         """A server's link into its own rack."""
         return self._link_at(near, far, self._runs_m["server-leaf"], protocol)
 
-    def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, box: SwitchBox) -> Floats:
+    def server_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, size: SwitchSize) -> Floats:
         """A server's link for every row of a shape: the mean over the servers that are nearest to a leaf."""
         key = (*ports, protocol)
         if key not in self._known:
@@ -263,11 +263,11 @@ class SpreadBounds:
         total = whole * full + sums[:, last]
         return np.asarray(total / shape.servers)
 
-    def uplinks(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+    def uplinks(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, sizes: Sizes) -> Floats:
         """A leaf's uplink to a spine beside it."""
         return self._link_at(*ports, self._runs_m["leaf-spine"], protocol)[:, np.newaxis]
 
-    def core_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, boxes: Boxes) -> Floats:
+    def core_links(self, ports: Ports, protocol: str, nic: NicOption, shape: Shape, sizes: Sizes) -> Floats:
         """A spine's uplink to a core beside it."""
         least = self._link_at(*ports, self._runs_m["spine-core"], protocol)[:, np.newaxis]
         return np.repeat(least, np.size(shape.g), axis=1)

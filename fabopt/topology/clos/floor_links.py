@@ -12,12 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.layouts import Layout
-from fabopt.floor.placement import Stands, SwitchBox, place
+from fabopt.floor.placement import SwitchSize, place
+from fabopt.floor.racks import Positions
 from fabopt.network.clos_links import ClosNumbers, Joints, leaf_spine, server_leaf, spine_core
 from fabopt.parts.assemblies import Assembly, Mode
-from fabopt.parts.hardware import CageUse, NicOption, SwitchType
 from fabopt.parts.items import Item
+from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Box
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
@@ -29,7 +31,7 @@ class Standing(NamedTuple):
     """A layout with the places of a candidate's switches: leaves, spines, cores."""
 
     layout: Layout
-    stands: tuple[Stands, ...]
+    stands: tuple[Positions, ...]
     numbers: ClosNumbers
 
 
@@ -66,7 +68,7 @@ Joins = Callable[[float, bool], Sequence[Assembly]]
 def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
     """What the links of one candidate follow from."""
     return ClosNumbers(
-        servers=int(shape.servers), planes=nic.planes, cards=nic.cards, ports=nic.ports_per_card,
+        servers=int(shape.servers), planes=nic.planes, cards=nic.nics_per_server, ports=nic.ports_per_nic,
         shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
         spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
         rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
@@ -78,11 +80,11 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
 def standing_of(problem: Problem, layout: Layout, parts: Parts, shape: Shape) -> Standing | None:
     """The candidate's switches in their racks; None if they do not fit."""
     numbers = numbers_of(parts.nic, shape)
-    stands = place(layout, numbers, switch_boxes(problem, parts))
+    stands = place(layout, numbers, switch_sizes(problem, parts))
     return None if stands is None else Standing(layout, stands, numbers)
 
 
-def switch_boxes(problem: Problem, parts: Parts) -> tuple[SwitchBox, ...]:
+def switch_sizes(problem: Problem, parts: Parts) -> tuple[SwitchSize, ...]:
     """What a switch of each tier takes of a rack, from the leaves up."""
     tiers: list[tuple[SwitchType | None, tuple[CageUse | None, ...]]] = [
         (parts.leaf, (parts.leaf_down, parts.leaf_up)),
@@ -90,34 +92,34 @@ def switch_boxes(problem: Problem, parts: Parts) -> tuple[SwitchBox, ...]:
         (parts.core, (parts.core_down,)),
     ]
     return tuple(
-        switch_box(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
+        switch_size(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
         for switch, uses in tiers
         if switch is not None
     )
 
 
-def switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchBox:
+def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
     rack has a limit on it).
     """
-    known = problem.offering.worked_out.setdefault("switch boxes", {})
+    known = problem.offering.worked_out.setdefault("switch sizes", {})
     key = (switch, uses, protocol)
     if key not in known:
-        known[key] = _switch_box(problem, switch, uses, protocol)
-    box: SwitchBox = known[key]
-    return box
+        known[key] = _switch_size(problem, switch, uses, protocol)
+    size: SwitchSize = known[key]
+    return size
 
 
-def _switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchBox:
+def _switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     height_u = float(switch.product.rack_units)
     if problem.plan is None or problem.plan.floor.rack_power_w is None:
-        return SwitchBox(height_u, 0)
+        return SwitchSize(height_u, 0)
     cages = {use.group: use for use in uses}
     modules = 0
     for use in cages.values():
         fitting = problem.links.modules(use.port, protocol, True)
         modules += use.cages * max((one.item.power_mw for one in fitting), default=0)
-    return SwitchBox(height_u, switch.item.power_mw + modules)
+    return SwitchSize(height_u, switch.item.power_mw + modules)
 
 
 def grid_of(problem: Problem) -> Floats:
@@ -135,7 +137,7 @@ def classes_of(problem: Problem, run_m: Floats) -> Ints:
 
 
 def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[Joints, Ints]:
-    """Links of a kind, and the number of the near box with cages of its own (a card; a server whose cards share)."""
+    """Links of a kind, and the number of the near box with cages of its own (a NIC; a server whose NICs share)."""
     if kind == "server-leaf":
         made = server_leaf(numbers, per_cable)
         return made.joints, made.joints.a if numbers.shared_cages else made.joints.a * numbers.cards + made.card
@@ -143,12 +145,11 @@ def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[Joints, I
     return joints, joints.a
 
 
-def ends_of(standing: Standing, kind: str) -> tuple[Stands, Stands]:
+def ends_of(standing: Standing, kind: str) -> tuple[Positions, Positions]:
     """Places of the boxes at both ends of a kind of links."""
     layout, stands = standing.layout, standing.stands
     if kind == "server-leaf":
-        # nobody asks for the units of servers
-        return Stands(layout.server_rack, layout.server_rack, layout.server_height_m), stands[0]
+        return layout.server_positions, stands[0]
     return (stands[0], stands[1]) if kind == "leaf-spine" else (stands[1], stands[2])
 
 

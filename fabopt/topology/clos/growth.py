@@ -149,7 +149,8 @@ def at_stage(parts: Parts, shape: Shape, stages: Plan, number: int) -> tuple[Par
         )
     now = replace(shape, servers=stage.servers, spines=stage.spines, u=_uplinks(shape, stage))
     if tall:
-        return parts, replace(now, x=stage.group_cores * shape.m2)
+        # pods of one rail that are not full yet have fewer leaves, so their spines have fewer links below
+        return parts, replace(now, x=stage.group_cores * shape.m2, groups_per_pod=min(now.groups, shape.groups_per_pod))
     flat = replace(parts, spine_up=None, core=None, core_down=None)
     return flat, replace(now, groups_per_pod=now.groups, rail_pods=False, x=0, q=0, m2=0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabopt.parts.assemblies import Assembly, Mode, whole_only
-from fabopt.parts.hardware import NicOption
+from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem

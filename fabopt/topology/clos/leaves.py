@@ -11,7 +11,7 @@ from fabopt.topology.clos import classes, step_deadline
 from fabopt.topology.clos.bounds import Block, Bounds
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks
-from fabopt.topology.clos.floor_links import switch_box
+from fabopt.topology.clos.floor_links import switch_size
 from fabopt.topology.clos.shape import (
     Ints,
     Parts,
@@ -110,7 +110,7 @@ class Leaves:
                 yield shape.take(kept)
 
     def _leaf_cost(self, block: Block, shape: Shape) -> Floats:
-        """Cards, leaves and server links (attachments' own parts aside): exact without attachments, else a bound."""
+        """NICs, leaves and server links (attachments' own parts aside): exact without attachments, else a bound."""
         costs, nic = self.bounds.costs, block.nic
         joins = self.bounds.server_joins(nic, block.down, int(shape.k), block.protocol)
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
@@ -120,18 +120,20 @@ class Leaves:
         return cost
 
     def _boxes_cost(self, block: Block, shape: Shape) -> Floats:
-        """Cards and leaves."""
+        """NICs and leaves."""
         costs, nic = self.bounds.costs, block.nic
-        cards = np.multiply.outer(costs.of(nic.item), np.full(np.size(shape.g), self.problem.servers * nic.cards))
+        nics = np.multiply.outer(
+            costs.of(nic.item), np.full(np.size(shape.g), self.problem.servers * nic.nics_per_server)
+        )
         leaves = np.multiply.outer(costs.of(block.leaf.item), np.atleast_1d(nic.planes * shape.leaves))
-        return np.asarray(cards + leaves)
+        return np.asarray(nics + leaves)
 
     def _on_floor(self, block: Block, shape: Shape, base: Floats, rows: Ints) -> Floats:
         """``base`` with the server links of some rows as long as they will be."""
         floor, nic, some = self.bounds.floor, block.nic, shape.take(rows)
         assert floor is not None
-        box = switch_box(self.problem, block.leaf, block.uses, block.protocol)
-        means = floor.server_links((nic.port, block.down.port), block.protocol, nic, some, box)
+        size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
+        means = floor.server_links((nic.port, block.down.port), block.protocol, nic, some, size)
         boxes = self._boxes_cost(block, some)
         measured = base.copy()
         measured[:, rows] = np.maximum(base[:, rows], boxes + means * (self.problem.servers * nic.ports_per_server))

@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.parts.hardware import CageUse, NicOption, Protocol, SwitchType
+from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.schema.catalog import Protocol
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
 from fabopt.topology.clos.layouts import anywhere
 from fabopt.topology.clos.shape import Shape, most_endpoints, most_peers, up_cage_limit, usable_ports
@@ -66,7 +68,7 @@ class _Reach:
         self.known: dict[Hashable, int] = {}
 
     def most(self) -> int:
-        """Over all protocols, tiers, cards and leaves; the most promising ways first."""
+        """Over all protocols, tiers, NICs and leaves; the most promising ways first."""
         best = 0
         for protocol in self.fabric.protocols:
             nics = self._nics(protocol)

@@ -16,7 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.parts.hardware import CageUse, NicOption, SwitchType
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.link_parts import Need, Number, OwnCages, Profile, Side, ceil_of, scaled_ceil
 
 Ints = NDArray[np.int64]
@@ -137,8 +138,8 @@ class Shape:
 
     def server_leaf(self, nic: NicOption, leaf_ports: int, leaf_limit: Number) -> Need:
         """Links between servers and leaves, attachments left aside."""
-        cards = nic.cards if nic.own_cages else 1
-        own = OwnCages(nic.full_cages, nic.partial_cages, nic.partial_ports, cards, nic.ports_per_server // cards)
+        nics = nic.nics_per_server if nic.own_cages else 1
+        own = OwnCages(nic.full_cages, nic.partial_cages, nic.partial_ports, nics, nic.ports_per_server // nics)
         together = nic.bundle(int(self.k))
         sets = self.k // together
         leaves = self.planes * self.rails

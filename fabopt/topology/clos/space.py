@@ -1,6 +1,6 @@
 """All Clos candidates of a fabric whose least cost is below a threshold, found without building the others.
 
-The cost of a Clos separates by tier, so a block (card, leaf switch, how its cages are used) is bounded from below
+The cost of a Clos separates by tier, so a block (NIC, leaf switch, how its cages are used) is bounded from below
 before any of its sizes is looked at, a size before any spine, a spine before any core. Blocks are opened in the
 order of their bound; the threshold falls to the least cost met. Whatever is cut costs more than the threshold by its
 bound, so that the caller can prove that nothing cheaper was left out. See docs/formulation.md, "The search".
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.parts.hardware import NicOption
+from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.bounds import Block, Bounds
@@ -36,7 +36,7 @@ class _Bounded(NamedTuple):
 
 
 class _Queued(NamedTuple):
-    """A block in wait. ``level``: tiers that its bound counts; ``next``: where the blocks of its card come from.
+    """A block in wait. ``level``: tiers that its bound counts; ``next``: where the blocks of its NIC come from.
 
     ``number`` tells blocks of equal bound and level apart.
     """
@@ -124,7 +124,7 @@ class ClosSpace:
                         heapq.heappush(queue, _Queued(later, level + 1, next(numbers), finer, rest))
 
     def _cards(self, cutoff: Cutoff) -> Iterator[Iterator[_Bounded]]:
-        """The blocks of every card on every number of tiers."""
+        """The blocks of every NIC on every number of tiers."""
         for tiers in self.fabric.tiers:
             for protocol in self.fabric.protocols:
                 if self.restriction.tiers in (None, tiers) and self.restriction.protocol in (None, protocol):
@@ -133,7 +133,7 @@ class ClosSpace:
                             yield self._blocks(cutoff, protocol, tiers, nic)
 
     def _is_wanted(self, nic: NicOption, tiers: int) -> bool:
-        """Whether networks of so many tiers with these cards are in the part of the space that is searched."""
+        """Whether networks of so many tiers with these NICs are in the part of the space that is searched."""
         part = self.restriction
         return (
             part.port_mbps in (None, nic.port.lane.port_mbps)
@@ -142,7 +142,7 @@ class ClosSpace:
         )
 
     def _blocks(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
-        """A card's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""
+        """A NIC's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""
         fewest_ports = self._ports_of_one_tier(nic) if tiers == 1 else 1
         for share, leaf, down in self.bounds.lowers(nic.port, protocol, self.restriction.not_leaf):
             if usable_ports(down, leaf) >= fewest_ports:
@@ -157,7 +157,7 @@ class ClosSpace:
 
 
 def _push(queue: list[_Queued], blocks: Iterator[_Bounded], numbers: Iterator[int]) -> None:
-    """Queue the next of a card's blocks, if there is one."""
+    """Queue the next of a NIC's blocks, if there is one."""
     for bound, block in blocks:
         heapq.heappush(queue, _Queued(bound, 1, next(numbers), block, blocks))
         return

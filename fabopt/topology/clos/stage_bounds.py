@@ -33,14 +33,14 @@ class EarlyCosts:
         self.lends = problem.case.growth.recabling == "allow"
 
     def of_leaves(self, parts: Parts, shape: Shape) -> Floats:
-        """Cards, leaves and server links."""
+        """NICs, leaves and server links."""
         total = np.zeros(np.size(shape.g))
         joins = server_joins(self.problem, self.fabric, parts.nic, parts.leaf_down.port, int(shape.k), parts.protocol)
         for number, costs in self.stages:
             now = self._shape(number, shape)
             need = now.server_leaf(parts.nic, parts.leaf_down.lane.ports, parts.leaf_down.cages)
-            cards = _of(costs, parts.nic.item) * (now.servers * parts.nic.cards)
-            total = total + costs.least(joins, need)[0] + cards
+            nics = _of(costs, parts.nic.item) * (now.servers * parts.nic.nics_per_server)
+            total = total + costs.least(joins, need)[0] + nics
             total = total + _of(costs, parts.leaf.item) * (parts.nic.planes * now.leaves)
         return total
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fabopt.parts.assemblies import Assembly, Mode
-from fabopt.parts.hardware import SwitchType
 from fabopt.parts.items import Item
 from fabopt.parts.port_types import PortType
+from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Box
@@ -53,7 +53,7 @@ def assembled(
     bound: float,
     order: tuple[Any, ...],
 ) -> Candidate | None:
-    """A candidate of a direct family, with its cards; None if some of its links cannot be made.
+    """A candidate of a direct family, with its NICs; None if some of its links cannot be made.
 
     ``named``: fabric and topology; ``switches``: how many of each type, over all planes.
     """
@@ -64,9 +64,9 @@ def assembled(
     for switch, number in switches:
         boxes[0, switch.item] += number
     if nic.item is not None:
-        boxes[0, nic.item] = problem.servers * nic.cards
-    cards = 0 if nic.item is None else nic.cards
-    return Candidate(*named, design, boxes, choices, bound=float(bound), order=order, cards=cards)
+        boxes[0, nic.item] = problem.servers * nic.nics_per_server
+    slots = 0 if nic.item is None else nic.nics_per_server
+    return Candidate(*named, design, boxes, choices, bound=float(bound), order=order, nic_slots=slots)
 
 
 def _links(problem: Problem, fabric: FabricProblem, design: Flat, prune: bool) -> Iterator[Sequence[Choice] | None]:
@@ -140,5 +140,5 @@ def _tie_order(design: Flat) -> tuple[Any, ...]:
         parts.nic.nic_id, parts.leaf.id,
         parts.nic.split, parts.leaf_down.split, up.split,
         parts.nic.group, parts.leaf_down.group, up.group,
-        parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes,
+        parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes,
     )  # fmt: skip

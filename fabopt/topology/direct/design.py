@@ -12,7 +12,8 @@ import numpy as np
 
 from fabopt.network.direct_links import Mesh
 from fabopt.network.graph.network import Network, network_of
-from fabopt.parts.hardware import NicOption, SwitchType
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.link_kinds import Clos
@@ -319,7 +320,7 @@ class Rates(NamedTuple):
 
 
 def rates_of(problem: Problem, fabric: FabricProblem, nic: NicOption) -> Rates:
-    """What the ports of servers with such cards have to get.
+    """What the ports of servers with such NICs have to get.
 
     Bisection and all-to-all of a GPU are to be its injection over the most oversubscription at the leaves, and what the
     case or a front asks for beside.

@@ -1,6 +1,6 @@
 """What a torus of servers still gives when a server or a cable fails at the worst place.
 
-Left per GPU of the worst-hit server: what its cards still inject over the ports that lead anywhere, at most what it can
+Left per GPU of the worst-hit server: what its NICs still inject over the ports that lead anywhere, at most what it can
 send over any cut into halves, ``f N/2``: f is what all N servers left can have pair by pair through each other, over
 equal-cost shortest paths of what is left. At most what there is without failures. See docs/bandwidth.md.
 """
@@ -30,8 +30,8 @@ def kinds_told(design: Switchless) -> tuple[Lost, ...]:
 def bandwidth_left(design: Switchless, gpus: int, failed: str) -> Fraction:
     """Mb/s per GPU (``gpus`` of a server) after one failure."""
     nic, speed, sharers = design.parts.nic, design.link_mbps, max(1, gpus)
-    top = nic.injection * sharers / nic.cards / speed
-    ports = ServerPorts(nic.cards, nic.ports_per_card, 1, nic.ports_per_server, top)
+    top = nic.injection * sharers / nic.nics_per_server / speed
+    ports = ServerPorts(nic.nics_per_server, nic.ports_per_nic, 1, nic.ports_per_server, top)
     lost = max(halves(design.numbers)[1]) if failed == "server" else 1
     return min(nic.injection * ports.without_cables(lost), _carried(design, failed) / sharers)
 

@@ -1,4 +1,4 @@
-"""The search for a torus of servers: every box of just so many, on every card that passes traffic on."""
+"""The search for a torus of servers: every box of just so many, on every NIC that passes traffic on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fabopt.parts.assemblies import Assembly
-from fabopt.parts.hardware import NicOption
+from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate, Choice, Option, row_share, undominated
@@ -52,7 +52,7 @@ class ServerSpace:
         return cutoff.close()
 
     def any_candidate(self) -> Found:
-        """Some candidate: those of the first card that has one."""
+        """Some candidate: those of the first NIC that has one."""
         cutoff = Cutoff(self.fabric, self.quest.caps, 0.0, self.quest.prune)
         for batch in self._batches():
             self._offer(cutoff, batch)
@@ -119,8 +119,10 @@ class ServerSpace:
         offer_tried(cutoff, batch, has, self.quest.should_stop)
 
     def _cost(self, nic: NicOption, net: Net, joins: Sequence[Assembly]) -> Floats:
-        """Cards, and links at the least that each metric by itself can be."""
-        total = np.multiply.outer(self.costs.of(nic.item), np.full(len(net), self.problem.servers * nic.cards))
+        """NICs, and links at the least that each metric by itself can be."""
+        total = np.multiply.outer(
+            self.costs.of(nic.item), np.full(len(net), self.problem.servers * nic.nics_per_server)
+        )
         cages = net.cages(nic.port.ports)
         for column in range(net.ports.shape[1]):
             used = net.links[:, column] > 0
@@ -136,7 +138,7 @@ class ServerSpace:
 
 
 def options_of(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, NicOption]]:
-    """Cards, with their protocol, of which a torus of servers may be made; none where a case asks for what it lacks.
+    """NICs, with their protocol, of which a torus of servers may be made; none where a case asks for what it lacks.
 
     That are ports for more servers or kept free, racks whose servers share switches, switches that reduce, and figures
     after failures.
@@ -196,5 +198,5 @@ def _tie_order(design: Switchless) -> tuple[Any, ...]:
     return (
         len(design.scopes), *(int(one) for one in design.numbers),
         -1, nic.ports_per_server, nic.nic_id, "", nic.split, "", "", nic.group, -1, -1,
-        nic.cards, nic.ports_per_card, nic.planes,
+        nic.nics_per_server, nic.ports_per_nic, nic.planes,
     )  # fmt: skip

@@ -1,8 +1,8 @@
-"""A torus of servers: their cards are joined to those of their neighbours, and pass on what is for others.
+"""A torus of servers: their NICs are joined to those of their neighbours, and pass on what is for others.
 
 Servers are the points of a box of just so many. A server has ``2 m_i`` ports to its two neighbours in dimension i, and
-all ports of its cards are taken. Its cards fill the dimensions one after another, whole cages each, so a cage has links
-of one dimension. A server is one endpoint: it sends to others what its cards can inject, and what it passes on takes
+all ports of its NICs are taken. Its NICs fill the dimensions one after another, whole cages each, so a cage has links
+of one dimension. A server is one endpoint: it sends to others what its NICs can inject, and what it passes on takes
 links, not injection. docs/formulation.md, "Direct networks".
 """
 
@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fabopt.network.graph.network import Network
-from fabopt.parts.hardware import NicOption, SwitchType
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import SwitchType
 from fabopt.schema.structure import SwitchlessStructure
 from fabopt.topology.direct.design import SERVERS, Alike, Bandwidth
 from fabopt.topology.direct.hyperx import halves
@@ -63,7 +64,7 @@ class Switchless(Alike):
 
     @property
     def parts(self) -> CardParts:
-        """Protocol and cards."""
+        """Protocol and NICs."""
         return self.hardware
 
     @property
@@ -83,7 +84,7 @@ class Switchless(Alike):
 
     @property
     def link_mbps(self) -> int:
-        """That of a card's port."""
+        """That of a NIC's port."""
         return self.parts.nic.port.lane.port_mbps
 
     @property

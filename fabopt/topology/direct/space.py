@@ -1,6 +1,6 @@
 """The search for a direct family: blocks of hardware by their bound, then group sizes, then all networks of each.
 
-A block is a card, a switch and the use of its cages for servers and for other switches. A switch with d server ports
+A block is a NIC, a switch and the use of its cages for servers and for other switches. A switch with d server ports
 has at least ``fewest_ports`` links, each of which costs half an assembly; the least share of switch and links that a
 server port can have bounds the block, and the same with the real number of switches every group size. See
 docs/formulation.md, "Direct networks".
@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.parts.assemblies import Assembly
-from fabopt.parts.hardware import CageUse, NicOption, SwitchType
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.bounds import Bounds
@@ -111,7 +112,7 @@ class LeafSpace(ABC):
         """Offer all networks with k ports of a server on a leaf."""
 
     def _sizes(self, block: Block, k: int) -> tuple[Shape, Floats] | None:
-        """Group sizes with k ports of a server on a leaf, and what their cards and server links cost."""
+        """Group sizes with k ports of a server on a leaf, and what their NICs and server links cost."""
         nic, bounds = block.nic, self.bounds
         joins = bounds.server_joins(nic, block.down, k, block.protocol)
         most = min(self.problem.servers, usable_ports(block.down, block.leaf) // k)
@@ -128,11 +129,11 @@ class LeafSpace(ABC):
         return shape, self._servers_cost(block, shape, joins)
 
     def _servers_cost(self, block: Block, shape: Shape, joins: tuple[Assembly, ...]) -> Floats:
-        """Cards and server links."""
+        """NICs and server links."""
         nic = block.nic
-        cards = self.costs.of(nic.item)[:, np.newaxis] * (self.problem.servers * nic.cards)
+        nics = self.costs.of(nic.item)[:, np.newaxis] * (self.problem.servers * nic.nics_per_server)
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
-        cost = cards + self.costs.least(joins, need)
+        cost = nics + self.costs.least(joins, need)
         return np.broadcast_to(cost, (len(cost), np.size(shape.g)))
 
     def _half_link(self, use: CageUse, protocol: str, scopes: Sequence[str] = SCOPES) -> Floats:

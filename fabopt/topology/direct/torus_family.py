@@ -83,6 +83,6 @@ class EitherFamily:
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """The larger of both."""
         on_switches = DirectFamily(self.kin).most_servers(problem, fabric) if "switches" in fabric.torus_nodes else 0
-        cards = [nic.ports_per_server for _, nic in options_of(problem, fabric)]
-        alone = 0 if not cards else int(LONGEST_SIDE ** (3 if max(cards) >= 6 else 2))
+        ports = [nic.ports_per_server for _, nic in options_of(problem, fabric)]
+        alone = 0 if not ports else int(LONGEST_SIDE ** (3 if max(ports) >= 6 else 2))
         return max(on_switches, alone)

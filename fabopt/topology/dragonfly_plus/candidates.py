@@ -82,5 +82,5 @@ def _tie_order(design: Grouped) -> tuple[Any, ...]:
         parts.nic.nic_id, parts.leaf.id, spine.id,
         parts.nic.split, *(use.split for use in cages),
         parts.nic.group, *(use.group for use in cages),
-        parts.nic.cards, parts.nic.ports_per_card, parts.nic.planes,
+        parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.network.direct_links import DragonflyPlus, Spines
-from fabopt.parts.hardware import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.topology.direct.design import Bandwidth, OnSwitches, words_of
 from fabopt.topology.dragonfly_plus.networks import Groups

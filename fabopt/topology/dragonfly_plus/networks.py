@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fabopt.parts.hardware import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.direct.design import Rates
 from fabopt.topology.direct.networks import Ints
 from fabopt.topology.link_parts import Number, ceil_of

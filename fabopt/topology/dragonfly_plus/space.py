@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.parts.hardware import CageUse, NicOption, SwitchType
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos.bounds import Upper
 from fabopt.topology.clos.shape import Parts, Shape, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Batch, Cutoff

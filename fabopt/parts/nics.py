@@ -1,0 +1,247 @@
+"""NICs as a fabric may use them: how many in a server, which of their ports, and what the bus lets through.
+
+Bandwidth over the bus follows the contract, section PCIe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from fabopt.parts.items import Item
+from fabopt.parts.offering import Offering, is_chosen
+from fabopt.parts.port_types import PortType
+from fabopt.parts.rails import RAIL_ONLY, cannot_forward, divisions
+from fabopt.schema.case import Fabric
+from fabopt.schema.catalog import BuiltInNic, Nic, Pcie, Protocol, Server
+from fabopt.units import exact, gbps
+
+# Usable Gb/s of sixteen lanes, one direction, after encoding and protocol (contract, section PCIe).
+PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
+X16_LANES = 16
+# Ports of a dual-homed NIC in a plane.
+PORTS_OF_A_PAIR = 2
+
+
+@dataclass(frozen=True, eq=False)
+class NicOption:
+    """One way to equip a server for one fabric: NIC, how many, which ports, over how many planes.
+
+    ``dual``: the two ports that a NIC has in a plane go to two leaves. ``apart``: every NIC (its rail) has planes of
+    its own, which no other NIC is in; ``topology``: what a network with these NICs is called; ``scale_up``: what a
+    GPU then has to forward with. ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server
+    over all planes, ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are
+    the ports in each of ``partial_cages`` others. ``forwards``: the NIC passes on what is for other servers.
+    """
+
+    nic_id: str
+    item: Item | None
+    nics_per_server: int
+    group: int
+    split: str
+    ports_per_nic: int
+    planes: int
+    port: PortType
+    own_cages: bool
+    cage_limit: int
+    injection: Fraction
+    topology: str = "clos"
+    apart: bool = False
+    scale_up: Fraction | None = None
+    dual: bool = False
+    forwards: bool = False
+
+    @property
+    def crosses_any_cut(self) -> Fraction:
+        """The most that any cut of the network can carry for a GPU: one between rails is crossed inside servers."""
+        return self.injection if self.scale_up is None else min(self.injection, self.scale_up)
+
+    def allows(self, tiers: int) -> bool:
+        """Whether its networks may have so many tiers.
+
+        Rail-only has one or two, planes that are rails two or three, and one switch is not two leaves.
+        """
+        if self.dual and tiers == 1:
+            return False
+        if self.topology == RAIL_ONLY:
+            return tiers < 3
+        return not self.apart or tiers > 1
+
+    def takes(self, k: int) -> bool:
+        """Whether ``k`` ports of a server may share a leaf: dual-homed ones are of different NICs."""
+        return not self.dual or (1 if self.apart else self.nics_per_server) % k == 0
+
+    @property
+    def planes_per_nic(self) -> int:
+        """Planes that one NIC has ports in."""
+        return self.planes // self.nics_per_server if self.apart else self.planes
+
+    @property
+    def ports_per_plane(self) -> int:
+        """R: ports of one server into each plane."""
+        return self.nics_per_server * self.ports_per_nic // self.planes
+
+    @property
+    def ports_per_server(self) -> int:
+        """Ports of one server over all planes."""
+        return self.nics_per_server * self.ports_per_nic
+
+    @property
+    def full_cages(self) -> int:
+        """Cages of a server with all ports in use."""
+        if self.own_cages:
+            return self.nics_per_server * (self.ports_per_nic // self.port.ports)
+        return self.ports_per_server // self.port.ports
+
+    @property
+    def partial_ports(self) -> int:
+        """Ports in use in a partly used cage; 0 if there is none."""
+        return self.ports_per_nic % self.port.ports if self.own_cages else 0
+
+    @property
+    def partial_cages(self) -> int:
+        """Partly used cages of a server."""
+        return self.nics_per_server if self.partial_ports else 0
+
+    @property
+    def cages(self) -> int:
+        """Occupied cages of a server."""
+        return self.full_cages + self.partial_cages
+
+    def bundle(self, k: int) -> int:
+        """Ports that a wire may carry together when ``k`` ports of a server go to one leaf.
+
+        They are ports of one NIC (of any NICs that share the server's cages) in one plane; 1 if sets do not come out.
+        """
+        if self.dual:
+            return 1
+        if not self.own_cages:
+            return k if self.planes_per_nic == 1 else 1
+        together = self.ports_per_nic // self.planes_per_nic
+        if k % together == 0:
+            return together
+        return k if together % k == 0 else 1
+
+
+def nic_options(
+    fabric: Fabric,
+    protocol: Protocol,
+    offering: Offering,
+    server: Server,
+    pcie: Mapping[int, float],
+    demand_mbps: int,
+    refused: dict[str, str],
+) -> Iterable[NicOption]:
+    """Ways to equip servers that give what is demanded; ``refused``: NICs that their slots hold back, by id."""
+    built_in = [one for one in server.nics if one.role == fabric.role]
+    if built_in:
+        options = _built_in_options(built_in, offering, fabric, protocol, server, pcie)
+    else:
+        options = _chosen_options(offering, fabric, protocol, server, pcie)
+    for nic, option in options:
+        if not _count_allowed(fabric, option.nics_per_server):
+            continue
+        if fabric.homing == "dual":
+            if option.ports_per_nic != PORTS_OF_A_PAIR * option.planes_per_nic:
+                continue
+            option = replace(option, dual=True)
+        if option.injection >= demand_mbps:
+            why = cannot_forward(server, option.nics_per_server, option.injection) if option.apart else None
+            if why is not None:
+                refused[f"{nic.id} on rails of its own"] = why
+            elif option.apart and server.scale_up is not None:
+                yield replace(option, scale_up=exact(server.scale_up.gbps_per_gpu) * 1000)
+            else:
+                yield option
+        elif option.ports_per_server * option.port.lane.port_mbps >= demand_mbps * server.gpus:
+            refused[nic.id] = _refusal(nic, option, server, demand_mbps)
+
+
+def _refusal(nic: Nic, option: NicOption, server: Server, demand_mbps: int) -> str:
+    assert nic.pcie is not None and server.pcie is not None
+    generation = min(nic.pcie.generation, server.pcie.generation)
+    lanes = min(nic.pcie.lanes, server.pcie.lanes)
+    delivered = option.injection * server.gpus / option.nics_per_server
+    return (
+        f"{option.nics_per_server} x {nic.id} (PCIe Gen{nic.pcie.generation} x{nic.pcie.lanes}) in {server.id}'s "
+        f"Gen{server.pcie.generation} x{server.pcie.lanes} slots run at Gen{generation} x{lanes}: "
+        f"{float(delivered) / 1000:g} Gb/s a NIC, {float(option.injection) / 1000:g} Gb/s per GPU "
+        f"of {gbps(demand_mbps):g} needed"
+    )
+
+
+def _count_allowed(fabric: Fabric, nics: int) -> bool:
+    allowed = fabric.nics_per_server
+    if allowed == "any":
+        return True
+    return nics == allowed if isinstance(allowed, int) else nics in allowed
+
+
+def bus_limit_mbps(nic: Pcie | None, slot: Pcie | None, pcie_x16_gbps: Mapping[int, float]) -> Fraction | None:
+    """What a NIC can move over its bus (contract, section PCIe); None where either side is not given."""
+    if nic is None or slot is None:
+        return None
+    generation = min(nic.generation, slot.generation)
+    known = [one for one in pcie_x16_gbps if one <= generation]
+    usable = pcie_x16_gbps[max(known)] if known else 0.0
+    return exact(usable) * 1000 * min(nic.lanes, slot.lanes) / X16_LANES
+
+
+def _injection(nic: Nic, server: Server, nics: int, ports: int, port_mbps: int, pcie: Mapping[int, float]) -> Fraction:
+    limit = bus_limit_mbps(nic.pcie, server.pcie, pcie)
+    nominal = Fraction(ports * port_mbps)
+    return (nominal if limit is None else min(nominal, limit)) * nics / max(1, server.gpus)
+
+
+def _chosen_options(
+    offering: Offering, fabric: Fabric, protocol: Protocol, server: Server, pcie: Mapping[int, float]
+) -> Iterable[tuple[Nic, NicOption]]:
+    """NICs on sale, in any number that the slots take, with any number of ports in use."""
+    for nic in offering.offered.nics:
+        item = offering.item_table.item(nic.id)
+        if item is None or protocol not in nic.protocols or not is_chosen(nic, fabric.nics):
+            continue
+        for group, cage in enumerate(nic.cages):
+            for split in dict.fromkeys(cage.splits):
+                port = offering.ports.of(cage, split, nic.vendor, nic.works_with)
+                for nics in range(1, server.nic_slots + 1):
+                    for ports in range(1, cage.count * port.ports + 1):
+                        injection = _injection(nic, server, nics, ports, port.lane.port_mbps, pcie)
+                        for planes, topology, apart in divisions(fabric, nics, ports):
+                            yield nic, NicOption(
+                                nic.id, item, nics, group, split, ports, planes, port, True,
+                                nics * cage.count, injection, topology, apart, forwards=nic.forwards,
+                            )  # fmt: skip
+
+
+def _built_in_options(
+    built_in: list[BuiltInNic],
+    offering: Offering,
+    fabric: Fabric,
+    protocol: Protocol,
+    server: Server,
+    pcie: Mapping[int, float],
+) -> Iterable[tuple[Nic, NicOption]]:
+    """What a server comes with: all NICs of the fabric's role, all their ports in use."""
+    if len({one.id for one in built_in}) != 1 or (len(built_in) > 1 and any(one.cages for one in built_in)):
+        return
+    nic = next(one for one in offering.offered.nics if one.id == built_in[0].id)
+    if protocol not in nic.protocols or (fabric.nics != "any" and nic.id not in fabric.nics):
+        return
+    nics, shared = sum(one.count for one in built_in), built_in[0].cages
+    cages = shared if shared is not None else nic.cages
+    if len(cages) != 1:
+        return
+    limit = cages[0].count * (1 if shared is not None else nics)
+    for split in dict.fromkeys(cages[0].splits):
+        port = offering.ports.of(cages[0], split, nic.vendor, nic.works_with)
+        ports, odd = divmod(limit * port.ports, nics)
+        if odd:
+            continue
+        injection = _injection(nic, server, nics, ports, port.lane.port_mbps, pcie)
+        for planes, topology, apart in divisions(fabric, nics, ports):
+            yield nic, NicOption(
+                nic.id, None, nics, 0, split, ports, planes, port, shared is None,
+                limit, injection, topology, apart, forwards=nic.forwards,
+            )  # fmt: skip

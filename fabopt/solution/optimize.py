@@ -13,6 +13,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Design
+from fabopt.search.context import Context
 from fabopt.search.separations import problems_of, words_of
 from fabopt.solution.designs import build
 from fabopt.solution.notes import with_notes
@@ -70,11 +71,12 @@ def prepare(question: Question) -> Iterable[Problem]:
 
 def search(question: Question, problems: Iterable[Problem]) -> Answers:
     """The best design of every problem."""
-    answers = []
+    answers, context = [], Context()
     for problem in problems:
         words = words_of(question.inputs.case, problem.asked)
         question.settings.progress(f"sizing candidates with {words}" if words else "sizing candidates")
-        answers.append(question.find(problem, question.settings, question.clock))
+        answers.append(question.find(problem, question.settings, question.clock, context))
+        context = context.beside()
     return Answers(tuple(answers))
 
 

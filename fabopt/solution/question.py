@@ -11,6 +11,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.answer import Answer, best_answer
+from fabopt.search.context import Context
 from fabopt.search.separations import cheapest, without_design
 
 
@@ -28,7 +29,7 @@ class Question:
     compares: bool = False
     proves: bool = True
     problem: Problem | None = None
-    find: Callable[[Problem, Settings, Clock], Answer] = best_answer
+    find: Callable[[Problem, Settings, Clock, Context], Answer] = best_answer
 
 
 @dataclass(frozen=True)

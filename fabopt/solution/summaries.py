@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fabopt.parts.finance import Weights
-from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
-from fabopt.topology.candidate import Candidate
-from fabopt.topology.families import FAMILIES
-from fabopt.topology.family import FilePart
+from fabopt.topology.design import FilePart
 from fabopt.units import gbps, rounded, usd, watts
 
 
@@ -22,22 +19,16 @@ def in_metric(value: int, weights: Weights) -> int | float:
     return watts(rounded(Fraction(value, weights.scale)))
 
 
-def part_of(fabric: FabricProblem, candidate: Candidate) -> FilePart:
-    """What the design file says of a candidate and its family."""
-    return FAMILIES[candidate.topology].file_part(fabric, candidate.design)
-
-
 def summary_of(part: FilePart) -> str:
-    """A candidate in one line: counts and switches by tier, port speeds."""
-    words = [f"{tier.boxes} x {tier.switch.id}" for tier in part.tiers] or ["no switch"]
+    """A fabric in one line: counts and switches by tier, port speeds."""
+    words = [f"{tier.num_switches} x {tier.switch.id}" for tier in part.tiers] or ["no switch"]
     speed = gbps(part.nic.port.lane.port_mbps)
     return f"{' + '.join(words)}, {part.nic.ports_per_server} x {speed}G a server, {part.protocol}"
 
 
 def summaries_of(problem: Problem, picked: Sequence[Picked]) -> str:
     """Every fabric of a design in one line, by name where there are several."""
-    parts = [part_of(fabric, candidate) for fabric, (candidate, _) in zip(problem.fabrics, picked, strict=True)]
-    texts = [summary_of(part) for part in parts]
+    texts = [summary_of(candidate.design.file_part()) for candidate, _ in picked]
     if len(texts) == 1:
         return texts[0]
     return "; ".join(f"{fabric.name}: {text}" for fabric, text in zip(problem.fabrics, texts, strict=True))

@@ -18,6 +18,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Conflict, Objective, Status
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from fabopt.search.answer import Answer, best_answer
+from fabopt.search.context import Context
 from fabopt.solution.optimize import answered, proven
 from fabopt.solution.question import Question
 from fabopt.solution.summaries import summaries_of
@@ -41,7 +42,7 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
     problem = problem_of(inputs.case, inputs.catalog, settings.prune, offering)
     settings.progress("finding the answer at today's prices")
     try:
-        answer = best_answer(problem, settings, clock)
+        answer = best_answer(problem, settings, clock, Context())
     except NoAnswerError as error:
         return _without_answer(inputs, problem, settings, "unknown", notes=(str(error),))
     question = Question(inputs, settings, clock, problem=problem, find=lambda *_: answer)

@@ -1,6 +1,6 @@
 """Which separation costs least: every combination that a case leaves open is a problem of its own, and all are solved.
 
-A case that leaves nothing open is its only combination. See docs/formulation.md, "Separation left to cost".
+A case that leaves nothing open is its only combination. See docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations

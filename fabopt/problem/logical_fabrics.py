@@ -1,7 +1,7 @@
 """Logical fabrics: cards and cables of their own on the switches of another fabric, their host.
 
 A host with a choice of cards for every logical fabric on it is a fabric of its own, whose ports of theirs are
-attachments: the host's space is the union of these. See docs/formulation.md, "Logical fabrics".
+attachments: the host's space is the union of these. See docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations

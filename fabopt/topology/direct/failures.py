@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from fabopt.network.direct_links import Mesh, moves_of
+from fabopt.network.direct_links import Mesh
 from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.network import GLOBAL_LENGTH, Network, network_of
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
@@ -69,7 +69,7 @@ def kinds_told(design: Flat) -> tuple[Failing, ...]:
     work = _work(design)
     if work > MOST_WORK:
         return ("plane",)
-    kinds = kinds_of(plane_of(design.mesh), moves_of(design.mesh))
+    kinds = kinds_of(plane_of(design.mesh), design.mesh.moves)
     return KINDS if work * (len(kinds.switches) + len(kinds.rows)) <= MOST_TRIED else ("plane",)
 
 
@@ -99,7 +99,7 @@ def worst_flow(mesh: Mesh, failed: str, enough: float = 0.0) -> float:
     if known.exact or known.most < enough:
         return known.most
     network = plane_of(mesh)
-    flow, kinds = PairFlow(network), kinds_of(network, moves_of(mesh))
+    flow, kinds = PairFlow(network), kinds_of(network, mesh.moves)
     for rate in flow.without_switches(kinds) if failed == "leaf" else flow.without_links(kinds, 1):
         known.most = min(known.most, rate)
         if known.most < enough:
@@ -133,7 +133,7 @@ def servers_cut_off(design: Flat, failed: str) -> int:
         return 0
     mesh, at = design.mesh, design.rings().T
     network = plane_of(mesh)
-    kinds = kinds_of(network, moves_of(mesh))
+    kinds = kinds_of(network, mesh.moves)
     if failed == "leaf":
         return cut_off_by_switch(network, kinds, at)
     return max(int(shape.ports == 1), cut_off_by_link(network, kinds, at, 1))

@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+<<<<<<< ours
 from fabopt.network.direct_links import DragonflyPlus, Spines
 from fabopt.parts.switches import CageUse, SwitchType
+=======
+from fabopt.network.direct_links import DragonflyPlus, SpineMesh
+from fabopt.parts.hardware import CageUse, SwitchType
+>>>>>>> theirs
 from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.topology.direct.design import Bandwidth, OnSwitches, words_of
 from fabopt.topology.dragonfly_plus.networks import Groups
@@ -62,7 +67,7 @@ class Grouped(OnSwitches):
     def mesh(self) -> DragonflyPlus:
         """One plane, link by link."""
         size, spines, groups, links, outside = self.numbers
-        return DragonflyPlus(size, links, Spines(spines, groups, outside))
+        return DragonflyPlus(size, links, SpineMesh(spines, groups, outside))
 
     @property
     def speeds_mbps(self) -> Mapping[str, int]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fabopt.floor.plan import racks_needed, servers_per_rack
+from fabopt.floor.racks import racks_needed, servers_per_rack
 from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.io.library import checkout, is_path
 from fabopt.problem.problem import problem_of

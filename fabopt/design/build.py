@@ -10,7 +10,7 @@ from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
 from fabopt.design.stages import growth_of
-from fabopt.floor.appliances import Lodging, nodes_of, racks_in_use
+from fabopt.floor.appliances import ApplianceRacks, appliances_of, racks_in_use
 from fabopt.parts.nics import NicOption
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.demand import resolved
@@ -50,7 +50,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     """One fabric with its tiers, rows of links and figures."""
     candidate, units = picked
     part = FAMILIES[candidate.topology].file_part(fabric, candidate.design)
-    fabric = problem.beside(fabric, candidate.counted)
+    fabric = fabric.with_switches(candidate.counted)
     fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment))
     found = all_figures(candidate.design, problem.gpus)
     return FabricDesign(
@@ -78,10 +78,11 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
 
 def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | None) -> Placement | None:
     """Where switches stand, and the boxes of attachments; None without a floor plan."""
-    if switches is None:
+    if switches is None or problem.plan is None:
         return None
-    boxes = {name: places for (owner, name), places in Lodging(problem.case).places.items() if owner == fabric.name}
-    return switches.model_copy(update={"attachments": boxes})
+    racks = ApplianceRacks(problem.case, problem.plan.floor)
+    appliances = {name: places for (owner, name), places in racks.places.items() if owner == fabric.name}
+    return switches.model_copy(update={"attachments": appliances})
 
 
 def _logical_use(fabric: FabricProblem, one: AttachmentDemand) -> LogicalUse:
@@ -113,7 +114,7 @@ def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign]
             stands = fabric.placement
             racks |= {rack for rack, _ in (*stands.leaf, *stands.spine, *stands.core)}
             racks |= racks_in_use(stands.attachments.values())
-    boxes = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in nodes_of(problem.case))
+    boxes = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in appliances_of(problem.case))
     units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + boxes
     return totals.model_copy(update={"racks": len(racks), "cluster_rack_units": plain_fraction(units)})
 

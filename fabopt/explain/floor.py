@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.explain.what_if import Inquiry
-from fabopt.floor.appliances import Lodging
-from fabopt.floor.plan import FloorPlan, racks_needed
+from fabopt.floor.appliances import ApplianceRacks
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating
 from fabopt.schema.design import Conflict
 from fabopt.search.floor.apart import TooFar, too_far_apart
@@ -30,8 +31,12 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     joined = plan.usable_racks - len(lost)
     if needed > joined:
         detail = f"{problem.servers} servers, {problem.servers_per_rack} a rack, fill {needed} racks; "
-        boxes = Lodging(problem.case).taken
-        others = f"blocked, reserved nor for attachments ({', '.join(boxes[:MOST_NAMED])})" if boxes else ""
+        for_appliances = ApplianceRacks(problem.case, plan.floor).taken
+        others = (
+            f"blocked, reserved nor for attachments ({', '.join(for_appliances[:MOST_NAMED])})"
+            if for_appliances
+            else ""
+        )
         detail += f"the floor has {joined} that are neither {others or 'blocked nor reserved'}"
         if lost:
             detail += f", and no tray joins {', '.join(lost[:MOST_NAMED])} to these: a cross tray between them would"
@@ -73,7 +78,9 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
 
 def crowded(inquiry: Inquiry) -> Iterator[Conflict]:
     """What kept the likeliest design out of every layout, where no design was found and none was ruled out."""
-    told = Search(estimating(inquiry.problem), inquiry.settings, inquiry.clock).obstacles()
+    told = Search(
+        estimating(inquiry.problem), inquiry.settings, inquiry.clock, context=inquiry.context.beside()
+    ).obstacles()
     told = told or ["no layout has racks enough for servers and switches"]
     for detail in told[:MOST_TOLD]:
         yield Conflict(limit="site.floor", value=None, needed=None, detail=detail)

@@ -1,7 +1,7 @@
-"""Boxes of attachments that stand in racks: storage and management nodes.
+"""Appliances: the devices of attachments that are installed in racks, such as storage and management nodes.
 
-Their racks are decided before anything else stands on the floor, and are theirs alone. See docs/formulation.md, "Boxes
-of attachments".
+Their racks are decided before anything else is placed on the floor, and are theirs alone. See docs/formulation.md,
+"Boxes of attachments".
 """
 
 from __future__ import annotations
@@ -15,117 +15,111 @@ import numpy as np
 
 from fabopt.floor.plan import FloorPlan
 from fabopt.schema.case import Attachment, Case, Floor
+from fabopt.schema.design import Place
 from fabopt.units import milliwatts
 
 # The name of a fabric, and of an attachment of it.
-NodeKey = tuple[str, str]
-Place = tuple[str, int]
+ApplianceKey = tuple[str, str]
 
 
-class Node(NamedTuple):
-    """An attachment of a fabric whose boxes stand in racks."""
+class Appliance(NamedTuple):
+    """An attachment of a fabric whose devices are installed in racks."""
 
     fabric: str
     attachment: Attachment
 
     @property
-    def key(self) -> NodeKey:
+    def key(self) -> ApplianceKey:
         """Its name, unique in a case."""
         return self.fabric, self.attachment.name
 
     @property
     def units(self) -> int:
-        """Whole units that a box blocks."""
+        """Whole units that a device blocks."""
         return max(1, ceil(self.attachment.rack_units or 0))
 
     @property
     def power_mw(self) -> int:
-        """What a box draws; 0 where nobody asks."""
+        """What a device draws; 0 where nobody asks."""
         return milliwatts(self.attachment.power_w or 0)
 
 
-def nodes_of(case: Case) -> Iterator[Node]:
+def appliances_of(case: Case) -> Iterator[Appliance]:
     """Attachments with a height, fabric by fabric; those of a shared fabric are the compute fabric's last ones."""
     shared = [one for fabric in case.fabrics if fabric.separation == "shared" for one in fabric.attachments]
     for fabric in case.fabrics:
         if fabric.separation != "shared":
-            for one in (*fabric.attachments, *(shared if fabric.role == "compute" else ())):
-                if one.rack_units is not None:
-                    yield Node(fabric.name, one)
+            for attachment in (*fabric.attachments, *(shared if fabric.role == "compute" else ())):
+                if attachment.rack_units is not None:
+                    yield Appliance(fabric.name, attachment)
 
 
-class Lodging:
-    """Racks and units of the boxes of attachments on the floor of a case; empty without a floor.
+class ApplianceRacks:
+    """Racks and units of all appliances of a case on its floor.
 
-    places      of every box of an attachment that has found one: (rack, lowest unit), rack by rack from the bottom up
-    missing     boxes that have found none, by attachment
+    places      of every device that has found one: (rack, lowest unit), rack by rack from the bottom up
+    missing     devices that have found none, by attachment
     """
 
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.places: dict[NodeKey, tuple[Place, ...]] = {}
-        self.missing: dict[NodeKey, int] = {}
-        if case.site.floor is not None:
-            rooms = _Rooms(case.site.floor)
-            for node in self.nodes:
-                found = tuple(rooms.put(node, node.attachment.racks or self.free))
-                self.places[node.key] = found
-                if len(found) < node.attachment.boxes:
-                    self.missing[node.key] = node.attachment.boxes - len(found)
-
-    @cached_property
-    def nodes(self) -> tuple[Node, ...]:
-        """All attachments whose boxes stand in racks."""
-        return tuple(nodes_of(self.case))
+    def __init__(self, case: Case, floor: Floor) -> None:
+        self._floor = floor
+        self.appliances = tuple(appliances_of(case))
+        self.places: dict[ApplianceKey, tuple[Place, ...]] = {}
+        self.missing: dict[ApplianceKey, int] = {}
+        space = _SpaceBelow(floor)
+        for appliance in self.appliances:
+            places = tuple(space.put(appliance, appliance.attachment.racks or self.free))
+            self.places[appliance.key] = places
+            if len(places) < appliance.attachment.boxes:
+                self.missing[appliance.key] = appliance.attachment.boxes - len(places)
 
     @cached_property
     def listed(self) -> tuple[str, ...]:
         """Racks that attachments name as theirs."""
-        return tuple(dict.fromkeys(rack for node in self.nodes for rack in node.attachment.racks or ()))
+        return tuple(dict.fromkeys(rack for one in self.appliances for rack in one.attachment.racks or ()))
 
     @cached_property
     def free(self) -> tuple[str, ...]:
         """Racks for those that name none, from the end of the floor: nobody has named them, and trays reach them."""
-        floor = self.case.site.floor
-        assert floor is not None
-        asked = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
-        plan = FloorPlan(floor, {*self.listed, *asked})
+        network_racks = self._floor.network_racks
+        named = network_racks if isinstance(network_racks, tuple) else ()
+        plan = FloorPlan(self._floor, {*self.listed, *named})
         lost = set(plan.cut_off())
         usable = [plan.ids[rack] for rack in np.flatnonzero(plan.usable)[::-1].tolist()]
         return tuple(rack for rack in usable if rack not in lost)
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Racks that are for attachments alone: those that are named, and those in which a box stands."""
+        """Racks that are for attachments alone: those that are named, and those in which a device is installed."""
         return tuple(sorted({*self.listed, *racks_in_use(self.places.values())}))
 
 
-class _Rooms:
-    """What is left of racks while boxes are put in, from the bottom up."""
+class _SpaceBelow:
+    """What is left of racks while appliances are put in, from the bottom up."""
 
     def __init__(self, floor: Floor) -> None:
         self._floor = floor
         self._used: dict[str, tuple[int, int]] = {}
 
-    def put(self, node: Node, racks: tuple[str, ...]) -> Iterator[Place]:
-        """Places of the boxes of an attachment, each in the first rack with room; fewer where the racks end."""
-        left = node.attachment.boxes
+    def put(self, appliance: Appliance, racks: tuple[str, ...]) -> Iterator[Place]:
+        """Places of an appliance's devices, each in the first rack with space; fewer where the racks end."""
+        left = appliance.attachment.boxes
         for rack in racks:
             units, power_mw = self._used.get(rack, (0, 0))
-            number = min(left, self._fit(node, units, power_mw))
-            yield from ((rack, units + 1 + index * node.units) for index in range(number))
-            self._used[rack] = units + number * node.units, power_mw + number * node.power_mw
+            number = min(left, self._fit(appliance, units, power_mw))
+            yield from ((rack, units + 1 + index * appliance.units) for index in range(number))
+            self._used[rack] = units + number * appliance.units, power_mw + number * appliance.power_mw
             left -= number
             if not left:
                 return
 
-    def _fit(self, node: Node, units: int, power_mw: int) -> int:
-        most = (self._floor.rack_units - units) // node.units
-        if self._floor.rack_power_w is not None and node.power_mw:
-            most = min(most, (milliwatts(self._floor.rack_power_w) - power_mw) // node.power_mw)
+    def _fit(self, appliance: Appliance, units: int, power_mw: int) -> int:
+        most = (self._floor.rack_units - units) // appliance.units
+        if self._floor.rack_power_w is not None and appliance.power_mw:
+            most = min(most, (milliwatts(self._floor.rack_power_w) - power_mw) // appliance.power_mw)
         return most
 
 
 def racks_in_use(places: Iterable[tuple[Place, ...]]) -> set[str]:
-    """Racks in which boxes of attachments stand."""
-    return {rack for found in places for rack, _ in found}
+    """Racks in which appliances are installed."""
+    return {rack for of_one in places for rack, _ in of_one}

@@ -1,4 +1,4 @@
-"""Layouts: which racks hold servers, which hold switches, and what room is left in each.
+"""Layouts: which racks hold servers, which hold switches, and how much space is left in each.
 
 A layout is fixed before any fabric is sized, so that runs can be bounded from below while sizes are searched. See
 docs/formulation.md, "Floor".
@@ -6,26 +6,28 @@ docs/formulation.md, "Floor".
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from fabopt.floor.plan import UNIT_M, Floats, FloorPlan, Ints, height_m
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
 from fabopt.units import ceil_div
 
 Policy = Literal["top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere"]
 # Layouts with a rule for every switch; ``anywhere`` has none.
 POLICIES: tuple[Policy, ...] = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks")
-# Where the leaves of these stand is decided by the racks of their servers, not by the racks of switches.
+# In these the racks of leaves follow from the racks of their servers, not from the racks for switches.
 IN_SERVER_RACKS: tuple[Policy, ...] = ("top-of-rack",)
 FAR_AWAY_M = 1e6
 UNLIMITED = np.iinfo(np.int64).max // 4
 
 
 @dataclass(frozen=True)
-class ServerBox:
+class ServerSize:
     """What a server takes of a rack: whole units, its true height, milliwatts."""
 
     units: int
@@ -35,17 +37,17 @@ class ServerBox:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Servers in place, and the racks in which switches may stand, the first choice first.
+    """Servers in place, and the racks in which switches may be installed, the first choice first.
 
-    ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up. ``band``: (index, fabrics): of the room that
-    a rack has for switches a fabric gets an equal part, counted from the top.
+    ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up; racks are indices of the plan. ``band``:
+    (index, fabrics): of the space that a rack has for switches a fabric gets an equal part, counted from the top.
     """
 
     plan: FloorPlan
     policy: Policy
     servers: int
     per_rack: int
-    box: ServerBox
+    server_size: ServerSize
     server_racks: Ints
     switch_racks: Ints
     band: tuple[int, int] = (0, 1)
@@ -58,75 +60,87 @@ class Layout:
 
     @cached_property
     def server_rack(self) -> Ints:
-        """Rack of every server."""
+        """Rack of every server, shape (servers,)."""
         return self.server_racks[np.arange(self.servers) // self.per_rack]
 
     @cached_property
     def server_height_m(self) -> Floats:
-        """Height of every server's ports above the floor."""
-        unit = 1 + np.arange(self.servers) % self.per_rack * self.box.units
-        return np.asarray(height_m(unit, self.box.height_u))
+        """Height of every server's ports above the floor, shape (servers,)."""
+        return height_m(self._server_unit, self.server_size.height_u)
 
     @cached_property
-    def _held(self) -> Ints:
-        """Servers in each rack."""
+    def _server_unit(self) -> Ints:
+        """The lowest unit of every server, from 1, shape (servers,)."""
+        return 1 + np.arange(self.servers) % self.per_rack * self.server_size.units
+
+    @property
+    def server_positions(self) -> Positions:
+        """Where the servers are installed."""
+        return Positions(self.server_rack, self._server_unit, self.server_height_m)
+
+    @cached_property
+    def _servers_in_rack(self) -> Ints:
+        """Servers in each rack, shape (racks,)."""
         return np.bincount(self.server_rack, minlength=len(self.plan))
 
     @cached_property
     def top_unit(self) -> Ints:
-        """The highest unit of each rack that this fabric may use."""
+        """The highest unit of each rack that this fabric may use, shape (racks,)."""
         index, fabrics = self.band
-        room = self.plan.floor.rack_units - self._reserved_units
-        return np.asarray(self.plan.floor.rack_units - room * index // fabrics)
+        return np.asarray(self.plan.floor.rack_units - self._units_above_servers * index // fabrics)
 
     @cached_property
-    def room_units(self) -> Ints:
-        """Units of each rack that this fabric may use; none where nothing may stand."""
-        index, fabrics = self.band
-        room = self.plan.floor.rack_units - self._reserved_units
-        mine = room * (index + 1) // fabrics - room * index // fabrics
-        return np.where(self.plan.usable, mine, 0)
+    def free_units(self) -> Ints:
+        """Units of each rack that this fabric may use, shape (racks,); none where nothing may be installed."""
+        (index, fabrics), above = self.band, self._units_above_servers
+        return np.where(self.plan.usable, above * (index + 1) // fabrics - above * index // fabrics, 0)
 
     @cached_property
-    def _reserved_units(self) -> Ints:
-        """Units for servers: for a full rack of them wherever some stand, so that a growing cluster finds room."""
-        return np.asarray(np.where(self._held > 0, self.per_rack * self.box.units, 0))
+    def _units_above_servers(self) -> Ints:
+        """Units of each rack that are not for servers, shape (racks,).
+
+        Wherever there are some servers, a full rack of them finds space, so that a cluster may grow.
+        """
+        for_servers = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.units, 0)
+        return np.asarray(self.plan.floor.rack_units - for_servers)
 
     @cached_property
-    def room_mw(self) -> Ints:
-        """Power of each rack that this fabric may draw."""
+    def free_mw(self) -> Ints:
+        """Power of each rack that this fabric may draw, in milliwatts, shape (racks,)."""
         limit = self.plan.floor.rack_power_w
         if limit is None:
             return np.full(len(self.plan), UNLIMITED)
-        taken = np.where(self._held > 0, self.per_rack * self.box.power_mw, 0)
+        taken = np.where(self._servers_in_rack > 0, self.per_rack * self.server_size.power_mw, 0)
         return np.asarray(np.maximum(0, int(limit * 1000) - taken) // self.band[1])
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
 
     @cached_property
     def _leaf_racks(self) -> Ints:
-        """Racks in which leaves may stand."""
+        """Racks in which leaves may be installed."""
         return np.unique(self.server_racks) if self.policy in IN_SERVER_RACKS else np.unique(self.switch_racks)
 
     @cached_property
     def nearest_leaf_m(self) -> Floats:
-        """For every server a run that none of its links is shorter than."""
-        racks = self._leaf_racks[self.room_units[self._leaf_racks] > 0]
+        """For every server a run that none of its links is shorter than, shape (servers,)."""
+        racks = self._leaf_racks[self.free_units[self._leaf_racks] > 0]
         if not racks.size:
             return np.full(self.servers, np.inf)
-        first, place = np.unique(self.server_rack, return_inverse=True)
-        tray = self.plan.tray_m(first[:, None], racks[None, :])
+        server_racks, rack_of_server = np.unique(self.server_rack, return_inverse=True)
+        tray = self.plan.tray_m(server_racks[:, None], racks[None, :])
         up = self.plan.floor.tray_height_m - self.server_height_m
         down = self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[racks], 1)))
-        apart = np.where(first[:, None] == racks[None, :], np.inf, tray).min(axis=1)[place]
+        apart = np.where(server_racks[:, None] == racks[None, :], np.inf, tray).min(axis=1)[rack_of_server]
         run = up + down + 2 * self.plan.floor.drop_m + apart + self.plan.floor.slack_m
-        here = np.isin(first, racks)[place]
-        beside = np.abs(height_m(self.top_unit[self.server_rack], 1) - self.server_height_m)
-        lowest = np.maximum(0.0, beside - self.room_units[self.server_rack] * UNIT_M)
-        return np.asarray(np.where(here, np.minimum(run, lowest + self.plan.floor.slack_m), run))
+        has_leaves = np.isin(server_racks, racks)[rack_of_server]
+        to_top = np.abs(height_m(self.top_unit[self.server_rack], 1) - self.server_height_m)
+        in_rack = np.maximum(0.0, to_top - self.free_units[self.server_rack] * UNIT_M)
+        return np.asarray(np.where(has_leaves, np.minimum(run, in_rack + self.plan.floor.slack_m), run))
 
     def in_server_racks(self, g: int, rails: int) -> Ints:
-        """Rack of every leaf of one plane, spread evenly over the racks of its group's g servers, rail by rail."""
+        """Rack of every leaf of one plane, spread evenly over the racks of its group's g servers, rail by rail; shape
+        (groups x rails,).
+        """
         groups = ceil_div(self.servers, g)
         group, rail = np.repeat(np.arange(groups), rails), np.tile(np.arange(rails), groups)
         first = group * g // self.per_rack
@@ -135,13 +149,17 @@ class Layout:
 
     @cached_property
     def tray_from_switches_m(self) -> Floats:
-        """Tray distances from every rack for switches to every rack; a large number where there is no way."""
+        """Tray distances from every rack for switches to every rack, shape (switch racks, racks); a large number where
+        there is no way.
+        """
         tray = self.plan.tray_m(self.switch_racks[:, None], np.arange(len(self.plan))[None, :])
         return np.asarray(np.nan_to_num(tray, posinf=FAR_AWAY_M))
 
     @cached_property
     def _tray_sums_m(self) -> Floats:
-        """Tray distances from every rack for switches to the first i racks of servers together."""
+        """Tray distances from every rack for switches to the first i racks of servers together, shape (switch racks,
+        server racks + 1).
+        """
         tray = self.tray_from_switches_m[:, self.server_racks]
         return np.concatenate([np.zeros((len(self.switch_racks), 1)), np.cumsum(tray, axis=1)], axis=1)
 
@@ -153,26 +171,6 @@ class Layout:
         order = np.argsort(np.round(away, 6), axis=0, kind="stable")
         nearest: list[list[int]] = self.switch_racks[order].T.tolist()
         return nearest
-
-    @cached_property
-    def switch_rank_m(self) -> Floats:
-        """The run that the link from a leaf to the i-th nearest switch above it is not shorter than, one unit each."""
-        racks = self.switch_racks[self.room_units[self.switch_racks] > 0]
-        leaves = self._leaf_racks
-        if not racks.size or not leaves.size:
-            return np.array([])
-        tray = self.plan.tray_m(leaves[:, None], racks[None, :])
-        tops = 2 * (self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[racks], 1))))
-        run = tops + 2 * self.plan.floor.drop_m + tray + self.plan.floor.slack_m
-        run = np.where(leaves[:, None] == racks[None, :], self.plan.floor.slack_m, run)
-        order = np.argsort(run, axis=1, kind="stable")
-        ranked = np.take_along_axis(run, order, axis=1)
-        room = self.room_units[racks][order]
-        most = int(room.sum(axis=1).max())
-        least = np.full(most, np.inf)
-        for row, units in zip(ranked, room, strict=True):
-            np.minimum(least[: int(units.sum())], np.repeat(row, units), out=least[: int(units.sum())])
-        return least
 
     @cached_property
     def typical_runs_m(self) -> dict[str, float]:
@@ -189,8 +187,14 @@ class Layout:
 
     @cached_property
     def least_switch_m(self) -> float:
-        """The least run between two switches."""
-        return float(self.switch_rank_m.min(initial=np.inf))
+        """A run that no link from a leaf to a switch above it is shorter than."""
+        racks, leaves = self.switch_racks[self.free_units[self.switch_racks] > 0], self._leaf_racks
+        if not racks.size or not leaves.size:
+            return np.inf
+        tops = 2 * (self.plan.floor.tray_height_m - float(np.max(height_m(self.top_unit[racks], 1))))
+        tray = self.plan.tray_m(leaves[:, None], racks[None, :])
+        run = tops + 2 * self.plan.floor.drop_m + tray + self.plan.floor.slack_m
+        return float(np.where(leaves[:, None] == racks[None, :], self.plan.floor.slack_m, run).min())
 
 
 def racks_for(units: int, power_mw: int, plan: FloorPlan) -> int:
@@ -212,7 +216,7 @@ def layouts(
     plan: FloorPlan,
     servers: int,
     per_rack: int,
-    box: ServerBox,
+    server_size: ServerSize,
     units: int,
     power_mw: int,
     band: tuple[int, int] = (0, 1),
@@ -221,77 +225,71 @@ def layouts(
 
     None if the floor has too few racks for the servers.
     """
-    needed = ceil_div(servers, per_rack)
+    needed, wanted = racks_needed(servers, per_rack), racks_for(units, power_mw, plan)
     usable = reachable(plan)
-    free = len(usable) - needed
-    if free < 0:
+    if len(usable) < needed:
         return []
-    wanted = racks_for(units, power_mw, plan)
-    counts = sorted({min(free, count) for count in (wanted, 2 * wanted) if free})
-    asked = plan.floor.network_racks
-    made: list[tuple[Policy, Ints]] = []
-    if asked in ("any", "row"):
-        made += [("network-row", racks) for racks in _own_rows(plan, needed, wanted)]
-    if asked in ("any", "middle", "end"):
-        made += [
-            (policy, racks)
-            for policy, racks in _along_rows(plan, needed, wanted)
-            if asked in ("any", policy.partition("-")[0])
-        ]
-    if isinstance(asked, tuple):
-        listed = plan.network_racks()
-        made.append(("listed-racks", listed))
-        made.append(("top-of-rack", listed))
-    elif asked in ("middle", "end"):
-        made += [
-            ("top-of-rack", racks) for policy, racks in _along_rows(plan, needed, wanted) if policy.startswith(asked)
-        ]
-    else:
-        made += [("top-of-rack", plan.from_centre()[:count]) for count in counts]
-    if free < wanted:
-        made.append(("top-of-rack", np.array([], dtype=np.int64)))
-    found: list[Layout] = []
-    for policy, racks in made:
+    worth_it: list[Layout] = []
+    for policy, racks in _policies(plan, needed, wanted, len(usable) - needed):
         server_racks = usable[~np.isin(usable, racks)][:needed]
-        if len(server_racks) < needed:
-            continue
-        switch_racks = racks
-        if len(racks) < wanted:
-            near = plan.from_centre(server_racks)
-            switch_racks = np.concatenate([racks, near[np.isin(near, server_racks)]])
-        found.append(Layout(plan, policy, servers, per_rack, box, server_racks, switch_racks, band))
-    return found
+        if len(server_racks) == needed:
+            switch_racks = racks
+            if len(racks) < wanted:
+                nearest = plan.from_centre(server_racks)
+                switch_racks = np.concatenate([racks, nearest[np.isin(nearest, server_racks)]])
+            worth_it.append(Layout(plan, policy, servers, per_rack, server_size, server_racks, switch_racks, band))
+    return worth_it
 
 
-def _own_rows(plan: FloorPlan, needed: int, wanted: int) -> list[Ints]:
+def _policies(plan: FloorPlan, needed: int, wanted: int, free: int) -> Iterator[tuple[Policy, Ints]]:
+    """Policies with the racks that they keep for switches, as ``network_racks`` allows.
+
+    ``needed``: racks of servers; ``wanted``: racks that the switches fill; ``free``: racks that servers leave.
+    """
+    allowed = plan.floor.network_racks
+    if isinstance(allowed, tuple):
+        listed = plan.network_racks()
+        yield from (("listed-racks", listed), ("top-of-rack", listed))
+    elif allowed in ("middle", "end"):
+        in_rows = [
+            (policy, racks) for policy, racks in _in_every_row(plan, needed, wanted) if policy.startswith(allowed)
+        ]
+        yield from in_rows
+        yield from (("top-of-rack", racks) for _, racks in in_rows)
+    else:
+        yield from (("network-row", racks) for racks in _own_rows(plan, needed, wanted))
+        if allowed == "any":
+            yield from _in_every_row(plan, needed, wanted)
+        counts = sorted({min(free, count) for count in (wanted, 2 * wanted) if free})
+        yield from (("top-of-rack", plan.from_centre()[:count]) for count in counts)
+    if free < wanted:
+        yield "top-of-rack", np.array([], dtype=np.int64)
+
+
+def _own_rows(plan: FloorPlan, needed: int, wanted: int) -> Iterator[Ints]:
     """Racks of rows without servers: the middle one of the rows in use, and more around it if one is too short."""
-    rows = plan.floor.rows
-    for used in range(2, rows + 1):
+    for used in range(2, plan.floor.rows + 1):
         middle = (used - 1) / 2
-        order = sorted(range(used), key=lambda row: (abs(row - middle), row))
-        own: list[int] = []
-        for row in order:
-            own.append(row)
-            racks = np.concatenate([plan.racks_of(one) for one in own])
-            rest = sum(len(plan.racks_of(one)) for one in range(used) if one not in own)
+        network_rows: list[int] = []
+        racks = np.empty(0, dtype=np.int64)
+        for row in sorted(range(used), key=lambda row: (abs(row - middle), row)):
+            network_rows.append(row)
+            racks = np.concatenate([plan.racks_of(own) for own in network_rows])
             if len(racks) >= wanted:
                 break
-        if len(racks) >= wanted and rest >= needed:
-            centre = plan.from_centre()
-            return [centre[np.isin(centre, racks)]]
-    return []
+        for_servers = sum(len(plan.racks_of(row)) for row in range(used) if row not in network_rows)
+        if len(racks) >= wanted and for_servers >= needed:
+            from_centre = plan.from_centre()
+            yield from_centre[np.isin(from_centre, racks)]
+            return
 
 
-def _along_rows(plan: FloorPlan, needed: int, wanted: int) -> list[tuple[Policy, Ints]]:
+def _in_every_row(plan: FloorPlan, needed: int, wanted: int) -> Iterator[tuple[Policy, Ints]]:
     """Racks in the middle or at the end of every row in use."""
-    made: list[tuple[Policy, Ints]] = []
     for used in range(1, plan.floor.rows + 1):
-        each = ceil_div(wanted, used)
-        rest = sum(max(0, len(plan.racks_of(row)) - each) for row in range(used))
-        if rest < needed:
-            continue
-        middle = np.concatenate([plan.middle([row])[:each] for row in range(used)])
-        ends = np.concatenate([plan.ends([row])[:each] for row in range(used)])
-        made += [("middle-of-row", middle), ("end-of-row", ends)]
-        break
-    return made
+        per_row = ceil_div(wanted, used)
+        for_servers = sum(max(0, len(plan.racks_of(row)) - per_row) for row in range(used))
+        if for_servers >= needed:
+            yield "middle-of-row", np.concatenate([plan.middle([row])[:per_row] for row in range(used)])
+            yield "end-of-row", np.concatenate([plan.ends([row])[:per_row] for row in range(used)])
+            return

@@ -1,4 +1,4 @@
-"""Small floors: every set of racks that may hold the servers, and the racks that each tier of switches may stand in.
+"""Small floors: every set of racks that may hold the servers, and the racks that each tier of switches may be in.
 
 See docs/formulation.md, "Small floors".
 """
@@ -12,8 +12,9 @@ from itertools import combinations
 
 import numpy as np
 
-from fabopt.floor.layouts import Layout, ServerBox
-from fabopt.floor.plan import FloorPlan, Ints
+from fabopt.floor.layouts import Layout, ServerSize
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import Ints
 from fabopt.units import ceil_div
 
 # Usable racks of a floor on which all places are looked at.
@@ -22,7 +23,7 @@ MOST_RACKS = 6
 
 @dataclass(frozen=True, eq=False)
 class OpenLayout(Layout):
-    """Servers in place, and every switch free to stand in any rack that the case permits.
+    """Servers in place, and every switch free to be in any rack that the case permits.
 
     ``switch_racks`` are those of spines and cores, ``leaf_racks`` those of leaves, both in the order of the floor.
     """
@@ -41,20 +42,20 @@ class OpenLayout(Layout):
     def racks_above(self, units: int, power_mw: int) -> Ints:
         """Racks for spines and cores that need so much together: those of servers too, where these are too few."""
         free = self.switch_racks
-        if self.room_units[free].sum() >= units and self.room_mw[free].sum() >= power_mw:
+        if self.free_units[free].sum() >= units and self.free_mw[free].sum() >= power_mw:
             return free
         return np.union1d(free, self.server_racks)
 
 
 def open_layouts(
-    plan: FloorPlan, servers: int, per_rack: int, box: ServerBox, band: tuple[int, int] = (0, 1)
+    plan: FloorPlan, servers: int, per_rack: int, server_size: ServerSize, band: tuple[int, int] = (0, 1)
 ) -> tuple[OpenLayout, ...]:
     """One layout for every permitted set of racks for the servers; none if there are too few racks."""
     needed = ceil_div(servers, per_rack)
     listed = set(plan.network_racks().tolist()) if isinstance(plan.floor.network_racks, tuple) else set()
     allowed = [rack for rack in np.flatnonzero(plan.usable).tolist() if rack not in listed]
     return tuple(
-        OpenLayout(plan, "anywhere", servers, per_rack, box, np.array(racks), above, band, leaf_racks=leaves)
+        OpenLayout(plan, "anywhere", servers, per_rack, server_size, np.array(racks), above, band, leaf_racks=leaves)
         for racks in combinations(allowed, needed)
         for leaves, above in (_permitted(plan, set(racks)),)
     )

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.layouts import IN_SERVER_RACKS, Layout
-from fabopt.floor.plan import Floats, Ints, height_m
+from fabopt.floor.racks import Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers
 
 
-class SwitchBox(NamedTuple):
+class SwitchSize(NamedTuple):
     """What a switch takes of a rack: its height in units (perhaps a fraction), and the most power with its modules."""
 
     height_u: float
@@ -25,123 +25,125 @@ class SwitchBox(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Stands:
-    """Places of the switches of one role, in the order of their numbers: rack, lowest unit, height of the ports."""
+class FreeSpace:
+    """What switches of a fabric may still take of every rack, each of shape (racks,).
 
-    rack: Ints
-    unit: Ints
-    height_m: Floats
+    ``units``: whole ones; ``power_mw``: milliwatts; ``top_unit``: the highest free unit.
+    """
+
+    units: Ints
+    power_mw: Ints
+    top_unit: Ints
+
+    def switches(self, size: SwitchSize) -> Ints:
+        """How many more such switches each rack holds."""
+        return np.asarray(np.maximum(0, np.minimum(self.units // size.units, self.power_mw // max(1, size.power_mw))))
+
+    def without(self, racks: Ints, size: SwitchSize) -> FreeSpace:
+        """What is left when these racks (one may come again) have got a switch each."""
+        counts = np.bincount(racks, minlength=len(self.units))
+        return FreeSpace(
+            self.units - counts * size.units,
+            self.power_mw - counts * size.power_mw,
+            self.top_unit - counts * size.units,
+        )
 
 
-class _Room:
-    """What is left of every rack while switches are put in, from the top down."""
+def space_in(layout: Layout) -> FreeSpace:
+    """What a fabric may take of the racks of a layout before any switch is installed."""
+    return FreeSpace(layout.free_units, layout.free_mw, layout.top_unit)
+
+
+class _Filling:
+    """A layout whose racks are filled with switches, each rack from the top down."""
 
     def __init__(self, layout: Layout) -> None:
-        self._units = layout.room_units.copy()
-        self._mw = layout.room_mw.copy()
-        self._next = layout.top_unit.copy()
+        self.layout = layout
+        self.space = space_in(layout)
 
-    def how_many(self, box: SwitchBox) -> Ints:
-        """How many more such switches each rack holds."""
-        return np.asarray(np.maximum(0, np.minimum(self._units // box.units, self._mw // max(1, box.power_mw))))
-
-    def put(self, racks: Ints, box: SwitchBox) -> Stands | None:
-        """Put a switch into each of these racks (one may come again), from the top down; None if one has no room."""
-        counts = np.bincount(racks, minlength=len(self._units))
-        if not len(racks) or (counts > self.how_many(box)).any():
+    def install(self, racks: Ints, size: SwitchSize) -> Positions | None:
+        """Put a switch into each of these racks (one may come again); None if one has no space."""
+        counts = np.bincount(racks, minlength=len(self.space.units))
+        if not len(racks) or (counts > self.space.switches(size)).any():
             return None
         order = np.argsort(racks, kind="stable")
         before = np.empty(len(racks), dtype=np.int64)
         before[order] = np.arange(len(racks)) - np.repeat(np.cumsum(counts) - counts, counts)
-        unit = self._next[racks] - (before + 1) * box.units + 1
-        self._units -= counts * box.units
-        self._mw -= counts * box.power_mw
-        self._next -= counts * box.units
-        return Stands(racks, unit, np.asarray(height_m(unit, box.height_u)))
+        unit = self.space.top_unit[racks] - (before + 1) * size.units + 1
+        self.space = self.space.without(racks, size)
+        return Positions(racks, unit, np.asarray(height_m(unit, size.height_u)))
+
+    def leaves(self, numbers: ClosNumbers, size: SwitchSize) -> Positions | None:
+        """Leaves in their servers' racks (top of rack), or in the nearest racks for switches."""
+        return self.install(_leaf_racks(self.layout, numbers, self.space.switches(size)), size)
+
+    def spines(self, numbers: ClosNumbers, size: SwitchSize, leaf_racks: Ints) -> Positions | None:
+        """Spines of every pod of every plane, in racks nearest to their leaves on average."""
+        leaf = np.arange(len(leaf_racks))
+        pod = leaf // numbers.leaves * numbers.pods + (numbers.pod_of_leaf(leaf) if numbers.pods > 1 else 0)
+        weights = np.zeros((len(self.layout.plan), numbers.planes * numbers.pods))
+        np.add.at(weights, (leaf_racks, pod), 1.0)
+        away = self.layout.tray_from_switches_m @ weights / weights.sum(axis=0)
+        nearest = self.layout.switch_racks[np.argsort(np.round(away, 6), axis=0, kind="stable")]
+        racks = _dealt(nearest.T.tolist(), numbers.spines, self.space.switches(size).tolist())
+        return self.install(np.array(racks, dtype=np.int64), size)
+
+    def cores(self, numbers: ClosNumbers, size: SwitchSize, spine_racks: Ints) -> Positions | None:
+        """Cores in the racks for switches nearest to all spines on average, each rack filled before the next."""
+        count = numbers.planes * numbers.cores
+        nearest = _by_distance(self.layout, spine_racks)
+        racks = np.repeat(nearest, self.space.switches(size)[nearest])[:count]
+        return self.install(racks, size) if len(racks) == count else None
 
 
-def place(layout: Layout, numbers: ClosNumbers, boxes: tuple[SwitchBox, ...]) -> tuple[Stands, ...] | None:
-    """Leaves, spines and cores in their racks; ``boxes``: of each tier from the leaves up. None if they do not fit.
-
-    Leaves stand in their servers' racks (top of rack) or in the nearest racks for switches; spines in those nearest
-    their leaves, cores in those nearest all spines; every rack is filled from the top down.
-    """
-    room = _Room(layout)
-    leaves = room.put(_leaf_racks(layout, numbers, boxes[0]), boxes[0])
-    if leaves is None:
-        return None
-    stands = [leaves]
-    if len(boxes) > 1:
-        spines = _spine_racks(layout, numbers, boxes[1], room, leaves.rack)
-        if spines is None:
-            return None
-        stands.append(spines)
-    if len(boxes) > 2:
-        near = _by_distance(layout, stands[1].rack)
-        cores = _fill(room, near, numbers.planes * numbers.cores, boxes[2])
-        if cores is None:
-            return None
-        stands.append(cores)
-    return tuple(stands)
+def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -> tuple[Positions, ...] | None:
+    """Leaves, spines and cores in their racks; ``sizes``: of each tier from the leaves up. None if they do not fit."""
+    filling = _Filling(layout)
+    leaves = filling.leaves(numbers, sizes[0])
+    if leaves is None or len(sizes) == 1:
+        return None if leaves is None else (leaves,)
+    spines = filling.spines(numbers, sizes[1], leaves.rack)
+    if spines is None or len(sizes) == 2:
+        return None if spines is None else (leaves, spines)
+    cores = filling.cores(numbers, sizes[2], spines.rack)
+    return None if cores is None else (leaves, spines, cores)
 
 
-def place_leaves(layout: Layout, numbers: ClosNumbers, box: SwitchBox) -> Stands | None:
+def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Positions | None:
     """The leaves alone, as ``place`` puts them: their places depend on nothing above them."""
-    return _Room(layout).put(_leaf_racks(layout, numbers, box), box)
+    return _Filling(layout).leaves(numbers, size)
 
 
-def _leaf_racks(layout: Layout, numbers: ClosNumbers, box: SwitchBox) -> Ints:
-    """Rack of every leaf in the order of numbers; none where they do not fit."""
+def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
+    """Rack of every leaf in the order of numbers; none if they do not fit. ``space``: leaves that each rack holds."""
     if layout.policy in IN_SERVER_RACKS:
         return np.tile(layout.in_server_racks(numbers.group, numbers.rails), numbers.planes)
-    room: list[int] = _Room(layout).how_many(box).tolist()
-    found = _dealt(layout.nearest_to_groups(numbers.group), numbers.planes * numbers.rails, room)
-    if not found:
+    racks = _dealt(layout.nearest_to_groups(numbers.group), numbers.planes * numbers.rails, space.tolist())
+    if not racks:
         return np.array([], dtype=np.int64)
-    by_group = np.array(found, dtype=np.int64).reshape(numbers.groups, numbers.planes, numbers.rails)
+    by_group = np.array(racks, dtype=np.int64).reshape(numbers.groups, numbers.planes, numbers.rails)
     return by_group.transpose(1, 0, 2).ravel()
 
 
-def _dealt(orders: list[list[int]], each: int, room: list[int]) -> list[int]:
-    """Racks of so many switches for every order of racks, each rack filled before the next; none if the room ends."""
-    found: list[int] = []
+def _dealt(orders: list[list[int]], count: int, space: list[int]) -> list[int]:
+    """Racks of ``count`` switches for every order of racks, each rack filled before the next; none if space ends."""
+    racks: list[int] = []
     for order in orders:
-        missing = each
+        missing = count
         for rack in order:
-            taken = min(missing, room[rack])
+            taken = min(missing, space[rack])
             if taken:
-                room[rack] -= taken
-                found += [rack] * taken
+                space[rack] -= taken
+                racks += [rack] * taken
                 missing -= taken
                 if not missing:
                     break
         if missing:
             return []
-    return found
-
-
-def _spine_racks(layout: Layout, numbers: ClosNumbers, box: SwitchBox, room: _Room, leaf_racks: Ints) -> Stands | None:
-    """Spines of every pod of every plane, in racks nearest to their leaves on average."""
-    leaf = np.arange(len(leaf_racks))
-    pod = leaf // numbers.leaves * numbers.pods + (numbers.pod_of_leaf(leaf) if numbers.pods > 1 else 0)
-    weights = np.zeros((len(layout.plan), numbers.planes * numbers.pods))
-    np.add.at(weights, (leaf_racks, pod), 1.0)
-    away = layout.tray_from_switches_m @ weights / weights.sum(axis=0)
-    orders: list[list[int]] = layout.switch_racks[np.argsort(np.round(away, 6), axis=0, kind="stable")].T.tolist()
-    found = _dealt(orders, numbers.spines, room.how_many(box).tolist())
-    return room.put(np.array(found, dtype=np.int64), box)
+    return racks
 
 
 def _by_distance(layout: Layout, served: Ints) -> Ints:
     """Racks for switches, the nearest on average to some racks first."""
     away = layout.tray_from_switches_m @ np.bincount(served, minlength=len(layout.plan)) / len(served)
     return np.asarray(layout.switch_racks[np.argsort(np.round(away, 6), kind="stable")])
-
-
-def _fill(room: _Room, racks: Ints, count: int, box: SwitchBox) -> Stands | None:
-    """So many switches in racks, each filled before the next."""
-    chosen = np.repeat(racks, room.how_many(box)[racks])[:count]
-    return room.put(chosen, box) if len(chosen) == count else None
-
-
-__all__ = ["Stands", "SwitchBox", "place", "place_leaves"]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from fabopt.errors import Fault, fault
-from fabopt.floor.appliances import Lodging
-from fabopt.floor.plan import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
+from fabopt.floor.appliances import ApplianceRacks
+from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
 from fabopt.schema.case import Attachment, Case, Floor
 from fabopt.schema.catalog import Server
 
@@ -162,12 +162,12 @@ class _Check:
 
     def boxes_have_places(self, case: Case) -> None:
         """Report attachments for whose boxes there are too few racks."""
-        lodging, paths = Lodging(case), {one.name: path for path, one in _attachments(case)}
-        for node in lodging.nodes:
-            missing = lodging.missing.get(node.key, 0)
+        placed, paths = ApplianceRacks(case, self.floor), {one.name: path for path, one in _attachments(case)}
+        for appliance in placed.appliances:
+            missing, one = placed.missing.get(appliance.key, 0), appliance.attachment
             if not missing:
                 continue
-            racks, one = node.attachment.racks or lodging.free, node.attachment
+            racks = one.racks or placed.free
             power = f" and {one.power_w:,.16g} W" if self.floor.rack_power_w is not None else ""
             many = f"{len(racks)} rack{'' if len(racks) == 1 else 's'}"
             room = f"{self.floor.rack_units} units"
@@ -175,7 +175,7 @@ class _Check:
                 room += f" and {self.floor.rack_power_w:,.16g} W"
             problem = f"{one.boxes} boxes of {one.rack_units:g} units{power} do not fit {many} of {room}, "
             problem += f"with what else stands there: {missing} without a place"
-            hint = "name more racks" if node.attachment.racks else "give the floor more racks"
+            hint = "name more racks" if one.racks else "give the floor more racks"
             self.report(f"{paths[one.name]}.boxes", problem, one.boxes, allowed=f"{one.boxes - missing}", hint=hint)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from fabopt.floor.plan import servers_per_rack
+from fabopt.floor.racks import servers_per_rack
 from fabopt.parts.nics import nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of

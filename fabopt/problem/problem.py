@@ -5,22 +5,23 @@ After ``problem_of`` there is no default, no "maybe missing" and no id to look u
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
-from fabopt.floor.appliances import Lodging
+from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.open_layouts import MOST_RACKS
-from fabopt.floor.plan import FloorPlan, servers_per_rack
-from fabopt.parts.assemblies import LinkTable
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import servers_per_rack
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
-from fabopt.parts.items import Item, ItemTable, order_at_once
+from fabopt.parts.item_table import ItemTable
+from fabopt.parts.items import Item, order_at_once
+from fabopt.parts.link_table import LinkTable
 from fabopt.parts.nics import PCIE_X16_GBPS
 from fabopt.parts.offering import Offering, named_products, offering_of
 from fabopt.parts.procurement import terms_of
-from fabopt.problem.demand import demand_of, stages_of
+from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
 from fabopt.problem.limits import Limits, limits_of
 from fabopt.problem.model_needs import with_needs
@@ -28,6 +29,7 @@ from fabopt.problem.roles import settled
 from fabopt.schema.case import Case, Stage
 from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
+from fabopt.workload.deadline import Pace
 
 CABLES = ("cable", "fibre")
 
@@ -84,27 +86,9 @@ class Problem:
     then: tuple[str, ...] = ()
     in_layouts: bool = False
     servers_per_rack: int | None = None
-    # of the computing fabric, where the case has a model
+    # where the case has a model: what it needs of the computing fabric, and how long its steps take
     needs: WorkloadNeeds | None = None
-    # fabrics as they are in every layout of the floor that is looked at, by fabric
-    variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
-    # candidates that have been placed on the floor, by fabric in its layout, hardware and numbers
-    standing: dict[Hashable, Any] = field(default_factory=dict)
-    # out-of-band fabrics with the ports of so many switches
-    numbered: dict[tuple[FabricProblem, tuple[int, ...]], FabricProblem] = field(default_factory=dict)
-    # fabrics with each choice of cards for the logical ones on them, by fabric
-    equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
-    # what searches have found, by fabric, part of its space, weights and slack; steps of the model that were timed
-    expanded: dict[Hashable, Any] = field(default_factory=dict)
-
-    def beside(self, fabric: FabricProblem, switches: tuple[int, ...]) -> FabricProblem:
-        """An out-of-band fabric with the ports of so many switches of all fabrics at each stage; any other as it is."""
-        if fabric.per_switch is None:
-            return fabric
-        if (fabric, switches) not in self.numbered:
-            attachments = (*fabric.attachments, fabric.per_switch.of(switches))
-            self.numbered[fabric, switches] = replace(fabric, attachments=attachments, counted=switches)
-        return self.numbered[fabric, switches]
+    pace: Pace | None = None
 
     @property
     def shares_slots(self) -> bool:
@@ -233,25 +217,31 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         energy_cents_per_mw=energy,
         server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
-        plan=None if case.site.floor is None else FloorPlan(case.site.floor, Lodging(case).taken),
+        plan=_plan(case),
         servers_per_rack=servers_per_rack(case.site, server),
         needs=needs,
+        pace=pace_of(case, server),
     )
 
 
 def estimating(problem: Problem) -> Problem:
     """The same problem with a floor on which nothing has to be proven."""
-    return replace(problem, estimates=True, variants={}, standing={})
+    return replace(problem, estimates=True)
 
 
 def in_layouts_only(problem: Problem) -> Problem:
     """The same problem in layouts with a rule for every switch."""
-    return replace(problem, in_layouts=True, variants={}, standing={})
+    return replace(problem, in_layouts=True)
 
 
 def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:
     """The same problem with another objective and other limits."""
     return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
+
+
+def _plan(case: Case) -> FloorPlan | None:
+    floor = case.site.floor
+    return None if floor is None else FloorPlan(floor, ApplianceRacks(case, floor).taken)
 
 
 def _stage(stage: Stage, case: Case) -> StageProblem:

@@ -11,7 +11,7 @@ from math import floor
 from typing import NamedTuple
 
 from fabopt.errors import InputError, fault
-from fabopt.floor.plan import servers_per_rack
+from fabopt.floor.racks import servers_per_rack
 from fabopt.problem.demand import Demand, demand_of, oversubscription_of, profile_of, stages_of
 from fabopt.problem.out_of_band import COUNTED, as_attachment, counted_ports, port_cage
 from fabopt.problem.separation import combinations, host_of, is_open

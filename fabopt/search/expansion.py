@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.logical_fabrics import cards_of, equipped
+from fabopt.problem.logical_fabrics import cards_of
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import (
@@ -21,10 +21,12 @@ from fabopt.search.coefficients import (
     weights_table,
     without_dear_switches,
 )
+from fabopt.search.context import Context, SearchKey
 from fabopt.search.floor.chosen import Placed
 from fabopt.search.floor.variants import wanted_variants
 from fabopt.search.out_of_band import Together
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
 from fabopt.topology.families import candidates_in, found_in_families
@@ -58,28 +60,33 @@ class Expansion:
     """
 
     def __init__(
-        self, problem: Problem, settings: Settings, clock: Clock, restrictions: Mapping[str, Restriction]
+        self,
+        problem: Problem,
+        settings: Settings,
+        clock: Clock,
+        restrictions: Mapping[str, Restriction],
+        context: Context | None = None,
     ) -> None:
         self.problem = problem
         self.settings = settings
         self.clock = clock
         self.restrictions = restrictions
+        self.context = Context() if context is None else context
         self.table, self.caps = weights_table(problem)
         self.steps = stage_steps(problem)
         self.saving = stock_weight(problem)
         self.sized = 0
-        self.together = Together(problem, self._one, self.space, self.sized_at)
+        self.together = Together(problem, self.context, self._one, self.space, self.sized_at)
         self.left_out = False
         self.most_cents: int | None = None
-        self.placed = Placed(problem, self.table, settings.prune)
+        self.placed = Placed(problem, self.table, settings.prune, self.context)
 
     def open(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
         table = self.table.copy()
         table[0] = objective * self.table[0] + prices @ self.table[1:]
         steps = objective * self.steps
-        key = (table.tobytes(), steps.tobytes())
-        costs: Costs = self.problem.offering.worked_out.setdefault(key, Costs(table, steps))
+        costs = self.context.costs_at(self.problem.offering, table, steps)
         if self.counts:
             found = self.together.open(costs, slack)
         else:
@@ -91,26 +98,25 @@ class Expansion:
         bound = least - objective * self.saving - float(prices @ self.caps[1:])
         return Expanded(found, bound, table[0], slack)
 
-    def _one(self, costs: Costs, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
+    def _one(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
         if self.problem.plan is not None:
             return self._on_floor(fabric, costs, slack)
         if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
-        known, part = self.problem.expanded, self.restrictions.get(fabric.name)
-        key = (fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
+        known, part = self.context.found, self.restrictions.get(fabric.name)
+        key = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
-            again: Found = known[key]
-            return again
+            return known[key]
         found = found_in_families(self.problem, fabric, self._quest(fabric, costs), slack, first)
         if self.counts and not found.stopped:
             known[key] = found
         return found
 
-    def _as_host(self, costs: Costs, fabric: FabricProblem, slack: float, first: bool) -> Found:
+    def _as_host(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool) -> Found:
         """Search a fabric with every choice of cards for the logical ones on it, all below one threshold."""
         found, looked = Found(), []
-        for choice in equipped(self.problem, fabric, self.settings.prune):
+        for choice in self.context.equipped(self.problem, fabric, self.settings.prune):
             aside = _least_aside(self.problem, choice, costs, self.space(choice, costs).bounds.attached())
             one = self._one(costs, choice, 0.0, first)
             found.stopped |= one.stopped
@@ -127,34 +133,33 @@ class Expansion:
             found.batches += [batch._replace(cost=batch.cost + aside[:, np.newaxis]) for batch in one.batches]
         return found
 
-    def _quest(self, fabric: FabricProblem, costs: Costs) -> Quest:
+    def _quest(self, fabric: FabricProblem, costs: BoundedCosts) -> Quest:
         restriction = self.restrictions.get(fabric.name, Restriction())
         return Quest(costs, self.caps, restriction, self.settings.prune, self.clock.is_over)
 
-    def costs_of(self, row: int) -> Costs:
+    def costs_of(self, row: int) -> BoundedCosts:
         """Weights with one metric of the table as what is minimized."""
         table = self.table.copy()
         table[0] = self.table[row]
-        costs: Costs = self.problem.offering.worked_out.setdefault(table.tobytes(), Costs(table))
-        return costs
+        return self.context.costs_at(self.problem.offering, table)
 
-    def space(self, fabric: FabricProblem, costs: Costs) -> ClosSpace:
+    def space(self, fabric: FabricProblem, costs: BoundedCosts) -> ClosSpace:
         """What can stand on a floor: a Clos."""
         return ClosSpace(self.problem, fabric, *self._quest(fabric, costs))
 
-    def _on_floor(self, fabric: FabricProblem, costs: Costs, slack: float) -> Found:
+    def _on_floor(self, fabric: FabricProblem, costs: BoundedCosts, slack: float) -> Found:
         """Search a fabric in every layout of the floor."""
         found = Found()
         for variant in self.wanted(fabric, costs):
             self.space(variant, costs).search(slack, found)
         return found
 
-    def wanted(self, fabric: FabricProblem, costs: Costs) -> list[FabricProblem]:
+    def wanted(self, fabric: FabricProblem, costs: BoundedCosts) -> list[FabricProblem]:
         """The fabric in the forms that are in the part of the space that is searched."""
         part = self.restrictions.get(fabric.name, Restriction())
-        return wanted_variants(self.problem, fabric, part, partial(self.free, costs))
+        return wanted_variants(self.problem, self.context.variants, fabric, part, partial(self.free, costs))
 
-    def free(self, costs: Costs, fabric: FabricProblem) -> ClosSpace:
+    def free(self, costs: BoundedCosts, fabric: FabricProblem) -> ClosSpace:
         """What can stand on a floor, whatever part of the space is searched."""
         return ClosSpace(self.problem, fabric, costs, self.caps, Restriction(), self.settings.prune)
 
@@ -193,11 +198,10 @@ class Expansion:
         assert batch.fabric is not None
         if self.problem.plan is None and not self.counts:
             return candidates_in(self.problem, batch, index, self.settings.prune)
-        known, key = self.problem.standing, batch.key(index)
+        known, key = self.context.candidates, batch.key(index)
         if key not in known:
             known[key] = candidates_in(self.problem, batch, index, self.settings.prune)
-        candidates: tuple[Candidate, ...] = known[key]
-        return candidates
+        return known[key]
 
     def _near(self, candidates: list[Candidate], expanded: Expanded, found: Found) -> list[Candidate]:
         """Those whose exact least is below the threshold too; a few of the best while that is the bound itself.

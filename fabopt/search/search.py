@@ -19,6 +19,7 @@ from fabopt.problem.problem import Problem, estimating, in_layouts_only
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_of
+from fabopt.search.context import Context
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
 from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
 from fabopt.search.floor.estimates import ESTIMATES_WITHIN, likely
@@ -26,11 +27,12 @@ from fabopt.search.floor.variants import variants_of
 from fabopt.search.lagrangian import Master, Point
 from fabopt.search.out_of_band import suiting, with_fewest
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
 from fabopt.topology.clos.layouts import anywhere, spread
 from fabopt.topology.cutoff import Batch
 from fabopt.topology.family import Restriction
-from fabopt.topology.link_parts import Costs, Floats
+from fabopt.topology.link_parts import Floats
 
 # The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
 FIRST_RISE = 0.002
@@ -53,10 +55,12 @@ class Search:
         restrictions: Mapping[str, Restriction] | None = None,
         near: int | None = None,
         at_most: int | None = None,
+        context: Context | None = None,
     ) -> None:
         """``near``: on a floor where estimates will do, the objective of a design to compare with; no bound then.
 
         ``at_most``: the objective of a design that is known to meet all limits, beyond which nothing need be opened.
+        ``context``: what is known of the problem from other searches, which is added to.
         """
         self.near = near
         self.at_most = at_most
@@ -64,7 +68,8 @@ class Search:
         self.settings = settings
         self.clock = clock
         self.fixed = problem.fixed_objective
-        self.expansion = Expansion(problem, settings, clock, restrictions or {})
+        self.expansion = Expansion(problem, settings, clock, restrictions or {}, context)
+        self.context = self.expansion.context
 
     # -- the loop ---------------------------------------------------------------------------------------------
 
@@ -79,14 +84,15 @@ class Search:
         try:
             return self._prove(ties)
         except TooManyPlacesError:
-            restrictions = self.expansion.restrictions
             if self.problem.stands_anywhere:
                 self.settings.progress("too many places for the switches on this floor: looking at layouts")
-                return Search(
-                    in_layouts_only(self.problem), self.settings, self.clock, self.expansion.restrictions
-                ).run(ties)
+                return self._search_of(in_layouts_only(self.problem), self.context.beside()).run(ties)
             self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
-            return Search(estimating(self.problem), self.settings, self.clock, restrictions).run(ties)
+            return self._search_of(estimating(self.problem), self.context.beside()).run(ties)
+
+    def _search_of(self, problem: Problem, context: Context) -> Search:
+        """The search of the same part of the space of another problem."""
+        return Search(problem, self.settings, self.clock, self.expansion.restrictions, context=context)
 
     @property
     def _in_one_layout(self) -> bool:
@@ -97,13 +103,17 @@ class Search:
         first = self.problem.fabrics[0]
         found: list[Optimum] = []
         for number in range(
-            len(variants_of(self.problem, first, partial(self.expansion.free, Costs(self.expansion.table))))
+            len(
+                variants_of(
+                    self.problem, self.context.variants, first, partial(self.expansion.free, self.expansion.costs_of(0))
+                )
+            )
         ):
             part = {
                 fabric.name: replace(self.expansion.restrictions.get(fabric.name, Restriction()), layout=number)
                 for fabric in self.problem.fabrics
             }
-            found.append(Search(self.problem, self.settings, self.clock, part).run(ties))
+            found.append(Search(self.problem, self.settings, self.clock, part, context=self.context).run(ties))
         made = [one for one in found if one.value is not None]
         if not made:
             proven = all(one.verdict == "infeasible" for one in found)
@@ -178,17 +188,17 @@ class Search:
             replace(outcome, verdict="feasible"), least - self.expansion.saving, not self.clock.is_over()
         )
 
-    def _likely(self, costs: Costs) -> list[Candidate]:
+    def _likely(self, costs: BoundedCosts) -> list[Candidate]:
         """What looks best; ports of management are those of what the other fabrics have."""
         made: list[Candidate] = []
         for fabric in sorted(self.problem.fabrics, key=lambda one: one.per_switch is not None):
             if fabric.per_switch is None:
                 made += self._likely_of(costs, fabric)
             else:
-                made += suiting(self.problem, fabric, made, partial(self._likely_of, costs))
+                made += suiting(self.problem, self.context, fabric, made, partial(self._likely_of, costs))
         return made
 
-    def _likely_of(self, costs: Costs, fabric: FabricProblem) -> list[Candidate]:
+    def _likely_of(self, costs: BoundedCosts, fabric: FabricProblem) -> list[Candidate]:
         variants = self.expansion.wanted(fabric, costs)
         around = self.near or self.expansion.space(anywhere(self.problem, fabric), costs).search().least
         found = [self.expansion.space(one, costs).search(ESTIMATES_WITHIN * around) for one in variants]
@@ -221,9 +231,9 @@ class Search:
         cards = np.array([item.kind == "nic" for item in self.problem.item_table.items])
         return [row for row in range(1, len(self.expansion.table)) if self.expansion.table[row][~cards].any()]
 
-    def _least_anywhere(self, costs: Costs) -> list[float]:
+    def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
         """What every fabric costs at least, wherever its switches stand; infinite if it cannot be made."""
-        fabrics = [with_fewest(self.problem, one) for one in self.problem.fabrics]
+        fabrics = [with_fewest(self.problem, self.context, one) for one in self.problem.fabrics]
         found = [self.expansion.space(spread(self.problem, one), costs).search() for one in fabrics]
         return [one.least if one.batches else np.inf for one in found]
 

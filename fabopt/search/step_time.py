@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fabopt.parts.switches import SwitchType
-from fabopt.problem.demand import case_workload
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
 from fabopt.schema.prediction import WorkloadUse
@@ -25,13 +24,12 @@ KBPS_PER_MBPS = 1000
 
 def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) -> Prediction | None:
     """The workload on the fabric that GPUs compute over; None for a case without a model."""
-    workload = case_workload(problem.case, problem.server)
-    if problem.needs is None or workload is None:
+    if problem.needs is None or problem.pace is None:
         return None
     index = [fabric.name for fabric in problem.fabrics].index(problem.needs.fabric)
     network = network_on(picked[index][0].design, problem.gpus, problem.server.gpus)
     spent = cluster_cents(capex_cents, problem.case.include_servers, problem.server, problem.servers)
-    return Prediction(workload, network, spent)
+    return Prediction(problem.pace.workload, network, spent)
 
 
 def use_on(problem: Problem, picked: Sequence[Picked], capex_cents: int) -> WorkloadUse | None:
@@ -63,11 +61,11 @@ def least_utilization_grade(problem: Problem, bisection_kbps: int) -> int | None
     Every boundary has at least that much for each GPU, and nothing is counted on to stay below the leaves. None for a
     case without a model.
     """
-    workload, needs = case_workload(problem.case, problem.server), problem.needs
-    if workload is None or needs is None:
+    needs, pace = problem.needs, problem.pace
+    if needs is None or pace is None:
         return None
     network = flat(Fraction(max(1, bisection_kbps), KBPS_PER_MBPS), Reach(reduces=needs.in_network_reduction))
-    return rounded(step_on(workload, network).utilization(workload) * PER_ONE)
+    return rounded(step_on(pace.workload, network).utilization(pace.workload) * PER_ONE)
 
 
 def least_bisection_kbps(problem: Problem, utilization_grade: int) -> int | None:

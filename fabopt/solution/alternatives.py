@@ -15,6 +15,7 @@ from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Alternative
 from fabopt.schema.topologies import TIERED
+from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.search import Search
 from fabopt.solution.answer import Answer, in_metric, part_of, summaries_of, summary_of
@@ -40,7 +41,9 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
     networks for management are not compared: they cost little.
     """
-    problem = answer.problem if answer.problem.plan is None else estimating(answer.problem)
+    problem, context = answer.problem, answer.context
+    if problem.plan is not None:
+        problem, context = estimating(problem), context.beside()
     settings = replace(settings, most_candidates=MOST_OF_A_KIND)
     for index, fabric in enumerate(problem.fabrics):
         if fabric.role in MANAGEMENT:
@@ -53,15 +56,15 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
                 return
             settings.progress(f"looking at the best design with {what} {value}")
             quiet = replace(settings, progress=lambda text: None)
-            other = _rival(answer, problem, quiet, clock, {fabric.name: restriction})
+            other = _rival(answer, problem, context, quiet, clock, {fabric.name: restriction})
             if other.value is not None:
                 yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
         if winner.standing is not None and len(problem.fabrics) == 1:
-            flat = Search(problem, settings, clock).of_one(_on_flat_runs(problem, fabric, winner))
+            flat = Search(problem, settings, clock, context=context).of_one(_on_flat_runs(problem, fabric, winner))
             if flat.value is not None:
                 yield _alternative(answer, Answer(problem, flat), index, "flat runs", f"{FLAT_RUN_M} m")
     # the steps of plans that are only bills are not known
-    plans = () if answer.ratio is not None else baseline_plans(problem, answer.picked, settings, clock)
+    plans = () if answer.ratio is not None else baseline_plans(problem, answer.picked, context, settings, clock)
     for baseline in plans:
         yield _of_sums(
             problem, sums_of(problem, answer.picked), baseline.sums, baseline.what, baseline.value, baseline.summary
@@ -69,12 +72,17 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
 
 
 def _rival(
-    answer: Answer, problem: Problem, settings: Settings, clock: Clock, restrictions: Mapping[str, Restriction]
+    answer: Answer,
+    problem: Problem,
+    context: Context,
+    settings: Settings,
+    clock: Clock,
+    restrictions: Mapping[str, Restriction],
 ) -> Optimum:
     """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
     if answer.ratio is None:
-        return Search(problem, settings, clock, restrictions, answer.optimum.value).run()
-    return RatioSearch(problem, settings, clock, restrictions).near(answer.optimum)
+        return Search(problem, settings, clock, restrictions, answer.optimum.value, context=context).run()
+    return RatioSearch(problem, settings, clock, restrictions, context).near(answer.optimum)
 
 
 def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candidate | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fabopt.parts.finance import Weights
@@ -11,6 +11,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked
+from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Ratio
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.families import FAMILIES
@@ -20,11 +21,14 @@ from fabopt.units import gbps, rounded, usd, watts
 
 @dataclass(frozen=True)
 class Answer:
-    """A solved problem: the exact optimum with the candidates that make it; ``ratio``: where that was minimized."""
+    """A solved problem: the exact optimum with the candidates that make it; ``ratio``: where that was minimized;
+    ``context``: what its search has worked out.
+    """
 
     problem: Problem
     optimum: Optimum
     ratio: Ratio | None = None
+    context: Context = field(default_factory=Context)
 
     @property
     def picked(self) -> list[Picked]:

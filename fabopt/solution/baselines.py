@@ -17,6 +17,7 @@ from fabopt.program.orders import Picked, Sums, all_uses, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.design import MOVED_CABLE
+from fabopt.search.context import Context
 from fabopt.search.search import Search
 from fabopt.topology.candidate import Candidate, Option, Uses, over_stages
 
@@ -32,7 +33,9 @@ class Baseline(NamedTuple):
     sums: Sums
 
 
-def baseline_plans(problem: Problem, picked: Sequence[Picked], settings: Settings, clock: Clock) -> Iterator[Baseline]:
+def baseline_plans(
+    problem: Problem, picked: Sequence[Picked], context: Context, settings: Settings, clock: Clock
+) -> Iterator[Baseline]:
     """The plans that can be bought at all; none where there is one stage."""
     if not problem.first_servers:
         return
@@ -44,7 +47,7 @@ def baseline_plans(problem: Problem, picked: Sequence[Picked], settings: Setting
     rebuilt = _rebuilt(problem, quiet, clock)
     if rebuilt is not None:
         yield rebuilt
-    other = _other_recabling(problem, quiet, clock)
+    other = _other_recabling(problem, context, quiet, clock)
     if other is not None:
         yield other
 
@@ -106,12 +109,12 @@ def _stage_alone(case: Case, number: int) -> Case:
     return case.model_copy(update={"stages": (stages[number],), "limits": type(case.limits)()})
 
 
-def _other_recabling(problem: Problem, settings: Settings, clock: Clock) -> Baseline | None:
+def _other_recabling(problem: Problem, context: Context, settings: Settings, clock: Clock) -> Baseline | None:
     """The optimum under the other rule for cables in place."""
     other = "forbid" if problem.case.growth.recabling == "allow" else "allow"
     growth = problem.case.growth.model_copy(update={"recabling": other})
     changed = problem_of(problem.case.model_copy(update={"growth": growth}), problem.catalog, offering=problem.offering)
-    found = Search(changed, settings, clock).run(ties=False)
+    found = Search(changed, settings, clock, context=context.beside()).run(ties=False)
     if found.value is None:
         return None
     moves = sum(count for (_, item), count in all_uses(changed, found.picked).items() if item.id == MOVED_CABLE)

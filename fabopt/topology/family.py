@@ -18,8 +18,9 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.design import Placement
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.cutoff import Batch, Found
-from fabopt.topology.link_parts import Costs, Floats, Number
+from fabopt.topology.link_parts import Floats, Number
 
 Role = Literal["leaf", "spine", "core"]
 
@@ -64,7 +65,7 @@ class Space(Protocol):
 class Quest(NamedTuple):
     """What a space is searched for: weights of items by metric, limits on metrics, and the part that is wanted."""
 
-    costs: Costs
+    costs: BoundedCosts
     caps: Floats
     restriction: Restriction = ANYTHING
     prune: bool = True

@@ -15,7 +15,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.floor.plan import FloorPlan, height_m
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import height_m
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import TierUse
 from fabopt.units import MBPS_PER_GBPS

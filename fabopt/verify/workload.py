@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabopt.floor.plan import servers_per_rack
+from fabopt.floor.racks import servers_per_rack
 from fabopt.problem.demand import case_workload, computing
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse

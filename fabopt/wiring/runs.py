@@ -6,7 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
-from fabopt.floor.plan import FloorPlan, height_m
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import height_m
 from fabopt.schema.case import Distances
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Devices, Floats, Ints

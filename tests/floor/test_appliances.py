@@ -11,7 +11,7 @@ import pytest
 
 from fabopt.cli import main
 from fabopt.errors import InputError
-from fabopt.floor.appliances import Lodging
+from fabopt.floor.appliances import ApplianceRacks
 from fabopt.output.export.elevation import elevation_of
 from fabopt.output.html.racks import floor_view
 from fabopt.output.terminal.answer import totals_line
@@ -45,9 +45,11 @@ def case(*attachments: Json, floor: Json | None = None, **changes: Any) -> Json:
 
 
 def places(content: Json) -> dict[str, tuple[tuple[str, int], ...]]:
-    lodging = Lodging(Case.model_validate_json(json.dumps(content)))
-    assert lodging.missing == {}
-    return {name: found for (_, name), found in lodging.places.items()}
+    read = Case.model_validate_json(json.dumps(content))
+    assert read.site.floor is not None
+    racks = ApplianceRacks(read, read.site.floor)
+    assert racks.missing == {}
+    return {name: found for (_, name), found in racks.places.items()}
 
 
 def solved(content: Json) -> Design:

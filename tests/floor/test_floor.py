@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabopt.cli.starter import Starter, starter_text
-from fabopt.floor.plan import (
-    FloorPlan,
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import (
     height_m,
     rack_id,
     racks_needed,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.floor.plan import row_of_letters
+from fabopt.floor.racks import row_of_letters
 from fabopt.output.export.ends import (
     HOSTS,
     device_columns,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabopt.errors import InputError, fault
-from fabopt.floor.plan import FloorPlan, row_letters
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import row_letters
 from fabopt.output.words import power
 from fabopt.schema.catalog import Nic, Server, Switch, Transceiver
 from fabopt.schema.design import Design

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.floor.layouts import reachable
-from fabopt.floor.plan import Floats, height_m, racks_needed
+from fabopt.floor.racks import Floats, height_m, racks_needed
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -172,7 +172,7 @@ def nothing_joins(fabric: FabricProblem) -> str:
     layout = fabric.layout
     assert layout is not None
     racks = np.union1d(layout.switch_racks, layout.server_racks)
-    if not layout.room_units[racks].any():
+    if not layout.free_units[racks].any():
         return f"{fabric.name}, {layout.policy}: servers leave no unit of their racks for switches, and no rack is free"
     runs = ", ".join(
         f"{kind} {fabric.runs_m[kind]:.1f} m" for kind in RUNS_ON_FLOOR if np.isfinite(fabric.runs_m[kind])

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.floor.open_layouts import OpenLayout
-from fabopt.floor.placement import Stands, SwitchBox
-from fabopt.floor.plan import Floats, Ints, height_m
+from fabopt.floor.placement import FreeSpace, SwitchSize, space_in
+from fabopt.floor.racks import Floats, Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -26,7 +26,7 @@ from fabopt.search.floor.pairs import Pairs, pairs_of
 from fabopt.topology.candidate import Candidate, over_stages
 from fabopt.topology.clos.candidates import Clos, boxes_of, candidates_of, clos_of
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
-from fabopt.topology.clos.floor_links import Standing, classes_of, numbers_of, switch_boxes
+from fabopt.topology.clos.floor_links import Standing, classes_of, numbers_of, switch_sizes
 from fabopt.topology.clos.link_kinds import kinds_of
 from fabopt.topology.cutoff import Batch
 
@@ -85,9 +85,9 @@ class Sized:
         return float(self.batch.cost[0, self.index])
 
     @cached_property
-    def boxes(self) -> tuple[SwitchBox, ...]:
+    def sizes(self) -> tuple[SwitchSize, ...]:
         """What a switch of each tier takes of a rack."""
-        return switch_boxes(self.problem, self.clos.parts)
+        return switch_sizes(self.problem, self.clos.parts)
 
     @cached_property
     def numbers(self) -> ClosNumbers:
@@ -119,7 +119,7 @@ class Sized:
             found.append(same)
         return found
 
-    def candidate(self, layout: OpenLayout, stands: tuple[Stands, ...]) -> tuple[float, Candidate] | None:
+    def candidate(self, layout: OpenLayout, stands: tuple[Positions, ...]) -> tuple[float, Candidate] | None:
         """What it costs at least where it stands, and itself."""
         standing = Standing(layout, stands, self.numbers)
         made = next(iter(candidates_of(self.problem, self.fabric, self.batch, self.index, self.prune, standing)), None)
@@ -159,24 +159,13 @@ def _error(cost: float) -> float:
     return RELATIVE_ERROR * abs(cost) + ABSOLUTE_ERROR
 
 
-class _Room:
-    """What switches of a fabric may still take of every rack, and the highest free unit."""
-
-    def __init__(self, units: Ints, mw: Ints, top: Ints) -> None:
-        self.units, self.mw, self.top = units, mw, top
-
-    def slots(self, racks: Ints, box: SwitchBox, most: int) -> tuple[Ints, NDArray[np.bool_]]:
-        """Lowest units of so many switches in each of some racks, from the top down, and which of them fit."""
-        place = np.arange(most)
-        fits = (self.units[racks, None] >= (place + 1) * box.units) & (
-            self.mw[racks, None] >= (place + 1) * box.power_mw
-        )
-        return self.top[racks, None] - (place + 1) * box.units + 1, fits
-
-    def without(self, racks: Ints, box: SwitchBox) -> _Room:
-        """What is left when these racks have got a switch each."""
-        taken = np.bincount(racks, minlength=len(self.units))
-        return _Room(self.units - taken * box.units, self.mw - taken * box.power_mw, self.top - taken * box.units)
+def _slots(space: FreeSpace, racks: Ints, size: SwitchSize, most: int) -> tuple[Ints, NDArray[np.bool_]]:
+    """Lowest units of so many switches in each of some racks, from the top down, and which of them fit; both of shape
+    (racks, most).
+    """
+    number = np.arange(1, most + 1)
+    fits = (space.units[racks, None] >= number * size.units) & (space.power_mw[racks, None] >= number * size.power_mw)
+    return space.top_unit[racks, None] - number * size.units + 1, fits
 
 
 class _Tier:
@@ -185,12 +174,14 @@ class _Tier:
     ``cost[switch][rack][slot]``: of its links downwards; ``rest[i]``: what those from the i-th switch on cost at least.
     """
 
-    def __init__(self, layout: OpenLayout, sized: Sized, number: int, racks: Ints, below: Stands, room: _Room) -> None:
-        self.racks, self.box, self.room = racks, sized.boxes[number], room
+    def __init__(
+        self, layout: OpenLayout, sized: Sized, number: int, racks: Ints, below: Positions, space: FreeSpace
+    ) -> None:
+        self.racks, self.size, self.space = racks, sized.sizes[number], space
         pairs = sized.pairs[number]
         self.count = len(pairs.first_of_b)
-        self.units, fits = room.slots(racks, self.box, self.count)
-        self.heights = np.asarray(height_m(self.units, self.box.height_u))
+        self.units, fits = _slots(space, racks, self.size, self.count)
+        self.heights = np.asarray(height_m(self.units, self.size.height_u))
         run = layout.plan.run_m(
             below.rack[:, None, None], below.height_m[:, None, None], racks[None, :, None], self.heights[None, :, :]
         )
@@ -203,11 +194,11 @@ class _Tier:
         self.rest = _sums_from(cheapest.min(axis=1))
         self.alike = sized.alike[number]
 
-    def stands(self, chosen: Sequence[int]) -> Stands:
+    def stands(self, chosen: Sequence[int]) -> Positions:
         """The switches, each in the rack that was chosen for it."""
         at = np.array(chosen, dtype=np.int64)
         slot = np.array([chosen[:index].count(one) for index, one in enumerate(chosen)], dtype=np.int64)
-        return Stands(self.racks[at], self.units[at, slot], self.heights[at, slot])
+        return Positions(self.racks[at], self.units[at, slot], self.heights[at, slot])
 
 
 class _Above:
@@ -246,31 +237,32 @@ class _Tree:
         self.sized, self.layout, self.limit = sized, layout, limit
         self._steps = steps
         counts = [len(one.first_of_b) for one in sized.pairs]
-        above = [(count * box.units, count * box.power_mw) for count, box in zip(counts, sized.boxes, strict=True)][1:]
-        upper = layout.racks_above(sum(units for units, _ in above), sum(mw for _, mw in above))
+        above = list(zip(counts, sized.sizes, strict=True))[1:]
+        units = sum(count * size.units for count, size in above)
+        upper = layout.racks_above(units, sum(count * size.power_mw for count, size in above))
         self._racks = [layout.leaf_racks, *[upper] * len(above)]
-        servers = Stands(layout.server_rack, layout.server_rack, layout.server_height_m)
-        room = _Room(layout.room_units, layout.room_mw, layout.top_unit)
-        self._leaves = _Tier(layout, sized, 0, self._racks[0], servers, room)
+        self._leaves = _Tier(layout, sized, 0, self._racks[0], layout.server_positions, space_in(layout))
         self.least = max(sized.floor, sized.fixed + self._leaves.rest[0] + sized.beyond[0])
 
-    def places(self) -> Iterator[tuple[Stands, ...]]:
+    def places(self) -> Iterator[tuple[Positions, ...]]:
         """Places of the switches of all tiers."""
         if self.least <= self.limit and self.least < np.inf:
             yield from self._tier(0, self._leaves, self.sized.fixed, ())
 
-    def _tier(self, number: int, tier: _Tier, spent: float, below: tuple[Stands, ...]) -> Iterator[tuple[Stands, ...]]:
+    def _tier(
+        self, number: int, tier: _Tier, spent: float, below: tuple[Positions, ...]
+    ) -> Iterator[tuple[Positions, ...]]:
         """Places of a tier and those above it. ``spent``: on what stands below."""
         above = None
-        if number + 1 < len(self.sized.boxes):
+        if number + 1 < len(self.sized.sizes):
             above = _Above(self.layout, self.sized, number, self._racks[number], self._racks[number + 1])
         for chosen, cost in self._chosen(number, tier, above, spent):
             stands = (*below, tier.stands(chosen))
             if above is None:
                 yield stands
                 continue
-            room = tier.room.without(stands[-1].rack, tier.box)
-            upper = _Tier(self.layout, self.sized, number + 1, self._racks[number + 1], stands[-1], room)
+            space = tier.space.without(stands[-1].rack, tier.size)
+            upper = _Tier(self.layout, self.sized, number + 1, self._racks[number + 1], stands[-1], space)
             least = cost + upper.rest[0] + self.sized.beyond[number + 1]
             if least <= self.limit and least < np.inf:
                 yield from self._tier(number + 1, upper, cost, stands)

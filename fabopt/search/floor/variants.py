@@ -15,13 +15,17 @@ from fabopt.topology.family import Restriction
 
 # The search of a fabric as it is given.
 SpaceOf = Callable[[FabricProblem], ClosSpace]
+# What is known of fabrics, which is added to.
+Variants = dict[FabricProblem, tuple[FabricProblem, ...]]
 
 
-def wanted_variants(problem: Problem, fabric: FabricProblem, part: Restriction, free: SpaceOf) -> list[FabricProblem]:
+def wanted_variants(
+    problem: Problem, known: Variants, fabric: FabricProblem, part: Restriction, free: SpaceOf
+) -> list[FabricProblem]:
     """The fabric in the forms that are in a part of the space. ``free``: searches of the whole space."""
     return [
         variant
-        for number, variant in enumerate(variants_of(problem, fabric, free))
+        for number, variant in enumerate(variants_of(problem, known, fabric, free))
         if part.layout in (None, number) and (part.policy is None or part.policy == _policy(variant))
     ]
 
@@ -30,9 +34,8 @@ def _policy(variant: FabricProblem) -> str:
     return variant.places[0].policy if variant.layout is None else variant.layout.policy
 
 
-def variants_of(problem: Problem, fabric: FabricProblem, free: SpaceOf) -> tuple[FabricProblem, ...]:
+def variants_of(problem: Problem, known: Variants, fabric: FabricProblem, free: SpaceOf) -> tuple[FabricProblem, ...]:
     """The fabric on a small floor; else in layouts with room for the switches that all fabrics would have anywhere."""
-    known = problem.variants
     if fabric not in known:
         known[fabric] = in_places(problem, fabric) if problem.stands_anywhere else _in_layouts(problem, fabric, free)
     return known[fabric]

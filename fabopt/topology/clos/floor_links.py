@@ -12,10 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.layouts import Layout
-from fabopt.floor.placement import Stands, SwitchBox, place
+from fabopt.floor.placement import SwitchSize, place
+from fabopt.floor.racks import Positions
 from fabopt.network.clos_links import ClosNumbers, TierLinks, leaf_spine, server_leaf, spine_core
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
+from fabopt.parts.link_table import LinkTable
+from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
@@ -25,26 +28,27 @@ from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undomin
 from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.topology.link_parts import Floats, Need
 
+# What decides which parts a kind of links may be made of: equal keys have equal options.
+KindKey = tuple[Hashable, ...]
+
 
 class Standing(NamedTuple):
     """A layout with the places of a candidate's switches: leaves, spines, cores."""
 
     layout: Layout
-    stands: tuple[Stands, ...]
+    stands: tuple[Positions, ...]
     numbers: ClosNumbers
 
 
 class Kind(NamedTuple):
-    """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages; ``key``: equal keys have
-    equal options.
-    """
+    """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages."""
 
     name: str
     ends: tuple[Box, Box]
     ports: tuple[PortType, PortType]
     need: Need
     mixes: bool
-    key: tuple[Hashable, ...]
+    key: KindKey
 
 
 class Cabling(NamedTuple):
@@ -67,11 +71,7 @@ Joins = Callable[[float, bool], Sequence[Assembly]]
 def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
     """What the links of one candidate follow from."""
     return ClosNumbers(
-<<<<<<< ours
-        servers=int(shape.servers), planes=nic.planes, cards=nic.nics_per_server, ports=nic.ports_per_nic,
-=======
-        servers=int(shape.servers), planes=nic.planes, nics=nic.cards, ports=nic.ports_per_card,
->>>>>>> theirs
+        servers=int(shape.servers), planes=nic.planes, nics=nic.nics_per_server, ports=nic.ports_per_nic,
         shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
         spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
         rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
@@ -83,11 +83,11 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
 def standing_of(problem: Problem, layout: Layout, parts: Parts, shape: Shape) -> Standing | None:
     """The candidate's switches in their racks; None if they do not fit."""
     numbers = numbers_of(parts.nic, shape)
-    stands = place(layout, numbers, switch_boxes(problem, parts))
+    stands = place(layout, numbers, switch_sizes(problem, parts))
     return None if stands is None else Standing(layout, stands, numbers)
 
 
-def switch_boxes(problem: Problem, parts: Parts) -> tuple[SwitchBox, ...]:
+def switch_sizes(problem: Problem, parts: Parts) -> tuple[SwitchSize, ...]:
     """What a switch of each tier takes of a rack, from the leaves up."""
     tiers: list[tuple[SwitchType | None, tuple[CageUse | None, ...]]] = [
         (parts.leaf, (parts.leaf_down, parts.leaf_up)),
@@ -95,43 +95,37 @@ def switch_boxes(problem: Problem, parts: Parts) -> tuple[SwitchBox, ...]:
         (parts.core, (parts.core_down,)),
     ]
     return tuple(
-        switch_box(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
+        switch_size(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
         for switch, uses in tiers
         if switch is not None
     )
 
 
-def switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchBox:
+def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
     rack has a limit on it).
     """
-    known = problem.offering.worked_out.setdefault("switch boxes", {})
-    key = (switch, uses, protocol)
-    if key not in known:
-        known[key] = _switch_box(problem, switch, uses, protocol)
-    box: SwitchBox = known[key]
-    return box
-
-
-def _switch_box(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchBox:
-    height_u = float(switch.product.rack_units)
     if problem.plan is None or problem.plan.floor.rack_power_w is None:
-        return SwitchBox(height_u, 0)
+        return SwitchSize(float(switch.product.rack_units), 0)
+    links = problem.links
+    return _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
+
+
+_POWERED: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], SwitchSize] = Lookup()
+
+
+def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     cages = {use.group: use for use in uses}
-    modules = 0
+    modules_mw = 0
     for use in cages.values():
-        fitting = problem.links.modules(use.port, protocol, True)
-        modules += use.cages * max((one.item.power_mw for one in fitting), default=0)
-    return SwitchBox(height_u, switch.item.power_mw + modules)
+        fitting = links.modules(use.port, protocol, True)
+        modules_mw += use.cages * max((one.item.power_mw for one in fitting), default=0)
+    return SwitchSize(float(switch.product.rack_units), switch.item.power_mw + modules_mw)
 
 
 def grid_of(problem: Problem) -> Floats:
     """All lengths on sale, rising: the classes of runs. A run past the last one cannot be cabled."""
-    worked_out = problem.offering.worked_out
-    if "grid" not in worked_out:
-        lengths = {item.length_m for item in problem.item_table.items if item.length_m}
-        worked_out["grid"] = np.array(sorted(lengths))
-    return np.asarray(worked_out["grid"])
+    return problem.item_table.lengths_m
 
 
 def classes_of(problem: Problem, run_m: Floats) -> Ints:
@@ -139,13 +133,8 @@ def classes_of(problem: Problem, run_m: Floats) -> Ints:
     return np.searchsorted(grid_of(problem), run_m - 1e-9)
 
 
-<<<<<<< ours
-def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[Joints, Ints]:
-    """Links of a kind, and the number of the near box with cages of its own (a NIC; a server whose NICs share)."""
-=======
 def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks, Ints]:
-    """Links of a kind, and the number of the near box with cages of its own (a card; a server whose cards share)."""
->>>>>>> theirs
+    """Links of a kind, and the number of the near box with cages of its own (a NIC; a server whose NICs share)."""
     if kind == "server-leaf":
         made = server_leaf(numbers, per_cable)
         return made.links, made.links.a if numbers.shared_cages else made.links.a * numbers.nics + made.nic
@@ -153,12 +142,11 @@ def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks
     return joints, joints.a
 
 
-def ends_of(standing: Standing, kind: str) -> tuple[Stands, Stands]:
+def ends_of(standing: Standing, kind: str) -> tuple[Positions, Positions]:
     """Places of the boxes at both ends of a kind of links."""
     layout, stands = standing.layout, standing.stands
     if kind == "server-leaf":
-        # nobody asks for the units of servers
-        return Stands(layout.server_rack, layout.server_rack, layout.server_height_m), stands[0]
+        return layout.server_positions, stands[0]
     return (stands[0], stands[1]) if kind == "leaf-spine" else (stands[1], stands[2])
 
 
@@ -210,11 +198,13 @@ def _unit_choices(problem: Problem, cabling: Cabling, joins: Joins) -> Iterable[
     _, first_of, counts = np.unique(code, return_index=True, return_counts=True)
     for kind, count in zip(units[first_of].tolist(), counts.tolist(), strict=True):
         classes = tuple(one for one in kind if one >= 0)
-        key = (*cabling.kind.key, "floor", classes)
-        known = problem.offering.worked_out.setdefault("floor units", {})
-        if key not in known:
-            known[key] = _unit_options(problem, cabling, joins, classes)
-        yield Choice(key, count, known[key])
+        known = (cabling.kind.key, classes)
+        options = _UNIT_OPTIONS.of(problem.links, known, _unit_options, problem, cabling, joins, classes)
+        yield Choice((*cabling.kind.key, "floor", classes), count, options)
+
+
+# What may be bought for a cage of a kind of links whose runs are of these classes.
+_UNIT_OPTIONS: Lookup[LinkTable, tuple[KindKey, tuple[int, ...]], tuple[Option, ...]] = Lookup()
 
 
 def _unit_options(problem: Problem, cabling: Cabling, joins: Joins, classes: tuple[int, ...]) -> tuple[Option, ...]:

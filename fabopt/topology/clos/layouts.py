@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabopt.floor.layouts import Layout, ServerBox, layouts
+from fabopt.floor.layouts import Layout, ServerSize, layouts
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -36,8 +36,8 @@ def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: in
     """
     plan, per_rack = problem.plan, problem.servers_per_rack
     assert plan is not None and per_rack is not None
-    box, band = _server_box(problem), _band(problem, fabric)
-    found = layouts(plan, problem.servers, per_rack, box, units, power_mw, band)
+    server_size, band = _server_size(problem), _band(problem, fabric)
+    found = layouts(plan, problem.servers, per_rack, server_size, units, power_mw, band)
     placed = with_typical_runs if problem.estimates_floor else in_layout
     return tuple(placed(problem, fabric, layout) for layout in found)
 
@@ -49,7 +49,7 @@ def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, .
     """
     plan, per_rack = problem.plan, problem.servers_per_rack
     assert plan is not None and per_rack is not None
-    found = open_layouts(plan, problem.servers, per_rack, _server_box(problem), _band(problem, fabric))
+    found = open_layouts(plan, problem.servers, per_rack, _server_size(problem), _band(problem, fabric))
     if len(problem.fabrics) == 1:
         return (_free_in(problem, fabric, found),) if found else ()
     return tuple(_free_in(problem, fabric, (one,)) for one in found)
@@ -61,10 +61,10 @@ def _free_in(problem: Problem, fabric: FabricProblem, places: tuple[OpenLayout, 
     return replace(free, places=places)
 
 
-def _server_box(problem: Problem) -> ServerBox:
+def _server_size(problem: Problem) -> ServerSize:
     server = problem.server
     height = float(server.rack_units or 1)
-    return ServerBox(ceil_div(int(height * 1000), 1000), height, milliwatts(server.power_w or 0))
+    return ServerSize(ceil_div(int(height * 1000), 1000), height, milliwatts(server.power_w or 0))
 
 
 def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:

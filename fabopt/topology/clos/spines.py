@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.floor.placement import SwitchBox
+from fabopt.floor.placement import SwitchSize
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.bounds import Block, Bounds, Upper
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import spine_uplinks
-from fabopt.topology.clos.floor_links import switch_box
+from fabopt.topology.clos.floor_links import switch_size
 from fabopt.topology.clos.shape import (
     Ints,
     Parts,
@@ -177,16 +177,16 @@ class Spines:
         if floor is None:
             return least
         block, ports = stack.block, (stack.block.uplinks.port, stack.spine.down.port)
-        means = floor.uplinks(ports, block.protocol, block.nic, shape, self._boxes(stack))
+        means = floor.uplinks(ports, block.protocol, block.nic, shape, self._sizes(stack))
         return np.asarray(np.maximum(least, means * (stack.planes * shape.leaves * shape.u)))
 
-    def _boxes(self, stack: _Stack) -> tuple[SwitchBox, ...]:
+    def _sizes(self, stack: _Stack) -> tuple[SwitchSize, ...]:
         """What a leaf and a spine take of a rack."""
         block, spine, problem = stack.block, stack.spine, self.bounds.problem
         uses = (spine.down,) if spine.up is None else (spine.down, spine.up)
         return (
-            switch_box(problem, block.leaf, block.uses, block.protocol),
-            switch_box(problem, spine.switch, uses, block.protocol),
+            switch_size(problem, block.leaf, block.uses, block.protocol),
+            switch_size(problem, spine.switch, uses, block.protocol),
         )
 
     def _core_links(self, stack: _Stack, use: CageUse, shape: Shape) -> Floats:
@@ -195,7 +195,7 @@ class Spines:
         least = self.bounds.least_link(*ports, "spine-core", protocol)[:, np.newaxis]
         if self.bounds.floor is None:
             return least
-        means = self.bounds.floor.core_links(ports, protocol, stack.block.nic, shape, self._boxes(stack))
+        means = self.bounds.floor.core_links(ports, protocol, stack.block.nic, shape, self._sizes(stack))
         return np.asarray(np.maximum(least, means))
 
     def _upward(self, stack: _Stack, shape: Shape) -> Floats:

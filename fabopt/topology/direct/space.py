@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,6 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Batch, Cutoff, Found
@@ -30,6 +30,7 @@ from fabopt.topology.direct.graph_demands import has_asked, offer_tried
 from fabopt.topology.direct.networks import Ints, Kin, Load, Net, fewest_ports
 from fabopt.topology.family import Quest
 from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.remembered import Scope, remembered
 
 # The scopes with runs of their own: within a row of racks, and across.
 SCOPES = ("local", "global")
@@ -54,9 +55,11 @@ class LeafSpace(ABC):
         self.fabric = fabric
         self.quest = quest
         self.costs = quest.costs
-        self.bounds: Bounds = quest.costs.shared.setdefault(
-            (fabric, quest.prune), Bounds(problem, fabric, quest.costs, quest.prune)
-        )
+        self.bounds = quest.costs.bounds(problem, fabric, quest.prune)
+
+    def scope(self, runs: tuple[str, ...]) -> Scope:
+        """As that of the bounds."""
+        return self.bounds.scope(runs)
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
@@ -156,18 +159,16 @@ class DirectSpace(LeafSpace):
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
         """The least share of a switch and its links that one server port can have."""
         load = self._load(Parts(protocol, nic, leaf, down, up), 1)
-        key = (self.kin.name, leaf, down, up, load.bisection, load.endpoints)
-        known = self.bounds.offering(("leaf-spine", "spine-core"))
-        if key not in known:
-            known[key] = self._worked_out_share(protocol, leaf, down, up, load)
-        share: Floats = known[key]
-        return share
+        return self._least_share(self.kin, protocol, leaf, down, up, load.bisection, load.endpoints)
 
-    def _worked_out_share(self, protocol: str, leaf: SwitchType, down: CageUse, up: CageUse, load: Load) -> Floats:
+    @remembered("leaf-spine", "spine-core")
+    def _least_share(
+        self, kin: Kin, protocol: str, leaf: SwitchType, down: CageUse, up: CageUse, bisection: Fraction, endpoints: int
+    ) -> Floats:
         ports = np.arange(1, usable_ports(down, leaf) + 1)
         room = uplinks_that_fit(leaf, down, up, ports)
-        leaves = np.maximum(2, ceil_of(load.endpoints, ports))
-        links = fewest_ports(self.kin, ports, leaves, load.bisection, int(room.max()))
+        leaves = np.maximum(2, ceil_of(endpoints, ports))
+        links = fewest_ports(kin, ports, leaves, bisection, int(room.max()))
         cost = self.costs.of(leaf.item)[:, np.newaxis] + np.multiply.outer(
             self._half_link(up, protocol), self._mean_links(links)
         )

@@ -6,13 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-<<<<<<< ours
-from fabopt.network.direct_links import DragonflyPlus, Spines
-from fabopt.parts.switches import CageUse, SwitchType
-=======
 from fabopt.network.direct_links import DragonflyPlus, SpineMesh
-from fabopt.parts.hardware import CageUse, SwitchType
->>>>>>> theirs
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.topology.direct.design import Bandwidth, OnSwitches, words_of
 from fabopt.topology.dragonfly_plus.networks import Groups

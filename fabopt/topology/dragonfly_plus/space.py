@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.parts.nics import NicOption
+from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos.bounds import Upper
 from fabopt.topology.clos.shape import Parts, Shape, uplinks_that_fit, usable_ports
@@ -33,6 +34,7 @@ from fabopt.topology.dragonfly_plus.networks import (
     spine_ports,
 )
 from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.remembered import remembered
 
 # What floating-point sums of bounds may be off.
 _MARGIN = 1e-9
@@ -104,39 +106,33 @@ class PlusSpace(LeafSpace):
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
         """The least share of a leaf, its uplinks, and all above them that one server port can have."""
         rates, endpoints = rates_of(self.problem, self.fabric, nic), self.problem.servers * nic.ports_per_plane
-        key = (NAME, leaf, down, up, rates, endpoints)
-        known = self.bounds.offering(("leaf-spine", "spine-core"))
-        if key not in known:
-            ports = np.arange(1, usable_ports(down, leaf) + 1)
-            room = uplinks_that_fit(leaf, down, up, ports)
-            leaves = _Leaves(ports, ceil_of(endpoints, ports), room, rates, endpoints, up)
-            known[key] = self._worked_out_share(protocol, leaf, leaves)
-        share: Floats = known[key]
-        return share
+        return self._least_share(protocol, leaf, down, up, rates, endpoints)
 
-    def _worked_out_share(self, protocol: str, leaf: SwitchType, leaves: _Leaves) -> Floats:
-        ways = _costs_above(self._above(leaves.up, protocol), leaves)
+    @remembered("leaf-spine", "spine-core")
+    def _least_share(
+        self, protocol: str, leaf: SwitchType, down: CageUse, up: CageUse, rates: Rates, endpoints: int
+    ) -> Floats:
+        ports = np.arange(1, usable_ports(down, leaf) + 1)
+        room = uplinks_that_fit(leaf, down, up, ports)
+        leaves = _Leaves(ports, ceil_of(endpoints, ports), room, rates, endpoints, up)
+        ways = _costs_above(self._above(up.port, protocol), leaves)
         none = np.full((len(self.costs.table), len(leaves.ports)), np.inf)
         cost = self.costs.of(leaf.item)[:, np.newaxis] + np.minimum.reduce([none, *ways])
         return np.asarray((np.where(leaves.uplinks <= leaves.room, cost, np.inf) / leaves.ports).min(axis=1))
 
-    def _above(self, up: CageUse, protocol: str) -> list[_Above]:
+    @remembered("leaf-spine", "spine-core")
+    def _above(self, up: PortType, protocol: str) -> list[_Above]:
         """Spines that take such uplinks and can be joined to each other."""
-        key = (NAME, "above", up.port, protocol)
-        known = self.bounds.offering(("leaf-spine", "spine-core"))
-        if key not in known:
-            uppers = self.bounds.uppers(up.lane.port_mbps, protocol, 3)
-            known[key] = [made for one in uppers if (made := self._used(one, up, protocol)) is not None]
-        found: list[_Above] = known[key]
-        return found
+        uppers = self.bounds.uppers(up.lane.port_mbps, protocol, 3)
+        return [above for one in uppers if (above := self._used(one, up, protocol)) is not None]
 
-    def _used(self, upper: Upper, up: CageUse, protocol: str) -> _Above | None:
+    def _used(self, upper: Upper, up: PortType, protocol: str) -> _Above | None:
         """One spine over such uplinks; None if nothing joins them, or two spines."""
         spine, down, out = upper
         assert out is not None
         room = spine_ports(spine, down, out)
         share = self.costs.of(spine.item) / max(1, room.most)
-        uplink = self.bounds.least_link(up.port, down.port, "leaf-spine", protocol)
+        uplink = self.bounds.least_link(up, down.port, "leaf-spine", protocol)
         outlet = self._half_link(out, protocol, ("global",))
         return _Above(spine, down, out, room, share, uplink, outlet) if np.isfinite(uplink[0] + outlet[0]) else None
 
@@ -152,7 +148,7 @@ class PlusSpace(LeafSpace):
         room = uplinks_that_fit(block.leaf, block.down, block.up, self.bounds.reserved(ports))
         leaves = _Leaves(ports, shape.leaves, room, rates, shape.servers * shape.ports, block.up)
         able = (leaves.uplinks <= room) & (shape.leaves >= LEAST_LEAVES)
-        options = self._above(block.up, block.protocol)
+        options = self._above(block.up.port, block.protocol)
         if not options or not able.any():
             return
         leaf, many = self.costs.of(block.leaf.item)[:, np.newaxis], nic.planes * shape.leaves

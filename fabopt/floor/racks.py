@@ -1,0 +1,145 @@
+"""Racks: their ids, what fits into one, how high its devices are, and where racks are on the floor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fabopt.schema.case import Floor, Site
+from fabopt.schema.catalog import Server
+from fabopt.units import ceil_div, exact
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# EIA-310-D (IEC 60297-3-100): a rack unit is 1.75 in = 44.45 mm.
+UNIT_M = 0.04445
+# The lowest unit of common 19-inch racks begins about this high: feet or castors and the frame.
+RACK_FOOT_M = 0.1
+
+# Lengths in metres are rounded to so many digits: a nanometre.
+DIGITS = 9
+_LETTERS = 26
+
+
+def row_letters(row: int) -> str:
+    """Return the name of a row, from 0: ``A`` to ``Z``, then ``AA``, ``AB``, ..."""
+    letters = ""
+    row += 1
+    while row:
+        row, digit = divmod(row - 1, _LETTERS)
+        letters = chr(ord("A") + digit) + letters
+    return letters
+
+
+def row_of_letters(letters: str) -> int:
+    """Return the row, from 0, that capital letters name."""
+    row = 0
+    for letter in letters:
+        row = row * _LETTERS + ord(letter) - ord("A") + 1
+    return row - 1
+
+
+def rack_id(row: int, position: int) -> str:
+    """Return the id of a rack, both from 0: ``A01`` is the first; more than two digits only from 100 on."""
+    return f"{row_letters(row)}{position + 1:02d}"
+
+
+def height_m(unit: ArrayLike, height_u: ArrayLike) -> Floats:
+    """Return how high above the floor the middle of a box is whose lowest unit is ``unit`` (from 1)."""
+    units = np.asarray(unit, dtype=np.float64) - 1 + np.asarray(height_u, dtype=np.float64) / 2
+    return np.round(RACK_FOOT_M + units * UNIT_M, DIGITS)
+
+
+def servers_that_fit(
+    floor: Floor, server_units: float, server_power_w: float | None, keep_units: float = 0, keep_power_w: float = 0
+) -> int:
+    """Return the most servers for which a rack has units and power, with some of both kept free for switches.
+
+    A server fills whole units.
+
+    ``server_power_w`` may be None only on a floor without ``rack_power_w``.
+    """
+    fit = int((floor.rack_units - exact(keep_units)) // ceil(exact(server_units)))
+    if floor.rack_power_w is not None and server_power_w:
+        fit = min(fit, int((exact(floor.rack_power_w) - exact(keep_power_w)) // exact(server_power_w)))
+    return max(0, fit)
+
+
+def servers_per_rack(site: Site, server: Server) -> int | None:
+    """Return how many servers share a rack: as given, else the most that fit the floor's racks, else None."""
+    if site.servers_per_rack is not None or site.floor is None or server.rack_units is None:
+        return site.servers_per_rack
+    return servers_that_fit(site.floor, server.rack_units, server.power_w)
+
+
+def racks_needed(servers: int, per_rack: int) -> int:
+    """Return how many racks servers fill; compare with ``FloorPlan.usable_racks``."""
+    return ceil_div(servers, per_rack)
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """Where the devices of one role are installed, in the order of their numbers, each of shape (devices,).
+
+    ``rack``: its index; ``unit``: the lowest one that the device fills, from 1; ``height_m``: of its ports.
+    """
+
+    rack: Ints
+    unit: Ints
+    height_m: Floats
+
+
+class Racks:
+    """The racks of a floor as arrays, each of shape (racks,). A rack is named by its index, row after row.
+
+    ids                 rack ids
+    row, position       both from 0
+    x_m, y_m            along the row from its beginning to the rack's middle; across, from the first row's middle
+    row_m               y_m of every row, shape (rows,)
+
+    ``ValueError`` if the floor contradicts itself; one of a case file does not, but a design file may be damaged.
+    """
+
+    def __init__(self, floor: Floor) -> None:
+        self.floor = floor
+        rows, length = floor.rows, floor.racks_per_row
+        if len(floor.aisles_m) != rows - 1 or floor.cross_positions[-1] > length:
+            raise ValueError("the floor's aisles are not one fewer than its rows, or a cross tray is outside the rows")
+        self.ids = tuple(rack_id(row, position) for row in range(rows) for position in range(length))
+        self._index = {id_: index for index, id_ in enumerate(self.ids)}
+        self.row: Ints = np.repeat(np.arange(rows, dtype=np.int64), length)
+        self.position: Ints = np.tile(np.arange(length, dtype=np.int64), rows)
+        self.row_m = _row_middles_m(floor)
+        self.x_m: Floats = np.round((self.position + 0.5) * floor.rack_pitch_m, DIGITS)
+        self.y_m: Floats = self.row_m[self.row]
+
+    def __len__(self) -> int:
+        """How many racks, usable or not."""
+        return len(self.ids)
+
+    def rack_index(self, id_: str) -> int:
+        """Return the index of a rack; ``ValueError`` if the floor has none of that name."""
+        if id_ not in self._index:
+            raise ValueError(f"the floor has no rack {id_}; its racks are {self.ids[0]} to {self.ids[-1]}")
+        return self._index[id_]
+
+    def marked(self, ids: Iterable[str]) -> Bools:
+        """Return which racks are among these."""
+        marked = np.zeros(len(self), dtype=np.bool_)
+        marked[[self.rack_index(id_) for id_ in ids]] = True
+        return marked
+
+
+def _row_middles_m(floor: Floor) -> Floats:
+    """Return how far each row's middle is from the first one's: a rack's depth and an aisle from row to row."""
+    middles = [Fraction(0)]
+    for aisle in floor.aisles_m:
+        middles.append(middles[-1] + exact(floor.rack_depth_m) + exact(aisle))
+    return np.array([round(float(middle), DIGITS) for middle in middles], dtype=np.float64)

@@ -29,7 +29,7 @@ from fabopt.search.step_time import PER_ONE, prediction_of
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
 from fabopt.workload.deadline import Deadline, Pace
-from fabopt.workload.prediction import REDUCES, cluster_cents
+from fabopt.workload.prediction import cluster_cents
 from fabopt.workload.timing import Network
 
 # Steps between the slowest and the fastest network that are tried before the proof, each nearer to the fastest.
@@ -112,9 +112,7 @@ def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> Fab
 
 
 def _some_reduce(fabric: FabricProblem) -> bool:
-    return any(
-        REDUCES in one.product.features for roles in fabric.switches.values() for kind in roles.values() for one in kind
-    )
+    return any(one.product.reduces for roles in fabric.switches.values() for kind in roles.values() for one in kind)
 
 
 def _most_under_a_leaf(problem: Problem, fabric: FabricProblem) -> int:

@@ -25,9 +25,9 @@ from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
-from fabopt.topology.direct.server_space import options_of
 from fabopt.topology.families import switches_of
 from fabopt.topology.link_parts import ceil_of
+from fabopt.topology.server_torus.space import options_of
 from fabopt.units import ceil_div
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.

@@ -14,8 +14,7 @@ from fabopt.program.orders import Picked
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Ratio
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.families import FAMILIES
-from fabopt.topology.family import FilePart
+from fabopt.topology.design import FilePart
 from fabopt.units import gbps, rounded, usd, watts
 
 
@@ -45,12 +44,12 @@ def in_metric(value: int, weights: Weights) -> int | float:
 
 def part_of(fabric: FabricProblem, candidate: Candidate) -> FilePart:
     """What the design file says of a candidate and its family."""
-    return FAMILIES[candidate.topology].file_part(fabric, candidate.design)
+    return candidate.design.file_part()
 
 
 def summary_of(part: FilePart) -> str:
     """A candidate in one line: counts and switches by tier, port speeds."""
-    words = [f"{tier.boxes} x {tier.switch.id}" for tier in part.tiers] or ["no switch"]
+    words = [f"{tier.num_switches} x {tier.switch.id}" for tier in part.tiers] or ["no switch"]
     speed = gbps(part.nic.port.lane.port_mbps)
     return f"{' + '.join(words)}, {part.nic.ports_per_server} x {speed}G a server, {part.protocol}"
 

@@ -19,7 +19,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.search.context import Context
 from fabopt.search.search import Search
-from fabopt.topology.candidate import Candidate, Option, Uses, over_stages
+from fabopt.topology.candidate import Candidate, Option, over_stages
 
 CABLES = ("cable", "fibre")
 
@@ -93,14 +93,12 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
             if count > owned.get(item, 0):
                 boxes[number, item] = count - owned.get(item, 0)
                 owned[item] = count
-    sums = _sums(problem, [(_bought(problem, boxes), [])])
+        last = found.picked[0][0]
+    # a candidate that is only what it buys
+    rebuilt = replace(last, boxes=boxes, choices=(), nic_slots=0, clashes=(), counted=(), logical_fabrics=())
+    sums = _sums(problem, [(rebuilt, [])])
     words = f"each stage the cheapest for its servers alone, parts used again, {moved:,} cables moved"
     return None if sums is None else Baseline("growth", "rebuild", words, sums)
-
-
-def _bought(problem: Problem, boxes: Uses) -> Candidate:
-    """A candidate that is only what it buys."""
-    return Candidate(problem.fabrics[0].name, "", None, boxes, (), 0.0, ())
 
 
 def _stage_alone(case: Case, number: int) -> Case:

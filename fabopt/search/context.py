@@ -48,7 +48,7 @@ class PlacedCandidates(NamedTuple):
     """Places of a candidate that cost ``limit`` or less, with their costs."""
 
     limit: float
-    found: list[tuple[float, Candidate]]
+    found: tuple[tuple[float, Candidate], ...]
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 How many ports of management there are is decided by what is picked, so that fabric has a space of its own for every
 number of switches (at each stage). A candidate for n switches with ``own`` of them its own goes with others that have
-n - own. See docs/formulation.md, "Out-of-band".
+n - own. See docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations

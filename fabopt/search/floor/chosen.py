@@ -56,9 +56,9 @@ class Placed:
             if self._one_is_enough:
                 best = best_place(sized, cutoff, self._steps)
                 # what is best at all is best below any other limit
-                known = PlacedCandidates(cutoff, []) if best is None else PlacedCandidates(np.inf, [best])
+                known = PlacedCandidates(cutoff, ()) if best is None else PlacedCandidates(np.inf, (best,))
             else:
-                known = PlacedCandidates(cutoff, all_places(sized, cutoff, self._steps))
+                known = PlacedCandidates(cutoff, tuple(all_places(sized, cutoff, self._steps)))
             self.context.placed[key] = known
         return [one for one in known.found if one[0] <= cutoff]
 

@@ -2,8 +2,7 @@
 
 Switches are put into racks one by one: leaves, spines, cores, each in the order of their numbers, and every rack is
 filled from the top down, so that the unit of a switch follows from the racks of those before it. What stands already
-has measured runs; every other link costs at least what it does where it is cheapest. See docs/formulation.md, "Small
-floors".
+has measured runs; every other link costs at least what it does where it is cheapest. See docs/formulation/floor.md.
 """
 
 from __future__ import annotations

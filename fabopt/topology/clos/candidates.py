@@ -74,7 +74,7 @@ def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, boxes: Uses) 
 
 
 def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
-    """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
+    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
     parts, shape = clos.parts, clos.shape
     uses = (parts.leaf_down, parts.leaf_up, parts.spine_down, parts.spine_up, parts.core_down)
     return (

@@ -3,7 +3,7 @@
 The cost of a Clos separates by tier, so a block (NIC, leaf switch, how its cages are used) is bounded from below
 before any of its sizes is looked at, a size before any spine, a spine before any core. Blocks are opened in the
 order of their bound; the threshold falls to the least cost met. Whatever is cut costs more than the threshold by its
-bound, so that the caller can prove that nothing cheaper was left out. See docs/formulation.md, "The search".
+bound, so that the caller can prove that nothing cheaper was left out. See docs/formulation/search.md.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def _row(one: Assembly, of: tuple[Box, str], links: int, cages: int) -> RowShare
 
 
 def _tie_order(network: DirectNetwork) -> tuple[Any, ...]:
-    """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
+    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
     parts, shape = network.parts, network.shape
     up = parts.leaf_up
     assert up is not None

@@ -3,7 +3,7 @@
 A block is a NIC, a switch and the use of its cages for servers and for other switches. A switch with d server ports
 has at least ``fewest_ports`` links, each of which costs half an assembly; the least share of switch and links that a
 server port can have bounds the block, and the same with the real number of switches every group size. See
-docs/formulation.md, "Direct networks".
+docs/formulation/direct-networks.md.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def global_joins(joins: Sequence[Assembly]) -> tuple[Assembly, ...]:
 
 
 def _tie_order(network: DragonflyPlusNetwork) -> tuple[Any, ...]:
-    """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
+    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
     parts, shape, (spine, *uses) = network.parts, network.shape, network.spine
     cages = (parts.leaf_down, network.leaf_up, *uses)
     return (

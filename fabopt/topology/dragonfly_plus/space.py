@@ -2,7 +2,7 @@
 
 A leaf with d server ports has uplinks for what its ports have to get, and a share of its group's global links; every
 one of these ports is one of some spine's. So the least that an uplink and a global link cost with a spine's share
-bounds the leaf, and with the real number of leaves each group size. See docs/formulation.md, "Direct networks".
+bounds the leaf, and with the real number of leaves each group size. See docs/formulation/direct-networks.md.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
 from fabopt.problem.limits import Limits, limits_of
 from fabopt.problem.model_needs import with_needs
-from fabopt.problem.roles import settled
+from fabopt.problem.roles import settled, with_separations
 from fabopt.schema.case import Case, Stage
 from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
@@ -63,8 +63,9 @@ class StageProblem:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Everything that the search and the program need."""
+    """Everything that the search and the program need. ``asked``: the case before its demands were worked out."""
 
+    asked: Case
     case: Case
     catalog: Catalog
     server: Server
@@ -193,7 +194,8 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     ``offering``: that of another case with the same catalog, taken if it names the same products on the same terms.
     """
     server = next(one for one in catalog.servers if one.id == case.server)
-    case = settled(case, server, catalog)
+    asked = with_separations(case, server)
+    case = settled(asked, server, catalog)
     if offering is None or (offering.named, offering.terms) != (named_products(case, catalog), terms_of(case)):
         offering = offering_of(case, catalog, prune)
     item_table = offering.item_table
@@ -203,6 +205,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     servers = stages[-1].servers
     energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
     return Problem(
+        asked=asked,
         case=case,
         catalog=catalog,
         server=server,

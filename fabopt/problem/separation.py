@@ -165,9 +165,10 @@ def combinations(case: Case, server: Server) -> list[Case]:
 
     The case alone where it leaves nothing open.
     """
-    each = [_ways(one, case, server) for one in case.fabrics]
+    if not is_open(case):
+        return [case]
     found = []
-    for ways in product(*each):
+    for ways in product(*(_ways(one, case, server) for one in case.fabrics)):
         said = [one.model_copy(update={"separation": way}) for one, way in zip(case.fabrics, ways, strict=True)]
         combined = _speaking(case.model_copy(update={"fabrics": tuple(said)}), case)
         if combined is not None and not any(cabled_twice(combined, server)):
@@ -178,7 +179,7 @@ def combinations(case: Case, server: Server) -> list[Case]:
 def first_combination(case: Case, catalog: Catalog) -> Case:
     """The combination of most separation: the case alone where it leaves nothing open."""
     server = next(one for one in catalog.servers if one.id == case.server)
-    return combinations(case, server)[0] if is_open(case) else case
+    return combinations(case, server)[0]
 
 
 def _ways(fabric: Fabric, case: Case, server: Server) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -25,11 +25,12 @@ from fabopt.search.context import Context, SearchKey
 from fabopt.search.floor.chosen import Placed
 from fabopt.search.floor.variants import wanted_variants
 from fabopt.search.out_of_band import Together
+from fabopt.topology.batch import AnyBatch, Found, candidates_in
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
-from fabopt.topology.families import candidates_in, found_in_families
+from fabopt.topology.cutoff import RELATIVE_SLACK
+from fabopt.topology.families import space_of
 from fabopt.topology.family import Quest, Restriction
 from fabopt.topology.link_parts import Costs, Floats
 
@@ -108,7 +109,8 @@ class Expansion:
         key = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
             return known[key]
-        found = found_in_families(self.problem, fabric, self._quest(fabric, costs), slack, first)
+        space = space_of(self.problem, fabric, self._quest(fabric, costs))
+        found = space.any_candidate() if first else space.search(slack)
         if self.counts and not found.stopped:
             known[key] = found
         return found
@@ -130,7 +132,7 @@ class Expansion:
                 one = self._one(costs, choice, spare)
             found.stopped |= one.stopped
             found.sized += one.sized
-            found.batches += [batch._replace(cost=batch.cost + aside[:, np.newaxis]) for batch in one.batches]
+            found.batches += [replace(batch, cost=batch.cost + aside[:, np.newaxis]) for batch in one.batches]
         return found
 
     def _quest(self, fabric: FabricProblem, costs: BoundedCosts) -> Quest:
@@ -183,7 +185,7 @@ class Expansion:
             made += mine if self.problem.plan is None else self._near(mine, expanded, one)
         return made
 
-    def _sized_in_time(self, places: Sequence[tuple[Batch, int]]) -> list[Candidate]:
+    def _sized_in_time(self, places: Sequence[tuple[AnyBatch, int]]) -> list[Candidate]:
         """Those of some places that can be made; when the time is over, what has been made by then."""
         mine: list[Candidate] = []
         for place in places:
@@ -193,9 +195,8 @@ class Expansion:
             mine += self.sized_at(*place)
         return mine
 
-    def sized_at(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
+    def sized_at(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
         """One candidate with its exact needs; where that takes a while, or is asked for often, worked out once."""
-        assert batch.fabric is not None
         if self.problem.plan is None and not self.counts:
             return candidates_in(self.problem, batch, index, self.settings.prune)
         known, key = self.context.candidates, batch.key(index)

@@ -26,11 +26,11 @@ from fabopt.search.floor.estimates import ESTIMATES_WITHIN, likely
 from fabopt.search.floor.variants import variants_of
 from fabopt.search.lagrangian import Master, Point
 from fabopt.search.out_of_band import suiting, with_fewest
+from fabopt.topology.batch import AnyBatch
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.floor_bounds import TooManyPlacesError
 from fabopt.topology.clos.layouts import anywhere, spread
-from fabopt.topology.cutoff import Batch
 from fabopt.topology.family import Restriction
 from fabopt.topology.link_parts import Floats
 
@@ -205,7 +205,7 @@ class Search:
         self.expansion.sized += sum(one.sized for one in found)
         return likely(found, self._measured, costs.table[0])
 
-    def _measured(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
+    def _measured(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
         return () if self.clock.is_over() else self.expansion.sized_at(batch, index)
 
     def obstacles(self) -> list[str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from fabopt.floor.layouts import POLICIES
 from fabopt.problem.fabric import FabricProblem
@@ -13,17 +11,19 @@ from fabopt.problem.problem import Problem, estimating
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import Case
 from fabopt.schema.design import Alternative
+from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.search.search import Search
-from fabopt.solution.answer import Answer, in_metric, part_of, summaries_of, summary_of
+from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
+from fabopt.solution.summaries import in_metric, summaries_of, summary_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
-from fabopt.topology.clos.network import ClosNetwork
-from fabopt.topology.cutoff import Batch
+from fabopt.topology.clos.network import ClosNetwork, clos_of
 from fabopt.topology.family import Restriction
 from fabopt.topology.server_torus.space import options_of
 from fabopt.units import gbps, rounded, usd, watts
@@ -89,7 +89,7 @@ def _rival(
 def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Candidate | None:
     """The same boxes, all links as long as one would plan them without a floor."""
     flat = replace(fabric, layout=None, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
-    return next(iter(candidates_of(problem, flat, Batch(clos.parts, clos.shape, np.zeros((1, 1))), 0, True)), None)
+    return next(iter(candidates_of(problem, flat, clos_of(flat, clos.parts, clos.shape), 0.0, True)), None)
 
 
 def _kinds(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, str, Restriction]]:
@@ -130,7 +130,7 @@ def _other_hardware(
 def _alternative(answer: Answer, other: Answer, index: int, what: str, value: str) -> Alternative:
     problem = answer.problem
     mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
-    part = part_of(problem.fabrics[index], other.picked[index][0])
+    part = other.picked[index][0].design.file_part()
     named = part.tiers[0].switch.id if what.endswith("leaf switch") else value
     summary = summary_of(part)
     if what.endswith(("topology", "torus of")):
@@ -174,10 +174,14 @@ def _difference(one: float, other: float) -> int | float:
     return int(rest) if rest == int(rest) else rest
 
 
-def alternative_way(answer: Answer, other: Answer, words: str) -> Alternative:
-    """What it would be with other separations than the answer's, in words."""
-    mine, theirs = (sums_of(one.problem, one.picked) for one in (answer, other))
-    summary = summaries_of(other.problem, other.picked)
-    if other.optimum.verdict != "optimal":
-        summary += BEST_FOUND
-    return _of_sums(answer.problem, mine, theirs, "separation", words, summary)
+def other_separations(asked: Case, answer: Answer, tried: Sequence[Answer]) -> Iterator[Alternative]:
+    """What every other combination of separations would cost."""
+    sums = sums_of(answer.problem, answer.picked)
+    for other in tried:
+        if other.problem is answer.problem or not other.has_design:
+            continue
+        summary = summaries_of(other.problem, other.picked)
+        if other.optimum.verdict != "optimal":
+            summary += BEST_FOUND
+        words = words_of(asked, other.problem.asked)
+        yield _of_sums(answer.problem, sums, sums_of(other.problem, other.picked), "separation", words, summary)

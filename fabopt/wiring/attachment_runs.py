@@ -16,8 +16,10 @@ from fabopt.wiring.model import KINDS, NOTHING, Wiring
 
 def longer_runs(design: Design) -> Iterator[str]:
     """Attachments that are further from a leaf, along the trays, than the site's flat distance says."""
+    if not any(fabric.placement and fabric.placement.attachments for fabric in design.fabrics):
+        return
     floor = Embedded(design).case.site.floor
-    if floor is None or not any(one.placement and one.placement.attachments for one in design.fabrics):
+    if floor is None:
         return
     wiring = wiring_of(design)
     for name, (flat_m, run_m, racks) in _runs(wiring, FloorPlan(floor)).items():

@@ -205,6 +205,7 @@ class Line(NamedTuple):
 
 
 COLUMNS = "| formula | meaning | constraint or check | function |"
+ROOMS = sorted(path.parent.name for path in (ROOT / "fabopt").glob("*/__init__.py"))
 CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -269,6 +270,8 @@ def test_functions_of_the_formulation_are_there() -> None:
     """Each is named where it is defined, as ``module.function``; whoever renames one is told which line to change."""
     assert [line for line in LINES if not line.functions] == []
     named = [(name_of(line.page), name) for line in LINES for name in line.functions]
+    in_prose = re.compile(rf"`((?:{'|'.join(ROOMS)})\.[\w.]+)`")
+    named += [(name_of(page), name) for page in FORMULATION for name in in_prose.findall(page.read_text())]
     assert [(page, name) for page, name in named if not is_defined(name)] == []
 
 

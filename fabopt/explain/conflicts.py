@@ -7,13 +7,15 @@ a limit alone would do, it has none, and the detail says what every design takes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from fabopt.explain.demands import changed, demand_conflicts, path_conflicts
 from fabopt.explain.floor import crowded, floor_conflicts
 from fabopt.explain.limits import share_of, spending, together
+from fabopt.explain.relaxation import nearest
 from fabopt.explain.supply import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
 from fabopt.explain.torus import servers_are_points, torus_conflicts
 from fabopt.explain.what_if import Inquiry, TimeOverError, Watch, share_of_limits, sized
@@ -23,7 +25,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Distances, Fabric
-from fabopt.schema.design import Conflict
+from fabopt.schema.design import Conflict, Number
 from fabopt.topology.families import most_servers
 from fabopt.units import gbps
 
@@ -157,30 +159,39 @@ def _servers(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
         return  # fewer servers may be no torus, and more one
     inquiry.tell(SERVERS)
     most = min(wanted - 1, most_servers(inquiry.problem))
-    best = _largest(inquiry, most, int(most * share))
-    if best:
+    largest = _largest(inquiry, most, int(most * share))
+    if largest:
         yield Conflict(
             limit=SERVERS,
             value=wanted,
-            needed=best,
-            detail=f"the largest number of servers reachable with this catalog and these limits is {best:,}",
+            needed=largest,
+            detail=f"the largest number of servers reachable with this catalog and these limits is {largest:,}",
         )
 
 
-def _largest(inquiry: Inquiry, most: int, guess: int) -> int:
+def _largest(inquiry: Inquiry, most: int, first_guess: int) -> int:
     """The largest number of servers up to ``most`` that has a design; 0 if none has."""
-    low, high, misses = 0, most + 1, 0
-    while high - low > 1:
-        servers = min(max(guess, low + 1), high - 1)
+    # of the scarcest limit that each design uses; None: there was no design
+    shares: list[float | None] = []
+
+    def ask(servers: int) -> int | None:
         problem = inquiry.problem_of(sized(inquiry.case, servers))
-        found = inquiry.design_of(problem, in_reach=True)
-        if found is None:
-            high, misses = servers, misses + 1
-            guess = (low + high) // 2 if low else high - max(1, high // 16) * 2**misses
-        else:
-            low, share = servers, share_of_limits(problem, found)
-            guess = int(servers / share) if share else (low + high) // 2
-    return low
+        design = inquiry.design_of(problem, in_reach=True)
+        shares.append(None if design is None else share_of_limits(problem, design))
+        return None if design is None else servers
+
+    def guess(works: int, fails: int) -> int:
+        if not shares:
+            return first_guess
+        if shares[-1]:
+            return int(works / shares[-1])
+        # until there is a design, ever further down
+        return (works + fails) // 2 if works else fails - max(1, fails // 16) * 2 ** len(shares)
+
+    def between(works: int, fails: int) -> int | None:
+        return min(max(guess(works, fails), works + 1), fails - 1) if fails - works > 1 else None
+
+    return nearest(0, most + 1, ask, between)
 
 
 # -- what the case forbids --------------------------------------------------------------------------------------
@@ -201,45 +212,41 @@ OPEN_KEYS: tuple[tuple[str, object], ...] = (
 )
 
 
+class Freedom(NamedTuple):
+    """A key of a fabric that could be left open: its value, what it would be, and how that changes the fabric."""
+
+    key: str
+    value: Number | str | None
+    needed: Number | str | None
+    update: Mapping[str, object]
+    detail: str
+
+
 def _structure(inquiry: Inquiry) -> Iterator[Conflict]:
     for fabric in inquiry.case.fabrics:
-        for key, free in OPEN_KEYS:
-            value = getattr(fabric, key)
-            if value != free and inquiry.design(changed(inquiry.case, fabric, **{key: free})) is not None:
-                yield Conflict(
-                    limit=f"fabrics.{fabric.name}.{key}",
-                    value=_shown(value),
-                    needed=_shown(free),
-                    detail=f"with {key}: {_shown(free)} there is a design",
-                )
-        yield from _switches(inquiry, fabric)
-        yield from _attachments(inquiry, fabric)
+        for key, value, needed, update, detail in _freedoms(fabric):
+            case = changed(inquiry.case, fabric, **update)
+            if inquiry.design(case) is not None:
+                yield Conflict(limit=f"fabrics.{fabric.name}.{key}", value=value, needed=needed, detail=detail)
 
 
-def _switches(inquiry: Inquiry, fabric: Fabric) -> Iterator[Conflict]:
+def _freedoms(fabric: Fabric) -> Iterator[Freedom]:
+    for key, free in OPEN_KEYS:
+        value, needed = getattr(fabric, key), _shown(free)
+        if value != free:
+            yield Freedom(key, _shown(value), needed, {key: free}, f"with {key}: {needed} there is a design")
     for role in ("leaf", "spine", "core"):
         ids = getattr(fabric.switches, role)
-        choice = fabric.switches.model_copy(update={role: "any"})
-        if ids != "any" and inquiry.design(changed(inquiry.case, fabric, switches=choice)) is not None:
-            yield Conflict(
-                limit=f"fabrics.{fabric.name}.switches.{role}",
-                value=_shown(ids),
-                needed="any",
-                detail=f"with any {role} switch there is a design",
-            )
+        if ids != "any":
+            update = {"switches": fabric.switches.model_copy(update={role: "any"})}
+            yield Freedom(f"switches.{role}", _shown(ids), "any", update, f"with any {role} switch there is a design")
+    if fabric.attachments:
+        ports = sum(attachment.ports for attachment in fabric.attachments)
+        detail = "without attachments there is a design: their ports do not fit, or no part joins them"
+        yield Freedom("attachments", ports, 0, {"attachments": ()}, detail)
 
 
-def _attachments(inquiry: Inquiry, fabric: Fabric) -> Iterator[Conflict]:
-    if fabric.attachments and inquiry.design(changed(inquiry.case, fabric, attachments=())) is not None:
-        yield Conflict(
-            limit=f"fabrics.{fabric.name}.attachments",
-            value=sum(one.ports for one in fabric.attachments),
-            needed=0,
-            detail="without attachments there is a design: their ports do not fit, or no part joins them",
-        )
-
-
-def _shown(value: object) -> int | float | str | None:
+def _shown(value: object) -> Number | str | None:
     if isinstance(value, int | float | str) or value is None:
         return value
     if isinstance(value, Strict):
@@ -269,20 +276,20 @@ def _run(inquiry: Inquiry, key: str) -> Iterator[Conflict]:
     if wanted is None or wanted <= SHORTEST_RUN_M:
         return
 
-    def possible(metres: float) -> bool:
+    def ask(metres: float) -> float | None:
         shorter: Distances = distances.model_copy(update={field: metres})
         site = inquiry.case.site.model_copy(update={"distances_m": shorter})
-        return inquiry.design(inquiry.case.model_copy(update={"site": site})) is not None
+        return None if inquiry.design(inquiry.case.model_copy(update={"site": site})) is None else metres
 
-    if not possible(SHORTEST_RUN_M):
+    def between(works: float, fails: float) -> float | None:
+        return (works + fails) / 2 if fails - works > RUN_PRECISION_M else None
+
+    if ask(SHORTEST_RUN_M) is None:
         return
-    low, high = SHORTEST_RUN_M, float(wanted)
-    while high - low > RUN_PRECISION_M:
-        middle = (low + high) / 2
-        low, high = (middle, high) if possible(middle) else (low, middle)
+    longest = nearest(SHORTEST_RUN_M, float(wanted), ask, between)
     yield Conflict(
         limit=f"site.distances_m.{key}",
         value=wanted,
-        needed=math.floor(low * 10) / 10,
+        needed=math.floor(longest * 10) / 10,
         detail=f"the longest {key} run (to half a metre) for which parts can be bought",
     )

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from fabopt.explain.what_if import Inquiry, last_true, narrowed
+from fabopt.explain.relaxation import halfway, nearest
+from fabopt.explain.what_if import Inquiry, narrowed
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict
 from fabopt.schema.topologies import TIERED
@@ -66,13 +67,13 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflic
         found = inquiry.design_of(narrowed(problem, free, rates[position], wanted_mbps - 1))
         return None if found is None else rates.index(int(found.picked[index][0].design.nic.injection))
 
-    best = last_true(len(rates), reached)
-    if best is not None:
+    most = nearest(-1, len(rates), reached, halfway)
+    if most >= 0:
         refused = inquiry.problem.fabrics[index].refused_nics
         yield Conflict(
             limit=limit,
             value=gbps(wanted_mbps),
-            needed=gbps(rates[best]),
+            needed=gbps(rates[most]),
             detail="; ".join(["the most bandwidth per GPU that a design gives", *refused[:3]]),
         )
 
@@ -89,20 +90,24 @@ def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict
         found = inquiry.design(changed(inquiry.case, fabric, **update))
         return None if found is None else found.picked[index][0].design.least_ratios(inquiry.problem.gpus).get(tier)
 
-    low, best = limits[tier], reached(Fraction(MOST_RATIO))
-    if best is None:
+    loosest = reached(Fraction(MOST_RATIO))
+    if loosest is None:
         return
-    while best - low > RATIO_PRECISION * best:
-        between = math.sqrt(low * best) if best > FAR_APART * low else float(low + best) / 2
-        middle = exact(float(f"{between:.{RATIO_DIGITS}g}"))
-        found = reached(middle)
-        low, best = (middle, best) if found is None else (low, found)
+    least = nearest(loosest, limits[tier], reached, _ratio_between)
     yield Conflict(
         limit=limit,
         value=plain_fraction(limits[tier], RATIO_DIGITS),
-        needed=plain_fraction(_rounded_up(best, RATIO_DIGITS), RATIO_DIGITS),
+        needed=plain_fraction(_rounded_up(least, RATIO_DIGITS), RATIO_DIGITS),
         detail=f"the least oversubscription at the {tier} boundary that gives a design (within 0.1%)",
     )
+
+
+def _ratio_between(works: Fraction, fails: Fraction) -> Fraction | None:
+    """In the middle of two ratios, by their quotient where they are far apart."""
+    if works - fails <= RATIO_PRECISION * works:
+        return None
+    middle = math.sqrt(fails * works) if works > FAR_APART * fails else float(fails + works) / 2
+    return exact(float(f"{middle:.{RATIO_DIGITS}g}"))
 
 
 def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterator[Conflict]:
@@ -147,17 +152,22 @@ def _most(
 ) -> Iterator[Conflict]:
     """The most Gb/s below the wanted that some design gives; ``reached``: what one gives that has so much, in Mb/s."""
     inquiry.tell(limit)
-    best, high = reached(None), exact(wanted) * MBPS_PER_GBPS
-    if best is None:
+    given = reached(None)
+    if given is None:
         return
-    while high - best > RATIO_PRECISION * high:
-        middle = (best + high) / 2
-        found = reached(plain_fraction(middle / MBPS_PER_GBPS, GBPS_DIGITS))
-        best, high = (best, middle) if found is None else (max(found, middle), high)
+
+    def ask(least_mbps: Fraction) -> Fraction | None:
+        reaches = reached(plain_fraction(least_mbps / MBPS_PER_GBPS, GBPS_DIGITS))
+        return None if reaches is None else max(reaches, least_mbps)
+
+    def between(works: Fraction, fails: Fraction) -> Fraction | None:
+        return (works + fails) / 2 if fails - works > RATIO_PRECISION * fails else None
+
+    most = nearest(given, exact(wanted) * MBPS_PER_GBPS, ask, between)
     yield Conflict(
         limit=limit,
         value=wanted,
-        needed=plain_fraction(_rounded_down(best / MBPS_PER_GBPS, GBPS_DIGITS), GBPS_DIGITS),
+        needed=plain_fraction(_rounded_down(most / MBPS_PER_GBPS, GBPS_DIGITS), GBPS_DIGITS),
         detail=f"{what} (within 0.1%)",
     )
 
@@ -172,9 +182,8 @@ def path_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         inquiry.tell(limit)
         of_clos = tuple(HOPS_BY_TIERS.values())
         lengths = of_clos if set(meant.topologies) <= set(TIERED) else range(1, max(of_clos) + 1)
-        more = (hops for hops in lengths if hops > most)
-        others = ((hops, changed(inquiry.case, fabric, max_switch_hops=hops)) for hops in more)
-        needed = next((hops for hops, case in others if inquiry.design(case) is not None), None)
+        cases = ((hops, changed(inquiry.case, fabric, max_switch_hops=hops)) for hops in lengths if hops > most)
+        needed = inquiry.first_with_design(cases)
         if needed is not None:
             detail = "the fewest switches on the longest path with which there is a design"
             yield Conflict(limit=limit, value=most, needed=needed, detail=detail)

@@ -41,11 +41,10 @@ def buying_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     yield from _lead_times(inquiry)
     rules = inquiry.case.procurement
     for key in ("approved_vendors", "forbidden_vendors", "approved_parts", "forbidden_parts"):
-        value = getattr(rules, key)
+        value, limit = getattr(rules, key), f"procurement.{key}"
         if value is not None:
-            limit, case = f"procurement.{key}", _ruled(inquiry.case, **{key: None})
             inquiry.tell(limit)
-            if inquiry.design(case) is not None:
+            if inquiry.design(_ruled(inquiry.case, **{key: None})) is not None:
                 detail = f"without {key} there is a design"
                 yield Conflict(limit=limit, value=", ".join(value), needed="any", detail=detail)
     for kind, most in rules.max_part_numbers.items():

@@ -7,10 +7,11 @@ grade, until there is none, which is proven.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from fabopt.explain.relaxation import halfway, nearest
 from fabopt.parts.finance import weights_of
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem, FigureDemands
@@ -37,6 +38,10 @@ _LIMITS = {
     "cables": "cables",
     "tco_usd": "tco_scaled",
 }
+
+
+# Worse than any: the first grade that is asked for is never this.
+NO_GRADE = -1
 
 
 class StoppedError(Exception):
@@ -97,23 +102,31 @@ class Finder:
 
     def _most(self, measure: Measure, demands: dict[str, int]) -> Met | None:
         """The best in a metric that the search does not minimize, at the least capex of all that are as good."""
-        best = self._least([PRICE], demands)
-        if measure.name in (UTILIZATION, PREDICTED):
-            return None if best is None else self._halved(measure, best, demands)
-        met = best
-        while met is not None:
-            best = met
-            met = self._least([PRICE], {**demands, measure.name: better(measure, met)})
-        return best
+        cheapest = self._least([PRICE], demands)
 
-    def _halved(self, measure: Measure, best: Met, demands: dict[str, int]) -> Met:
-        """The most of a share that is at least what the best design met has: there are many steps up to it."""
-        high = measure.per_unit + 1
-        while high - best.grades[measure.name] > 1:
-            middle = (best.grades[measure.name] + high) // 2
-            met = self._least([PRICE], {**demands, measure.name: middle})
-            best, high = (best, middle) if met is None else (met, high)
-        return best
+        def ask(grade: int) -> Met | None:
+            return self._least([PRICE], {**demands, measure.name: grade})
+
+        def next_better(met: Met, fails: int) -> int | None:
+            grade = better(measure, met)
+            return None if grade == fails else grade
+
+        def between(met: Met, fails: int) -> int | None:
+            return halfway(met.grades[measure.name], fails)
+
+        if cheapest is None:
+            return None
+        if measure.name in (UTILIZATION, PREDICTED):
+            # there are many steps up to the most of a share
+            return nearest(cheapest, measure.per_unit + 1, ask, between)
+        return nearest(cheapest, NO_GRADE, ask, next_better)
+
+    def climb(self, measures: Sequence[Measure], measure: Measure) -> Iterator[Met]:
+        """The best in the metrics for every demand on another one that makes a difference, from the lowest up."""
+        met = self.best(measures, {})
+        while met is not None:
+            yield met
+            met = self.best(measures, {measure.name: better(measure, met)})
 
     def _least(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
         """The least of a price, then of other sums."""

@@ -15,7 +15,7 @@ from math import ceil
 from typing import NamedTuple
 
 from fabopt.schema.case import EFFECTIVE
-from fabopt.study.front.finder import PRICE, Finder, Met, StoppedError, better
+from fabopt.study.front.finder import PRICE, Finder, Met, StoppedError
 from fabopt.study.front.listed import Listed, Listing, can_be_listed
 from fabopt.study.front.measures import Measure
 from fabopt.study.front.mixes import TooManyMixesError
@@ -50,7 +50,8 @@ def front(finder: Finder, objectives: Sequence[Measure], points: int | None, rep
             return listed
     two = len(objectives) == 2
     if points is None:
-        steps = _every(finder, objectives)
+        first, second = in_turn(objectives)
+        steps = finder.climb(_ties(first, second), second)
     else:
         steps = _filled(finder, objectives) if two else _spread(finder, objectives, points)
     most = MOST_POINTS if points is None else points if two else None
@@ -88,15 +89,6 @@ def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> Fo
     whole = not stopped and len(kept) == len(proven)
     in_order = sorted(kept, key=lambda met: worth(met.grades, objectives))
     return Found(tuple(in_order), whole, whole, None if stopped or len(kept) == len(proven) else len(proven))
-
-
-def _every(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
-    """The best in the first objective for every demand on the second that makes a difference."""
-    first, second = in_turn(objectives)
-    met = finder.best(_ties(first, second), {})
-    while met is not None:
-        yield met
-        met = finder.best(_ties(first, second), {second.name: better(second, met)})
 
 
 def _ties(first: Measure, second: Measure) -> tuple[Measure, ...]:

@@ -6,12 +6,12 @@ budget reaches; every budget is a look-up. Servers: see ``Sizes``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from fabopt.explain.relaxation import halfway, nearest
 from fabopt.explain.what_if import sized
 from fabopt.parts.finance import weights_of
 from fabopt.problem.fabric import FabricProblem
@@ -19,7 +19,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import stock_value, weights_table
 from fabopt.search.context import Context
-from fabopt.study.front.finder import PRICE, Finder, Met, better
+from fabopt.study.front.finder import PRICE, Finder, Met
 from fabopt.study.front.measures import Measure
 from fabopt.topology.clos.bounds import Block, BoundedCosts
 from fabopt.topology.clos.layouts import anywhere
@@ -45,9 +45,8 @@ class Steps:
 
     def __init__(self, finder: Finder, measure: Measure) -> None:
         self.finder = finder
-        self.measure = measure
         self._climbed: list[Met] = []
-        self._climb = self._points()
+        self._climb = finder.climb((PRICE,), measure)
 
     def buy(self, budget_cents: int) -> Bought:
         """The design with the most of the metric that costs no more, and the cheapest of these."""
@@ -60,12 +59,6 @@ class Steps:
         if within:
             return Bought(self.finder.problem, within[-1])
         return Bought(self.finder.problem, None, self._climbed[0] if self._climbed else None)
-
-    def _points(self) -> Iterator[Met]:
-        met = self.finder.best((PRICE,), {})
-        while met is not None:
-            yield met
-            met = self.finder.best((PRICE,), {self.measure.name: better(self.measure, met)})
 
 
 class Sizes:
@@ -114,19 +107,20 @@ class Sizes:
 
     def _halved(self, budget_cents: int, most: int) -> int | None:
         """The largest affordable number, given that those below it are affordable too (one server aside)."""
-        low, high = self._last, most + 1
-        guess, halves = self.problem.servers, False
-        while high - low > 1:
-            servers = guess if low < guess < high and not halves else (low + high) // 2
-            met = self.at(servers)[1]
-            if met is not None and _capex(met) <= budget_cents:
-                low = servers
-            else:
-                high = servers
+        guesses = [self.problem.servers]
+
+        def ask(servers: int) -> int | None:
+            guesses.append(_guess(budget_cents, self.at(servers)[1], servers))
+            return servers if self._affords(servers, budget_cents) else None
+
+        def between(works: int, fails: int) -> int | None:
             # every other step halves what is left, so that guesses cannot creep
-            guess, halves = _guess(budget_cents, met, servers), not halves
-        if low >= max(2, self.fewest):
-            return low
+            is_guess = len(guesses) % 2 == 1 and works < guesses[-1] < fails
+            return guesses[-1] if is_guess else halfway(works, fails)
+
+        largest = nearest(self._last, most + 1, ask, between)
+        if largest >= max(2, self.fewest):
+            return largest
         return next((servers for servers in (2, 1) if self.fewest <= servers <= most
                      and self._affords(servers, budget_cents)), None)  # fmt: skip
 

@@ -18,12 +18,12 @@ from fabopt.explain.limits import share_of, spending, together
 from fabopt.explain.relaxation import nearest
 from fabopt.explain.supply import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
 from fabopt.explain.torus import servers_are_points, torus_conflicts
-from fabopt.explain.what_if import Inquiry, TimeOverError, Watch, share_of_limits, sized
+from fabopt.explain.what_if import Inquiry, Watch, share_of_limits, sized
 from fabopt.parts.nics import NicOption
 from fabopt.problem.card_slots import cards_at_least, slots_are_short, sum_of_cards
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.problem import Problem
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Distances, Fabric
 from fabopt.schema.design import Conflict, Number
@@ -130,7 +130,7 @@ def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
     """What lines of questions come to, each as far as time allows."""
     conflicts: list[Conflict] = []
     for line in lines:
-        with suppress(TimeOverError):
+        with suppress(StoppedError):
             # one after the other, so that what comes before the time is over is kept
             for conflict in line(inquiry):
                 conflicts.append(conflict)

@@ -1,6 +1,6 @@
 """Questions about a case without a design: would a changed one have a design, and how little would do?
 
-A question is asked of a changed copy of the case, all else kept, and answered by a search. ``TimeOverError`` ends a
+A question is asked of a changed copy of the case, all else kept, and answered by a search. ``StoppedError`` ends a
 line of questions that the clock does not let finish: what was not answered is not told.
 """
 
@@ -19,7 +19,7 @@ from fabopt.problem.limits import Limits
 from fabopt.problem.problem import Problem, problem_of, with_objective
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.search.context import Context
@@ -35,10 +35,6 @@ DESIGN_SECONDS = 8.0
 
 
 Value = TypeVar("Value")
-
-
-class TimeOverError(Exception):
-    """The clock ran out before a question was answered."""
 
 
 class Watch(Clock):
@@ -91,11 +87,11 @@ class Inquiry:
         return problem_of(case, self.catalog, offering=self.problem.offering)
 
     def design(self, case: Case) -> Optimum | None:
-        """Some design of a changed case under its limits, None if there is none; raises ``TimeOverError``."""
+        """Some design of a changed case under its limits, None if there is none; raises ``StoppedError``."""
         return self.design_of(self.problem_of(case))
 
     def design_of(self, problem: Problem, in_reach: bool = False) -> Optimum | None:
-        """Some design of a problem under its limits, None if there is none; raises ``TimeOverError``.
+        """Some design of a problem under its limits, None if there is none; raises ``StoppedError``.
 
         ``in_reach``: arithmetic is known not to rule out its number of servers.
         """
@@ -113,7 +109,7 @@ class Inquiry:
     def least(self, metric: str, limits: Limits) -> Least | None:
         """The design of the case that is least in a metric; None without any.
 
-        Raises ``TimeOverError`` if not even a design was found.
+        Raises ``StoppedError`` if not even a design was found.
         """
         if metric == "rack_units":
             return self._fewest_units(limits)
@@ -136,7 +132,7 @@ class Inquiry:
             nonlocal is_least
             try:
                 return self._sums(replace(problem, limits=replace(limits, rack_milliunits=milliunits)), watch)
-            except TimeOverError:
+            except StoppedError:
                 is_least = False
                 return None
 
@@ -151,7 +147,7 @@ class Inquiry:
         if found.picked:
             return found
         if found.verdict != "infeasible" or clock.is_over():
-            raise TimeOverError
+            raise StoppedError
         return None
 
 

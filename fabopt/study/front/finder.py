@@ -18,7 +18,7 @@ from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.limits import Limits
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, in_time, ratio_deadline, useful_deadline
@@ -44,12 +44,8 @@ _LIMITS = {
 NO_GRADE = -1
 
 
-class StoppedError(Exception):
-    """The clock ran out, or somebody stopped, before a point was proven."""
-
-
 @dataclass(frozen=True, eq=False)
-class Met:
+class GradedDesign:
     """A design that is the best under some demands, and its grades."""
 
     optimum: Optimum
@@ -70,10 +66,10 @@ class Finder:
         self.context = Context() if context is None else context
         self.settings = settings
         self.clock = clock
-        self._known: dict[_Key, Met | None] = {}
-        self._solved: dict[_Key, Met | None] = {}
+        self._known: dict[_Key, GradedDesign | None] = {}
+        self._solved: dict[_Key, GradedDesign | None] = {}
 
-    def best(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+    def best(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         """The design that is best in the metrics, in their order, under demands; None if there is proven to be none.
 
         Ties are broken in the documented order. Raises ``StoppedError`` if time runs out.
@@ -83,8 +79,8 @@ class Finder:
             self._known[key] = self._best(measures, dict(demands))
         return self._known[key]
 
-    def _best(self, measures: Sequence[Measure], demands: dict[str, int]) -> Met | None:
-        met: Met | None = None
+    def _best(self, measures: Sequence[Measure], demands: dict[str, int]) -> GradedDesign | None:
+        graded: GradedDesign | None = None
         left = list(measures)
         while left:
             first = left.pop(0)
@@ -94,25 +90,25 @@ class Finder:
                 return self._least_ratio(demands)
             while first.is_price and left and left[0].sense == "minimize" and left[0].name != EFFECTIVE:
                 together.append(left.pop(0))
-            met = self._least(together, demands) if first.is_price else self._most(first, demands)
-            if met is None:
+            graded = self._least(together, demands) if first.is_price else self._most(first, demands)
+            if graded is None:
                 return None
-            demands.update({one.name: met.grades[one.name] for one in together})
-        return met
+            demands.update({one.name: graded.grades[one.name] for one in together})
+        return graded
 
-    def _most(self, measure: Measure, demands: dict[str, int]) -> Met | None:
+    def _most(self, measure: Measure, demands: dict[str, int]) -> GradedDesign | None:
         """The best in a metric that the search does not minimize, at the least capex of all that are as good."""
         cheapest = self._least([PRICE], demands)
 
-        def ask(grade: int) -> Met | None:
+        def ask(grade: int) -> GradedDesign | None:
             return self._least([PRICE], {**demands, measure.name: grade})
 
-        def next_better(met: Met, fails: int) -> int | None:
-            grade = better(measure, met)
+        def next_better(graded: GradedDesign, fails: int) -> int | None:
+            grade = better(measure, graded)
             return None if grade == fails else grade
 
-        def between(met: Met, fails: int) -> int | None:
-            return halfway(met.grades[measure.name], fails)
+        def between(graded: GradedDesign, fails: int) -> int | None:
+            return halfway(graded.grades[measure.name], fails)
 
         if cheapest is None:
             return None
@@ -121,14 +117,14 @@ class Finder:
             return nearest(cheapest, measure.per_unit + 1, ask, between)
         return nearest(cheapest, NO_GRADE, ask, next_better)
 
-    def climb(self, measures: Sequence[Measure], measure: Measure) -> Iterator[Met]:
+    def climb(self, measures: Sequence[Measure], measure: Measure) -> Iterator[GradedDesign]:
         """The best in the metrics for every demand on another one that makes a difference, from the lowest up."""
-        met = self.best(measures, {})
-        while met is not None:
-            yield met
-            met = self.best(measures, {measure.name: better(measure, met)})
+        graded = self.best(measures, {})
+        while graded is not None:
+            yield graded
+            graded = self.best(measures, {measure.name: better(measure, graded)})
 
-    def _least(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+    def _least(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         """The least of a price, then of other sums."""
         if EFFECTIVE in demands:
             return self._within_ratio(demands)
@@ -137,56 +133,56 @@ class Finder:
             self._solved[key] = self._solve(measures, demands)
         return self._solved[key]
 
-    def _within_ratio(self, demands: Demands) -> Met | None:
+    def _within_ratio(self, demands: Demands) -> GradedDesign | None:
         """The cheapest design whose ratio is no more than a demand on it, beside others.
 
         With R that ratio and c a cost that no design is below, a step of it takes less than R / (S + c).
         """
         others = {name: grade for name, grade in demands.items() if name != EFFECTIVE}
-        problem, met = asked(self.problem, others), self._least([PRICE], others)
-        while problem is not None and met is not None and met.grades[EFFECTIVE] > demands[EFFECTIVE]:
-            hurried = in_time(problem, ratio_deadline(problem, demands[EFFECTIVE], met.grades[PRICE.name]))
-            met = None if hurried is None else self._searched(hurried, [PRICE])
-        return None if problem is None else met
+        problem, graded = asked(self.problem, others), self._least([PRICE], others)
+        while problem is not None and graded is not None and graded.grades[EFFECTIVE] > demands[EFFECTIVE]:
+            hurried = in_time(problem, ratio_deadline(problem, demands[EFFECTIVE], graded.grades[PRICE.name]))
+            graded = None if hurried is None else self._searched(hurried, [PRICE])
+        return None if problem is None else graded
 
-    def _least_ratio(self, demands: Demands) -> Met | None:
+    def _least_ratio(self, demands: Demands) -> GradedDesign | None:
         """The least of servers and network over GPUs that work."""
         problem = asked(self.problem, demands)
         if problem is None:
             return None
         found = RatioSearch(problem, self.settings, self.clock, context=self.context).run().optimum
-        return self._met(problem, found)
+        return self._graded(problem, found)
 
-    def _solve(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+    def _solve(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         problem = asked(self.problem, demands)
         if problem is None:
             return None
         return self._searched(problem, measures)
 
-    def _searched(self, problem: Problem, measures: Sequence[Measure]) -> Met | None:
+    def _searched(self, problem: Problem, measures: Sequence[Measure]) -> GradedDesign | None:
         first, *others = (one.name for one in measures)
         weights = weights_of(first, problem.energy_cents_per_mw)
         problem = replace(problem, weights=weights, then=tuple(others))
-        return self._met(problem, self.search_of(problem).run())
+        return self._graded(problem, self.search_of(problem).run())
 
     def search_of(self, problem: Problem) -> Search:
         """The search of the problem under other limits, weights or demands."""
         return Search(problem, self.settings, self.clock, context=self.context)
 
-    def _met(self, problem: Problem, found: Optimum) -> Met | None:
+    def _graded(self, problem: Problem, found: Optimum) -> GradedDesign | None:
         # on large floors nothing is proven, and no design found means none
         if self.clock.is_over() or (found.verdict == "unknown" and problem.plan is None):
             raise StoppedError
-        return None if found.value is None else Met(found, grades(problem, found.picked))
+        return None if found.value is None else GradedDesign(found, grades(problem, found.picked))
 
 
 def _key(measures: Sequence[Measure], demands: Demands) -> _Key:
     return tuple(one.name for one in measures), tuple(sorted(demands.items()))
 
 
-def better(measure: Measure, met: Met) -> int:
+def better(measure: Measure, graded: GradedDesign) -> int:
     """The worst grade that is better than that of a design."""
-    return met.grades[measure.name] + (1 if measure.sense == "maximize" else -1)
+    return graded.grades[measure.name] + (1 if measure.sense == "maximize" else -1)
 
 
 def asked(problem: Problem, demands: Demands) -> Problem | None:

@@ -19,7 +19,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import stock_value, weights_table
 from fabopt.search.context import Context
-from fabopt.study.front.finder import PRICE, Finder, Met
+from fabopt.study.front.finder import PRICE, Finder, GradedDesign
 from fabopt.study.front.measures import Measure
 from fabopt.topology.clos.bounds import Block, BoundedCosts
 from fabopt.topology.clos.layouts import anywhere
@@ -36,32 +36,32 @@ class Bought:
     """What a budget buys: a design of a problem. ``cheapest``: the design that would take least, if none is bought."""
 
     problem: Problem
-    met: Met | None
-    cheapest: Met | None = None
+    graded: GradedDesign | None
+    cheapest: GradedDesign | None = None
 
 
-class Steps:
+class MostOfMetric:
     """The most of a metric that budgets buy, at the least capex."""
 
     def __init__(self, finder: Finder, measure: Measure) -> None:
         self.finder = finder
-        self._climbed: list[Met] = []
+        self._climbed: list[GradedDesign] = []
         self._climb = finder.climb((PRICE,), measure)
 
     def buy(self, budget_cents: int) -> Bought:
         """The design with the most of the metric that costs no more, and the cheapest of these."""
         while not self._climbed or _capex(self._climbed[-1]) <= budget_cents:
-            met = next(self._climb, None)
-            if met is None:
+            graded = next(self._climb, None)
+            if graded is None:
                 break
-            self._climbed.append(met)
-        within = [met for met in self._climbed if _capex(met) <= budget_cents]
+            self._climbed.append(graded)
+        within = [graded for graded in self._climbed if _capex(graded) <= budget_cents]
         if within:
             return Bought(self.finder.problem, within[-1])
         return Bought(self.finder.problem, None, self._climbed[0] if self._climbed else None)
 
 
-class Sizes:
+class MostServers:
     """The most servers that budgets buy.
 
     Where a design for N servers gives one for N - 1 that takes no more of anything (docs/fronts.md), the largest number
@@ -76,7 +76,7 @@ class Sizes:
         self.clock = clock
         stages = problem.stages
         self.fewest = stages[-2].servers or 1 if len(stages) > 1 else 1
-        self._known: dict[int, tuple[Problem, Met | None]] = {}
+        self._known: dict[int, tuple[Problem, GradedDesign | None]] = {}
         self._last = 0
 
     def buy(self, budget_cents: int) -> Bought:
@@ -89,7 +89,7 @@ class Sizes:
         problem, cheapest = self.at(self.fewest)
         return Bought(problem, None, cheapest)
 
-    def at(self, servers: int) -> tuple[Problem, Met | None]:
+    def at(self, servers: int) -> tuple[Problem, GradedDesign | None]:
         """The cheapest design for a number of servers."""
         if servers not in self._known:
             problem = problem_of(
@@ -102,8 +102,8 @@ class Sizes:
         return self._known[servers]
 
     def _affords(self, servers: int, budget_cents: int) -> bool:
-        met = self.at(servers)[1]
-        return met is not None and _capex(met) <= budget_cents
+        graded = self.at(servers)[1]
+        return graded is not None and _capex(graded) <= budget_cents
 
     def _halved(self, budget_cents: int, most: int) -> int | None:
         """The largest affordable number, given that those below it are affordable too (one server aside)."""
@@ -181,10 +181,10 @@ def _least_share(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, c
     return least / problem.servers if np.isfinite(least) else 0.0
 
 
-def _guess(budget_cents: int, met: Met | None, servers: int) -> int:
+def _guess(budget_cents: int, graded: GradedDesign | None, servers: int) -> int:
     """Where the budget would end at the same price a server; 0 without a price."""
-    return servers * budget_cents // _capex(met) if met is not None and _capex(met) else 0
+    return servers * budget_cents // _capex(graded) if graded is not None and _capex(graded) else 0
 
 
-def _capex(met: Met) -> int:
-    return met.grades["capex_usd"]
+def _capex(graded: GradedDesign) -> int:
+    return graded.grades["capex_usd"]

@@ -20,8 +20,9 @@ from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
-from fabopt.topology.clos.floor_bounds import FloorBounds, SpreadBounds
+from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
+from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
 from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.clos.stage_bounds import EarlyCosts
 from fabopt.topology.link_parts import Costs, Floats, Number, scaled_ceil
@@ -109,16 +110,19 @@ class Bounds:
         self.early = EarlyCosts(problem, fabric, costs) if costs.steps else None
         self._offerings: dict[tuple[str, ...], dict[tuple[Any, ...], Any]] = {("server-leaf",): self.known}
         self._hardware = (prune, fabric.hardware)
-        self.floor: FloorBounds | SpreadBounds | None = None
-        if fabric.spread:
-            self.floor = SpreadBounds(problem, fabric, self.link_at)
-        elif fabric.layout is not None and not problem.estimates_floor:
-            self.floor = FloorBounds(problem, fabric.layout, self.link_at)
+        self.runs = self._run_bounds()
+
+    def _run_bounds(self) -> RunBounds:
+        if self.fabric.spread:
+            return SpreadBounds(self.problem, self.fabric, self.link_at)
+        if self.fabric.layout is not None and not self.problem.estimates_floor:
+            return LayoutBounds(self.problem, self.fabric.layout, self.link_at)
+        return FlatBounds(self.fabric.runs_m, self.link_at)
 
     def offering(self, runs: tuple[str, ...]) -> dict[tuple[Any, ...], Any]:
         """What has been worked out that depends on the runs of these kinds, shared with fabrics that have equal ones.
 
-        Where leaves stand is the fabric's own, so what depends on servers' links is too.
+        Where leaves are is the fabric's own, so what depends on servers' links is too.
         """
         if runs not in self._offerings:
             key = (*self._hardware, *((run, self.fabric.runs_m[run]) for run in runs))
@@ -198,8 +202,8 @@ class Bounds:
 
     def least_link(self, near: PortType, far: PortType, kind: str, protocol: str) -> Floats:
         """The least that a link costs, its share of what it has in common with others included."""
-        if self.floor is not None and kind == "server-leaf":
-            return self.floor.server_link(near, far, protocol)
+        if kind == "server-leaf":
+            return self.runs.server_link(near, far, protocol)
         return self.link_at(near, far, run_of(self.fabric, kind), protocol)
 
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Floats:

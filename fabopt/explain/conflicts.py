@@ -98,7 +98,7 @@ def obstacles_of(
     case: Case, catalog: Catalog, problem: Problem, settings: Settings, clock: Clock
 ) -> tuple[Conflict, ...]:
     """What stands nearest in the way where no design was found on a floor, and none was ruled out."""
-    if problem.plan is None or clock.is_over():
+    if problem.site.settles or clock.is_over():
         return ()
     inquiry = _inquiry(case, catalog, problem, settings, clock)
     found = _asked(inquiry, spending) if problem.limits.are_set else []
@@ -256,7 +256,7 @@ def _shown(value: object) -> int | float | str | None:
 
 
 def _runs(inquiry: Inquiry) -> Iterator[Conflict]:
-    if inquiry.problem.plan is not None:
+    if not inquiry.problem.site.runs_are_alike:
         return
     tallest = max(max(fabric.tiers, default=0) for fabric in inquiry.problem.fabrics)
     for key, tiers in RUN_KEYS.items():

@@ -21,7 +21,7 @@ from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from fabopt.topology.families import most_servers
 
 # Designs of as many rack units tie by the thousand, so a unit is weighed against money: $10,000, in cents a milliunit.
@@ -91,10 +91,10 @@ class Inquiry:
         """
         watch = Watch(DESIGN_SECONDS, self.clock)
         if problem.limits.are_set:
-            return self._answer(Search(_lean(problem), self.settings, watch).run(ties=False), watch)
+            return self._answer(search_of(_lean(problem), self.settings, watch).run(ties=False), watch)
         if not in_reach and problem.servers > most_servers(problem):
             return None
-        return self._answer(Search(problem, self.settings, watch).any_design(), watch)
+        return self._answer(search_of(problem, self.settings, watch).any_design(), watch)
 
     def least(self, metric: str, limits: Limits) -> Least | None:
         """The design of the case that is least in a metric; None without any.
@@ -106,7 +106,7 @@ class Inquiry:
         return self._sums(with_objective(self.problem, metric, limits), self.clock)
 
     def _sums(self, problem: Problem, clock: Clock) -> Least | None:
-        found = self._answer(Search(problem, self.settings, clock).run(ties=False), clock)
+        found = self._answer(search_of(problem, self.settings, clock).run(ties=False), clock)
         if found is None:
             return None
         return Least(sums_of(problem, found.picked), found.verdict == "optimal", found.bound)

@@ -24,7 +24,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from fabopt.search.step_time import PER_ONE, prediction_of
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
@@ -203,7 +203,7 @@ class RatioSearch:
         problem = self.problem if deadline is None else in_time(self.problem, deadline)
         found = Optimum("infeasible")
         if problem is not None:
-            found = Search(problem, self.settings, self.clock, self.restrictions).run(ties)
+            found = search_of(problem, self.settings, self.clock, self.restrictions).run(ties)
         self._sized = max(self._sized, found.sized)
         floor = inf if found.verdict == "infeasible" else found.value if found.verdict == "optimal" else found.bound
         self._floors.append((inf if deadline is None else deadline.most_s, floor or 0))

@@ -14,7 +14,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Server
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 
 PROVEN = ("optimal", "infeasible")
 
@@ -36,7 +36,7 @@ def solved_ways(asked: Case, catalog: Catalog, settings: Settings, clock: Clock)
         problem = problem_of(case, catalog, settings.prune, offering)
         words = words_of(asked, case)
         settings.progress(f"sizing candidates with {words}")
-        found.append(Tried(case, problem, Search(problem, settings, clock).run()))
+        found.append(Tried(case, problem, search_of(problem, settings, clock).run()))
     return found
 
 

@@ -15,8 +15,8 @@ from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Alternative
 from fabopt.schema.topologies import TIERED
+from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
-from fabopt.search.search import Search
 from fabopt.solution.answer import Answer, in_metric, part_of, summaries_of, summary_of
 from fabopt.solution.baselines import baseline_plans
 from fabopt.topology.candidate import Candidate
@@ -40,7 +40,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
     networks for management are not compared: they cost little.
     """
-    problem = answer.problem if answer.problem.plan is None else estimating(answer.problem)
+    problem = estimating(answer.problem)
     settings = replace(settings, most_candidates=MOST_OF_A_KIND)
     for index, fabric in enumerate(problem.fabrics):
         if fabric.role in MANAGEMENT:
@@ -57,7 +57,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
             if other.value is not None:
                 yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
         if winner.standing is not None and len(problem.fabrics) == 1:
-            flat = Search(problem, settings, clock).of_one(_on_flat_runs(problem, fabric, winner))
+            flat = search_of(problem, settings, clock).of_one(_on_flat_runs(problem, fabric, winner))
             if flat.value is not None:
                 yield _alternative(answer, Answer(problem, flat), index, "flat runs", f"{FLAT_RUN_M} m")
     # the steps of plans that are only bills are not known
@@ -73,7 +73,7 @@ def _rival(
 ) -> Optimum:
     """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
     if answer.ratio is None:
-        return Search(problem, settings, clock, restrictions, answer.optimum.value).run()
+        return search_of(problem, settings, clock, restrictions, answer.optimum.value).run()
     return RatioSearch(problem, settings, clock, restrictions).near(answer.optimum)
 
 
@@ -127,7 +127,7 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
     summary = summary_of(part)
     if what.endswith(("topology", "torus of")):
         summary += f"; {theirs.cables:,} cables; {_carries(problem, other.picked[index][0])}"
-    if other.optimum.verdict != "optimal" and problem.plan is None:
+    if other.optimum.verdict != "optimal" and problem.site.settles:
         summary += BEST_FOUND
     made = _of_sums(problem, mine, theirs, what, named, summary)
     if answer.ratio is None:

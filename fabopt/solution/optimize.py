@@ -29,8 +29,8 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.topologies import DESIGNED, refused
+from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch
-from fabopt.search.search import Search
 from fabopt.search.separations import Tried, cheapest, choice_notes, solved_ways, without_design, words_of
 from fabopt.search.step_time import use_on
 from fabopt.solution.alternatives import alternative_way, alternatives_of
@@ -95,7 +95,7 @@ def _solve(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool)
     ratio = None
     if problem.case.objective == EFFECTIVE:
         ratio = RatioSearch(problem, settings, clock).run()
-    optimum = Search(problem, settings, clock).run() if ratio is None else ratio.optimum
+    optimum = search_of(problem, settings, clock).run() if ratio is None else ratio.optimum
     notes = tuple(notes_of(problem, inputs))
     if optimum.value is None:
         return _without_answer(inputs, problem, optimum, settings, clock, started, notes)
@@ -261,7 +261,7 @@ def formulation_text(inputs: Inputs, form: Literal["lp", "mps"]) -> str:
         hint = "write objective: capex_usd for the program of the cheapest design"
         raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
     problem = problem_of(inputs.case, inputs.catalog)
-    optimum = Search(problem, Settings(), Clock(None)).run(ties=False)
+    optimum = search_of(problem, Settings(), Clock(None)).run(ties=False)
     if optimum.program is None:
         raise InfeasibleError(f"{inputs.case_file}: no candidate meets the case, so there is no program to write")
     program = optimum.program.standalone()

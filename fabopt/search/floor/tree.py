@@ -103,8 +103,7 @@ class Sized:
     @cached_property
     def beyond(self) -> list[float]:
         """What the links above each tier cost at least, wherever they go."""
-        assert self.problem.plan is not None
-        cheapest = int(classes_of(self.problem, np.array(self.problem.plan.floor.slack_m)))
+        cheapest = int(classes_of(self.problem, np.array(self.problem.floor.plan.floor.slack_m)))
         return _sums_from(np.array([one.least[:, cheapest].sum() for one in self.pairs]))[1:]
 
     @cached_property

@@ -20,8 +20,8 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
+from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch, in_time, ratio_deadline, useful_deadline
-from fabopt.search.search import Search
 from fabopt.search.step_time import least_bisection_kbps
 from fabopt.study.front.measures import MEASURES, PREDICTED, UTILIZATION, Measure, grades, least_mbps, measured
 from fabopt.topology.link_parts import Costs
@@ -153,11 +153,11 @@ class Finder:
         first, *others = (one.name for one in measures)
         weights = weights_of(first, problem.energy_cents_per_mw)
         problem = replace(problem, weights=weights, then=tuple(others))
-        return self._met(problem, Search(problem, self.settings, self.clock).run())
+        return self._met(problem, search_of(problem, self.settings, self.clock).run())
 
     def _met(self, problem: Problem, found: Optimum) -> Met | None:
         # on large floors nothing is proven, and no design found means none
-        if self.clock.is_over() or (found.verdict == "unknown" and problem.plan is None):
+        if self.clock.is_over() or (found.verdict == "unknown" and problem.site.settles):
             raise StoppedError
         return None if found.value is None else Met(found, grades(problem, found.picked))
 

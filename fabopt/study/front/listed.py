@@ -22,8 +22,8 @@ from fabopt.parts.finance import Weights, weights_of
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, energy_of, order_of, stage_uses
+from fabopt.search.choice import search_of
 from fabopt.search.coefficients import tolerance
-from fabopt.search.search import Search
 from fabopt.study.front.finder import Finder, Met, StoppedError, asked, forget
 from fabopt.study.front.measures import Measure, grades
 from fabopt.study.front.mixes import Ints, Mixes, mixes_of, undominated
@@ -39,7 +39,7 @@ def can_be_listed(problem: Problem, first: Measure, second: Measure) -> bool:
     """Whether both are sums of which every unit of an item adds the same, and nothing else is limited that mixes."""
     traded = {first.name, second.name}
     limited = {name for field, name in _LIMIT_OF.items() if getattr(problem.limits, field) is not None}
-    plain = problem.prunes and problem.plan is None and not any(stage.limits.are_set for stage in problem.stages)
+    plain = problem.prunes and problem.site.runs_are_alike and not any(stage.limits.are_set for stage in problem.stages)
     priced = traded != {"capex_usd", "tco_usd"} or _undiscounted(problem)
     return plain and priced and traded <= SUMS and limited <= traded | {"rack_units"}
 
@@ -167,7 +167,7 @@ class Listing:
         problem = asked(self.problem, demands)
         assert problem is not None
         problem = replace(problem, weights=weighed(problem, first, second, weights), then=())
-        least, found = Search(problem, self.finder.settings, self.finder.clock).below(slack)
+        least, found = search_of(problem, self.finder.settings, self.finder.clock).below(slack)
         forget(problem.offering)
         if self.finder.clock.is_over():
             raise StoppedError

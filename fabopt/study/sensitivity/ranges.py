@@ -20,7 +20,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Objective
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from fabopt.solution.answer import Answer, summaries_of
 from fabopt.solution.optimize import design_of
 from fabopt.study.sensitivity.changes import changes_between
@@ -48,7 +48,7 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
     )
     settings.progress("finding the answer at today's prices")
     try:
-        optimum = Search(problem, settings, clock).run()
+        optimum = search_of(problem, settings, clock).run()
     except NoAnswerError as error:
         return _stopped(inputs, problem, settings, str(error))
     if optimum.value is None:
@@ -81,7 +81,7 @@ def _head(inputs: Inputs, problem: Problem) -> dict[str, Any]:
 def _notes(problem: Problem) -> Iterator[str]:
     if problem.case.objective == "power_w":
         yield POWER_NOTE
-    if problem.estimates_floor:
+    if problem.site.method == "estimates":
         yield FLOOR_NOTE
 
 

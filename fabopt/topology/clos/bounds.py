@@ -115,7 +115,7 @@ class Bounds:
     def _run_bounds(self) -> RunBounds:
         if self.fabric.spread:
             return SpreadBounds(self.problem, self.fabric, self.link_at)
-        if self.fabric.layout is not None and not self.problem.estimates_floor:
+        if self.fabric.layout is not None and self.problem.site.method != "estimates":
             return LayoutBounds(self.problem, self.fabric.layout, self.link_at)
         return FlatBounds(self.fabric.runs_m, self.link_at)
 
@@ -207,11 +207,11 @@ class Bounds:
         return self.link_at(near, far, run_of(self.fabric, kind), protocol)
 
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Floats:
-        """The least that a link over a run (on a floor: or over a longer one) costs; infinite past all on sale."""
+        """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
         key = (near, far, run_m, protocol)
         known = self.costs.least_links
         if key not in known:
-            longer = self.problem.plan is not None
+            longer = not self.problem.site.runs_are_alike
             joins = (
                 self.problem.links.assemblies(near, far, run_m, protocol, False, longer) if np.isfinite(run_m) else ()
             )

@@ -246,8 +246,7 @@ class SpreadBounds(FloorBounds):
     @cached_property
     def _classes(self) -> Ints:
         """Classes that the runs from a leaf to the servers nearest to it are not below, rising, shape (servers,)."""
-        plan, per_rack, server = self.problem.plan, self.problem.servers_per_rack, self.problem.server
-        assert plan is not None and per_rack is not None
+        plan, per_rack, server = self.problem.floor.plan, self.problem.floor.servers_per_rack, self.problem.server
         racks, floor = np.flatnonzero(plan.usable), plan.floor
         away = np.sort(plan.tray_m(racks[:, None], racks), axis=1).min(axis=0)
         units = float(server.rack_units or 1)

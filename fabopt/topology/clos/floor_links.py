@@ -112,7 +112,7 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
 
 def _switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     height_u = float(switch.product.rack_units)
-    if problem.plan is None or problem.plan.floor.rack_power_w is None:
+    if problem.site.rack_power_w is None:
         return SwitchSize(height_u, 0)
     cages = {use.group: use for use in uses}
     modules = 0

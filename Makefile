@@ -6,7 +6,7 @@ CASE ?= cases/finetuning-1024-gpus.yaml
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench families schemas picture clean
+.PHONY: help setup demo test lint bench families schemas goldens picture clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -38,6 +38,9 @@ families: setup  ## Compare the families on the same 64-port 400G parts
 
 schemas: setup  ## Write docs/schemas from the types
 	$(BIN)/python -m fabopt.cli.schemas docs/schemas
+
+goldens: setup  ## Write the programs that tests compare whole
+	$(BIN)/python -m tests.program.lp_goldens
 
 picture: setup  ## Take the README's picture of a report
 	$(BIN)/python docs/photograph_report.py docs/img/report.png

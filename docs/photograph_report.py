@@ -1,4 +1,4 @@
-"""Take the README's picture of a report: the page of a shipped case in a browser, its upper part.
+"""Take the picture of a report in the tour: the page of a shipped case in a browser, its upper part.
 
     python docs/photograph_report.py docs/img/report.png
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fabopt.api import Result, solve
     from fabopt.errors import FaboptError, Fault, InfeasibleError, InputError, NoAnswerError, OutputError
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "FaboptError",
     "Fault",

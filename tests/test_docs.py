@@ -11,14 +11,13 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import yaml
 
-from fabopt import verify
 from fabopt.io.case import inputs_from_objects, read_price_books
 from fabopt.io.catalog import read_catalog
 from fabopt.schema import case as case_schema
@@ -26,17 +25,21 @@ from fabopt.schema import design as design_schema
 from fabopt.schema import model as model_schema
 from fabopt.schema import prediction, workload
 from fabopt.schema.base import Strict
+from fabopt.verify import rules
 from tests.paths import ROOT
 
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+README = ROOT / "README.md"
+PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FORMULATION = [ROOT / "docs" / "formulation.md", *sorted((ROOT / "docs" / "formulation").glob("*.md"))]
 GLOSSARY = ROOT / "docs" / "glossary.md"
 DONE_OR_INFEASIBLE = (0, 3)
+MOST_WORDS_OF_README = 800
 FIELD_WORDS = (
     *("leaf", "spine", "core", "pod", "plane", "rail", "radix", "port", "cage", "lane", "breakout", "uplink"),
     *("downlink", "oversubscription", "bisection bandwidth", "reach", "link", "cable", "transceiver", "tier", "hop"),
     *("candidate", "formulation", "objective", "bound", "gap", "incumbent", "epsilon-constraint", "dominated"),
 )
+Rule = Callable[..., None]
 DECISION_PARTS = ("Context.", "Choice.", "Rejected.", "Consequence.")
 
 
@@ -126,7 +129,7 @@ def test_commands_print_what_is_shown(page: Path, desk: Path) -> None:
         if block.language == "console":
             for command, shown in commands(block.text):
                 assert_shown(command, shown, run(command, desk))
-    if page.name == "README.md":
+    if page == README:
         picture_is_of_the_design(desk / "demo-design.json")
 
 
@@ -148,6 +151,10 @@ def test_python_sessions_print_what_is_shown(page: Path, desk: Path) -> None:
     report: list[str] = []
     results = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(session, out=report.append)
     assert results.attempted and not results.failed, "".join(report)
+
+
+def test_readme_is_short() -> None:
+    assert len(README.read_text().split()) <= MOST_WORDS_OF_README
 
 
 def test_make_targets_exist() -> None:
@@ -199,17 +206,42 @@ def test_formulation_names_every_constraint() -> None:
     assert [name for name in methods if f"| `{name}` |" not in text] == []
 
 
+def rules_by_table() -> dict[str, list[Rule]]:
+    """Every table of rules of the verifier, whatever its name; what takes another's place is in its order there."""
+    found: dict[str, list[Rule]] = {}
+    for name, table in vars(rules).items():
+        if name.isupper() and isinstance(table, tuple):
+            found[name] = list(table)
+        elif name.isupper() and isinstance(table, dict):
+            found[name] = [rule for instead in table.values() for rule in instead]
+    return found
+
+
 def test_formulation_lists_exactly_the_checks() -> None:
-    of_fabrics = (*verify.FABRIC_RULES, *verify.WIRING_RULES)
-    of_some = (*verify.RAIL_RULES, *verify.RAIL_WIRING_RULES, *verify.HOMING_RULES, *verify.HOMING_WIRING_RULES)
-    of_files = (*verify.FILE_RULES, *verify.DESIGN_RULES, *verify.MANAGEMENT_RULES)
-    of_floors = (*verify.FLOOR_RULES, *verify.BOX_RULES)
-    rules = (*of_files, *of_fabrics, *of_some, *of_floors, *verify.MONEY_RULES, *verify.WORKLOAD_RULES)
+    tables = rules_by_table()
+    in_order = (
+        *("FILE_RULES", "DESIGN_RULES", "MANAGEMENT_RULES", "SEPARATION_RULES", "LOGICAL_RULES", "FABRIC_RULES"),
+        *("WIRING_RULES", "RAIL_RULES", "RAIL_WIRING_RULES", "HOMING_RULES", "HOMING_WIRING_RULES", "FLOOR_RULES"),
+        *("BOX_RULES", "MONEY_RULES", "WORKLOAD_RULES", "DIRECT", "DIRECT_WIRING", "SWITCHLESS", "SWITCHLESS_WIRING"),
+    )
+    assert set(tables) == set(in_order), "a table of rules that no page is compared with"
+    of_fabrics = tables["FABRIC_RULES"]
+    tables["LOGICAL_RULES"] = [rule for rule in tables["LOGICAL_RULES"] if rule not in of_fabrics]
     pages = [page for page in FORMULATION if page.stem in ("checks", "direct-networks")]
     listed = re.findall(r"^\| `(\w+)` \|", "".join(page.read_text() for page in pages), re.MULTILINE)
-    instead = (verify.DIRECT, verify.DIRECT_WIRING, verify.SWITCHLESS, verify.SWITCHLESS_WIRING)
-    in_place = [rule for rules_ in instead for found in rules_.values() for rule in found if rule not in of_fabrics]
-    assert listed == [rule.__name__ for rule in (*rules, *dict.fromkeys(in_place))]
+    assert listed == [rule.__name__ for rule in dict.fromkeys(rule for name in in_order for rule in tables[name])]
+
+
+def test_tables_of_the_formulation_are_even() -> None:
+    """A row in the wrong table shows by its number of columns."""
+    table: list[str] = []
+    for line in (line for page in FORMULATION for line in (*page.read_text().splitlines(), "")):
+        if line.startswith("|"):
+            table.append(line)
+        elif table:
+            columns = {row.replace("\\|", "").count("|") for row in table}
+            assert len(columns) == 1, f"rows of another table below {table[0]}"
+            table = []
 
 
 def test_formulation_names_files_that_are_there() -> None:

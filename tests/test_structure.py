@@ -103,6 +103,14 @@ def test_every_module_has_a_room() -> None:
     assert len(list(PACKAGE.glob("*/__init__.py"))) <= MOST_ROOMS
 
 
+def test_map_is_the_order_of_imports() -> None:
+    """The map for contributors names the same rooms in the same order, and says something of each."""
+    block = (ROOT / "CONTRIBUTING.md").read_text().partition("## Map")[2].split("```")[1].partition("\n")[2]
+    rooms, words = zip(*(line.split(None, 1) for line in block.splitlines()), strict=True)
+    assert rooms == ORDER
+    assert all(words)
+
+
 @pytest.mark.parametrize("name", GRAPH)
 def test_imports_only_from_rooms_before(name: str) -> None:
     place = ORDER.index(room(name))

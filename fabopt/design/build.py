@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
-from fabopt.design.stages import growth_of
 from fabopt.floor.appliances import appliances_of, racks_in_use
 from fabopt.parts.nics import NicOption
 from fabopt.problem.attachments import AttachmentDemand
@@ -33,14 +32,13 @@ from fabopt.schema.design import (
     Totals,
 )
 from fabopt.topology.candidate import End, Option, RowShare
-from fabopt.topology.clos.candidates import Clos
 from fabopt.topology.clos.floor_links import grid_of
-from fabopt.topology.families import FAMILIES
-from fabopt.topology.family import LinkUse, Tier
-from fabopt.topology.figures import all_figures, failures_left
+from fabopt.topology.design import LinkUse, Tier
+from fabopt.topology.failures import failures_left
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 NO_MEDIUM = "none"
+CABLES = ("cable", "fibre")
 
 
 # -- fabrics ----------------------------------------------------------------------------------------------------
@@ -49,10 +47,12 @@ NO_MEDIUM = "none"
 def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> FabricDesign:
     """One fabric with its tiers, rows of links and figures."""
     candidate, units = picked
-    part = FAMILIES[candidate.topology].file_part(fabric, candidate.design)
-    fabric = problem.beside(fabric, candidate.counted)
+    design = candidate.design
+    part = design.file_part()
+    fabric = fabric.with_switches(candidate.counted)
     fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment))
-    found = all_figures(candidate.design, problem.gpus)
+    figures = design.measured_figures(problem.gpus)
+    asked = [(one.failed, one.count) for one in fabric.resilience]
     return FabricDesign(
         name=fabric.name,
         role=fabric.role,
@@ -65,15 +65,23 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         nic=_nic_use(part.nic),
         tiers=tuple(_tier_use(tier) for tier in part.tiers),
         links=tuple(_link_rows(problem, fabric, part.links, units)),
-        oversubscription=found.ratios(),
-        metrics=found.metrics(),
+        oversubscription=figures.ratios(),
+        metrics=figures.metrics(),
         placement=_placement(problem, fabric, part.placement),
-        growth=growth_of(problem, fabric, candidate.design, units),
-        failures=failures_left(
-            candidate.design, problem.server.gpus, [(one.failed, one.count) for one in fabric.resilience]
-        ),
+        growth=design.growth(problem, fabric, _cables_by_stage(problem, units)),
+        failures=failures_left(design.failures(problem.server.gpus), asked),
         logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
     )
+
+
+def _cables_by_stage(problem: Problem, units: Sequence[tuple[Option, int]]) -> list[int]:
+    """Cables and fibres that each stage adds."""
+    counts = [0] * len(problem.stages)
+    for option, number in units:
+        for (stage, item), count in option.uses.items():
+            if item.kind in CABLES:
+                counts[stage] += number * count
+    return counts
 
 
 def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | None) -> Placement | None:
@@ -95,9 +103,8 @@ def _logical_use(fabric: FabricProblem, one: AttachmentDemand) -> LogicalUse:
 def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
     """Where the servers stand; None without a floor plan."""
     for candidate, _ in picked:
-        clos: Clos = candidate.design
-        if clos.standing is not None:
-            layout = clos.standing.layout
+        layout = candidate.design.layout
+        if layout is not None:
             racks = tuple(layout.plan.ids[rack] for rack in layout.server_racks.tolist())
             classes = tuple(whole_metres(length) for length in grid_of(problem).tolist())
             return FloorUse(servers_per_rack=layout.per_rack, server_racks=racks, length_classes_m=classes)
@@ -135,7 +142,7 @@ def _tier_use(tier: Tier) -> TierUse:
     return TierUse(
         role=tier.role,
         id=tier.switch.id,
-        count=tier.boxes,
+        count=tier.num_switches,
         down_ports=tier.down_ports,
         up_ports=tier.up_ports,
         gbps_down=gbps(tier.down.lane.port_mbps),

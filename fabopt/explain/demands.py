@@ -10,8 +10,7 @@ from fabopt.explain.what_if import Inquiry, last_true, narrowed
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict
 from fabopt.schema.topologies import TIERED
-from fabopt.topology.direct.ring_allreduce import allreduce
-from fabopt.topology.figures import HOPS_BY_TIERS, figures, left_after, ratios_asked
+from fabopt.topology.clos.figures import HOPS_BY_TIERS
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.allowance import FIGURES
 
@@ -65,7 +64,7 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflic
     def reached(position: int) -> int | None:
         """With cards of that rate and more, up to the lowest that is known not to do."""
         found = inquiry.design_of(narrowed(problem, free, rates[position], wanted_mbps - 1))
-        return None if found is None else rates.index(int(found.picked[index][0].design.parts.nic.injection))
+        return None if found is None else rates.index(int(found.picked[index][0].design.nic.injection))
 
     best = last_true(len(rates), reached)
     if best is not None:
@@ -88,7 +87,7 @@ def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict
         allowed = Oversubscription(leaf=float(wanted["leaf"]), spine=float(wanted["spine"]))
         update = {"max_oversubscription": allowed, **_of_model(inquiry, fabric)}
         found = inquiry.design(changed(inquiry.case, fabric, **update))
-        return None if found is None else ratios_asked(found.picked[index][0].design, inquiry.problem.gpus).get(tier)
+        return None if found is None else found.picked[index][0].design.least_ratios(inquiry.problem.gpus).get(tier)
 
     low, best = limits[tier], reached(Fraction(MOST_RATIO))
     if best is None:
@@ -118,8 +117,8 @@ def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterat
         if found is None:
             return None
         design, gpus = found.picked[index][0].design, inquiry.problem.gpus
-        given: Fraction | None = getattr(figures(design, gpus), figure)
-        return given if given is not None else allreduce(design, gpus)
+        given: Fraction | None = getattr(design.figures(gpus), figure)
+        return given if given is not None else design.allreduce(gpus)
 
     what = f"the most {DEMANDED_FIGURES[figure]} bandwidth per GPU that a design gives"
     yield from _most(inquiry, f"fabrics.{fabric.name}.{key}", wanted, reached, what)
@@ -136,7 +135,7 @@ def _left_over(inquiry: Inquiry, fabric: Fabric, index: int, number: int) -> Ite
         found = inquiry.design(changed(inquiry.case, fabric, resilience=kept or None))
         if found is None:
             return None
-        return left_after(found.picked[index][0].design, inquiry.problem.server.gpus, failed, count)
+        return found.picked[index][0].design.failures(inquiry.problem.server.gpus).bandwidth_left(failed, count)
 
     limit = f"fabrics.{fabric.name}.resilience.min_gbps_per_gpu"
     what = f"the most bandwidth per GPU that a design has left after {one.survive}"

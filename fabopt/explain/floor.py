@@ -78,7 +78,8 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
 
 def crowded(inquiry: Inquiry) -> Iterator[Conflict]:
     """What kept the likeliest design out of every layout, where no design was found and none was ruled out."""
-    obstacles = EstimateSearch(estimating(inquiry.problem), inquiry.settings, inquiry.clock).obstacles()
+    problem, context = estimating(inquiry.problem), inquiry.context.beside()
+    obstacles = EstimateSearch(problem, inquiry.settings, inquiry.clock, context=context).obstacles()
     told = list(dict.fromkeys(obstacles)) or ["no layout has racks enough for servers and switches"]
     for detail in told[:MOST_TOLD]:
         yield Conflict(limit="site.floor", value=None, needed=None, detail=detail)

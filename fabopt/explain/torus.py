@@ -9,8 +9,9 @@ from fabopt.explain.what_if import Inquiry, sized
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.design import Conflict
 from fabopt.topology.direct.lattices import LONGEST_SIDE
-from fabopt.topology.direct.server_space import NODES, has_ports
-from fabopt.topology.direct.server_torus import SHORTEST_SIDE, boxes_of, is_box
+from fabopt.topology.direct.torus import SHORTEST_SIDE
+from fabopt.topology.server_torus.sides import boxes_of, is_box
+from fabopt.topology.server_torus.space import NODES, has_ports
 
 SMALLEST_BOX = SHORTEST_SIDE**2
 LARGEST_BOX = LONGEST_SIDE**3

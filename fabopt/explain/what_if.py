@@ -7,7 +7,7 @@ line of questions that the clock does not let finish: what was not answered is n
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.search.choice import search_of
+from fabopt.search.context import Context
+from fabopt.search.search import Search
 from fabopt.topology.families import most_servers
 
 # Designs of as many rack units tie by the thousand, so a unit is weighed against money: $10,000, in cents a milliunit.
@@ -67,6 +69,11 @@ class Inquiry:
     settings: Settings
     clock: Clock
     tell: Callable[[str], None]
+    context: Context = field(default_factory=Context)
+
+    def search_of(self, problem: Problem, clock: Clock) -> Search:
+        """The search of the case's problem or of a changed one."""
+        return search_of(problem, self.settings, clock, context=self.context)
 
     def problem_of(self, case: Case) -> Problem:
         """A changed case, with the parts of the catalog as they were found for the case itself.
@@ -91,10 +98,10 @@ class Inquiry:
         """
         watch = Watch(DESIGN_SECONDS, self.clock)
         if problem.limits.are_set:
-            return self._answer(search_of(_lean(problem), self.settings, watch).run(ties=False), watch)
+            return self._answer(self.search_of(_lean(problem), watch).run(ties=False), watch)
         if not in_reach and problem.servers > most_servers(problem):
             return None
-        return self._answer(search_of(problem, self.settings, watch).any_design(), watch)
+        return self._answer(self.search_of(problem, watch).any_design(), watch)
 
     def least(self, metric: str, limits: Limits) -> Least | None:
         """The design of the case that is least in a metric; None without any.
@@ -106,7 +113,7 @@ class Inquiry:
         return self._sums(with_objective(self.problem, metric, limits), self.clock)
 
     def _sums(self, problem: Problem, clock: Clock) -> Least | None:
-        found = self._answer(search_of(problem, self.settings, clock).run(ties=False), clock)
+        found = self._answer(self.search_of(problem, clock).run(ties=False), clock)
         if found is None:
             return None
         return Least(sums_of(problem, found.picked), found.verdict == "optimal", found.bound)

@@ -3,30 +3,28 @@
 If A fits wherever B does, and an order of A costs no more than one of B whatever its size, then buying A in place of
 all B never costs more: falling prices make one large order no dearer than two. So this holds with price breaks too,
 where products cannot be compared link by link; and with spares and few part numbers, of which there are then fewer.
+See ``fabopt.program.dominance`` for what can be said only once candidates are known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterator, Sequence
 
-from fabopt.parts.items import Item, ItemTable
+from fabopt.parts.item_table import ItemTable
+from fabopt.parts.items import Item
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Product, Switch, Transceiver
 
-Looks = tuple[Any, ...]
 
-
-def leave_out_dominated(catalog: Catalog, item_table: ItemTable, named: frozenset[str]) -> None:
-    """Take products off the goods that another one stands in for; those that the case names (``named``) stay."""
-    alike: dict[Looks, list[Product]] = {}
+def without_dominated_products(catalog: Catalog, item_table: ItemTable, named: frozenset[str]) -> ItemTable:
+    """The offer without products that another one stands in for; those that the case names (``named``) stay."""
+    alike: dict[Hashable, list[Product]] = {}
     for product in (*catalog.switches, *catalog.nics, *catalog.transceivers, *catalog.cables, *catalog.fibres):
         items = _items(item_table, product)
         if items and not product.end_of_life:
             lengths = tuple(item.length_m for item in items)
-            alike.setdefault((type(product), product.vendor, lengths, *_looks(product)), []).append(product)
-    for products in alike.values():
-        for product_id in _dominated(item_table, products, named):
-            item_table.leave_out(product_id)
+            alike.setdefault((type(product), product.vendor, lengths, _fit(product)), []).append(product)
+    dominated = {product_id for products in alike.values() for product_id in _dominated(item_table, products, named)}
+    return item_table.without(dominated)
 
 
 def _items(item_table: ItemTable, product: Product) -> Sequence[Item]:
@@ -34,7 +32,7 @@ def _items(item_table: ItemTable, product: Product) -> Sequence[Item]:
     return item_table.lengths(product.id) if single is None else [single]
 
 
-def _looks(product: Product) -> Looks:
+def _fit(product: Product) -> Hashable:
     """All that decides where a product fits."""
     if isinstance(product, Switch):
         return product.protocol, product.cages, product.max_ports, product.works_with
@@ -42,8 +40,8 @@ def _looks(product: Product) -> Looks:
         return product.protocols, product.cages, product.pcie, product.works_with
     if isinstance(product, Transceiver):
         standards = tuple(sorted(product.standard_by_split.items()))
-        fit = (product.form_factor, product.fibre, product.connector, product.connectors, product.lane_gbps)
-        return standards, fit, product.reach_m, product.protocols, product.works_with
+        ends = (product.form_factor, product.fibre, product.connector, product.connectors, product.lane_gbps)
+        return standards, ends, product.reach_m, product.protocols, product.works_with
     if isinstance(product, Cable):
         return product.protocols, product.ends, product.lane_gbps, product.reach_m, product.works_with
     assert isinstance(product, Fibre)
@@ -51,16 +49,17 @@ def _looks(product: Product) -> Looks:
 
 
 def _dominated(item_table: ItemTable, products: Sequence[Product], named: frozenset[str]) -> Iterator[str]:
+    """Ids of those products, all with the same fit and lengths, that another one of them stands in for."""
     kept: list[Sequence[Item]] = []
-    order = sorted(
+    cheapest_first = sorted(
         products, key=lambda one: ([(item.unit_cents, item.power_mw) for item in _items(item_table, one)], one.id)
     )
-    for product in order:
-        mine = _items(item_table, product)
-        if product.id not in named and any(_stands_in(other, mine) for other in kept):
+    for product in cheapest_first:
+        items = _items(item_table, product)
+        if product.id not in named and any(_stands_in(other, items) for other in kept):
             yield product.id
-        elif product.id not in named and all(is_plain(item) for item in mine):
-            kept.append(mine)
+        elif product.id not in named and all(is_plain(item) for item in items):
+            kept.append(items)
 
 
 def is_plain(item: Item) -> bool:
@@ -73,7 +72,7 @@ def is_plain(item: Item) -> bool:
 
 
 def _stands_in(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Whether ``one`` costs, draws and stands for no more than ``other``, length by length, and wins ties."""
+    """Whether ``one`` costs no more than ``other`` and uses no more, length by length, and wins ties."""
     if not all(map(_costs_no_more, one, other)) or any(item.stock for item in other):
         return False
     if any(a.power_mw > b.power_mw or a.rack_milliunits > b.rack_milliunits for a, b in zip(one, other, strict=True)):
@@ -90,7 +89,7 @@ def _costs_no_more(one: Item, other: Item, margin: int = 0) -> bool:
     if one.incremental != other.incremental or (one.incremental and one.starts != other.starts):
         return False
     return all(
-        mine.cents[one.tier_of(size)] + margin <= theirs.cents[other.tier_of(size)]
-        for mine, theirs in zip(one.offers, other.offers, strict=True)
+        offer.cents[one.tier_of(size)] + margin <= other_offer.cents[other.tier_of(size)]
+        for offer, other_offer in zip(one.offers, other.offers, strict=True)
         for size in {*one.starts, *other.starts}
     )

@@ -78,6 +78,11 @@ class NicOption:
         return self.planes // self.nics_per_server if self.apart else self.planes
 
     @property
+    def rails_per_plane(self) -> int:
+        """Networks that the design file calls one plane: the rails of a rail-only fabric."""
+        return self.nics_per_server if self.topology == RAIL_ONLY else 1
+
+    @property
     def ports_per_plane(self) -> int:
         """R: ports of one server into each plane."""
         return self.nics_per_server * self.ports_per_nic // self.planes

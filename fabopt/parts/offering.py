@@ -1,14 +1,12 @@
-"""What a catalog offers a case: the goods, their ports, and what joins them."""
+"""What a catalog offers a case: the items, their ports, and what joins them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from fabopt.parts.assemblies import LinkTable
-from fabopt.parts.dominance import leave_out_dominated
-from fabopt.parts.items import ItemTable, item_table_of
+from fabopt.parts.dominance import without_dominated_products
+from fabopt.parts.item_table import ItemTable, item_table_of
+from fabopt.parts.link_table import LinkTable
 from fabopt.parts.port_types import PortTypes
 from fabopt.parts.procurement import Terms, allowed, terms_of
 from fabopt.schema.case import Case
@@ -25,8 +23,6 @@ class Offering:
     item_table: ItemTable
     ports: PortTypes
     links: LinkTable
-    # what searches have worked out at some weights of the goods, by the weights' bytes
-    worked_out: dict[Hashable, Any] = field(default_factory=dict)
 
 
 def named_products(case: Case, catalog: Catalog) -> frozenset[str]:
@@ -41,7 +37,7 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
     offered = allowed(_on_sale(catalog, named), terms.rules, case.server)
     item_table = item_table_of(offered, terms)
     if prune and not whole:
-        leave_out_dominated(offered, item_table, named)
+        item_table = without_dominated_products(offered, item_table, named)
     return Offering(named, terms, offered, item_table, PortTypes(offered), LinkTable(offered, item_table, prune))
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from fabopt.parts.lookup import Lookup
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cage, Catalog
 
 OSFP = "OSFP"
 OSFP_TOPS = frozenset({"OSFP-IHS", "OSFP-RHS"})
-# Stands for the vendor of a box whom no part names.
+# Stands for the vendor of a device whom no part names.
 OTHER_VENDOR = ""
 
 
@@ -20,8 +21,8 @@ OTHER_VENDOR = ""
 class PortType:
     """A kind of cage in use, as parts see it. Made by ``PortTypes`` only.
 
-    ``fits``: form factors of parts that go in; ``vendor``: the box's where some part asks for it, ``OTHER_VENDOR``
-    where parts ask for others only, None where it is not known; ``works_with``: vendors that the box asks for.
+    ``fits``: form factors of parts that go in; ``vendor``: the device's where some part asks for it, ``OTHER_VENDOR``
+    where parts ask for others only, None where it is not known; ``works_with``: vendors that the device asks for.
     """
 
     fits: frozenset[str]
@@ -55,36 +56,44 @@ class PortType:
 
 
 class PortTypes:
-    """The port types of a catalog's boxes: cages that no part of the catalog tells apart are of one type.
+    """The port types of a catalog's devices: cages that no part of the catalog tells apart are of one type.
 
     So what is worked out for one switch holds for every switch that looks like it.
     """
 
     def __init__(self, catalog: Catalog) -> None:
-        self._form_factors: dict[Lane, set[str]] = defaultdict(set)
-        # by lane and form factor: vendors whose boxes some part asks for
-        self._vendors: dict[tuple[Lane, str], set[str]] = defaultdict(set)
-        self._known: dict[PortType, PortType] = {}
-        for transceiver in catalog.transceivers:
-            for split in transceiver.standard_by_split:
-                self._add(parse_split(split), transceiver.form_factor, transceiver.works_with)
-        for cable in catalog.cables:
-            for end in cable.ends:
-                self._add(parse_split(end.split), end.form_factor, cable.works_with)
-
-    def _add(self, lane: Lane, form_factor: str, works_with: Iterable[str]) -> None:
-        self._form_factors[lane].add(form_factor)
-        self._vendors[lane, form_factor].update(works_with)
+        form_factors: dict[Lane, set[str]] = defaultdict(set)
+        vendors: dict[tuple[Lane, str], set[str]] = defaultdict(set)
+        for lane, form_factor, works_with in _ends_of_parts(catalog):
+            form_factors[lane].add(form_factor)
+            vendors[lane, form_factor].update(works_with)
+        self._form_factors = {lane: frozenset(names) for lane, names in form_factors.items()}
+        # by lane and form factor: vendors whose devices some part asks for
+        self._vendors = {key: frozenset(names) for key, names in vendors.items()}
 
     def of(self, cage: Cage, split: str, vendor: str | None = None, works_with: Iterable[str] = ()) -> PortType:
-        """The port type of a cage group used at a split. ``vendor``: the box's, None where it is not known."""
+        """The port type of a cage group used at a split. ``vendor``: the device's, None where it is not known."""
         lane, accepts = parse_split(split), frozenset(cage.accepts)
-        fits = [one for one in self._form_factors[lane] if form_factor_fits(one, cage.form_factor, accepts)]
+        part_form_factors = self._form_factors.get(lane, frozenset())
+        fits = frozenset(one for one in part_form_factors if form_factor_fits(one, cage.form_factor, accepts))
         if vendor is not None and not any(vendor in self._vendors[lane, one] for one in fits):
             vendor = OTHER_VENDOR
-        port = PortType(frozenset(fits), lane, cage.lane_gbps, vendor, frozenset(works_with))
+        port = PortType(fits, lane, cage.lane_gbps, vendor, frozenset(works_with))
         # equal port types are one object, so that look-ups end at the first comparison
-        return self._known.setdefault(port, port)
+        return _PORTS.table(self).setdefault(port, port)
+
+
+_PORTS: Lookup[PortTypes, PortType, PortType] = Lookup()
+
+
+def _ends_of_parts(catalog: Catalog) -> Iterator[tuple[Lane, str, Sequence[str]]]:
+    """Lane, form factor, and vendors that it works with, of every end of a part that goes into a cage."""
+    for transceiver in catalog.transceivers:
+        for split in transceiver.standard_by_split:
+            yield parse_split(split), transceiver.form_factor, transceiver.works_with
+    for cable in catalog.cables:
+        for end in cable.ends:
+            yield parse_split(end.split), end.form_factor, cable.works_with
 
 
 def form_factor_fits(part: str, cage: str, accepts: frozenset[str]) -> bool:

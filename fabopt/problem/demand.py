@@ -15,6 +15,8 @@ from fabopt.schema.catalog import Server
 from fabopt.schema.model import Model
 from fabopt.schema.workload import DEFAULT_PROFILE, PROFILES, Profile
 from fabopt.units import mbps
+from fabopt.workload.deadline import Pace
+from fabopt.workload.many import Steps
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.timing import Workload, workload_of
 
@@ -127,6 +129,12 @@ def case_workload(case: Case, server: Server) -> Workload | None:
     servers = stages_of(case, server)[-1].servers or 0
     ranks = ranks_of(wanted.model, wanted.plan.on(wanted.model.plan), servers * server.gpus)
     return workload_of(wanted.model, ranks, server, wanted.gpu_utilization)
+
+
+def pace_of(case: Case, server: Server) -> Pace | None:
+    """How long steps of a case's model take; None without a model."""
+    workload = case_workload(case, server)
+    return None if workload is None else Pace(workload, Steps(workload))
 
 
 def computing(case: Case) -> Fabric | None:

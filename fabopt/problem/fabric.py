@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
@@ -23,6 +23,7 @@ from fabopt.problem.attachments import (
     switch_ports,
 )
 from fabopt.problem.demand import Demand, demand_of, stages_of
+from fabopt.problem.out_of_band import ByStage
 from fabopt.schema.case import Case, Fabric, Failing
 from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.topologies import families_of
@@ -104,6 +105,12 @@ class FabricProblem:
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
+
+    def with_switches(self, switches: ByStage) -> FabricProblem:
+        """An out-of-band fabric with the ports of so many switches of all fabrics at each stage; any other as it is."""
+        if self.per_switch is None:
+            return self
+        return replace(self, attachments=(*self.attachments, self.per_switch.of(switches)), counted=switches)
 
     @property
     def attachment_ports(self) -> int:

@@ -20,10 +20,8 @@ from fabopt.problem.separation import HOST_FAMILY
 
 
 def equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[FabricProblem, ...]:
-    """A host with every choice of cards for the logical fabrics on it; ``prune``: those that others beat aside."""
-    if fabric not in problem.equipped:
-        problem.equipped[fabric] = tuple(_equipped(problem, fabric, prune and problem.prunes))
-    return problem.equipped[fabric]
+    """A host with every choice of NICs for the logical fabrics on it; ``prune``: those that others beat aside."""
+    return tuple(_equipped(problem, fabric, prune and problem.prunes))
 
 
 def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[FabricProblem]:

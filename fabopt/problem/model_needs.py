@@ -21,7 +21,6 @@ from fabopt.schema.topologies import can_be_asked
 from fabopt.units import exact, gbps, mbps
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
-from fabopt.workload.prediction import REDUCES
 
 
 def with_needs(
@@ -67,7 +66,7 @@ def _reach(fabric: Fabric, case: Case, offering: Offering, server: Server) -> Re
         for kinds in switches_of(fabric, protocol, offering).values()
         for one in kinds
     ]
-    reduces = bool(switches) and all(REDUCES in one.features for one in switches)
+    reduces = bool(switches) and all(one.reduces for one in switches)
     return Reach(min(servers or 1, last) * server.gpus, reduces)
 
 

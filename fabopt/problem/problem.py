@@ -5,21 +5,19 @@ After ``problem_of`` there is no default, no "maybe missing" and no id to look u
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
-import numpy as np
-
-from fabopt.parts.assemblies import LinkTable
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
-from fabopt.parts.items import Item, ItemTable, order_at_once
+from fabopt.parts.item_table import ItemTable
+from fabopt.parts.items import Item, order_at_once
+from fabopt.parts.link_table import LinkTable
 from fabopt.parts.nics import PCIE_X16_GBPS
 from fabopt.parts.offering import Offering, named_products, offering_of
 from fabopt.parts.procurement import terms_of
-from fabopt.problem.demand import demand_of, stages_of
+from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
 from fabopt.problem.limits import Limits, limits_of
 from fabopt.problem.model_needs import with_needs
@@ -28,6 +26,7 @@ from fabopt.problem.site import FloorSite, Site, site_of
 from fabopt.schema.case import Case, Stage
 from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
+from fabopt.workload.deadline import Pace
 
 CABLES = ("cable", "fibre")
 
@@ -75,27 +74,9 @@ class Problem:
     site: Site
     # metrics that break ties before the documented order, as names of the program's levels
     then: tuple[str, ...] = ()
-    # of the computing fabric, where the case has a model
+    # where the case has a model: what it needs of the computing fabric, and how long its steps take
     needs: WorkloadNeeds | None = None
-    # fabrics as they are in every layout of the floor that is looked at, by fabric
-    variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
-    # candidates that have been placed on the floor, by fabric in its layout, hardware and numbers
-    standing: dict[Hashable, Any] = field(default_factory=dict)
-    # out-of-band fabrics with the ports of so many switches
-    numbered: dict[tuple[FabricProblem, tuple[int, ...]], FabricProblem] = field(default_factory=dict)
-    # fabrics with each choice of cards for the logical ones on them, by fabric
-    equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
-    # what searches have found, by fabric, part of its space, weights and slack; steps of the model that were timed
-    expanded: dict[Hashable, Any] = field(default_factory=dict)
-
-    def beside(self, fabric: FabricProblem, switches: tuple[int, ...]) -> FabricProblem:
-        """An out-of-band fabric with the ports of so many switches of all fabrics at each stage; any other as it is."""
-        if fabric.per_switch is None:
-            return fabric
-        if (fabric, switches) not in self.numbered:
-            attachments = (*fabric.attachments, fabric.per_switch.of(switches))
-            self.numbered[fabric, switches] = replace(fabric, attachments=attachments, counted=switches)
-        return self.numbered[fabric, switches]
+    pace: Pace | None = None
 
     @property
     def shares_slots(self) -> bool:
@@ -203,7 +184,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     servers = stages[-1].servers
     energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
     site = site_of(case, server, servers, grows=len(stages) > 1)
-    runs_m = site.runs_m(np.array(sorted({item.length_m for item in item_table.items if item.length_m})))
+    runs_m = site.runs_m(item_table.lengths_m)
     return Problem(
         case=case,
         catalog=catalog,
@@ -222,18 +203,19 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         pcie_x16_gbps=pcie,
         site=site,
         needs=needs,
+        pace=pace_of(case, server),
     )
 
 
 def estimating(problem: Problem) -> Problem:
-    """The same problem at a site where nothing has to be proven."""
+    """The same problem at a site where nothing has to be proven; itself where a proof is what a search finds anyway."""
     site = problem.site.estimated()
-    return problem if site is problem.site else replace(problem, site=site, variants={}, standing={})
+    return problem if site is problem.site else replace(problem, site=site)
 
 
 def in_layouts_only(problem: Problem) -> Problem:
     """The same problem in layouts with a rule for every switch."""
-    return replace(problem, site=problem.floor.in_layouts(), variants={}, standing={})
+    return replace(problem, site=problem.floor.in_layouts())
 
 
 def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:

@@ -1,10 +1,7 @@
 """The integer program, written once in PuLP: which candidate, which parts on its links, how many to buy.
 
-Variables
-    pick[c]        1 if candidate c is built
-    links[k,a]     units of links of kind k that are realised by option a
-and those of what is bought when (``fabopt.program.purchases``): buy[i,s,t], tier[i,s,t], spare[i,s], held[i,s].
-Each constraint's name is that of the method that adds it, of its line in docs/formulation.md, and of the check in
+Variables are ``PICK`` and ``LINKS``, and those of what is bought when (``fabopt.program.purchases``). Each constraint's
+name is that of the method that adds it, of its line in docs/formulation.md or a page below it, and of the check in
 ``fabopt.verify`` where there is one. All coefficients are integers.
 
 An item whose every unit costs the same has no ``buy``: its price at the stage stands on what uses it. The cost of the
@@ -23,13 +20,18 @@ from fabopt.parts.items import Item
 from fabopt.problem.limits import Limits
 from fabopt.problem.problem import CABLES, Problem, of_item
 from fabopt.program.libraries import pulp
+from fabopt.program.naming import Rule, Variables
 from fabopt.program.part_bounds import Ranges, most_between, most_used
-from fabopt.program.purchases import Purchases, Use, is_ordered
+from fabopt.program.purchases import RULES_OF_BUYING, Purchases, Use, is_ordered
 from fabopt.topology.candidate import Candidate, Option, Uses
 
 Key = tuple[str, Hashable]
 # of one unit of an item that a stage adds
 Weight = Callable[[int, Item], int]
+
+PICK = Variables("pick", ("candidate",), "", "1 if the candidate is built")
+LINKS = Variables("links", ("kind", "option"), "units of links", "how many of the kind the option makes")
+FIXED = Variables("fixed", (), "", "carries the part of the objective that every design has")
 
 
 @dataclass(frozen=True)
@@ -57,18 +59,17 @@ class Program:
         self._add_picks()
         self._add_links()
         self.purchases = Purchases(self.problem, self.lp, *self._purchased())
-        self.one_candidate_per_fabric()
-        self.links_are_realised()
-        self.cages_hold_both()
-        self.purchases.add_constraints()
-        self.nics_fit_slots()
-        self.oob_covers_boxes()
-        self.limits_hold()
+        for rule in RULES_OF_LINKS:
+            rule.add(self)
+        for rule_of_buying in RULES_OF_BUYING:
+            rule_of_buying.add(self.purchases)
+        for rule in RULES_OF_ALL_FABRICS:
+            rule.add(self)
 
     # -- variables --------------------------------------------------------------------------------------------
 
     def _add_picks(self) -> None:
-        self.pick = [pulp.LpVariable(f"pick_{index}", cat="Binary") for index in range(len(self.candidates))]
+        self.pick = [PICK.binary(index) for index in range(len(self.candidates))]
 
     def _add_links(self) -> None:
         self.options: dict[Key, tuple[Option, ...]] = {}
@@ -82,7 +83,7 @@ class Program:
         for number, (key, options) in enumerate(self.options.items()):
             most = max(self.counts[key].values())
             for a in range(len(options)):
-                self.links[key, a] = pulp.LpVariable(f"links_{number}_{a}", 0, most, cat="Integer")
+                self.links[key, a] = LINKS.integer(0, most, number, a)
 
     def _purchased(self) -> tuple[dict[Item, list[Use]], dict[Item, int], dict[Item, Ranges]]:
         """Uses at each stage of all items that are ordered or counted, and the most that any design takes of them."""
@@ -223,7 +224,7 @@ class Program:
                 self.lp += pulp.lpSum(taken) <= 2, f"cages_hold_both_{index}_{number}"
 
     def nics_fit_slots(self) -> None:
-        """Cards chosen over all fabrics fit the server's slots."""
+        """NICs chosen over all fabrics fit the server's slots."""
         if self.problem.shares_slots:
             cards = [(self.pick[i], one.nic_slots) for i, one in enumerate(self.candidates) if one.nic_slots]
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
@@ -286,7 +287,7 @@ class Program:
     def standalone(self) -> pulp.LpProblem:
         """The program for other solvers, its objective complete: ``fixed`` is 1 and carries the offset."""
         level = self.objective()
-        fixed = pulp.LpVariable("fixed", 1, 1, cat="Integer")
+        fixed = FIXED.integer(1, 1)
         copy: pulp.LpProblem = self.lp.copy()
         copy.setObjective(level.expression + level.offset * fixed)
         return copy
@@ -309,6 +310,21 @@ class Program:
                 if count:
                     found.append((option, count))
         return found
+
+
+MODEL = "docs/formulation.md"
+SEVERAL_NETWORKS = "docs/formulation/several-networks.md"
+RULES_OF_LINKS = (
+    Rule(Program.one_candidate_per_fabric, MODEL),
+    Rule(Program.links_are_realised, MODEL),
+    Rule(Program.cages_hold_both, "docs/formulation/parts.md"),
+)
+RULES_OF_ALL_FABRICS = (
+    Rule(Program.nics_fit_slots, SEVERAL_NETWORKS),
+    Rule(Program.oob_covers_boxes, SEVERAL_NETWORKS),
+    Rule(Program.limits_hold, MODEL),
+)
+RULES = (*RULES_OF_LINKS, *RULES_OF_BUYING, *RULES_OF_ALL_FABRICS)
 
 
 def value_of(expression: pulp.LpAffineExpression, values: Mapping[str, int]) -> int:

@@ -1,10 +1,6 @@
 """The purchase half of the integer program: what is ordered at which stage, for uses that something else decides.
 
-Variables, by item i and stage s (with one stage names have no stage)
-    buy[i,s,t]     packs of item i ordered at stage s at price break t;  tier[i,s,t] 1 if that break is paid
-    spare[i,s]     spares of item i that are there from stage s on
-    held[i,s]      1 if item i is in use by stage s
-Each constraint is named like the method that adds it, its line in docs/formulation.md, and its check in
+Each constraint is named like the method that adds it, its line in docs/formulation/procurement.md, and its check in
 ``fabopt.verify``.
 """
 
@@ -17,11 +13,18 @@ from fabopt.parts.items import Item, Piece
 from fabopt.parts.procurement import spares_of
 from fabopt.problem.problem import Problem
 from fabopt.program.libraries import pulp
+from fabopt.program.naming import Rule, Variables
 from fabopt.program.part_bounds import Ranges
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact
 
 Terms = list[tuple[pulp.LpVariable, int]]
+
+# With one stage their names have no stage.
+BUY = Variables("buy", ("item", "stage", "break"), "packs", "what the stage orders of the item at the price break")
+TIER = Variables("tier", ("item", "stage", "break"), "", "1 if the price break is the one that the stage's order pays")
+SPARE = Variables("spare", ("item", "stage"), "units", "spares of the item that are there from the stage on")
+HELD = Variables("held", ("item", "stage"), "", "1 if the item is in use by the stage")
 
 
 @dataclass(frozen=True)
@@ -65,16 +68,6 @@ class Purchases:
         for item in self.ordered:
             self._add_orders(item)
 
-    def add_constraints(self) -> None:
-        """Every rule of buying."""
-        self.purchases_cover_use()
-        self.large_orders_cover_no_more()
-        self.one_break_is_paid()
-        self.supply_lasts()
-        self.orders_arrive_in_time()
-        self.spares_are_kept()
-        self.part_numbers_are_few()
-
     # -- variables --------------------------------------------------------------------------------------------
 
     def _name(self, item: Item, stage: int) -> str:
@@ -87,9 +80,9 @@ class Purchases:
         for stage in self.stages:
             name = self._name(item, stage)
             if every_stage or (item.counted and stage == self.stages[-1]):
-                self.held[item, stage] = pulp.LpVariable(f"held_{name}", cat="Binary")
+                self.held[item, stage] = HELD.binary(name)
             if rule is not None:
-                self.spare[item, stage] = pulp.LpVariable(f"spare_{name}", 0, self._most_spares(item), cat="Integer")
+                self.spare[item, stage] = SPARE.integer(0, self._most_spares(item), name)
 
     def _most_spares(self, item: Item) -> int:
         """No more than these spares of an item are ever kept."""
@@ -105,9 +98,9 @@ class Purchases:
         wanted = [stage for stage in self.stages if any(one[stage].terms or one[stage].constant for one in uses)]
         for stage in self._until(max(wanted, default=-1)):
             for piece, most in self._order_sizes(item, stage):
-                name = f"{self._name(item, stage)}_{piece.tier}"
-                self.buy[item, stage, piece] = pulp.LpVariable(f"buy_{name}", 0, most, cat="Integer")
-                self.tier[item, stage, piece] = pulp.LpVariable(f"tier_{name}", cat="Binary")
+                name = self._name(item, stage)
+                self.buy[item, stage, piece] = BUY.integer(0, most, name, piece.tier)
+                self.tier[item, stage, piece] = TIER.binary(name, piece.tier)
 
     def _order_sizes(self, item: Item, stage: int) -> Iterator[tuple[Piece, int]]:
         """The most packs that are ever ordered at each break: up to the next one; at the last, what is needed."""
@@ -227,9 +220,18 @@ class Purchases:
                 expression = pulp.LpAffineExpression(terms)
                 self.lp += expression <= item.stock - constant, f"orders_arrive_in_time_{item.index}"
 
+    def held_if_used(self) -> None:
+        """An item that is used by a stage is held at it; and only then, where a spare may be of it for that."""
+        for (item, stage), held in self.held.items():
+            terms, constant = self._used(item, self._until(stage))
+            name = self._name(item, stage)
+            over = pulp.LpAffineExpression([*terms, (held, -max(1, self.most[item]))])
+            self.lp += over <= -constant, f"held_if_used_{name}"
+            if item.spares is not None and item.spares.per == "site":
+                self.lp += pulp.LpAffineExpression([*terms, (held, -1)]) >= -constant, f"held_if_used_only_{name}"
+
     def spares_are_kept(self) -> None:
         """By every stage the spares are the fraction of what is in use and the minimum; none goes away again."""
-        self._mark_held()
         for item in self.items:
             for stage in self.stages if item.spares is not None else ():
                 name, spare = self._name(item, stage), self.spare[item, stage]
@@ -262,16 +264,6 @@ class Purchases:
             expression = _sum([*spares, (self.held[item, stage], -rule.minimum)])
             self.lp += expression >= 0, f"spares_are_kept_minimum_{name}_{item.index}"
 
-    def _mark_held(self) -> None:
-        """An item is held if it is used; and only then, where a spare may be of it for that."""
-        for (item, stage), held in self.held.items():
-            terms, constant = self._used(item, self._until(stage))
-            name = self._name(item, stage)
-            over = pulp.LpAffineExpression([*terms, (held, -max(1, self.most[item]))])
-            self.lp += over <= -constant, f"held_if_used_{name}"
-            if item.spares is not None and item.spares.per == "site":
-                self.lp += pulp.LpAffineExpression([*terms, (held, -1)]) >= -constant, f"held_only_if_used_{name}"
-
     def part_numbers_are_few(self) -> None:
         """No more part numbers of a kind than allowed are in use in the end."""
         for kind, most in self.problem.case.procurement.max_part_numbers.items():
@@ -293,6 +285,19 @@ class Purchases:
     def spares(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
         """Spares that a solution keeps from every stage on."""
         return {(stage, item): values.get(var.name, 0) for (item, stage), var in self.spare.items()}
+
+
+PROCUREMENT = "docs/formulation/procurement.md"
+RULES_OF_BUYING = (
+    Rule(Purchases.purchases_cover_use, PROCUREMENT),
+    Rule(Purchases.large_orders_cover_no_more, PROCUREMENT),
+    Rule(Purchases.one_break_is_paid, PROCUREMENT),
+    Rule(Purchases.supply_lasts, PROCUREMENT),
+    Rule(Purchases.orders_arrive_in_time, PROCUREMENT),
+    Rule(Purchases.held_if_used, PROCUREMENT),
+    Rule(Purchases.spares_are_kept, PROCUREMENT),
+    Rule(Purchases.part_numbers_are_few, PROCUREMENT),
+)
 
 
 def _sum(terms: Terms) -> pulp.LpAffineExpression:

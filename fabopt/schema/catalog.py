@@ -16,6 +16,8 @@ from fabopt.schema.base import Count, Gbps, Identifier, Metres, Money, Split, St
 Protocol = Literal["ethernet", "infiniband"]
 PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 Precision = Literal["fp16", "bf16", "fp8", "fp4"]
+# The feature of switches that reduce what goes through them.
+REDUCES = "sharp"
 KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 
 
@@ -157,6 +159,11 @@ class Switch(Product, Purchasable):
     buffer_mb: Annotated[float, Field(gt=0)] | None = None
     works_with: tuple[Word, ...] = ()
     features: tuple[Word, ...] = ()
+
+    @property
+    def reduces(self) -> bool:
+        """Whether it reduces what goes through it."""
+        return REDUCES in self.features
 
 
 class Nic(Product, Purchasable):

@@ -12,14 +12,7 @@ from pydantic import Field
 
 from fabopt.schema.base import Strict
 from fabopt.schema.prediction import WorkloadUse
-from fabopt.schema.structure import (
-    DragonflyPlusStructure,
-    DragonflyStructure,
-    HyperxStructure,
-    Structure,
-    SwitchlessStructure,
-    TorusStructure,
-)
+from fabopt.schema.structure import AnyStructure, Structure
 
 Number = int | float
 # Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
@@ -246,9 +239,7 @@ class FabricDesign(Strict):
     planes: int
     rails: int
     striping: Literal["even", "any"]
-    structure: (
-        Structure | HyperxStructure | TorusStructure | SwitchlessStructure | DragonflyStructure | DragonflyPlusStructure
-    )
+    structure: AnyStructure
     nic: NicUse
     tiers: tuple[TierUse, ...]
     links: tuple[LinkRow, ...]

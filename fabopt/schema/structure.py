@@ -97,3 +97,8 @@ class DragonflyPlusStructure(DirectStructure):
     switch_groups: int
     links_per_pair: int
     global_links_per_group: int
+
+
+AnyStructure = (
+    Structure | HyperxStructure | TorusStructure | SwitchlessStructure | DragonflyStructure | DragonflyPlusStructure
+)

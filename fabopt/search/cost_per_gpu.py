@@ -17,7 +17,6 @@ from math import inf
 import numpy as np
 
 from fabopt.parts.finance import weights_of
-from fabopt.problem.demand import case_workload
 from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
@@ -25,12 +24,12 @@ from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.choice import search_of
+from fabopt.search.context import Context
 from fabopt.search.step_time import PER_ONE, prediction_of
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
 from fabopt.workload.deadline import Deadline, Pace
-from fabopt.workload.many import Steps
-from fabopt.workload.prediction import REDUCES, cluster_cents
+from fabopt.workload.prediction import cluster_cents
 from fabopt.workload.timing import Network
 
 # Steps between the slowest and the fastest network that are tried before the proof, each nearer to the fastest.
@@ -56,19 +55,14 @@ def cents_per_effective_gpu(problem: Problem, picked: Sequence[Picked]) -> Fract
     return prediction.cents / (problem.gpus * prediction.step.utilization(prediction.workload))
 
 
-def pace_of(problem: Problem) -> Pace:
-    """Steps of the case's model, which all searches of a problem share."""
-    if "pace" not in problem.expanded:
-        workload = case_workload(problem.case, problem.server)
-        assert workload is not None
-        problem.expanded["pace"] = Pace(workload, Steps(workload))
-    pace: Pace = problem.expanded["pace"]
-    return pace
+def _pace_of(problem: Problem) -> Pace:
+    assert problem.pace is not None
+    return problem.pace
 
 
 def useful_deadline(problem: Problem, grade: int) -> Deadline:
     """The step with which GPUs are used for so many millionths at least, as a rounded figure says it."""
-    pace = pace_of(problem)
+    pace = _pace_of(problem)
     workload = pace.workload
     used = Fraction(2 * grade - 1, 2 * PER_ONE)
     return Deadline(pace, workload.gpu_flops(hardware=False) / (workload.peak_flops * used))
@@ -76,7 +70,7 @@ def useful_deadline(problem: Problem, grade: int) -> Deadline:
 
 def ratio_deadline(problem: Problem, grade: int, least_cents: int) -> Deadline:
     """The step below which designs that cost so much or more have so many cents per effective GPU, rounded, or less."""
-    pace = pace_of(problem)
+    pace = _pace_of(problem)
     workload = pace.workload
     spent = cluster_cents(least_cents, problem.case.include_servers, problem.server, problem.servers)
     assert spent is not None
@@ -118,9 +112,7 @@ def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> Fab
 
 
 def _some_reduce(fabric: FabricProblem) -> bool:
-    return any(
-        REDUCES in one.product.features for roles in fabric.switches.values() for kind in roles.values() for one in kind
-    )
+    return any(one.product.reduces for roles in fabric.switches.values() for kind in roles.values() for one in kind)
 
 
 def _most_under_a_leaf(problem: Problem, fabric: FabricProblem) -> int:
@@ -140,12 +132,14 @@ class RatioSearch:
         settings: Settings,
         clock: Clock,
         restrictions: Mapping[str, Restriction] | None = None,
+        context: Context | None = None,
     ) -> None:
         self.problem = replace(problem, weights=weights_of(EFFECTIVE, problem.energy_cents_per_mw))
         self.settings = settings
         self.clock = clock
         self.restrictions = restrictions
-        self.pace = pace_of(problem)
+        self.context = Context() if context is None else context
+        self.pace = _pace_of(problem)
         self._best = Optimum("unknown")
         self._best_step_s = Fraction(0)
         # (t, c): no design whose step takes less than t costs less than c; infinite t: any, infinite c: there is none
@@ -203,7 +197,7 @@ class RatioSearch:
         problem = self.problem if deadline is None else in_time(self.problem, deadline)
         found = Optimum("infeasible")
         if problem is not None:
-            found = search_of(problem, self.settings, self.clock, self.restrictions).run(ties)
+            found = search_of(problem, self.settings, self.clock, self.restrictions, context=self.context).run(ties)
         self._sized = max(self._sized, found.sized)
         floor = inf if found.verdict == "infeasible" else found.value if found.verdict == "optimal" else found.bound
         self._floors.append((inf if deadline is None else deadline.most_s, floor or 0))

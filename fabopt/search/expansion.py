@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.logical_fabrics import cards_of, equipped
+from fabopt.problem.logical_fabrics import cards_of
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import (
@@ -19,8 +19,10 @@ from fabopt.search.coefficients import (
     weights_table,
     without_dear_switches,
 )
+from fabopt.search.context import Context, SearchKey
 from fabopt.search.out_of_band import Together
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
 from fabopt.topology.families import candidates_in, found_in_families
@@ -57,17 +59,23 @@ class Expansion:
     """
 
     def __init__(
-        self, problem: Problem, settings: Settings, clock: Clock, restrictions: Mapping[str, Restriction]
+        self,
+        problem: Problem,
+        settings: Settings,
+        clock: Clock,
+        restrictions: Mapping[str, Restriction],
+        context: Context | None = None,
     ) -> None:
         self.problem = problem
         self.settings = settings
         self.clock = clock
         self.restrictions = restrictions
+        self.context = Context() if context is None else context
         self.table, self.caps = weights_table(problem)
         self.steps = stage_steps(problem)
         self.saving = stock_weight(problem)
         self.sized = 0
-        self.together = Together(problem, self._searched, self.space, self.candidates_at)
+        self.together = Together(problem, self.context, self._searched, self.space, self.candidates_at)
         self.left_out = False
         self.most_cents: int | None = None
 
@@ -76,8 +84,7 @@ class Expansion:
         table = self.table.copy()
         table[0] = objective * self.table[0] + prices @ self.table[1:]
         steps = objective * self.steps
-        key = (table.tobytes(), steps.tobytes())
-        costs: Costs = self.problem.offering.worked_out.setdefault(key, Costs(table, steps))
+        costs = self.context.costs_at(self.problem.offering, table, steps)
         if self.counts:
             found = self.together.open(costs, slack)
         else:
@@ -89,24 +96,23 @@ class Expansion:
         bound = least - objective * self.saving - float(prices @ self.caps[1:])
         return Expanded(found, bound, table[0], slack)
 
-    def _searched(self, costs: Costs, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
+    def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
         if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
-        known, part = self.problem.expanded, self.restrictions.get(fabric.name)
-        key = (fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
+        known, part = self.context.found, self.restrictions.get(fabric.name)
+        key = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
-            again: Found = known[key]
-            return again
+            return known[key]
         found = found_in_families(self.problem, fabric, self._quest(fabric, costs), slack, first)
         if self.counts and not found.stopped:
             known[key] = found
         return found
 
-    def _as_host(self, costs: Costs, fabric: FabricProblem, slack: float, first: bool) -> Found:
+    def _as_host(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool) -> Found:
         """Search a fabric with every choice of cards for the logical ones on it, all below one threshold."""
         found, looked = Found(), []
-        for choice in equipped(self.problem, fabric, self.settings.prune):
+        for choice in self.context.equipped(self.problem, fabric, self.settings.prune):
             aside = _least_aside(self.problem, choice, costs, self.space(choice, costs).bounds.attached())
             one = self._searched(costs, choice, 0.0, first)
             found.stopped |= one.stopped
@@ -123,18 +129,17 @@ class Expansion:
             found.batches += [batch._replace(cost=batch.cost + aside[:, np.newaxis]) for batch in one.batches]
         return found
 
-    def _quest(self, fabric: FabricProblem, costs: Costs) -> Quest:
+    def _quest(self, fabric: FabricProblem, costs: BoundedCosts) -> Quest:
         restriction = self.restrictions.get(fabric.name, Restriction())
         return Quest(costs, self.caps, restriction, self.settings.prune, self.clock.is_over)
 
-    def costs_of(self, row: int) -> Costs:
+    def costs_of(self, row: int) -> BoundedCosts:
         """Weights with one metric of the table as what is minimized."""
         table = self.table.copy()
         table[0] = self.table[row]
-        costs: Costs = self.problem.offering.worked_out.setdefault(table.tobytes(), Costs(table))
-        return costs
+        return self.context.costs_at(self.problem.offering, table)
 
-    def space(self, fabric: FabricProblem, costs: Costs) -> ClosSpace:
+    def space(self, fabric: FabricProblem, costs: BoundedCosts) -> ClosSpace:
         """The Clos candidates of a fabric."""
         return ClosSpace(self.problem, fabric, *self._quest(fabric, costs))
 
@@ -176,18 +181,18 @@ class Expansion:
         return candidates
 
     def candidates_at(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
-        """Candidates of one size with their exact needs; worked out once where that is asked for often."""
-        return self._kept_at(batch, index) if self.counts else self._made_at(batch, index)
-
-    def _made_at(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
-        return candidates_in(self.problem, batch, index, self.settings.prune)
-
-    def _kept_at(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
-        known, key = self.problem.standing, batch.key(index)
+        """Candidates of one size with their exact needs; kept where that is asked for often."""
+        if not self.keeps_candidates:
+            return candidates_in(self.problem, batch, index, self.settings.prune)
+        known, key = self.context.candidates, batch.key(index)
         if key not in known:
-            known[key] = self._made_at(batch, index)
-        candidates: tuple[Candidate, ...] = known[key]
-        return candidates
+            known[key] = candidates_in(self.problem, batch, index, self.settings.prune)
+        return known[key]
+
+    @property
+    def keeps_candidates(self) -> bool:
+        """Whether the candidates of a size are asked for often, or take a while to make."""
+        return self.counts
 
     def ceiling(self, bound: float) -> float:
         """The slack beyond which no design is within the limits: that of a limit on the objective itself."""

@@ -19,13 +19,15 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
 from fabopt.schema.topologies import TIERED
 from fabopt.search.coefficients import least_of
+from fabopt.search.context import Context
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
-from fabopt.topology.direct.server_space import options_of
 from fabopt.topology.families import switches_of
-from fabopt.topology.link_parts import Costs, ceil_of
+from fabopt.topology.link_parts import ceil_of
+from fabopt.topology.server_torus.space import options_of
 from fabopt.units import ceil_div
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
@@ -43,13 +45,14 @@ class Together:
     """
 
     problem: Problem
-    look: Callable[[Costs, FabricProblem, float], Found]
-    space: Callable[[FabricProblem, Costs], ClosSpace]
+    context: Context
+    look: Callable[[BoundedCosts, FabricProblem, float], Found]
+    space: Callable[[FabricProblem, BoundedCosts], ClosSpace]
     sized: Callable[[Batch, int], Sequence[Candidate]]
     above_bound: dict[str, float] = field(default_factory=dict)
     measures: bool = True
 
-    def open(self, costs: Costs, slack: float) -> list[Found]:
+    def open(self, costs: BoundedCosts, slack: float) -> list[Found]:
         """Search every fabric, out-of-band ones last, for what the others have found.
 
         ``slack`` is of all fabrics together: what one takes for certain, as no candidate comes down to its bound, is
@@ -65,7 +68,7 @@ class Together:
                     slack -= min(slack, self._certain(found[fabric.name], fabric, costs))
         return [found[fabric.name] for fabric in self.problem.fabrics]
 
-    def attached(self, costs: Costs) -> float:
+    def attached(self, costs: BoundedCosts) -> float:
         """The least that the links of attachments cost, out-of-band ones aside: their search counts them."""
         return sum(self._attached(costs, one) for one in self.problem.fabrics if one.per_switch is None)
 
@@ -73,7 +76,7 @@ class Together:
         """Out-of-band last; those whose candidates were furthest from their bound first."""
         return fabric.per_switch is not None, -self.above_bound.get(fabric.name, 0.0)
 
-    def _certain(self, found: Found, fabric: FabricProblem, costs: Costs) -> float:
+    def _certain(self, found: Found, fabric: FabricProblem, costs: BoundedCosts) -> float:
         """By how much the cheapest candidate found is above the bound of its fabric."""
         if found.stopped or not found.batches:
             return 0.0
@@ -82,17 +85,17 @@ class Together:
         self.above_bound[fabric.name] = max(0.0, least - found.least - self._attached(costs, fabric))
         return self.above_bound[fabric.name]
 
-    def _attached(self, costs: Costs, fabric: FabricProblem) -> float:
+    def _attached(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
         if fabric.logical_fabrics:
             # its search has counted them, as they depend on the cards of the logical fabrics
             return 0.0
         return self.space(fabric, costs).bounds.attached()
 
-    def _counted(self, fabric: FabricProblem, costs: Costs) -> Counted:
+    def _counted(self, fabric: FabricProblem, costs: BoundedCosts) -> Counted:
         leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]
         switch = min((float(costs.of(item)[0]) for item in leaves), default=0.0)
         look, attached = partial(self.look, costs), partial(self._attached, costs)
-        return Counted(self.problem, fabric, look, attached, self.sized, switch)
+        return Counted(self.problem, self.context, fabric, look, attached, self.sized, switch)
 
 
 @dataclass
@@ -105,6 +108,7 @@ class Counted:
     """
 
     problem: Problem
+    context: Context
     fabric: FabricProblem
     look: Callable[[FabricProblem, float], Found]
     attached: Callable[[FabricProblem], float]
@@ -152,14 +156,14 @@ class Counted:
 
     def _fewest(self, others: Sequence[Found]) -> Found:
         """The bound of all designs, without candidates."""
-        numbered = with_fewest(self.problem, self.fabric)
+        numbered = with_fewest(self.problem, self.context, self.fabric)
         first = self.look(numbered, 0.0)
         least = first.least + self.attached(numbered)
         return Found(least=least, sized=first.sized, stopped=first.stopped)
 
     def _add(self, found: Found, number: ByStage, totals: set[ByStage], limit: float) -> float:
         """Add what suits with so many switches at each stage; the least cost of any with so many is returned."""
-        numbered = self.problem.beside(self.fabric, number)
+        numbered = self.context.numbered(self.fabric, number)
         one, attached = self.look(numbered, 0.0), self.attached(numbered)
         least = one.least + attached
         if limit > least:
@@ -190,14 +194,14 @@ class Counted:
             yield {by_stage(one, self.problem) for one in self.sized(batch, index)}
 
 
-def with_fewest(problem: Problem, fabric: FabricProblem) -> FabricProblem:
+def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> FabricProblem:
     """An out-of-band fabric with ports for the fewest switches that any design has; any other as it is."""
     others = [one for one in problem.fabrics if one.name != fabric.name]
     if fabric.per_switch is None:
         return fabric
     last = 1 + sum(fewest_switches(problem, one) for one in others)
     # before the last stage every fabric has one at least
-    return problem.beside(fabric, (*[1 + len(others)] * (len(problem.stages) - 1), last))
+    return context.numbered(fabric, (*[1 + len(others)] * (len(problem.stages) - 1), last))
 
 
 def by_stage(candidate: Candidate, problem: Problem) -> ByStage:
@@ -207,6 +211,7 @@ def by_stage(candidate: Candidate, problem: Problem) -> ByStage:
 
 def suiting(
     problem: Problem,
+    context: Context,
     fabric: FabricProblem,
     others: Sequence[Candidate],
     likely: Callable[[FabricProblem], Sequence[Candidate]],
@@ -222,7 +227,7 @@ def suiting(
     for total in sorted(totals):
         own: ByStage = (1,) * len(total)
         for _ in range(MOST_GUESSES):
-            made = likely(problem.beside(fabric, plus(total, own)))
+            made = likely(context.numbered(fabric, plus(total, own)))
             fitting = [one for one in made if by_stage(one, problem) == own]
             yield from fitting
             if fitting or not made:

@@ -17,6 +17,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_of
+from fabopt.search.context import Context
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
 from fabopt.search.lagrangian import Master, Point
 from fabopt.topology.candidate import Candidate
@@ -35,6 +36,8 @@ CLOSE_ENOUGH = 2e-4
 class Search:
     """The search for one problem, or for a restricted part of its space."""
 
+    _expansion: type[Expansion] = Expansion
+
     def __init__(
         self,
         problem: Problem,
@@ -43,10 +46,12 @@ class Search:
         restrictions: Mapping[str, Restriction] | None = None,
         near: int | None = None,
         at_most: int | None = None,
+        context: Context | None = None,
     ) -> None:
         """``near``: on a floor where estimates will do, the objective of a design to compare with; no bound then.
 
         ``at_most``: the objective of a design that is known to meet all limits, beyond which nothing need be opened.
+        ``context``: what is known of the problem from other searches, which is added to.
         """
         self.near = near
         self.at_most = at_most
@@ -54,10 +59,8 @@ class Search:
         self.settings = settings
         self.clock = clock
         self.fixed = problem.fixed_objective
-        self.expansion = self._expansion(restrictions or {})
-
-    def _expansion(self, restrictions: Mapping[str, Restriction]) -> Expansion:
-        return Expansion(self.problem, self.settings, self.clock, restrictions)
+        self.expansion = self._expansion(problem, settings, clock, restrictions or {}, context)
+        self.context = self.expansion.context
 
     # -- the loop ---------------------------------------------------------------------------------------------
 

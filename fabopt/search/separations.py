@@ -15,6 +15,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Server
 from fabopt.search.choice import search_of
+from fabopt.search.context import Context
 
 PROVEN = ("optimal", "infeasible")
 
@@ -26,17 +27,21 @@ class Tried:
     case: Case
     problem: Problem
     optimum: Optimum
+    context: Context
 
 
 def solved_ways(asked: Case, catalog: Catalog, settings: Settings, clock: Clock) -> list[Tried]:
     """Every combination of separations, solved; those of most separation first."""
     found: list[Tried] = []
+    context = Context()
     for case in combinations(asked, _server(asked, catalog)):
         offering = found[0].problem.offering if found else None
         problem = problem_of(case, catalog, settings.prune, offering)
         words = words_of(asked, case)
         settings.progress(f"sizing candidates with {words}")
-        found.append(Tried(case, problem, search_of(problem, settings, clock).run()))
+        optimum = search_of(problem, settings, clock, context=context).run()
+        found.append(Tried(case, problem, optimum, context))
+        context = context.beside()
     return found
 
 

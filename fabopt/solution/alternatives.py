@@ -14,17 +14,18 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Alternative
-from fabopt.schema.topologies import TIERED
 from fabopt.search.choice import search_of
+from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
 from fabopt.solution.answer import Answer, in_metric, part_of, summaries_of, summary_of
 from fabopt.solution.baselines import baseline_plans
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.candidates import Clos, candidates_of
+from fabopt.topology.clos.candidates import candidates_of
+from fabopt.topology.clos.design import ClosDesign
+from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.cutoff import Batch
-from fabopt.topology.direct.server_space import options_of
 from fabopt.topology.family import Restriction
-from fabopt.topology.figures import figures
+from fabopt.topology.server_torus.space import options_of
 from fabopt.units import gbps, rounded, usd, watts
 
 # What one plans with before there is a floor plan.
@@ -40,28 +41,32 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
     networks for management are not compared: they cost little.
     """
-    problem = estimating(answer.problem)
+    problem, context = answer.problem, answer.context
+    estimated = estimating(problem)
+    if estimated is not problem:
+        problem, context = estimated, context.beside()
     settings = replace(settings, most_candidates=MOST_OF_A_KIND)
     for index, fabric in enumerate(problem.fabrics):
         if fabric.role in MANAGEMENT:
             continue
         candidate = answer.picked[index][0]
-        winner: Clos = candidate.design
+        winner = candidate.design
         prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
         for what, value, restriction in _kinds(problem, fabric, candidate):
             if clock.is_over():
                 return
             settings.progress(f"looking at the best design with {what} {value}")
             quiet = replace(settings, progress=lambda text: None)
-            other = _rival(answer, problem, quiet, clock, {fabric.name: restriction})
+            other = _rival(answer, problem, context, quiet, clock, {fabric.name: restriction})
             if other.value is not None:
                 yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
-        if winner.standing is not None and len(problem.fabrics) == 1:
-            flat = search_of(problem, settings, clock).of_one(_on_flat_runs(problem, fabric, winner))
+        if isinstance(winner, ClosDesign) and winner.layout is not None and len(problem.fabrics) == 1:
+            on_flat_runs = _on_flat_runs(problem, fabric, winner.network)
+            flat = search_of(problem, settings, clock, context=context).of_one(on_flat_runs)
             if flat.value is not None:
                 yield _alternative(answer, Answer(problem, flat), index, "flat runs", f"{FLAT_RUN_M} m")
     # the steps of plans that are only bills are not known
-    plans = () if answer.ratio is not None else baseline_plans(problem, answer.picked, settings, clock)
+    plans = () if answer.ratio is not None else baseline_plans(problem, answer.picked, context, settings, clock)
     for baseline in plans:
         yield _of_sums(
             problem, sums_of(problem, answer.picked), baseline.sums, baseline.what, baseline.value, baseline.summary
@@ -69,15 +74,20 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
 
 
 def _rival(
-    answer: Answer, problem: Problem, settings: Settings, clock: Clock, restrictions: Mapping[str, Restriction]
+    answer: Answer,
+    problem: Problem,
+    context: Context,
+    settings: Settings,
+    clock: Clock,
+    restrictions: Mapping[str, Restriction],
 ) -> Optimum:
     """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
     if answer.ratio is None:
-        return search_of(problem, settings, clock, restrictions, answer.optimum.value).run()
-    return RatioSearch(problem, settings, clock, restrictions).near(answer.optimum)
+        return search_of(problem, settings, clock, restrictions, answer.optimum.value, context=context).run()
+    return RatioSearch(problem, settings, clock, restrictions, context).near(answer.optimum)
 
 
-def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candidate | None:
+def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Candidate | None:
     """The same boxes, all links as long as one would plan them without a floor."""
     flat = replace(fabric, layout=None, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
     return next(iter(candidates_of(problem, flat, Batch(clos.parts, clos.shape, np.zeros((1, 1))), 0, True)), None)
@@ -85,11 +95,11 @@ def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: Clos) -> Candid
 
 def _kinds(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, str, Restriction]]:
     """Kinds of designs that lost. On a floor those of other hardware stand as the winner does."""
-    winner: Clos = candidate.design
+    winner = candidate.design
     for topology in fabric.topologies:
         if topology != candidate.topology:
             yield "topology", topology, Restriction(topology=topology)
-    here = None if winner.standing is None else winner.standing.layout.policy
+    here = None if winner.layout is None else winner.layout.policy
     if here is not None:
         for policy in POLICIES:
             if policy != here:
@@ -101,21 +111,20 @@ def _kinds(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Ite
 def _other_hardware(
     problem: Problem, fabric: FabricProblem, candidate: Candidate
 ) -> Iterator[tuple[str, str, Restriction]]:
-    winner: Clos = candidate.design
+    winner = candidate.design
     for protocol in fabric.protocols:
-        if protocol != winner.parts.protocol:
+        if protocol != winner.protocol:
             yield "protocol", protocol, Restriction(protocol=protocol)
     for tiers in fabric.tiers:
-        if candidate.topology in TIERED and tiers != winner.tiers:
+        if winner.tiers is not None and tiers != winner.tiers:
             yield "tiers", str(tiers), Restriction(tiers=tiers)
     speeds = {option.port.lane.port_mbps for options in fabric.nics.values() for option in options}
-    for speed in sorted(speeds - {winner.parts.nic.port.lane.port_mbps}, reverse=True):
+    for speed in sorted(speeds - {winner.nic.port.lane.port_mbps}, reverse=True):
         yield "port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed)
-    has_switches = any(item.kind == "switch" for item in candidate.fixed)
-    if has_switches:
-        yield "leaf switch", "another", Restriction(not_leaf=winner.parts.leaf.id)
+    if winner.leaf is not None:
+        yield "leaf switch", "another", Restriction(not_leaf=winner.leaf.id)
     if candidate.topology == "torus" and len(fabric.torus_nodes) > 1 and any(options_of(problem, fabric)):
-        nodes = "servers" if has_switches else "switches"
+        nodes = "switches" if winner.leaf is None else "servers"
         yield "torus of", nodes, Restriction(nodes=nodes)
 
 
@@ -138,7 +147,7 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
 
 def _carries(problem: Problem, candidate: Candidate) -> str:
     """Bandwidth figures in words, for families are not compared by cost alone."""
-    one = figures(candidate.design, problem.gpus).metrics()
+    one = candidate.design.figures(problem.gpus).metrics()
     return (
         f"bisection {one.bisection_gbps_per_gpu:g}, all-to-all {one.alltoall_gbps_per_gpu:g} Gb/s per GPU, "
         f"at most {one.max_switch_hops} switches on a path"

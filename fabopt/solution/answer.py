@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fabopt.parts.finance import Weights
@@ -11,20 +11,23 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked
+from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Ratio
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.families import FAMILIES
-from fabopt.topology.family import FilePart
+from fabopt.topology.design import FilePart
 from fabopt.units import gbps, rounded, usd, watts
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A solved problem: the exact optimum with the candidates that make it; ``ratio``: where that was minimized."""
+    """A solved problem: the exact optimum with the candidates that make it; ``ratio``: where that was minimized;
+    ``context``: what its search has worked out.
+    """
 
     problem: Problem
     optimum: Optimum
     ratio: Ratio | None = None
+    context: Context = field(default_factory=Context)
 
     @property
     def picked(self) -> list[Picked]:
@@ -41,12 +44,12 @@ def in_metric(value: int, weights: Weights) -> int | float:
 
 def part_of(fabric: FabricProblem, candidate: Candidate) -> FilePart:
     """What the design file says of a candidate and its family."""
-    return FAMILIES[candidate.topology].file_part(fabric, candidate.design)
+    return candidate.design.file_part()
 
 
 def summary_of(part: FilePart) -> str:
     """A candidate in one line: counts and switches by tier, port speeds."""
-    words = [f"{tier.boxes} x {tier.switch.id}" for tier in part.tiers] or ["no switch"]
+    words = [f"{tier.num_switches} x {tier.switch.id}" for tier in part.tiers] or ["no switch"]
     speed = gbps(part.nic.port.lane.port_mbps)
     return f"{' + '.join(words)}, {part.nic.ports_per_server} x {speed}G a server, {part.protocol}"
 

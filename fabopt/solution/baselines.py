@@ -18,7 +18,8 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.search.choice import search_of
-from fabopt.topology.candidate import Candidate, Option, Uses, over_stages
+from fabopt.search.context import Context
+from fabopt.topology.candidate import Candidate, Option, over_stages
 
 CABLES = ("cable", "fibre")
 
@@ -32,7 +33,9 @@ class Baseline(NamedTuple):
     sums: Sums
 
 
-def baseline_plans(problem: Problem, picked: Sequence[Picked], settings: Settings, clock: Clock) -> Iterator[Baseline]:
+def baseline_plans(
+    problem: Problem, picked: Sequence[Picked], context: Context, settings: Settings, clock: Clock
+) -> Iterator[Baseline]:
     """The plans that can be bought at all; none where there is one stage."""
     if not problem.first_servers:
         return
@@ -44,7 +47,7 @@ def baseline_plans(problem: Problem, picked: Sequence[Picked], settings: Setting
     rebuilt = _rebuilt(problem, quiet, clock)
     if rebuilt is not None:
         yield rebuilt
-    other = _other_recabling(problem, quiet, clock)
+    other = _other_recabling(problem, context, quiet, clock)
     if other is not None:
         yield other
 
@@ -90,14 +93,12 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
             if count > owned.get(item, 0):
                 boxes[number, item] = count - owned.get(item, 0)
                 owned[item] = count
-    sums = _sums(problem, [(_bought(problem, boxes), [])])
+        last = found.picked[0][0]
+    # a candidate that is only what it buys
+    rebuilt = replace(last, boxes=boxes, choices=(), nic_slots=0, clashes=(), counted=(), logical_fabrics=())
+    sums = _sums(problem, [(rebuilt, [])])
     words = f"each stage the cheapest for its servers alone, parts used again, {moved:,} cables moved"
     return None if sums is None else Baseline("growth", "rebuild", words, sums)
-
-
-def _bought(problem: Problem, boxes: Uses) -> Candidate:
-    """A candidate that is only what it buys."""
-    return Candidate(problem.fabrics[0].name, "", None, boxes, (), 0.0, ())
 
 
 def _stage_alone(case: Case, number: int) -> Case:
@@ -106,12 +107,12 @@ def _stage_alone(case: Case, number: int) -> Case:
     return case.model_copy(update={"stages": (stages[number],), "limits": type(case.limits)()})
 
 
-def _other_recabling(problem: Problem, settings: Settings, clock: Clock) -> Baseline | None:
+def _other_recabling(problem: Problem, context: Context, settings: Settings, clock: Clock) -> Baseline | None:
     """The optimum under the other rule for cables in place."""
     other = "forbid" if problem.case.growth.recabling == "allow" else "allow"
     growth = problem.case.growth.model_copy(update={"recabling": other})
     changed = problem_of(problem.case.model_copy(update={"growth": growth}), problem.catalog, offering=problem.offering)
-    found = search_of(changed, settings, clock).run(ties=False)
+    found = search_of(changed, settings, clock, context=context.beside()).run(ties=False)
     if found.value is None:
         return None
     moves = sum(count for (_, item), count in all_uses(changed, found.picked).items() if item.id == MOVED_CABLE)

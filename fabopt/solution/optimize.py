@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import floor
-from pathlib import Path
-from typing import Literal
 
 from fabopt import __version__
 from fabopt.design.bill import bill, stage_designs, totals_of
@@ -22,6 +19,7 @@ from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.roles import role_notes
 from fabopt.problem.separation import is_open
+from fabopt.program.legend import Form, program_text
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.program.solvers import ENGINES
@@ -30,6 +28,7 @@ from fabopt.schema.design import Alternative, Conflict, Design, Objective, Total
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.choice import search_of
+from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch
 from fabopt.search.separations import Tried, cheapest, choice_notes, solved_ways, without_design, words_of
 from fabopt.search.step_time import use_on
@@ -92,14 +91,14 @@ def _solve(inputs: Inputs, settings: Settings, clock: Clock, alternatives: bool)
         return _of_all_ways(inputs, settings, clock, alternatives, started)
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     settings.progress("sizing candidates")
-    ratio = None
+    ratio, context = None, Context()
     if problem.case.objective == EFFECTIVE:
-        ratio = RatioSearch(problem, settings, clock).run()
-    optimum = search_of(problem, settings, clock).run() if ratio is None else ratio.optimum
+        ratio = RatioSearch(problem, settings, clock, context=context).run()
+    optimum = search_of(problem, settings, clock, context=context).run() if ratio is None else ratio.optimum
     notes = tuple(notes_of(problem, inputs))
     if optimum.value is None:
         return _without_answer(inputs, problem, optimum, settings, clock, started, notes)
-    answer = Answer(problem, optimum, ratio)
+    answer = Answer(problem, optimum, ratio, context)
     others = tuple(alternatives_of(answer, settings, clock)) if alternatives else ()
     design = design_of(answer, engine, time.perf_counter() - started, notes, others)
     design = design.model_copy(update={"notes": (*design.notes, *longer_runs(design))})
@@ -116,7 +115,7 @@ def _of_all_ways(inputs: Inputs, settings: Settings, clock: Clock, alternatives:
         notes += notes_of(first.problem, replace(inputs, case=first.case))
         design = _without_answer(inputs, first.problem, without_design(tried), settings, clock, started, tuple(notes))
         return design.model_copy(update={"conflicts": tuple(_conflicts_of_all(inputs, tried, settings, clock))})
-    answer = Answer(best.problem, best.optimum)
+    answer = Answer(best.problem, best.optimum, context=best.context)
     notes += notes_of(best.problem, replace(inputs, case=best.case))
     others = [
         alternative_way(answer, Answer(one.problem, one.optimum), words_of(inputs.case, one.case))
@@ -252,11 +251,8 @@ def _without_answer(
     )
 
 
-def formulation_text(inputs: Inputs, form: Literal["lp", "mps"]) -> str:
-    """The integer program of a case as LP or MPS text, over the candidates that could be optimal.
-
-    Variable ``fixed`` is 1 and carries the part of the objective that every candidate has.
-    """
+def formulation_text(inputs: Inputs, form: Form) -> str:
+    """The integer program of a case as LP or MPS text, over the candidates that could be optimal."""
     if inputs.case.objective == EFFECTIVE:
         hint = "write objective: capex_usd for the program of the cheapest design"
         raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
@@ -264,11 +260,4 @@ def formulation_text(inputs: Inputs, form: Literal["lp", "mps"]) -> str:
     optimum = search_of(problem, Settings(), Clock(None)).run(ties=False)
     if optimum.program is None:
         raise InfeasibleError(f"{inputs.case_file}: no candidate meets the case, so there is no program to write")
-    program = optimum.program.standalone()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"program.{form}"
-        if form == "lp":
-            program.writeLP(str(path))
-        else:
-            program.writeMPS(str(path))
-        return path.read_text()
+    return program_text(optimum.program, form)

@@ -11,6 +11,7 @@ from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import Box
+from fabopt.topology.design import NetworkDesign
 from fabopt.topology.link_parts import Need, Quantities, ceil_of
 
 End = Literal["from", "to"]
@@ -123,7 +124,7 @@ class Candidate:
 
     fabric: str
     topology: str
-    design: Any
+    design: NetworkDesign
     boxes: Uses
     choices: tuple[Choice, ...]
     bound: float

@@ -11,23 +11,26 @@ from fabopt.network.clos_links import Ints
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.family import ClosFamily, RailOnly
+from fabopt.topology.clos.family import ClosFamily, RailOnlyFamily
 from fabopt.topology.cutoff import Batch, Found
-from fabopt.topology.direct.dragonfly import DragonflyKin
+from fabopt.topology.direct.dragonfly import DragonflyTopology
 from fabopt.topology.direct.family import DirectFamily
-from fabopt.topology.direct.hyperx import HyperxKin
-from fabopt.topology.direct.networks import Kin
-from fabopt.topology.direct.torus import TorusKin
-from fabopt.topology.direct.torus_family import EitherFamily
+from fabopt.topology.direct.hyperx import HyperxTopology
+from fabopt.topology.direct.torus import TorusTopology
 from fabopt.topology.dragonfly_plus.family import DragonflyPlusFamily
 from fabopt.topology.family import Family, Quest, Space
+from fabopt.topology.server_torus.family import TorusFamily
 
-KINS: Mapping[str, Kin] = {kin.name: kin for kin in (HyperxKin(), TorusKin(), DragonflyKin())}
 FAMILIES: Mapping[str, Family] = {
-    **{family.name: family for family in (ClosFamily(), RailOnly())},
-    **{name: DirectFamily(kin) for name, kin in KINS.items()},
-    TorusKin.name: EitherFamily(TorusKin()),
-    DragonflyPlusFamily.name: DragonflyPlusFamily(),
+    family.name: family
+    for family in (
+        ClosFamily(),
+        RailOnlyFamily(),
+        DirectFamily(HyperxTopology()),
+        TorusFamily(TorusTopology()),
+        DirectFamily(DragonflyTopology()),
+        DragonflyPlusFamily(),
+    )
 }
 
 

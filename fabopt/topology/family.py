@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from fabopt.parts.nics import NicOption
-from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.schema.design import Placement
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.cutoff import Batch, Found
-from fabopt.topology.link_parts import Costs, Floats, Number
-
-Role = Literal["leaf", "spine", "core"]
+from fabopt.topology.link_parts import Floats, Number
 
 
 @dataclass(frozen=True)
@@ -64,47 +60,11 @@ class Space(Protocol):
 class Quest(NamedTuple):
     """What a space is searched for: weights of items by metric, limits on metrics, and the part that is wanted."""
 
-    costs: Costs
+    costs: BoundedCosts
     caps: Floats
     restriction: Restriction = ANYTHING
     prune: bool = True
     should_stop: Callable[[], bool] = lambda: False
-
-
-class Tier(NamedTuple):
-    """One tier of switches of a candidate, as ``TierUse`` of the design file."""
-
-    role: Role
-    switch: SwitchType
-    boxes: int
-    down_ports: int
-    up_ports: int
-    down: CageUse
-    up: CageUse | None
-    reserved_ports: int = 0
-
-
-class LinkUse(NamedTuple):
-    """One kind of links: roles at both ends, scope (None in a Clos), speed of a link, key of its run."""
-
-    near: str
-    far: str
-    scope: str | None
-    port_mbps: int
-    run: str
-
-
-class FilePart(NamedTuple):
-    """What only the family knows to write into the design file. ``links``: kinds, in the order of their rows."""
-
-    protocol: str
-    planes: int
-    rails: int
-    structure: Any
-    nic: NicOption
-    tiers: tuple[Tier, ...]
-    links: tuple[LinkUse, ...]
-    placement: Placement | None = None
 
 
 class Family(Protocol):
@@ -121,9 +81,6 @@ class Family(Protocol):
         self, problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
     ) -> tuple[Candidate, ...]:
         """One of a batch with its exact needs, in every form that it has; none if it cannot be made after all."""
-
-    def file_part(self, fabric: FabricProblem, design: Any) -> FilePart:
-        """What the design file says of a candidate's ``design``."""
 
     def switches(self, batch: Batch) -> Number:
         """Switches of every candidate of a batch, over all planes."""

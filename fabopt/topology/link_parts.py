@@ -6,7 +6,7 @@ A ``Profile`` is a set of equal boxes at one end of a kind of link: ``low`` peer
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
+from fabopt.parts.port_types import PortType
 
 Number = Any  # an int, or an integer array: every formula here holds for both
 Floats = NDArray[np.float64]
@@ -193,10 +194,8 @@ class Costs:
         self.stages = [] if steps is None else [number for number, step in enumerate(steps) if step.any()]
         # the last column is that of what is not there
         self._padded = np.pad(table, ((0, 0), (0, 1)))
-        # least weights of a link by (near, far, run, protocol): shared by all searches at these weights
-        self.least_links: dict[tuple[Hashable, ...], Floats] = {}
-        # what a family's search has worked out at these weights, by fabric
-        self.shared: dict[Hashable, Any] = {}
+        # by near and far port, run in metres and protocol
+        self.least_links: dict[tuple[PortType, PortType, float, str], Floats] = {}
         self._units: dict[tuple[tuple[Assembly, ...], int, bool], Floats] = {}
 
     def of(self, item: Item | None) -> Floats:

@@ -15,7 +15,7 @@ from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
-from fabopt.workload.prediction import REDUCES, Prediction, cluster_cents, gpus_below, network_of, use_of
+from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of, use_of
 from fabopt.workload.timing import Network, Workload
 
 
@@ -96,7 +96,7 @@ def _certain_gpus(evidence: Evidence, wanted: Fabric) -> int:
 
 def _reduces(fabric: FabricEvidence) -> bool:
     tiers = fabric.made.tiers
-    return bool(tiers) and all(REDUCES in fabric.switch(tier.role).features for tier in tiers)
+    return bool(tiers) and all(fabric.switch(tier.role).reduces for tier in tiers)
 
 
 def _as_written(wanted: Fabric, needs: WorkloadNeeds) -> Fabric:

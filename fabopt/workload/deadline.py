@@ -7,12 +7,13 @@ share is found by halving. Networks are timed in floating point, those near the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.parts.lookup import Lookup
 from fabopt.workload.many import Floats, Ints, Networks, Steps
 from fabopt.workload.timing import Network, Workload, step_on
 
@@ -23,17 +24,21 @@ HALVINGS = 6
 
 @dataclass(frozen=True, eq=False)
 class Pace:
-    """Steps of a workload on networks, each worked out once."""
+    """How long a step of a workload takes. ``steps``: on many networks at once, to rounding."""
 
     workload: Workload
     steps: Steps
-    known: dict[Network, Fraction] = field(default_factory=dict)
 
     def step_s(self, network: Network) -> Fraction:
         """Seconds of a step, exactly."""
-        if network not in self.known:
-            self.known[network] = step_on(self.workload, network).step_s
-        return self.known[network]
+        return _STEP_S.of(self.workload, network, _step_s, self.workload, network)
+
+
+_STEP_S: Lookup[Workload, Network, Fraction] = Lookup()
+
+
+def _step_s(workload: Workload, network: Network) -> Fraction:
+    return step_on(workload, network).step_s
 
 
 @dataclass(frozen=True, eq=False)

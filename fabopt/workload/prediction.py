@@ -14,8 +14,6 @@ from fabopt.workload.timing import DOMAIN, PLACES, Cost, Network, Step, Workload
 from fabopt.workload.volumes import COMMUNICATORS
 
 SECOND_DIGITS = 9
-# The feature of switches that reduce what goes through them.
-REDUCES = "sharp"
 
 
 def network_of(

@@ -5,12 +5,13 @@ All in exact fractions of seconds, so that the same case gives the same figures 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
+from fabopt.parts.lookup import Lookup
 from fabopt.schema.catalog import Server
 from fabopt.schema.model import Model, Plan
 from fabopt.schema.prediction import Place
@@ -50,10 +51,10 @@ class Way(NamedTuple):
 
     algorithm: Algorithm
     latency_s: Fraction
-    over: dict[str, Fraction]
+    over: Mapping[str, Fraction]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workload:
     """A model on GPUs of a server: all that does not depend on the network."""
 
@@ -94,11 +95,6 @@ class Workload:
             hardware: Fraction((found.hardware if hardware else found.model) * self.plan.batch, self.ranks.gpus)
             for hardware in (False, True)
         }
-
-    @cached_property
-    def ways(self) -> dict[Hashable, tuple[Way, ...]]:
-        """Ways to run calls that have been worked out: they are asked for at many bandwidths."""
-        return {}
 
     def gpu_flops(self, hardware: bool) -> Fraction:
         """Operations of a GPU in a step; ``hardware``: with what is computed again."""
@@ -186,19 +182,32 @@ def _ways(workload: Workload, network: Network, number: int, traffic: Traffic) -
     group = traffic.group
     behind = {place: group.inside(block) for place, block in _blocks(workload, network)}
     crossed = {place: members for place, members in behind.items() if members < group.size}
-    key = (number, tuple(crossed.items()), network.reduces)
-    if key not in workload.ways:
-        inside = group.inside(workload.domain_gpus)
-        found = algorithms(traffic.operation, inside < group.size and network.reduces)
-        workload.ways[key] = tuple(
-            Way(
-                one,
-                latency_s(traffic.operation, one, group.size, inside),
-                {place: _over(traffic, one, members, place) for place, members in crossed.items()},
-            )
-            for one in found
+    key = _WayKey(number, tuple(crossed.items()), network.reduces)
+    return _WAYS.of(workload, key, _ways_over, workload, traffic, crossed, network.reduces)
+
+
+class _WayKey(NamedTuple):
+    """What the ways to run a call follow from. ``crossed``: boundaries, and members of its group behind each."""
+
+    number: int
+    crossed: tuple[tuple[str, int], ...]
+    reduces: bool
+
+
+_WAYS: Lookup[Workload, _WayKey, tuple[Way, ...]] = Lookup()
+
+
+def _ways_over(workload: Workload, traffic: Traffic, crossed: Mapping[str, int], reduces: bool) -> tuple[Way, ...]:
+    group = traffic.group
+    inside = group.inside(workload.domain_gpus)
+    return tuple(
+        Way(
+            algorithm,
+            latency_s(traffic.operation, algorithm, group.size, inside),
+            {place: _over(traffic, algorithm, members, place) for place, members in crossed.items()},
         )
-    return workload.ways[key]
+        for algorithm in algorithms(traffic.operation, inside < group.size and reduces)
+    )
 
 
 def _over(traffic: Traffic, algorithm: Algorithm, inside: int, place: str) -> Fraction:

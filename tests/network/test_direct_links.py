@@ -12,24 +12,25 @@ import pytest
 import yaml
 
 from fabopt.network.direct_links import Dragonfly, DragonflyPlus, HyperX, Mesh, Spines, Torus, slots_of
-from fabopt.topology.direct.dragonfly import DragonflyKin, longest_path
-from fabopt.topology.direct.hyperx import HyperxKin
+from fabopt.topology.direct.dragonfly import DragonflyTopology, longest_path
+from fabopt.topology.direct.hyperx import HyperxTopology
 from fabopt.topology.direct.lattices import boxes
-from fabopt.topology.direct.networks import Load, Net, moore_mean
-from fabopt.topology.direct.torus import TorusKin
+from fabopt.topology.direct.loads import Load
+from fabopt.topology.direct.networks import DirectNetworks, moore_mean
+from fabopt.topology.direct.torus import TorusTopology
 from tests.paths import PUBLISHED
 
 FOLDER = PUBLISHED
 KIM, DEEPSEEK, *_ = yaml.safe_load((FOLDER / "direct-networks.yaml").read_text())
 SMALL: list[tuple[Any, tuple[int, ...], Mesh]] = [
-    (HyperxKin(), (5, 0, 0, 2, 0, 0), HyperX((5,), (2,))),
-    (HyperxKin(), (2, 3, 4, 1, 2, 1), HyperX((2, 3, 4), (1, 2, 1))),
-    (TorusKin(), (3, 4, 0, 1, 2, 0), Torus((3, 4), (1, 2))),
-    (TorusKin(), (3, 3, 5, 1, 1, 1), Torus((3, 3, 5), (1, 1, 1))),
-    (DragonflyKin(), (4, 9, 1, 8), Dragonfly(4, 9, 1, 8)),
-    (DragonflyKin(), (3, 4, 2, 6), Dragonfly(3, 4, 2, 6)),
-    (DragonflyKin(), (4, 3, 1, 6), Dragonfly(4, 3, 1, 6)),
-    (DragonflyKin(), (2, 2, 1, 5), Dragonfly(2, 2, 1, 5)),
+    (HyperxTopology(), (5, 0, 0, 2, 0, 0), HyperX((5,), (2,))),
+    (HyperxTopology(), (2, 3, 4, 1, 2, 1), HyperX((2, 3, 4), (1, 2, 1))),
+    (TorusTopology(), (3, 4, 0, 1, 2, 0), Torus((3, 4), (1, 2))),
+    (TorusTopology(), (3, 3, 5, 1, 1, 1), Torus((3, 3, 5), (1, 1, 1))),
+    (DragonflyTopology(), (4, 9, 1, 8), Dragonfly(4, 9, 1, 8)),
+    (DragonflyTopology(), (3, 4, 2, 6), Dragonfly(3, 4, 2, 6)),
+    (DragonflyTopology(), (4, 3, 1, 6), Dragonfly(4, 3, 1, 6)),
+    (DragonflyTopology(), (2, 2, 1, 5), Dragonfly(2, 2, 1, 5)),
 ]
 
 
@@ -86,15 +87,17 @@ def test_torus_joins_neighbours_round_the_ring() -> None:
     assert (0, 2) in links and (0, 9) in links and (0, 6) not in links
 
 
-@pytest.mark.parametrize(("kin", "numbers", "mesh"), SMALL, ids=lambda one: str(one) if isinstance(one, tuple) else "")
-def test_hops_are_those_of_the_graph(kin: Any, numbers: tuple[int, ...], mesh: Mesh) -> None:
-    assert kin.hops(np.array(numbers), mesh.switches) == longest_path(mesh, range(mesh.switches), mesh.switches)
+@pytest.mark.parametrize(
+    ("topology", "numbers", "mesh"), SMALL, ids=lambda one: str(one) if isinstance(one, tuple) else ""
+)
+def test_hops_are_those_of_the_graph(topology: Any, numbers: tuple[int, ...], mesh: Mesh) -> None:
+    assert topology.hops(np.array(numbers), mesh.switches) == longest_path(mesh, range(mesh.switches), mesh.switches)
 
 
 def test_hops_are_between_switches_with_servers() -> None:
     """Two groups of two with one link between their first ones: only the fourth switch is three links from another."""
     numbers = np.array((2, 2, 1, 1))
-    assert (DragonflyKin().hops(numbers, 3), DragonflyKin().hops(numbers, 4)) == (3, 4)
+    assert (DragonflyTopology().hops(numbers, 3), DragonflyTopology().hops(numbers, 4)) == (3, 4)
 
 
 @pytest.mark.parametrize("a", [2, 3, 4, 5])
@@ -104,13 +107,15 @@ def test_hops_without_some_of_the_last_group(a: int) -> None:
         numbers = (a, groups, 1, n * (groups - 1))
         mesh = Dragonfly(*numbers)
         for used in range(mesh.switches - a + 1, mesh.switches + 1):
-            assert DragonflyKin().hops(np.array(numbers), used) == longest_path(mesh, range(used), used), numbers
+            assert DragonflyTopology().hops(np.array(numbers), used) == longest_path(mesh, range(used), used), numbers
 
 
-@pytest.mark.parametrize(("kin", "numbers", "mesh"), SMALL, ids=lambda one: str(one) if isinstance(one, tuple) else "")
-def test_every_cut_carries_the_flow_across(kin: Any, numbers: tuple[int, ...], mesh: Mesh) -> None:
+@pytest.mark.parametrize(
+    ("topology", "numbers", "mesh"), SMALL, ids=lambda one: str(one) if isinstance(one, tuple) else ""
+)
+def test_every_cut_carries_the_flow_across(topology: Any, numbers: tuple[int, ...], mesh: Mesh) -> None:
     """Between x switches and the others run at least ``flow x (Q - x)`` links: what bisection is derived from."""
-    flow, count = kin.flow(np.array(numbers)), mesh.switches
+    flow, count = topology.flow(np.array(numbers)), mesh.switches
     links = links_of(mesh)
     sets = [set(range(size)) for size in range(1, count)]
     for step in range(2, count):
@@ -127,7 +132,7 @@ def test_hyperx_with_an_even_side_reaches_its_bound(sides: tuple[int, ...]) -> N
     """Half of the longest even side is a cut of just ``flow Q^2 / 4`` links: the bisection is exact."""
     mesh = HyperX(sides, (2,) * len(sides) if len(sides) == 1 else (3, *(1,) * (len(sides) - 1)))
     numbers = np.array([*sides, *(0,) * (3 - len(sides)), *mesh.links, *(0,) * (3 - len(sides))])
-    flow = HyperxKin().flow(numbers)
+    flow = HyperxTopology().flow(numbers)
     at = min(range(len(sides)), key=lambda one: mesh.links[one] * sides[one])
     stride = int(np.prod(sides[:at]))
     half = {one for one in range(mesh.switches) if one // stride % sides[at] < sides[at] // 2}
@@ -166,7 +171,7 @@ def test_dragonfly_routes_load_no_link_more(numbers: tuple[int, ...]) -> None:
     assert max(local.values()) <= bound
     if outside % a == 0:
         assert max(local.values()) == bound
-    assert DragonflyKin().flow(np.array(numbers)) == min(Fraction(n, a * a), 1 / bound)
+    assert DragonflyTopology().flow(np.array(numbers)) == min(Fraction(n, a * a), 1 / bound)
 
 
 def test_uneven_groups_differ_by_one_link() -> None:
@@ -201,18 +206,20 @@ def test_boxes_are_no_longer_than_needed() -> None:
     assert boxes(10, 2, 3, 2).tolist() == []
 
 
-@pytest.mark.parametrize(("kin", "leaves"), [(HyperxKin(), 12), (TorusKin(), 12), (DragonflyKin(), 12)])
-def test_networks_carry_what_they_have_to(kin: Any, leaves: int) -> None:
+@pytest.mark.parametrize(
+    ("topology", "leaves"), [(HyperxTopology(), 12), (TorusTopology(), 12), (DragonflyTopology(), 12)]
+)
+def test_networks_carry_what_they_have_to(topology: Any, leaves: int) -> None:
     """By the search's arrays as by the exact figures, with the ports and links of the graph."""
     load = Load(4, 48, Fraction(1, 2), Fraction(1, 2))
-    net: Net = kin.nets(leaves, load, 24, (2,))
+    net: DirectNetworks = topology.nets(leaves, load, 24, (2,))
     assert len(net)
     for at in range(len(net)):
         numbers = net.numbers[at]
-        mesh, flow = kin.mesh(numbers), kin.flow(numbers)
+        mesh, flow = topology.mesh(numbers), topology.flow(numbers)
         assert flow * mesh.switches / (2 * 4) >= Fraction(1, 2)
         assert flow * 47 / 16 >= Fraction(1, 2)
-        for column, scope in enumerate(kin.scopes(numbers)):
+        for column, scope in enumerate(topology.scopes(numbers)):
             pairs = mesh.pairs(scope)
             ports = np.bincount(np.concatenate([*pairs]), minlength=mesh.switches)
             assert len(pairs.a) == net.links[at, column]
@@ -220,8 +227,10 @@ def test_networks_carry_what_they_have_to(kin: Any, leaves: int) -> None:
             assert (-(-ports // 2)).sum() == net.cages(2)[at, column]
 
 
-@pytest.mark.parametrize(("kin", "numbers", "mesh"), SMALL, ids=lambda one: str(one) if isinstance(one, tuple) else "")
-def test_mean_distance_is_a_bound(kin: Any, numbers: tuple[int, ...], mesh: Mesh) -> None:
+@pytest.mark.parametrize(
+    ("topology", "numbers", "mesh"), SMALL, ids=lambda one: str(one) if isinstance(one, tuple) else ""
+)
+def test_mean_distance_is_a_bound(topology: Any, numbers: tuple[int, ...], mesh: Mesh) -> None:
     links = links_of(mesh)
     near: dict[int, set[int]] = {}
     for a, b in links:
@@ -237,7 +246,7 @@ def test_mean_distance_is_a_bound(kin: Any, numbers: tuple[int, ...], mesh: Mesh
             total += steps * len(edge)
     mean = total / mesh.switches**2
     ports = max(len(one) for one in near.values())
-    for bound in (kin.mean_distance, moore_mean):
+    for bound in (topology.mean_distance, moore_mean):
         assert bound(np.array([mesh.switches]), np.array([ports]))[0] <= mean + 1e-9
 
 

@@ -21,8 +21,8 @@ from fabopt.output.export.formats import Options, export
 from fabopt.output.html.drawing import drawings
 from fabopt.output.terminal.answer import fabric_line
 from fabopt.schema.structure import DragonflyPlusStructure
-from fabopt.topology.direct.design import Rates
-from fabopt.topology.dragonfly_plus.networks import Demand, SpinePorts, frames, networks
+from fabopt.topology.direct.loads import Rates
+from fabopt.topology.dragonfly_plus.networks import GroupLoad, SpinePorts, frames, networks
 from fabopt.verify.dragonfly_plus import Groups
 from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_dragonfly_plus import solve
@@ -173,7 +173,7 @@ def test_leonardo_is_a_candidate() -> None:
     row = LEONARDO["cases"][0]
     leaves, size, spines = row["cells"] * row["leaf_per_cell"], row["leaf_per_cell"], row["spine_per_cell"]
     ports = row["leaf_down_100g"]
-    wanted = Demand(ports, leaves * ports, Rates(Fraction(57_500), Fraction(90_000)), 200_000, 200_000)
+    wanted = GroupLoad(ports, leaves * ports, Rates(Fraction(57_500), Fraction(90_000)), 200_000, 200_000)
     room, spine = 20, SpinePorts(80, 40, 1, 40, 1, True)
     found = networks(frames(leaves, wanted, room, spine), wanted, room, spine).numbers.tolist()
     outside = (row["cells"] - 1) * row["links_per_cell_pair"]
@@ -192,7 +192,7 @@ def test_leonardo_is_a_candidate() -> None:
 def test_every_network_that_is_left_out_has_a_better_one(leaves: int, d: int, asked: int) -> None:
     """Of all numbers of links that carry a demand, each has a candidate of its groups with no more of either kind."""
     spine, room, speeds = SpinePorts(12, 12, 1, 12, 1, True), 8, (400, 200)
-    wanted = Demand(d, leaves * d, Rates(Fraction(asked), Fraction(asked)), *speeds)
+    wanted = GroupLoad(d, leaves * d, Rates(Fraction(asked), Fraction(asked)), *speeds)
     kept = networks(frames(leaves, wanted, room, spine), wanted, room, spine).numbers.tolist()
     carrying = 0
     for size, spines in product(range(2, leaves), range(1, room + 1)):

@@ -12,7 +12,6 @@ from fabopt.program.lexicographic import optimum_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Resilience
 from fabopt.schema.design import Design
-from fabopt.topology.clos.failures import bandwidth_left
 from fabopt.verify import verify
 from tests.samples.small import assert_proven, case, catalog, inputs, solved
 from tests.topology.test_figures import THREE_TIERS, TWO_TIERS, everything, with_fabric
@@ -98,10 +97,7 @@ def test_demand_picks_the_cheapest_that_survives(content: dict[str, object], sur
     given = inputs(content)
     problem = problem_of(given.case, given.catalog, prune=False)
     gpus = problem.server.gpus
-    whole = [
-        (one, Fraction(bandwidth_left(one.design.parts, one.design.shape, one.design.down_ports, gpus, kind, count)))
-        for one, _ in everything(content)
-    ]
+    whole = [(one, one.design.failures(gpus).bandwidth_left(kind, count)) for one, _ in everything(content)]
     values = sorted({value for _, value in whole})
     for wanted in {values[len(values) // 2], values[-1]}:
         gbps = int(wanted) / 1000

@@ -16,7 +16,7 @@ from fabopt.search.coefficients import weights_table
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.figures import Figures, figures
+from fabopt.topology.figures import Figures
 from fabopt.topology.link_parts import Costs
 from fabopt.verify import verify
 from tests.samples.small import Json, assert_proven, case, inputs, solved
@@ -105,7 +105,7 @@ def everything(content: Json) -> list[tuple[Candidate, Figures]]:
         assert batch.fabric is not None
         for index in range(batch.cost.shape[1]):
             for one in candidates_of(problem, batch.fabric, batch, index, prune=False):
-                found.append((one, figures(one.design, problem.gpus)))
+                found.append((one, one.design.figures(problem.gpus)))
     return found
 
 

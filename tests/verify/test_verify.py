@@ -20,8 +20,9 @@ from pydantic import ValidationError
 import fabopt.verify
 from fabopt.schema.design import Check
 from fabopt.units import ceil_div
-from fabopt.verify import DESIGN_RULES, FABRIC_RULES, FILE_RULES, MONEY_RULES, WIRING_RULES, verify
+from fabopt.verify import verify
 from fabopt.verify.clos_counts import Clos
+from fabopt.verify.rules import DESIGN_RULES, FABRIC_RULES, FILE_RULES, MONEY_RULES, WIRING_RULES
 from tests.samples.verify_fixtures import (
     DESIGNS,
     PARTS,

@@ -13,7 +13,8 @@ import pytest
 
 from fabopt.io.design import read_design
 from fabopt.schema.design import Design
-from fabopt.verify import DIRECT, DIRECT_WIRING, FABRIC_RULES, WIRING_RULES, verify, verify_wiring
+from fabopt.verify import verify, verify_wiring
+from fabopt.verify.rules import DIRECT, DIRECT_WIRING, FABRIC_RULES, WIRING_RULES
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS, Wiring
 from tests.samples import small

@@ -13,7 +13,8 @@ import pytest
 
 from fabopt.io.design import read_design
 from fabopt.schema.design import Design
-from fabopt.verify import DIRECT, DIRECT_WIRING, SWITCHLESS, SWITCHLESS_WIRING, verify, verify_wiring
+from fabopt.verify import verify, verify_wiring
+from fabopt.verify.rules import DIRECT, DIRECT_WIRING, SWITCHLESS, SWITCHLESS_WIRING
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring
 from tests.samples import small

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabopt.schema.design import Design
-from fabopt.verify import WIRING_RULES, verify, verify_wiring
+from fabopt.verify import verify, verify_wiring
+from fabopt.verify.rules import WIRING_RULES
 from fabopt.verify.wiring import MOST_LINKS, combined
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fabopt.output.words import some
 from fabopt.schema.design import Check
-from fabopt.verify import DESIGN_RULES, FABRIC_RULES, FILE_RULES, FLOOR_RULES, MONEY_RULES, WIRING_RULES
+from fabopt.verify.rules import DESIGN_RULES, FABRIC_RULES, FILE_RULES, FLOOR_RULES, MONEY_RULES, WIRING_RULES
 
 _GROUPS = (
     ("The file", FILE_RULES),

@@ -14,9 +14,9 @@ from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUNS_ON_FLOOR
-from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.floor_links import ends_of, links_of, runs_between, standing_of
 from fabopt.topology.clos.link_kinds import kinds_of
+from fabopt.topology.clos.network import clos_of
 from fabopt.topology.cutoff import Batch
 
 _ENDS = {"server-leaf": (None, "leaf"), "leaf-spine": ("leaf", "spine"), "spine-core": ("spine", "core")}

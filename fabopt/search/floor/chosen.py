@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from fabopt.problem.problem import Problem
+from fabopt.search.context import Context, PlacedCandidates, PlacedKey
 from fabopt.search.floor.tree import Sized, Steps, all_places, best_place
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.cutoff import Batch
@@ -16,22 +16,16 @@ from fabopt.topology.link_parts import Floats
 LINK_PARTS = ("transceiver", "cable", "fibre")
 
 
-class _Known(NamedTuple):
-    """Places of a candidate that cost ``limit`` or less, with their costs."""
-
-    limit: float
-    found: list[tuple[float, Candidate]]
-
-
 class Placed:
     """Puts candidates where they stand best, or, where their cost alone does not decide, wherever they may be wanted.
 
     ``table``: weights of the items; row 0 is the objective, the others have limits.
     """
 
-    def __init__(self, problem: Problem, table: Floats, prune: bool) -> None:
+    def __init__(self, problem: Problem, table: Floats, prune: bool, context: Context) -> None:
         self.problem = problem
         self.prune = prune
+        self.context = context
         self._steps = Steps()
         links = [item.index for item in problem.item_table.items if item.kind in LINK_PARTS]
         varies = any(problem.item_table.items[index].varies for index in links)
@@ -55,18 +49,17 @@ class Placed:
 
     def _places(self, batch: Batch, index: int, weights: Floats, cutoff: float) -> list[tuple[float, Candidate]]:
         assert batch.fabric is not None
-        offering: dict[Any, _Known] = self.problem.standing
-        key = (batch.fabric, batch.parts, (batch.shape.row(index), weights.tobytes()))
-        known = offering.get(key)
+        key = PlacedKey(batch.key(index), weights.tobytes())
+        known = self.context.placed.get(key)
         if known is None or known.limit < cutoff:
             sized = Sized(self.problem, batch.fabric, batch, index, self.prune, weights)
             if self._one_is_enough:
                 best = best_place(sized, cutoff, self._steps)
                 # what is best at all is best below any other limit
-                known = _Known(cutoff, []) if best is None else _Known(np.inf, [best])
+                known = PlacedCandidates(cutoff, []) if best is None else PlacedCandidates(np.inf, [best])
             else:
-                known = _Known(cutoff, all_places(sized, cutoff, self._steps))
-            offering[key] = known
+                known = PlacedCandidates(cutoff, all_places(sized, cutoff, self._steps))
+            self.context.placed[key] = known
         return [one for one in known.found if one[0] <= cutoff]
 
 

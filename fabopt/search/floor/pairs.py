@@ -16,9 +16,12 @@ import numpy as np
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
+from fabopt.parts.link_table import LinkTable
+from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.floor_links import Kind, grid_of, links_of
-from fabopt.topology.clos.link_kinds import Clos, assemblies_over
+from fabopt.topology.clos.floor_links import Kind, KindKey, grid_of, links_of
+from fabopt.topology.clos.link_kinds import assemblies_over
+from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints
 from fabopt.topology.link_parts import Floats, ceil_of
 
@@ -58,7 +61,7 @@ class Pairs:
         ]
 
 
-def pairs_of(problem: Problem, clos: Clos, numbers: ClosNumbers, kind: Kind, weights: Floats) -> Pairs:
+def pairs_of(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: Kind, weights: Floats) -> Pairs:
     """The pairs of a kind of links, at weights of the items."""
     joints, near_box = links_of(numbers, kind.name, 1)
     near, far = kind.ports
@@ -80,18 +83,30 @@ def _fill(box: Ints, cage: Ints) -> Ints:
     return np.asarray(counts[np.ravel(which)])
 
 
-def _by_class(problem: Problem, clos: Clos, kind: Kind, fill: _Fill, weights: Floats) -> Floats:
+def _by_class(problem: Problem, clos: ClosNetwork, kind: Kind, fill: _Fill, weights: Floats) -> Floats:
     """The least share of a link of every class, and infinity for runs past all of them."""
-    known = problem.offering.worked_out.setdefault(("shares", weights.tobytes()), {})
-    key = (kind.key, fill)
-    if key not in known:
-        costs = [
-            min((_share(problem, one, fill, weights) for one in joins), default=np.inf)
-            for run_m in grid_of(problem).tolist()
-            for joins in (assemblies_over(problem, clos, kind, run_m, True),)
-        ]
-        known[key] = np.array([*costs, np.inf])
-    return np.asarray(known[key])
+    key = _ShareKey(weights.tobytes(), kind.key, fill)
+    return _SHARES.of(problem.links, key, _shares, problem, clos, kind, fill, weights)
+
+
+class _ShareKey(NamedTuple):
+    """What the shares of a link follow from; ``weights``: of the items, as bytes."""
+
+    weights: bytes
+    kind: KindKey
+    fill: _Fill
+
+
+_SHARES: Lookup[LinkTable, _ShareKey, Floats] = Lookup()
+
+
+def _shares(problem: Problem, clos: ClosNetwork, kind: Kind, fill: _Fill, weights: Floats) -> Floats:
+    costs = [
+        min((_share(problem, one, fill, weights) for one in joins), default=np.inf)
+        for run_m in grid_of(problem).tolist()
+        for joins in (assemblies_over(problem, clos, kind, run_m, True),)
+    ]
+    return np.array([*costs, np.inf])
 
 
 def _share(problem: Problem, one: Assembly, fill: _Fill, weights: Floats) -> float:

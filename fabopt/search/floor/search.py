@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -18,11 +18,11 @@ from fabopt.search.floor.expansion import FloorExpansion, PlaceExpansion
 from fabopt.search.out_of_band import suiting, with_fewest
 from fabopt.search.search import RISE, Search
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.floor_bounds import TooManyPlacesError
+from fabopt.topology.clos.bounds import BoundedCosts
+from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.layouts import spread
 from fabopt.topology.cutoff import Batch
 from fabopt.topology.family import Restriction
-from fabopt.topology.link_parts import Costs
 
 # The threshold rises by this share of the bound, then fourfold, until it proves the best design met.
 FIRST_RISE_ON_FLOOR = 0.05
@@ -31,10 +31,8 @@ FIRST_RISE_ON_FLOOR = 0.05
 class FloorSearch(Search):
     """The search in layouts of a floor with a rule for every switch."""
 
+    _expansion = FloorExpansion
     expansion: FloorExpansion
-
-    def _expansion(self, restrictions: Mapping[str, Restriction]) -> FloorExpansion:
-        return FloorExpansion(self.problem, self.settings, self.clock, restrictions)
 
     def _best(self, ties: bool) -> Optimum:
         if len(self.problem.fabrics) > 1 and not self._in_one_layout:
@@ -50,7 +48,8 @@ class FloorSearch(Search):
 
     def _instead(self, search: type[FloorSearch], problem: Problem, ties: bool) -> Optimum:
         """What another search finds in the same part of the space."""
-        return search(problem, self.settings, self.clock, self.expansion.restrictions).run(ties)
+        context = self.context.beside()
+        return search(problem, self.settings, self.clock, self.expansion.restrictions, context=context).run(ties)
 
     @property
     def _in_one_layout(self) -> bool:
@@ -72,8 +71,7 @@ class FloorSearch(Search):
 
     @property
     def _number_of_layouts(self) -> int:
-        first, costs = self.problem.fabrics[0], Costs(self.expansion.table)
-        return len(self.expansion.variants(first, costs))
+        return len(self.expansion.variants(self.problem.fabrics[0], self.expansion.costs_of(0)))
 
     def _in_layout(self, number: int, ties: bool) -> Optimum:
         """The best in one layout."""
@@ -82,7 +80,7 @@ class FloorSearch(Search):
             fabric.name: replace(restrictions.get(fabric.name, Restriction()), layout=number)
             for fabric in self.problem.fabrics
         }
-        return type(self)(self.problem, self.settings, self.clock, part).run(ties)
+        return type(self)(self.problem, self.settings, self.clock, part, context=self.context).run(ties)
 
     def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
         """Whether the least bound that is known bounds the designs of all layouts."""
@@ -100,8 +98,7 @@ class FloorSearch(Search):
 class PlaceSearch(FloorSearch):
     """The search on a small floor, every switch in any rack."""
 
-    def _expansion(self, restrictions: Mapping[str, Restriction]) -> FloorExpansion:
-        return PlaceExpansion(self.problem, self.settings, self.clock, restrictions)
+    _expansion = PlaceExpansion
 
     def _in_layouts(self, ties: bool) -> Optimum:
         try:
@@ -136,17 +133,17 @@ class EstimateSearch(FloorSearch):
         """An estimate's bound holds wherever switches are, so for layouts in which nothing was found too."""
         return bool(known)
 
-    def _likely(self, costs: Costs) -> list[Candidate]:
+    def _likely(self, costs: BoundedCosts) -> list[Candidate]:
         """What looks best; ports of management are those of what the other fabrics have."""
         candidates: list[Candidate] = []
         for fabric in sorted(self.problem.fabrics, key=lambda one: one.per_switch is not None):
             if fabric.per_switch is None:
                 candidates += self._likely_of(costs, fabric)
             else:
-                candidates += suiting(self.problem, fabric, candidates, partial(self._likely_of, costs))
+                candidates += suiting(self.problem, self.context, fabric, candidates, partial(self._likely_of, costs))
         return candidates
 
-    def _likely_of(self, costs: Costs, fabric: FabricProblem) -> list[Candidate]:
+    def _likely_of(self, costs: BoundedCosts, fabric: FabricProblem) -> list[Candidate]:
         variants = self.expansion.wanted(fabric, costs)
         around = self.near or self.expansion.space(fabric, costs).search().least
         found = [self.expansion.space(variant, costs).search(ESTIMATES_WITHIN * around) for variant in variants]
@@ -178,8 +175,8 @@ class EstimateSearch(FloorSearch):
         nics = np.array([item.kind == "nic" for item in self.problem.item_table.items])
         return [row for row in range(1, len(self.expansion.table)) if self.expansion.table[row][~nics].any()]
 
-    def _least_anywhere(self, costs: Costs) -> list[float]:
+    def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
         """What every fabric costs at least, wherever its switches are; infinite if it cannot be made."""
-        fabrics = [with_fewest(self.problem, fabric) for fabric in self.problem.fabrics]
+        fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
         found = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
         return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in found]

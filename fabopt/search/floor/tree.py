@@ -24,10 +24,12 @@ from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import least_of
 from fabopt.search.floor.pairs import Pairs, pairs_of
 from fabopt.topology.candidate import Candidate, over_stages
-from fabopt.topology.clos.candidates import Clos, boxes_of, candidates_of, clos_of
-from fabopt.topology.clos.floor_bounds import TooManyPlacesError
+from fabopt.topology.clos.candidates import candidates_of
+from fabopt.topology.clos.devices import devices_of
 from fabopt.topology.clos.floor_links import Standing, classes_of, numbers_of, switch_sizes
+from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.link_kinds import kinds_of
+from fabopt.topology.clos.network import ClosNetwork, clos_of
 from fabopt.topology.cutoff import Batch
 
 # Switches put into a rack, over all candidates of a search, before it is content with layouts.
@@ -69,14 +71,14 @@ class Sized:
     weights: Floats
 
     @cached_property
-    def clos(self) -> Clos:
+    def clos(self) -> ClosNetwork:
         """Its hardware and numbers."""
         return clos_of(self.fabric, self.batch.parts, self.batch.shape.row(self.index))
 
     @cached_property
     def fixed(self) -> float:
         """Cost of cards and switches."""
-        boxes = over_stages(boxes_of(self.problem, self.clos))
+        boxes = over_stages(devices_of(self.problem, self.clos))
         return sum(float(self.weights[item.index]) * count for item, count in boxes.items())
 
     @cached_property

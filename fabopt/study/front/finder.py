@@ -13,7 +13,6 @@ from fractions import Fraction
 
 from fabopt.parts.finance import weights_of
 from fabopt.parts.nics import NicOption
-from fabopt.parts.offering import Offering
 from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.limits import Limits
 from fabopt.problem.problem import Problem
@@ -21,10 +20,11 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.choice import search_of
+from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, in_time, ratio_deadline, useful_deadline
+from fabopt.search.search import Search
 from fabopt.search.step_time import least_bisection_kbps
 from fabopt.study.front.measures import MEASURES, PREDICTED, UTILIZATION, Measure, grades, least_mbps, measured
-from fabopt.topology.link_parts import Costs
 
 # The worst grade that is allowed, by metric.
 Demands = Mapping[str, int]
@@ -60,8 +60,10 @@ class Met:
 class Finder:
     """Answers for one problem, each worked out once."""
 
-    def __init__(self, problem: Problem, settings: Settings, clock: Clock) -> None:
+    def __init__(self, problem: Problem, settings: Settings, clock: Clock, context: Context | None = None) -> None:
+        """``context``: what is known of the problem from elsewhere, which is added to."""
         self.problem = problem
+        self.context = Context() if context is None else context
         self.settings = settings
         self.clock = clock
         self._known: dict[_Key, Met | None] = {}
@@ -140,7 +142,7 @@ class Finder:
         problem = asked(self.problem, demands)
         if problem is None:
             return None
-        found = RatioSearch(problem, self.settings, self.clock).run().optimum
+        found = RatioSearch(problem, self.settings, self.clock, context=self.context).run().optimum
         return self._met(problem, found)
 
     def _solve(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
@@ -153,20 +155,17 @@ class Finder:
         first, *others = (one.name for one in measures)
         weights = weights_of(first, problem.energy_cents_per_mw)
         problem = replace(problem, weights=weights, then=tuple(others))
-        return self._met(problem, search_of(problem, self.settings, self.clock).run())
+        return self._met(problem, self.search_of(problem).run())
+
+    def search_of(self, problem: Problem) -> Search:
+        """The search of the problem under other limits, weights or demands."""
+        return search_of(problem, self.settings, self.clock, context=self.context)
 
     def _met(self, problem: Problem, found: Optimum) -> Met | None:
         # on large floors nothing is proven, and no design found means none
         if self.clock.is_over() or (found.verdict == "unknown" and problem.site.settles):
             raise StoppedError
         return None if found.value is None else Met(found, grades(problem, found.picked))
-
-
-def forget(offering: Offering) -> None:
-    """Let go of what searches have worked out of fabrics that will not be looked at again."""
-    for one in offering.worked_out.values():
-        if isinstance(one, Costs):
-            one.shared.clear()
 
 
 def _key(measures: Sequence[Measure], demands: Demands) -> _Key:

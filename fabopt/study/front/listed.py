@@ -22,9 +22,8 @@ from fabopt.parts.finance import Weights, weights_of
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, energy_of, order_of, stage_uses
-from fabopt.search.choice import search_of
 from fabopt.search.coefficients import tolerance
-from fabopt.study.front.finder import Finder, Met, StoppedError, asked, forget
+from fabopt.study.front.finder import Finder, Met, StoppedError, asked
 from fabopt.study.front.measures import Measure, grades
 from fabopt.study.front.mixes import Ints, Mixes, mixes_of, undominated
 from fabopt.study.front.sized import Sized, Sums, sized_of
@@ -167,8 +166,8 @@ class Listing:
         problem = asked(self.problem, demands)
         assert problem is not None
         problem = replace(problem, weights=weighed(problem, first, second, weights), then=())
-        least, found = search_of(problem, self.finder.settings, self.finder.clock).below(slack)
-        forget(problem.offering)
+        least, found = self.finder.search_of(problem).below(slack)
+        self.finder.context.forget_bounds()
         if self.finder.clock.is_over():
             raise StoppedError
         return least, [[one for one in found if one.fabric == fabric.name] for fabric in problem.fabrics]

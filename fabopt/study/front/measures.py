@@ -17,10 +17,7 @@ from fabopt.program.orders import Picked, energy_of, order_of, sums_of
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Sense
 from fabopt.search.step_time import PER_ONE, least_utilization_grade, prediction_of
-from fabopt.topology.clos.candidates import Clos
-from fabopt.topology.clos.figure_demands import headroom
-from fabopt.topology.direct.design import Direct
-from fabopt.topology.figures import figures
+from fabopt.topology.design import NetworkDesign
 from fabopt.units import plain, rounded
 
 # kb/s of one Mb/s, and grades of one Gb/s
@@ -88,26 +85,26 @@ def measure(option: str, word: str, sense: Sense) -> Measure | Fault:
 
 def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
     """Every metric of a design."""
-    designs: list[Clos | Direct] = [candidate.design for candidate, _ in picked]
+    designs = [candidate.design for candidate, _ in picked]
     pairs = list(zip(problem.fabrics, designs, strict=True))
     asked = measured(problem)
-    speeds = [figures(one, problem.gpus) for fabric, one in pairs if fabric.name in asked]
+    speeds = [design.figures(problem.gpus) for fabric, design in pairs if fabric.name in asked]
     return {
         **_spent(problem, picked),
         "gbps_per_gpu": min(_kbps(one.injection) for one in speeds),
         "bisection_gbps_per_gpu": min(_kbps(one.bisection) for one in speeds),
-        HEADROOM: min(int(_headroom(fabric, one)) for fabric, one in pairs),
+        HEADROOM: min(design.headroom(fabric) for fabric, design in pairs),
         **_useful(problem, pairs),
         **_predicted(problem, picked),
     }
 
 
-def _useful(problem: Problem, pairs: Sequence[tuple[FabricProblem, Clos | Direct]]) -> dict[str, int]:
+def _useful(problem: Problem, pairs: Sequence[tuple[FabricProblem, NetworkDesign]]) -> dict[str, int]:
     """What a model is sure to make of the fabric that it runs over; nothing for a case without one."""
     if problem.needs is None:
         return {}
     design = next(one for fabric, one in pairs if fabric.name == problem.needs.fabric)
-    grade = least_utilization_grade(problem, _kbps(figures(design, problem.gpus).bisection))
+    grade = least_utilization_grade(problem, _kbps(design.figures(problem.gpus).bisection))
     return {} if grade is None else {UTILIZATION: grade}
 
 
@@ -147,16 +144,6 @@ def _kbps(rate_mbps: Fraction) -> int:
 def least_mbps(grade: int) -> Fraction:
     """The least rate that has a grade, or a better one."""
     return Fraction(2 * grade - 1, 2 * FINER)
-
-
-def _headroom(fabric: FabricProblem, clos: Clos | Direct) -> int:
-    if isinstance(clos, Direct):
-        return clos.headroom
-    if fabric.logical_fabrics:
-        # more servers have ports of logical fabrics too, which are not counted here
-        return 0
-    ratio = fabric.figure_demands.leaf_ratio if fabric.figure_demands is not None else fabric.oversubscription_leaf
-    return int(headroom(fabric, clos.parts, clos.shape, ratio))
 
 
 def shown(found: Mapping[str, int]) -> dict[str, int | float]:

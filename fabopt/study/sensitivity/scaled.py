@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, gcd
 
-from fabopt.parts.assemblies import LinkTable
-from fabopt.parts.dominance import leave_out_dominated
+from fabopt.parts.dominance import without_dominated_products
 from fabopt.parts.finance import weights_of
 from fabopt.parts.items import Item
+from fabopt.parts.link_table import LinkTable
 from fabopt.parts.offering import Offering
 from fabopt.problem.limits import Limits
 from fabopt.problem.problem import Problem, problem_of
@@ -53,7 +53,7 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
     item_table = base.item_table.repriced(lambda item, cents: raised(item, cents) // common)
     old = base.offering
     if prune:
-        leave_out_dominated(old.offered, item_table, old.named)
+        item_table = without_dominated_products(old.offered, item_table, old.named)
     offering = Offering(
         old.named, old.terms, old.offered, item_table, old.ports, LinkTable(old.offered, item_table, prune)
     )

@@ -18,12 +18,13 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import stock_value, weights_table
+from fabopt.search.context import Context
 from fabopt.study.front.finder import PRICE, Finder, Met, better
 from fabopt.study.front.measures import Measure
-from fabopt.topology.clos.bounds import Block
+from fabopt.topology.clos.bounds import Block, BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.families import most_servers
-from fabopt.topology.link_parts import Costs, Floats
+from fabopt.topology.link_parts import Floats
 
 # More servers than any case may have.
 FAR_TOO_MANY = 10**9
@@ -73,8 +74,10 @@ class Sizes:
     is found by halving. Elsewhere it is looked for downwards from a number that no design within the budget is above.
     """
 
-    def __init__(self, problem: Problem, settings: Settings, clock: Clock) -> None:
+    def __init__(self, problem: Problem, settings: Settings, clock: Clock, context: Context | None = None) -> None:
+        """``context``: of other problems with the same offering."""
         self.problem = problem
+        self.context = Context() if context is None else context
         self.settings = settings
         self.clock = clock
         stages = problem.stages
@@ -100,7 +103,8 @@ class Sizes:
             )
             problem = replace(problem, limits=replace(problem.limits, capex_cents=None))
             self.settings.progress(f"looking at {servers:,} servers")
-            self._known[servers] = problem, Finder(problem, self.settings, self.clock).best((PRICE,), {})
+            finder = Finder(problem, self.settings, self.clock, self.context.beside())
+            self._known[servers] = problem, finder.best((PRICE,), {})
         return self._known[servers]
 
     def _affords(self, servers: int, budget_cents: int) -> bool:
@@ -148,7 +152,7 @@ class Sizes:
         server = free.server_item.least_cents(len(free.stages) - 1) if free.server_item is not None else 0
         cents = weights_of(PRICE.name, free.energy_cents_per_mw)
         table, caps = weights_table(replace(free, weights=cents))
-        return server + sum(_least_share(free, fabric, Costs(table), caps) for fabric in free.fabrics)
+        return server + sum(_least_share(free, fabric, BoundedCosts(table), caps) for fabric in free.fabrics)
 
 
 def shrinks(problem: Problem) -> bool:
@@ -162,7 +166,7 @@ def _is_plain(fabric: FabricProblem) -> bool:
     return not counts and fabric.group_servers is None and fabric.even and fabric.topologies == ("clos",)
 
 
-def _least_share(problem: Problem, fabric: FabricProblem, costs: Costs, caps: Floats) -> float:
+def _least_share(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, caps: Floats) -> float:
     """The least that a fabric costs for each server."""
     bounds = ClosSpace(problem, fabric, costs, caps).bounds
     least = np.inf

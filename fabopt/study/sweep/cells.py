@@ -14,7 +14,8 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import FrontPoint
-from fabopt.study.front.finder import Finder, Met, StoppedError, forget
+from fabopt.search.context import Context
+from fabopt.study.front.finder import Finder, Met, StoppedError
 from fabopt.study.front.measures import MEASURES
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, without_design
 from fabopt.study.sweep.budgets import Bought, Sizes, Steps
@@ -53,6 +54,7 @@ class Cells:
         self.shared = shared
         self.settings = settings
         self.clock = clock
+        self._context = Context()
 
     @cached_property
     def _content(self) -> dict[str, Any]:
@@ -76,12 +78,13 @@ class Cells:
             yield from self._under_budgets(inputs, budgeted(problem, None), over, cell.budgets)
         else:
             yield self._best(inputs, problem, over)
-        forget(self._offering)
+        self._context.forget_bounds()
 
     def _best(self, inputs: Inputs, problem: Problem, over: Mapping[str, int | float]) -> FrontPoint:
         """The best design of the case as it is there."""
         place = Place(inputs.case.objective, self.shared.engine, None, over)
-        met = Finder(problem, self.settings, self.clock).best((MEASURES[inputs.case.objective],), {})
+        finder = Finder(problem, self.settings, self.clock, self._context.beside())
+        met = finder.best((MEASURES[inputs.case.objective],), {})
         if met is None:
             return without_design(place, self._conflicts(inputs, problem))
         return point_of(problem, met, place)
@@ -91,9 +94,10 @@ class Cells:
     ) -> Iterator[FrontPoint]:
         metric = MAXIMIZED[inputs.case.maximize]
         if metric == "servers":
-            buyer: Steps | Sizes = Sizes(problem, self.settings, self.clock)
+            buyer: Steps | Sizes = Sizes(problem, self.settings, self.clock, self._context)
         else:
-            buyer = Steps(Finder(problem, self.settings, self.clock), MEASURES[metric])
+            finder = Finder(problem, self.settings, self.clock, self._context.beside())
+            buyer = Steps(finder, MEASURES[metric])
         made: dict[Met, FrontPoint] = {}
         hopeless: tuple[Conflict, ...] | None = None
         for budget in sorted(budgets):

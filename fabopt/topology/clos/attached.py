@@ -17,7 +17,8 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, RowShare, choices_of, part_uses, row_share, undominated
 from fabopt.topology.clos.floor_links import Cabling, Kind, cabling_of, grid_of, numbers_of, whole_row
 from fabopt.topology.clos.joins import attachment_joins, run_of
-from fabopt.topology.clos.link_kinds import Clos, assemblies_over, down_limit, staged_links
+from fabopt.topology.clos.link_kinds import assemblies_over, down_limit, staged_links
+from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stage_links import StagedLinks
 from fabopt.topology.link_parts import Need, Profile, Side, ceil_of
 
@@ -30,7 +31,7 @@ class LeafClass(NamedTuple):
     attached: tuple[int, ...]
 
 
-def leaf_classes(fabric: FabricProblem, clos: Clos) -> list[LeafClass]:
+def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafClass]:
     """Leaves of all planes by what is on them. Attachments go round, one a leaf a round, emptiest leaves first; in a
     cluster that grows, over the leaves of the first stage.
     """
@@ -59,7 +60,7 @@ def leaf_classes(fabric: FabricProblem, clos: Clos) -> list[LeafClass]:
     return [LeafClass(count, ports, attached) for (ports, attached), count in sizes.items()]
 
 
-def _grown_classes(fabric: FabricProblem, clos: Clos) -> list[LeafClass]:
+def _grown_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafClass]:
     numbers = numbers_of(clos.parts.nic, clos.shape)
     last = int(clos.shape.last_group)
     on_leaf = [[0] * len(fabric.attachments) for _ in range(numbers.planes * numbers.leaves)]
@@ -74,7 +75,7 @@ def _grown_classes(fabric: FabricProblem, clos: Clos) -> list[LeafClass]:
 
 
 def attachment_leaf(
-    problem: Problem, fabric: FabricProblem, clos: Clos, one: AttachmentDemand, prune: bool
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, one: AttachmentDemand, prune: bool
 ) -> Sequence[Choice] | None:
     """Links of an attachment to single-port leaf cages."""
     if one.adds:
@@ -94,7 +95,7 @@ def attachment_leaf(
 
 
 def _later_links(
-    problem: Problem, fabric: FabricProblem, clos: Clos, one: AttachmentDemand, prune: bool
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, one: AttachmentDemand, prune: bool
 ) -> Sequence[Choice] | None:
     """Links that stages add one by one, of single ports at both ends: each is bought for the stage that adds it."""
     leaf = clos.parts.leaf_down
@@ -123,7 +124,7 @@ def _nothing_bought(one: AttachmentDemand, leaf_cages: int) -> Choice:
     return Choice(("attachment", one.name, "none", leaf_cages), 1, (Option((row,)),))
 
 
-def with_attachments(problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind) -> Sequence[Choice] | None:
+def with_attachments(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: Kind) -> Sequence[Choice] | None:
     """Server and attachment links together: they share a leaf cage where its transceiver is the same product.
 
     Links of attachments that come later are not made to such cages.
@@ -197,7 +198,7 @@ def _on_floor(problem: Problem, cabling: Cabling, option: Option) -> Option | No
 
 
 def _by_stage(
-    fabric: FabricProblem, clos: Clos, links: StagedLinks, option: Option, chosen: Sequence[Assembly | None]
+    fabric: FabricProblem, clos: ClosNetwork, links: StagedLinks, option: Option, chosen: Sequence[Assembly | None]
 ) -> Option | None:
     """Server links stage by stage. A cage that they share with attachments is there from the first stage on."""
     servers, *others = option.rows
@@ -225,7 +226,7 @@ def _shares(one: Assembly) -> tuple[Any, ...] | None:
 
 def _joint_option(
     fabric: FabricProblem,
-    clos: Clos,
+    clos: ClosNetwork,
     classes: Sequence[LeafClass],
     limit: int,
     chosen: Sequence[Assembly | None],

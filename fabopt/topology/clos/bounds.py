@@ -7,8 +7,8 @@ have, and is taken for each metric on its own. See docs/formulation.md, "The sea
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
 from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.clos.stage_bounds import EarlyCosts
 from fabopt.topology.link_parts import Costs, Floats, Number, scaled_ceil
+from fabopt.topology.remembered import Scope, remembered
 
 
 class Block(NamedTuple):
@@ -66,33 +67,28 @@ class Lower(NamedTuple):
     down: CageUse
 
 
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
-_Method = Callable[Concatenate["Bounds", _Arguments], _Result]
+class BoundedCosts(Costs):
+    """Sums of item weights as ``Costs``, with the bounds of every fabric at these weights, each made once."""
 
+    def __init__(self, table: Floats, steps: Floats | None = None) -> None:
+        super().__init__(table, steps)
+        self._bounds: dict[tuple[FabricProblem, bool], Bounds] = {}
+        self._scopes: dict[Hashable, Scope] = {}
 
-def _remembered(
-    *runs: str,
-) -> Callable[[_Method[_Arguments, _Result]], _Method[_Arguments, _Result]]:
-    """Work a method out once for each set of (positional) arguments.
+    def bounds(self, problem: Problem, fabric: FabricProblem, prune: bool) -> Bounds:
+        """The bounds of a fabric; ``prune``: without hardware that other hardware beats."""
+        if (fabric, prune) not in self._bounds:
+            self._bounds[fabric, prune] = Bounds(problem, fabric, self, prune)
+        return self._bounds[fabric, prune]
 
-    ``runs``: the kinds of links whose runs it depends on; fabrics that differ in other ways share what it gives.
-    """
+    def scope(self, hardware: Hashable) -> Scope:
+        """What bounds follow from at these weights, told apart by the hardware and its runs."""
+        return self._scopes.setdefault(hardware, Scope())
 
-    def wrap(method: _Method[_Arguments, _Result]) -> _Method[_Arguments, _Result]:
-        name = method.__name__
-
-        def look_up(self: Bounds, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-            known = self.offering(runs)
-            key = (name, *args)
-            if key not in known:
-                known[key] = method(self, *args, **kwargs)
-            result: _Result = known[key]
-            return result
-
-        return look_up
-
-    return wrap
+    def forget_bounds(self) -> None:
+        """Let go of the bounds of fabrics that will not be looked at again."""
+        self._bounds.clear()
+        self._scopes.clear()
 
 
 class Bounds:
@@ -101,14 +97,14 @@ class Bounds:
     Every bound has shape (metrics,); infinite where nothing can be made at all.
     """
 
-    def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs, prune: bool) -> None:
+    def __init__(self, problem: Problem, fabric: FabricProblem, costs: BoundedCosts, prune: bool) -> None:
         self.problem = problem
         self.fabric = fabric
         self.costs = costs
         self.prune = prune
-        self.known: dict[tuple[Any, ...], Any] = {}
         self.early = EarlyCosts(problem, fabric, costs) if costs.steps else None
-        self._offerings: dict[tuple[str, ...], dict[tuple[Any, ...], Any]] = {("server-leaf",): self.known}
+        # where leaves are is the fabric's own, so what depends on servers' links is too
+        self._scopes: dict[tuple[str, ...], Scope] = {("server-leaf",): Scope()}
         self._hardware = (prune, fabric.hardware)
         self.runs = self._run_bounds()
 
@@ -119,19 +115,16 @@ class Bounds:
             return LayoutBounds(self.problem, self.fabric.layout, self.link_at)
         return FlatBounds(self.fabric.runs_m, self.link_at)
 
-    def offering(self, runs: tuple[str, ...]) -> dict[tuple[Any, ...], Any]:
-        """What has been worked out that depends on the runs of these kinds, shared with fabrics that have equal ones.
-
-        Where leaves are is the fabric's own, so what depends on servers' links is too.
-        """
-        if runs not in self._offerings:
-            key = (*self._hardware, *((run, self.fabric.runs_m[run]) for run in runs))
-            self._offerings[runs] = self.costs.shared.setdefault(key, {})
-        return self._offerings[runs]
+    def scope(self, runs: tuple[str, ...]) -> Scope:
+        """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""
+        if runs not in self._scopes:
+            run_lengths = tuple((run, self.fabric.runs_m[run]) for run in runs)
+            self._scopes[runs] = self.costs.scope((*self._hardware, *run_lengths))
+        return self._scopes[runs]
 
     # -- what there is ----------------------------------------------------------------------------------------
 
-    @_remembered()
+    @remembered()
     def nics(self, protocol: str) -> list[NicOption]:
         """Ways to equip servers, at a speed that the attachments can have too."""
         options = list(self.fabric.nics.get(protocol, ()))
@@ -141,13 +134,13 @@ class Bounds:
         keep = self.prune and self.problem.prunes
         return undominated_nics(options, by_injection=self.fabric.figure_demands is not None) if keep else options
 
-    @_remembered()
+    @remembered()
     def _switches(self, protocol: str, role: str, without: str | None = None) -> list[SwitchType]:
         options = [one for one in self.fabric.switches[protocol][role] if one.id != without]
         timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
         return undominated_switches(options, reducing=timed) if self.prune else options
 
-    @_remembered("server-leaf")
+    @remembered("server-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
         """Leaf switches but one that take a server's port, the cheapest share first."""
         found = []
@@ -160,7 +153,7 @@ class Bounds:
                     found.append(Lower(link + self._share_alone(leaf, down), leaf, down))
         return sorted(found, key=lambda one: float(one.share[0]))
 
-    @_remembered("attachment-leaf")
+    @remembered("attachment-leaf")
     def _attaches(self, down: PortType, protocol: str) -> bool:
         """Whether parts join every attachment that buys some to such a leaf cage."""
         return all(
@@ -168,7 +161,7 @@ class Bounds:
             for one in self.fabric.attachments
         )
 
-    @_remembered()
+    @remembered()
     def uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[Upper]:
         """Spine switches for leaf uplinks of a speed, the cheapest share first."""
         found = [
@@ -180,7 +173,7 @@ class Bounds:
         ]
         return sorted(found, key=lambda one: float(self._share_alone(one.switch, one.down)[0]))
 
-    @_remembered()
+    @remembered()
     def cores(self, port_mbps: int, protocol: str) -> list[tuple[SwitchType, CageUse]]:
         """Core switches for spine uplinks of a speed."""
         return [
@@ -233,7 +226,7 @@ class Bounds:
         }
         return min((self._least_attached_to(one, *leaf) for leaf in leaves), default=np.inf)
 
-    @_remembered()
+    @remembered()
     def _least_attached_to(self, one: AttachmentDemand, leaf: PortType, protocol: str) -> float:
         """Of one link. In leaf cages of several ports, what is at the leaf may be there for servers already."""
         assert one.port is not None
@@ -261,12 +254,12 @@ class Bounds:
         free = 1 - self.fabric.reserve
         return scaled_ceil(endpoints, free.denominator, free.numerator)
 
-    @_remembered()
+    @remembered()
     def leaf_ports(self, leaf: SwitchType, down: CageUse, up: CageUse) -> int:
         """Most down ports of a leaf beside which the uplinks that they need still fit."""
         return _most_down(leaf, down, up, self.leaf_uplinks)
 
-    @_remembered()
+    @remembered()
     def spine_ports(self, spine: Upper) -> int:
         """Most down ports of a spine, as those of a leaf."""
         if spine.up is None:
@@ -283,7 +276,7 @@ class Bounds:
             default=0,
         )  # fmt: skip
 
-    @_remembered("leaf-spine", "spine-core")
+    @remembered("leaf-spine", "spine-core")
     def _reach(self, up: PortType, protocol: str, tiers: int) -> set[tuple[int, int]]:
         """Leaves that a spine can take, and pods that its cores can."""
         return {
@@ -300,7 +293,7 @@ class Bounds:
         """Most pods of a plane above whose spines some core still reaches them all; 1 below three tiers."""
         return 1 if spine.up is None else self._pods_of_cores(spine.up.port, protocol)
 
-    @_remembered("spine-core")
+    @remembered("spine-core")
     def _pods_of_cores(self, up: PortType, protocol: str) -> int:
         return max(
             (
@@ -328,12 +321,12 @@ class Bounds:
         """The least share of a switch that one down port can have, what is above left aside."""
         return np.asarray(self.costs.of(switch.item) / usable_ports(down, switch))
 
-    @_remembered("leaf-spine", "spine-core")
+    @remembered("leaf-spine", "spine-core")
     def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int) -> Floats:
         """The least share of a leaf, its uplinks and all above them that one endpoint can have."""
         return self._share(leaf, down, up, self.leaf_uplinks, self.above(up.port, protocol, tiers))
 
-    @_remembered("leaf-spine", "spine-core")
+    @remembered("leaf-spine", "spine-core")
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
         """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
         best = np.full(self.costs.table.shape[0], np.inf)
@@ -346,7 +339,7 @@ class Bounds:
                 best = np.minimum(best, link + self.spine_share(spine, protocol))
         return best
 
-    @_remembered("spine-core")
+    @remembered("spine-core")
     def spine_share(self, spine: Upper, protocol: str) -> Floats:
         """The least share of a spine, its uplinks and cores that one down link can have."""
         if spine.up is None:
@@ -365,7 +358,7 @@ class Bounds:
         cost = np.where(need <= uplinks_that_fit(switch, down, up, ports), cost, np.inf)
         return np.asarray((cost / ports).min(axis=1))
 
-    @_remembered("spine-core")
+    @remembered("spine-core")
     def core_link(self, up: PortType, protocol: str) -> Floats:
         """The least that one spine uplink costs with its core share."""
         best = np.full(self.costs.table.shape[0], np.inf)

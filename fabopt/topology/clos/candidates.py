@@ -5,31 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
-from fabopt.network import clos_stages
-from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.logical_fabrics import cards_of, order_of, slots_of
 from fabopt.problem.problem import Problem
-from fabopt.schema.design import MOVED_CABLE
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
 from fabopt.topology.clos.attached import attachment_leaf, with_attachments
 from fabopt.topology.clos.cage_sharing import clashes_of
-from fabopt.topology.clos.floor_links import Standing, numbers_of, standing_of
+from fabopt.topology.clos.design import ClosDesign
+from fabopt.topology.clos.devices import devices_of
+from fabopt.topology.clos.floor_links import Standing, standing_of
 from fabopt.topology.clos.growth import Plan, plans_of
-from fabopt.topology.clos.link_kinds import Clos, kind_choices, kinds_of
-from fabopt.topology.clos.shape import Parts, Shape, most_endpoints
+from fabopt.topology.clos.link_kinds import kind_choices, kinds_of
+from fabopt.topology.clos.network import ClosNetwork, clos_of
 from fabopt.topology.cutoff import Batch
-from fabopt.topology.link_parts import ceil_of
-
-
-def clos_of(fabric: FabricProblem, parts: Parts, shape: Shape) -> Clos:
-    """One candidate, with the ports that its busiest leaf uses and keeps free."""
-    down = int(most_endpoints(shape, fabric.attached))
-    free = 1 - fabric.reserve
-    with_reserve = int(ceil_of(down * free.denominator, free.numerator))
-    return Clos(parts, shape, down, with_reserve - down)
 
 
 def candidates_of(
@@ -56,15 +44,17 @@ def candidates_of(
     return tuple(one for one in made if one is not None)
 
 
-def _candidate(problem: Problem, fabric: FabricProblem, clos: Clos, bound: float, prune: bool) -> Candidate | None:
+def _candidate(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, bound: float, prune: bool
+) -> Candidate | None:
     choices = all_choices(_links(problem, fabric, clos, prune))
     if choices is None:
         return None
     return Candidate(
         fabric=fabric.name,
         topology=clos.parts.nic.topology,
-        design=clos,
-        boxes=_with_logical_fabrics(problem, fabric, boxes_of(problem, clos)),
+        design=ClosDesign(clos),
+        boxes=_with_logical_fabrics(problem, fabric, devices_of(problem, clos)),
         choices=choices,
         bound=bound,
         order=tie_order(fabric, clos),
@@ -83,7 +73,7 @@ def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, boxes: Uses) 
     return counts
 
 
-def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
+def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
     """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
     parts, shape = clos.parts, clos.shape
     uses = (parts.leaf_down, parts.leaf_up, parts.spine_down, parts.spine_up, parts.core_down)
@@ -110,55 +100,9 @@ def tie_order(fabric: FabricProblem, clos: Clos) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def boxes_of(problem: Problem, clos: Clos) -> Uses:
-    """NICs and switches that each stage adds."""
-    parts, shape = clos.parts, clos.shape
-    planes = parts.nic.planes
-    totals: list[tuple[Item | None, int]] = [
-        (parts.nic.item, problem.servers * parts.nic.nics_per_server),
-        (parts.leaf.item, planes * shape.leaves),
-        (None if parts.spine is None else parts.spine.item, planes * shape.pods * shape.spines if parts.spine else 0),
-        (None if parts.core is None else parts.core.item, planes * shape.cores if parts.core else 0),
-    ]
-    counts: dict[tuple[int, Item], int] = {}
-    for (item, total), added in zip(totals, _added(clos), strict=False):
-        for stage, count in enumerate(added or (int(total),)):
-            if item is not None and count:
-                counts[stage, item] = counts.get((stage, item), 0) + int(count)
-    move = problem.item_table.item(MOVED_CABLE)
-    for stage, count in enumerate(moved_cables(clos)):
-        if count and move is not None:
-            counts[stage, move] = count
-    return counts
-
-
-def moved_cables(clos: Clos) -> list[int]:
-    """Cables that each stage moves: those of leaves that were there before."""
-    if not any(one.pair_links for one in clos.stages):
-        return [0] * max(1, len(clos.stages))
-    n = numbers_of(clos.parts.nic, clos.shape)
-    leaves = np.bincount(
-        clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves)), minlength=len(clos.stages)
-    ).cumsum()
-    moves = clos_stages.moves_of_a_leaf(n, clos.stages)
-    return [0, *(int(before) * each for before, each in zip(leaves[:-1], moves[1:], strict=True))]
-
-
-def _added(clos: Clos) -> Sequence[Sequence[int]]:
-    """NICs, leaves, spines and cores by stage; empty where there is one stage."""
-    if not clos.stages:
-        return ((), (), (), ())
-    n = numbers_of(clos.parts.nic, clos.shape)
-    servers = clos_stages.of_servers(clos.stages, np.arange(n.servers))
-    when = [np.repeat(servers, n.cards), clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves))]
-    if clos.tiers > 1:
-        when.append(clos_stages.of_spines(n, clos.stages, np.arange(n.planes * n.pods * n.spines)))
-    if clos.tiers > 2:
-        when.append(clos_stages.of_cores(n, clos.stages, np.arange(n.planes * n.cores)))
-    return [np.bincount(one, minlength=len(clos.stages)).tolist() for one in when]
-
-
-def _links(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool) -> Iterator[Sequence[Choice] | None]:
+def _links(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, prune: bool
+) -> Iterator[Sequence[Choice] | None]:
     servers, *above = kinds_of(clos)
     if fabric.attachments and clos.parts.leaf_down.lane.ports > 1:
         yield with_attachments(problem, fabric, clos, servers)
@@ -168,6 +112,3 @@ def _links(problem: Problem, fabric: FabricProblem, clos: Clos, prune: bool) -> 
             yield attachment_leaf(problem, fabric, clos, attachment, prune)
     for kind in above:
         yield kind_choices(problem, fabric, clos, kind, prune)
-
-
-__all__ = ["Clos", "boxes_of", "candidates_of", "clos_of", "moved_cables", "tie_order"]

@@ -12,7 +12,6 @@ from fabopt.parts.assemblies import dominates
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
-from fabopt.workload.prediction import REDUCES
 
 
 def _no_dearer(one: Item | None, other: Item | None) -> bool:
@@ -48,7 +47,7 @@ def undominated_switches(options: Sequence[SwitchType], reducing: bool = False) 
         if not any(
             _no_dearer(other.item, one.item)
             and _serves_as(other, one)
-            and (not reducing or REDUCES in other.product.features or REDUCES not in one.product.features)
+            and (not reducing or other.product.reduces or not one.product.reduces)
             for other in kept
         ):
             kept.append(one)

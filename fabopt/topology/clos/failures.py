@@ -7,17 +7,17 @@ of a pod still send upwards over what comes from below. Without failures this is
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.graph.survival import PLACES, ServerPorts, Share, by_number, over_rails, worst_mix
-from fabopt.parts.nics import NicOption
-from fabopt.parts.rails import RAIL_ONLY
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.case import Failing
+from fabopt.schema.design import Failed
+from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.link_parts import Number
 
@@ -51,16 +51,11 @@ def server_ports(parts: Parts, shape: Shape, gpus: int) -> ServerPorts:
     """The ports of a server and how they lie on leaves and planes."""
     nic = parts.nic
     top = nic.injection * max(1, gpus) / nic.nics_per_server / nic.port.lane.port_mbps
-    planes = nic.planes // rails_in_a_plane(nic)
+    planes = nic.planes // nic.rails_per_plane
     own_planes = nic.apart and planes == nic.planes
     return ServerPorts(
         nic.nics_per_server, nic.ports_per_nic, planes, int(shape.k), top, nic.dual, nic.apart, own_planes
     )
-
-
-def rails_in_a_plane(nic: NicOption) -> int:
-    """Networks that the file calls one plane: the rails of a rail-only fabric."""
-    return nic.nics_per_server if nic.topology == RAIL_ONLY else 1
 
 
 def without(ports: ServerPorts, failed: str, count: int) -> Fraction:
@@ -129,20 +124,41 @@ def survives(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Numbe
     return kept
 
 
-def servers_cut_off(parts: Parts, shape: Shape, failed: str) -> int:
-    """Servers that one failure, at the worst place, cuts off from the largest part that stays joined; all if none does.
+@dataclass(frozen=True)
+class ClosFailures:
+    """Failures of one Clos with so many GPUs in a server."""
 
-    Another plane keeps all joined, and so does a second leaf of each server, spine of a pod, or core.
-    """
-    if failed == "plane" and parts.nic.planes == rails_in_a_plane(parts.nic):
-        return int(shape.servers)
-    if parts.nic.planes > 1:
-        return 0
-    if failed == "switch":
-        return max(_cut_off(parts, shape, tier) for tier in tiers_of(parts))
-    if failed == "cable":
-        return max(_cut_off(parts, shape, end) for end in ("server-leaf", "leaf-spine", "spine-core")[: parts.tiers])
-    return _cut_off(parts, shape, failed)
+    clos: ClosNetwork
+    gpus: int
+
+    def kinds(self) -> tuple[Failing, ...]:
+        """What can fail alone."""
+        return (*tiers_of(self.clos.parts), "plane", "cable")
+
+    def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
+        """Mb/s per GPU after ``count`` failures of a kind."""
+        clos = self.clos
+        left = bandwidth_left(clos.parts, clos.shape, clos.down_ports, self.gpus, failed, count)
+        assert isinstance(left, Fraction)  # of one candidate
+        return left
+
+    def servers_cut_off(self, failed: Failed) -> int:
+        """Servers that one failure, at the worst place, cuts off from the largest part that stays joined.
+
+        Another plane keeps all joined, and so does a second leaf of each server, spine of a pod, or core.
+        """
+        parts, shape = self.clos.parts, self.clos.shape
+        if failed == "plane" and parts.nic.planes == parts.nic.rails_per_plane:
+            return int(shape.servers)
+        if parts.nic.planes > 1:
+            return 0
+        if failed == "switch":
+            return max(_cut_off(parts, shape, tier) for tier in tiers_of(parts))
+        if failed == "cable":
+            return max(
+                _cut_off(parts, shape, end) for end in ("server-leaf", "leaf-spine", "spine-core")[: parts.tiers]
+            )
+        return _cut_off(parts, shape, failed)
 
 
 def _cut_off(parts: Parts, shape: Shape, failed: str) -> int:
@@ -162,8 +178,3 @@ def _cut_off(parts: Parts, shape: Shape, failed: str) -> int:
     if failed == "core" and parts.core is not None and shape.cores == 1:
         return servers - pod
     return 0
-
-
-def failures_of(parts: Parts) -> tuple[Failing, ...]:
-    """What can fail alone."""
-    return (*tiers_of(parts), "plane", "cable")

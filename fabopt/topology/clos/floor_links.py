@@ -17,6 +17,8 @@ from fabopt.floor.racks import Positions
 from fabopt.network.clos_links import ClosNumbers, Joints, leaf_spine, server_leaf, spine_core
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
+from fabopt.parts.link_table import LinkTable
+from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
@@ -25,6 +27,9 @@ from fabopt.schema.design import Box
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
 from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.topology.link_parts import Floats, Need
+
+# What decides which parts a kind of links may be made of: equal keys have equal options.
+KindKey = tuple[Hashable, ...]
 
 
 class Standing(NamedTuple):
@@ -36,16 +41,14 @@ class Standing(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages; ``key``: equal keys have
-    equal options.
-    """
+    """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages."""
 
     name: str
     ends: tuple[Box, Box]
     ports: tuple[PortType, PortType]
     need: Need
     mixes: bool
-    key: tuple[Hashable, ...]
+    key: KindKey
 
 
 class Cabling(NamedTuple):
@@ -102,33 +105,27 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
     """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
     rack has a limit on it).
     """
-    known = problem.offering.worked_out.setdefault("switch sizes", {})
-    key = (switch, uses, protocol)
-    if key not in known:
-        known[key] = _switch_size(problem, switch, uses, protocol)
-    size: SwitchSize = known[key]
-    return size
-
-
-def _switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
-    height_u = float(switch.product.rack_units)
     if problem.site.rack_power_w is None:
-        return SwitchSize(height_u, 0)
+        return SwitchSize(float(switch.product.rack_units), 0)
+    links = problem.links
+    return _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
+
+
+_POWERED: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], SwitchSize] = Lookup()
+
+
+def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     cages = {use.group: use for use in uses}
-    modules = 0
+    modules_mw = 0
     for use in cages.values():
-        fitting = problem.links.modules(use.port, protocol, True)
-        modules += use.cages * max((one.item.power_mw for one in fitting), default=0)
-    return SwitchSize(height_u, switch.item.power_mw + modules)
+        fitting = links.modules(use.port, protocol, True)
+        modules_mw += use.cages * max((one.item.power_mw for one in fitting), default=0)
+    return SwitchSize(float(switch.product.rack_units), switch.item.power_mw + modules_mw)
 
 
 def grid_of(problem: Problem) -> Floats:
     """All lengths on sale, rising: the classes of runs. A run past the last one cannot be cabled."""
-    worked_out = problem.offering.worked_out
-    if "grid" not in worked_out:
-        lengths = {item.length_m for item in problem.item_table.items if item.length_m}
-        worked_out["grid"] = np.array(sorted(lengths))
-    return np.asarray(worked_out["grid"])
+    return problem.item_table.lengths_m
 
 
 def classes_of(problem: Problem, run_m: Floats) -> Ints:
@@ -201,11 +198,13 @@ def _unit_choices(problem: Problem, cabling: Cabling, joins: Joins) -> Iterable[
     _, first_of, counts = np.unique(code, return_index=True, return_counts=True)
     for kind, count in zip(units[first_of].tolist(), counts.tolist(), strict=True):
         classes = tuple(one for one in kind if one >= 0)
-        key = (*cabling.kind.key, "floor", classes)
-        known = problem.offering.worked_out.setdefault("floor units", {})
-        if key not in known:
-            known[key] = _unit_options(problem, cabling, joins, classes)
-        yield Choice(key, count, known[key])
+        known = (cabling.kind.key, classes)
+        options = _UNIT_OPTIONS.of(problem.links, known, _unit_options, problem, cabling, joins, classes)
+        yield Choice((*cabling.kind.key, "floor", classes), count, options)
+
+
+# What may be bought for a cage of a kind of links whose runs are of these classes.
+_UNIT_OPTIONS: Lookup[LinkTable, tuple[KindKey, tuple[int, ...]], tuple[Option, ...]] = Lookup()
 
 
 def _unit_options(problem: Problem, cabling: Cabling, joins: Joins, classes: tuple[int, ...]) -> tuple[Option, ...]:

@@ -26,6 +26,7 @@ from fabopt.topology.clos.shape import (
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.cutoff import Batch, Cutoff
 from fabopt.topology.link_parts import Floats, Number, ceil_of
+from fabopt.topology.remembered import Scope, remembered
 
 # Rows that are opened at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}
@@ -48,18 +49,22 @@ class Leaves:
 
     def open(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the threshold."""
-        # fabrics with equal runs have equal sizes, whatever their layouts
-        known = self.bounds.offering(("leaf-spine", "spine-core", "attachment-leaf"))
-        key = ("sizes", block, self.problem.servers, self.fabric.runs_m["server-leaf"])
-        if key not in known:
-            shapes = self._one_tier(block) if block.tiers == 1 else self._groups(block)
-            known[key] = [(shape, self._leaf_cost(block, shape)) for shape in shapes]
-        for shape, cost in known[key]:
+        for shape, cost in self._sizes(block, self.problem.servers, self.fabric.runs_m["server-leaf"]):
             self.sizes_met = True
             if block.tiers == 1:
                 self.cutoff.offer(Batch(self._parts(block), shape, cost, family=block.nic.topology))
             else:
                 self._with_uplinks(block, shape, cost)
+
+    def scope(self, runs: tuple[str, ...]) -> Scope:
+        """As that of the bounds."""
+        return self.bounds.scope(runs)
+
+    @remembered("leaf-spine", "spine-core", "attachment-leaf")
+    def _sizes(self, block: Block, servers: int, server_run_m: float) -> list[tuple[Shape, Floats]]:
+        """Sizes of a block and their cost: equal for fabrics with equal runs, whatever their layouts."""
+        shapes = self._one_tier(block) if block.tiers == 1 else self._groups(block)
+        return [(shape, self._leaf_cost(block, shape)) for shape in shapes]
 
     def _parts(self, block: Block) -> Parts:
         return Parts(block.protocol, block.nic, block.leaf, block.down, block.up)

@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from fabopt.network.clos_stages import StageNumbers
 from fabopt.parts.assemblies import Assembly
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, choices_of
-from fabopt.topology.clos.floor_links import Kind, Standing, cabling_of, floor_choices, numbers_of
+from fabopt.topology.clos.floor_links import Kind, cabling_of, floor_choices, numbers_of
 from fabopt.topology.clos.joins import run_of, server_assemblies
-from fabopt.topology.clos.shape import Parts, Shape, TierCount, down_cage_limit, up_cage_limit
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.shape import Parts, Shape, down_cage_limit, up_cage_limit
 from fabopt.topology.clos.stage_links import StagedLinks, flat_cabling
 
 
-class Clos(NamedTuple):
-    """A Clos candidate: its hardware and its numbers."""
-
-    parts: Parts
-    shape: Shape
-    down_ports: int
-    reserved_ports: int
-    standing: Standing | None = None
-    stages: tuple[StageNumbers, ...] = ()
-
-    @property
-    def tiers(self) -> TierCount:
-        """Switch tiers."""
-        return self.parts.tiers
-
-
 def kind_choices(
-    problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind, prune: bool
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: Kind, prune: bool
 ) -> Sequence[Choice] | None:
     """Choices for the links of a kind: over the site's flat run, or over the runs of a floor."""
     if clos.stages:
@@ -47,7 +30,7 @@ def kind_choices(
     return floor_choices(problem, cabling, lambda run_m, all_: assemblies_over(problem, clos, kind, run_m, all_))
 
 
-def _staged_choices(problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind) -> Sequence[Choice] | None:
+def _staged_choices(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: Kind) -> Sequence[Choice] | None:
     """Choices for the links of a kind that come stage by stage."""
     links = staged_links(problem, fabric, clos, kind)
     if links is None:
@@ -59,7 +42,7 @@ def _staged_choices(problem: Problem, fabric: FabricProblem, clos: Clos, kind: K
     return links.choices(joins)
 
 
-def staged_links(problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind) -> StagedLinks | None:
+def staged_links(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: Kind) -> StagedLinks | None:
     """The links of a kind with their stages; None if some run is too long for everything on sale."""
     run_m = None
     if clos.standing is not None:
@@ -70,13 +53,13 @@ def staged_links(problem: Problem, fabric: FabricProblem, clos: Clos, kind: Kind
     return None if cabling is None else StagedLinks(problem, cabling, clos.stages, run_m)
 
 
-def assemblies_over(problem: Problem, clos: Clos, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:
+def assemblies_over(problem: Problem, clos: ClosNetwork, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:
     """Assemblies of a kind of links over a run; ``all_``: with those that others beat."""
     found = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
     return found if kind.name != "server-leaf" else server_assemblies(found, clos.parts.nic, int(clos.shape.k))
 
 
-def kinds_of(clos: Clos) -> tuple[Kind, ...]:
+def kinds_of(clos: ClosNetwork) -> tuple[Kind, ...]:
     """The kinds of links from the servers up, attachments left aside."""
     kinds = [server_leaf(clos, down_limit(clos.parts, clos.shape))]
     if clos.tiers > 1:
@@ -93,7 +76,7 @@ def down_limit(parts: Parts, shape: Shape) -> int:
     return int(down_cage_limit(parts.leaf_down, parts.leaf_up, shape.u))
 
 
-def server_leaf(clos: Clos, limit: int) -> Kind:
+def server_leaf(clos: ClosNetwork, limit: int) -> Kind:
     """Links between servers and leaves; ``limit``: cages of a leaf for down links."""
     nic, down, shape = clos.parts.nic, clos.parts.leaf_down, clos.shape
     n, together = down.lane.ports, nic.bundle(int(shape.k))
@@ -103,7 +86,7 @@ def server_leaf(clos: Clos, limit: int) -> Kind:
     return Kind("server-leaf", ("server", "leaf"), (nic.port, down.port), need, mixes, key)
 
 
-def leaf_spine(clos: Clos) -> Kind:
+def leaf_spine(clos: ClosNetwork) -> Kind:
     """Links between leaves and spines."""
     parts, shape = clos.parts, clos.shape
     up, down = parts.leaf_up, parts.spine_down
@@ -118,7 +101,7 @@ def leaf_spine(clos: Clos) -> Kind:
     return Kind("leaf-spine", ("leaf", "spine"), (up.port, down.port), need, mixes, key)
 
 
-def spine_core(clos: Clos) -> Kind:
+def spine_core(clos: ClosNetwork) -> Kind:
     """Links between spines and cores."""
     parts, shape = clos.parts, clos.shape
     up, down, below = parts.spine_up, parts.core_down, parts.spine_down

@@ -19,6 +19,8 @@ from fabopt.topology.link_parts import Floats
 
 # Least weights of a link between two ports over a run in metres, of a protocol: shape (metrics,).
 LinkAt = Callable[[PortType, PortType, float, str], Floats]
+# The ports at both ends of a link, and its protocol.
+LinkEnds = tuple[PortType, PortType, str]
 # Which of some costs, shape (metrics, rows), are below the threshold.
 Within = Callable[[Floats], NDArray[np.bool_]]
 
@@ -26,10 +28,10 @@ Within = Callable[[Floats], NDArray[np.bool_]]
 class LinkRows(NamedTuple):
     """Links of a kind for every row of a shape.
 
-    ``ends``: ports at both ends and the protocol; ``sizes``: what a leaf, and a spine, take of a rack.
+    ``sizes``: what a leaf, and a spine, take of a rack.
     """
 
-    ends: tuple[PortType, PortType, str]
+    ends: LinkEnds
     nic: NicOption
     shape: Shape
     sizes: tuple[SwitchSize, ...]

@@ -47,6 +47,16 @@ class Parts:
             return 1
         return 2 if self.core is None else 3
 
+    @property
+    def switches(self) -> tuple[SwitchType, ...]:
+        """Types of the switches, from the leaves up."""
+        return tuple(one for one in (self.leaf, self.spine, self.core) if one is not None)
+
+    @property
+    def reduces(self) -> bool:
+        """Whether all switches reduce what goes through them."""
+        return all(one.product.reduces for one in self.switches)
+
 
 @dataclass(frozen=True)
 class Shape:

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.bounds import Block, Bounds
+from fabopt.topology.clos.bounds import Block, BoundedCosts
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.step_deadline import in_time
 from fabopt.topology.cutoff import Batch, Cutoff, Found
 from fabopt.topology.family import ANYTHING, Restriction
-from fabopt.topology.link_parts import Costs, Floats, ceil_of
+from fabopt.topology.link_parts import Floats, ceil_of
 
 
 class _Bounded(NamedTuple):
@@ -58,7 +58,7 @@ class ClosSpace:
         self,
         problem: Problem,
         fabric: FabricProblem,
-        costs: Costs,
+        costs: BoundedCosts,
         caps: Floats,
         restriction: Restriction = ANYTHING,
         prune: bool = True,
@@ -70,7 +70,7 @@ class ClosSpace:
         self.restriction = restriction
         self.prune = prune
         self.should_stop = should_stop
-        self.bounds: Bounds = costs.shared.setdefault((fabric, prune), Bounds(problem, fabric, costs, prune))
+        self.bounds = costs.bounds(problem, fabric, prune)
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""

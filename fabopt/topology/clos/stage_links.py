@@ -8,6 +8,7 @@ Works on runs of a floor and on flat runs alike.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_stages import Stages, of_links
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
+from fabopt.parts.link_table import LinkTable
+from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
-from fabopt.topology.clos.floor_links import Cabling, Joins, Kind, cable_at, classes_of, grid_of, links_of
+from fabopt.topology.clos.floor_links import Cabling, Joins, Kind, KindKey, cable_at, classes_of, grid_of, links_of
 from fabopt.topology.clos.shape import Ints
 
 
@@ -28,6 +31,20 @@ def flat_cabling(problem: Problem, numbers: ClosNumbers, kind: Kind, run_m: floa
     if classes.max(initial=0) >= len(grid_of(problem)):
         return None
     return Cabling(kind, numbers, joints, box, classes)
+
+
+class _UnitKey(NamedTuple):
+    """What the options of a cage follow from: ``runs``, ``when`` are classes and stages of its links, in their order;
+    ``run_m`` as in ``StagedLinks``.
+    """
+
+    kind: KindKey
+    run_m: float | None
+    runs: tuple[int, ...]
+    when: tuple[int, ...]
+
+
+_UNIT_OPTIONS: Lookup[LinkTable, _UnitKey, tuple[Option, ...]] = Lookup()
 
 
 class StagedLinks:
@@ -72,12 +89,8 @@ class StagedLinks:
             yield Choice(key, count, self._unit_options(joins, runs, when))
 
     def _unit_options(self, joins: Joins, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
-        known = self.problem.offering.worked_out.setdefault("staged units", {})
-        key = (self.cabling.kind.key, self.on_floor, self.run_m, runs, when)
-        if key not in known:
-            known[key] = self._new_unit_options(joins, runs, when)
-        options: tuple[Option, ...] = known[key]
-        return options
+        key = _UnitKey(self.cabling.kind.key, self.run_m, runs, when)
+        return _UNIT_OPTIONS.of(self.problem.links, key, self._new_unit_options, joins, runs, when)
 
     def _new_unit_options(self, joins: Joins, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
         grid = grid_of(self.problem)

@@ -17,7 +17,7 @@ from fabopt.topology.cutoff import Batch
 from fabopt.topology.link_parts import Number
 from fabopt.workload.deadline import MARGIN
 from fabopt.workload.many import Floats, Networks
-from fabopt.workload.prediction import REDUCES, network_of
+from fabopt.workload.prediction import network_of
 from fabopt.workload.timing import Network
 
 # Uplinks of a switch where no number would do.
@@ -33,7 +33,7 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
     if deadline is None:
         return 0 * endpoints
     group = np.atleast_1d(shape.g) * gpus
-    shares = deadline.leaf_shares(parts.nic.injection, group, int(shape.servers) * gpus, _reduces(parts))
+    shares = deadline.leaf_shares(parts.nic.injection, group, int(shape.servers) * gpus, parts.reduces)
     return _fewest(endpoints * float(_speeds(parts)["leaf"]) * shares)
 
 
@@ -48,7 +48,7 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
     speeds = _speeds(parts)
     below = np.maximum(1.0, endpoints * float(speeds["leaf"]) / shape.u)
     group = np.atleast_1d(shape.g) * gpus
-    shares = deadline.pod_shares(parts.nic.injection, 1 / below, group, group * shape.groups_per_pod, _reduces(parts))
+    shares = deadline.pod_shares(parts.nic.injection, 1 / below, group, group * shape.groups_per_pod, parts.reduces)
     return _fewest(shape.spine_down * float(speeds["spine"]) * below * shares)
 
 
@@ -73,13 +73,13 @@ def in_time(fabric: FabricProblem, batch: Batch, gpus: int) -> NDArray[np.bool_]
             for name, (above, below) in ratios.items()
         }
         below = int(leaf_gpus[place]), int(pod_gpus[place])
-        return network_of(parts.nic.injection, exact, below, _reduces(parts))
+        return network_of(parts.nic.injection, exact, below, parts.reduces)
 
     rates = [np.full(size, float(parts.nic.injection))]
     for name, (above, below) in ratios.items():
         rates.append(rates[-1] / np.maximum(1.0, above * float(speeds[name]) / below))
     leaf, pod = (*rates[1:], rates[-1], rates[-1])[:2]
-    networks = Networks(float(parts.nic.injection), leaf, pod, leaf_gpus, pod_gpus, _reduces(parts))
+    networks = Networks(float(parts.nic.injection), leaf, pod, leaf_gpus, pod_gpus, parts.reduces)
     return deadline.are_met(networks, one)
 
 
@@ -102,12 +102,6 @@ def _speeds(parts: Parts) -> dict[str, Fraction]:
         if down is not None and up is not None:
             found[name] = Fraction(down.lane.port_mbps, up.lane.port_mbps)
     return found
-
-
-def _reduces(parts: Parts) -> bool:
-    """Whether all switches that are chosen reduce."""
-    switches = (parts.leaf, parts.spine, parts.core)
-    return all(REDUCES in one.product.features for one in switches if one is not None)
 
 
 def _fewest(uplinks: Floats) -> Number:

@@ -14,12 +14,14 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Box
 from fabopt.topology.candidate import Candidate, Choice, Option, RowShare, all_choices, row_share, undominated
-from fabopt.topology.clos.candidates import clos_of
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.link_kinds import kind_choices, server_leaf
+from fabopt.topology.clos.network import clos_of
 from fabopt.topology.cutoff import Batch
-from fabopt.topology.direct.design import Direct, Flat
-from fabopt.topology.direct.networks import Kin, run_of
+from fabopt.topology.design import NetworkDesign
+from fabopt.topology.direct.design import DirectDesign
+from fabopt.topology.direct.network import DirectNetwork
+from fabopt.topology.direct.networks import DirectTopology, run_of
 from fabopt.topology.link_parts import Quantities, ceil_of
 
 
@@ -32,22 +34,21 @@ def equal_joins(
 
 
 def candidate_of(
-    problem: Problem, fabric: FabricProblem, kin: Kin, batch: Batch, index: int, prune: bool
+    problem: Problem, fabric: FabricProblem, topology: DirectTopology, batch: Batch, index: int, prune: bool
 ) -> Candidate | None:
     """One of a batch; None if its servers' links cannot be made beside the others after all."""
     shape = batch.shape.row(index)
-    design = Flat(kin, shape.net, clos_of(fabric, batch.parts, shape.servers))
-    switches = [(design.parts.leaf, design.parts.nic.planes * design.switches)]
-    links = _links(problem, fabric, design, prune)
-    return assembled(
-        problem, (fabric.name, kin.name), design, switches, links, batch.cost[0, index], _tie_order(design)
-    )
+    network = DirectNetwork(topology, shape.net, clos_of(fabric, batch.parts, shape.servers))
+    switches = [(network.parts.leaf, network.nic.planes * network.switches)]
+    links = _links(problem, fabric, network, prune)
+    named = (fabric.name, topology.name)
+    return assembled(problem, named, DirectDesign(network), switches, links, batch.cost[0, index], _tie_order(network))
 
 
 def assembled(
     problem: Problem,
     named: tuple[str, str],
-    design: Direct,
+    design: NetworkDesign,
     switches: Sequence[tuple[SwitchType, int]],
     links: Iterable[Sequence[Choice] | None],
     bound: float,
@@ -57,7 +58,7 @@ def assembled(
 
     ``named``: fabric and topology; ``switches``: how many of each type, over all planes.
     """
-    choices, nic = all_choices(links), design.parts.nic
+    choices, nic = all_choices(links), design.nic
     if choices is None:
         return None
     boxes: Counter[tuple[int, Item]] = Counter()
@@ -69,34 +70,36 @@ def assembled(
     return Candidate(*named, design, boxes, choices, bound=float(bound), order=order, nic_slots=slots)
 
 
-def _links(problem: Problem, fabric: FabricProblem, design: Flat, prune: bool) -> Iterator[Sequence[Choice] | None]:
-    yield kind_choices(problem, fabric, design.servers, server_leaf(design.servers, _down_cages(design)), prune)
-    for column, scope in enumerate(design.scopes):
-        yield _between(problem, fabric, design, column, scope, prune)
+def _links(
+    problem: Problem, fabric: FabricProblem, network: DirectNetwork, prune: bool
+) -> Iterator[Sequence[Choice] | None]:
+    yield kind_choices(problem, fabric, network.servers, server_leaf(network.servers, _down_cages(network)), prune)
+    for column, scope in enumerate(network.scopes):
+        yield _between(problem, fabric, network, column, scope, prune)
 
 
-def _down_cages(design: Flat) -> int:
+def _down_cages(network: DirectNetwork) -> int:
     """Cages of a switch that are left for servers."""
-    down, up = design.parts.leaf_down, design.parts.leaf_up
+    down, up = network.parts.leaf_down, network.parts.leaf_up
     assert up is not None
     if up.group != down.group:
         return down.cages
-    return down.cages - int(ceil_of(design.net.most_ports[0], up.lane.ports).sum())
+    return down.cages - int(ceil_of(network.net.most_ports[0], up.lane.ports).sum())
 
 
 def _between(
-    problem: Problem, fabric: FabricProblem, design: Flat, column: int, scope: str, prune: bool
+    problem: Problem, fabric: FabricProblem, network: DirectNetwork, column: int, scope: str, prune: bool
 ) -> Sequence[Choice] | None:
     """All links of a scope, made by one assembly."""
-    up, planes = design.parts.leaf_up, design.parts.nic.planes
+    up, planes = network.parts.leaf_up, network.parts.nic.planes
     assert up is not None
-    together = int(design.net.together[0, column])
-    joins = equal_joins(problem, fabric, up.port, scope, design.parts.protocol)
+    together = int(network.net.together[0, column])
+    joins = equal_joins(problem, fabric, up.port, scope, network.parts.protocol)
     return whole_choice(
         [one for one in joins if fills(one, together)],
         ("leaf", scope),
-        planes * int(design.net.links[0, column]),
-        planes * int(design.net.cages(up.lane.ports)[0, column]),
+        planes * int(network.net.links[0, column]),
+        planes * int(network.net.cages(up.lane.ports)[0, column]),
         prune,
     )
 
@@ -129,13 +132,13 @@ def _row(one: Assembly, of: tuple[Box, str], links: int, cages: int) -> RowShare
     return row._replace(scope=scope)
 
 
-def _tie_order(design: Flat) -> tuple[Any, ...]:
+def _tie_order(network: DirectNetwork) -> tuple[Any, ...]:
     """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
-    parts, shape = design.parts, design.shape
+    parts, shape = network.parts, network.shape
     up = parts.leaf_up
     assert up is not None
     return (
-        len(design.scopes), *(int(one) for one in design.numbers),
+        len(network.scopes), *(int(one) for one in network.numbers),
         -int(shape.g), int(shape.k),
         parts.nic.nic_id, parts.leaf.id,
         parts.nic.split, parts.leaf_down.split, up.split,

@@ -16,7 +16,8 @@ import numpy as np
 
 from fabopt.network.direct_links import Dragonfly, Mesh
 from fabopt.schema.structure import DragonflyStructure
-from fabopt.topology.direct.networks import Floats, Ints, Load, Net, moore_mean, rounded_up
+from fabopt.topology.direct.loads import Ints, Load
+from fabopt.topology.direct.networks import DirectNetworks, Floats, merged, moore_mean, rounded_up
 from fabopt.topology.link_parts import ceil_of
 
 # Switches of a local, a global and a local link; of the farthest two of a network whose pairs of groups have a links.
@@ -24,13 +25,13 @@ LONGEST_PATH = 4
 SHORTEST_PATH = 3
 
 
-class DragonflyKin:
+class DragonflyTopology:
     """Numbers are a, G, the local links of a pair, and the global links of a group."""
 
     name = "dragonfly"
     slack_ports = 1
 
-    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> Net:
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
         """Groups of any size, no more than needed; global links as the load asks, or more to save local ones or hops.
 
         With a of them every switch has one to each other group, and three switches are on the longest path.
@@ -52,11 +53,9 @@ class DragonflyKin:
         kept = np.flatnonzero(useful & (n * (groups - 1) < most_ports * a + a))
         a, groups, n, local = a[kept], groups[kept], n[kept], local[kept]
         parts = [_net(a, groups, links, n) for links in rounded_up(local, ports_per_cable)]
-        net = Net(*(np.concatenate([getattr(one, name) for one in parts]) for name in Net.__dataclass_fields__))
-        net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
-        return net.take(np.unique(net.numbers, axis=0, return_index=True)[1])
+        return merged(parts, most_ports)
 
-    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
         """Groups of any size with all numbers of local and global links that fit."""
         for a in range(2, min(most_ports + 1, leaves) + 1):
             groups = int(ceil_of(leaves, a))
@@ -127,12 +126,12 @@ def _more_global(a: Ints, groups: Ints, n: Ints, tries: Ints) -> tuple[Ints, Int
     return rows, n[rows] + step
 
 
-def _net(a: Ints, groups: Ints, local: Ints, n: Ints) -> Net:
+def _net(a: Ints, groups: Ints, local: Ints, n: Ints) -> DirectNetworks:
     """Networks with so many switches a group, groups, local links of a pair and global links of two groups."""
     outside = n * (groups - 1)
     low = outside // a
     none = np.zeros_like(a)
-    return Net(
+    return DirectNetworks(
         np.column_stack([a, groups, local, outside]),
         a * groups,
         np.column_stack([(a - 1) * local, low]),

@@ -21,8 +21,9 @@ from fabopt.network.graph.pair_flow import PairFlow, port_rate
 from fabopt.network.graph.ranges import SAME
 from fabopt.network.graph.symmetry import kinds_of
 from fabopt.schema.case import Failing
+from fabopt.schema.design import Failed
 from fabopt.topology.clos.failures import server_ports, without
-from fabopt.topology.direct.design import Flat
+from fabopt.topology.direct.network import DirectNetwork
 
 # Links, both ways, times switches: a graph with more takes minutes.
 MOST_WORK = 200_000_000
@@ -34,47 +35,63 @@ _BETWEEN = "leaf-leaf"
 ANYTHING = Fraction(0)
 
 
-def bandwidth_left(design: Flat, gpus: int, failed: str, count: int, enough: Fraction = ANYTHING) -> Fraction:
-    """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; where that is below ``enough``, an upper bound.
+@dataclass(frozen=True)
+class DirectFailures:
+    """Failures of one network of equal switches with so many GPUs in a server."""
 
-    More than one only of planes and of what there is not, spines and cores: else raises ``ValueError``.
-    """
-    kinds = {"switch": ("leaf",), "cable": ("server-leaf", _BETWEEN)}.get(failed, (failed,))
-    return min(_left(design, gpus, kind, count, enough) for kind in kinds)
+    network: DirectNetwork
+    gpus: int
 
+    def kinds(self) -> tuple[Failing, ...]:
+        """What can fail alone; only planes of a network whose graph takes minutes."""
+        work = 2 * self.network.links * self.network.switches
+        if work > MOST_WORK:
+            return ("plane",)
+        kinds = kinds_of(plane_of(self.network.mesh), moves_of(self.network.mesh))
+        return KINDS if work * (len(kinds.switches) + len(kinds.rows)) <= MOST_TRIED else ("plane",)
 
-def _left(design: Flat, gpus: int, failed: str, count: int, enough: Fraction) -> Fraction:
-    most = design.parts.nic.injection * without(server_ports(design.parts, design.shape, gpus), failed, count)
-    return most if most < enough or not most else most * _carried(design, failed, count, enough / most)
+    def bandwidth_left(self, failed: Failed, count: int, enough: Fraction = ANYTHING) -> Fraction:
+        """Mb/s per GPU after ``count`` failures of a kind; where that is below ``enough``, an upper bound.
 
+        More than one only of planes and of what there is not, spines and cores: else raises ``ValueError``.
+        """
+        kinds = {"switch": ("leaf",), "cable": ("server-leaf", _BETWEEN)}.get(failed, (failed,))
+        return min(self._left(kind, count, enough) for kind in kinds)
 
-def _carried(design: Flat, failed: str, count: int, enough: Fraction) -> Fraction:
-    """The share of a port's speed that bisection carries; below ``enough``, an upper bound."""
-    speed, ports = design.parts.leaf_down.lane.port_mbps, design.servers.down_ports
-    mesh = design.mesh
-    whole = design.kin.flow(design.numbers) * design.link_mbps * design.switches / (2 * ports)
-    carried = min(Fraction(1), whole / speed)
-    if failed not in ("leaf", _BETWEEN) or carried < enough:
-        return carried
-    if count != 1:
-        raise ValueError(f"{count} failures of {failed} are not looked at")
-    switches = design.switches - (failed == "leaf")
-    needed = float(enough) * speed * 2 * ports / switches / design.link_mbps
-    left = port_rate(worst_flow(mesh, failed, needed * (1 - SAME)) * design.link_mbps, switches, ports, speed)
-    return min(carried, left / speed)
+    def _left(self, failed: str, count: int, enough: Fraction) -> Fraction:
+        own = server_ports(self.network.parts, self.network.shape, self.gpus)
+        most = self.network.nic.injection * without(own, failed, count)
+        return most if most < enough or not most else most * self._carried(failed, count, enough / most)
 
+    def _carried(self, failed: str, count: int, enough: Fraction) -> Fraction:
+        """The share of a port's speed that bisection carries; below ``enough``, an upper bound."""
+        network, link_mbps = self.network, self.network.link_mbps
+        speed, ports = network.parts.leaf_down.lane.port_mbps, network.servers.down_ports
+        whole = network.topology.flow(network.numbers) * link_mbps * network.switches / (2 * ports)
+        carried = min(Fraction(1), whole / speed)
+        if failed not in ("leaf", _BETWEEN) or carried < enough:
+            return carried
+        if count != 1:
+            raise ValueError(f"{count} failures of {failed} are not looked at")
+        switches = network.switches - (failed == "leaf")
+        needed = float(enough) * speed * 2 * ports / switches / link_mbps
+        left = port_rate(worst_flow(network.mesh, failed, needed * (1 - SAME)) * link_mbps, switches, ports, speed)
+        return min(carried, left / speed)
 
-def kinds_told(design: Flat) -> tuple[Failing, ...]:
-    """What can fail alone; only planes of a network whose graph takes minutes."""
-    work = _work(design)
-    if work > MOST_WORK:
-        return ("plane",)
-    kinds = kinds_of(plane_of(design.mesh), moves_of(design.mesh))
-    return KINDS if work * (len(kinds.switches) + len(kinds.rows)) <= MOST_TRIED else ("plane",)
-
-
-def _work(design: Flat) -> int:
-    return 2 * int(design.net.links[0].sum()) * design.switches
+    def servers_cut_off(self, failed: Failed) -> int:
+        """Servers that one failure, at the worst place, cuts off from the largest part that stays joined."""
+        shape, mesh = self.network.shape, self.network.mesh
+        if self.network.nic.planes > 1:
+            return 0
+        if failed == "plane":
+            return int(shape.servers)
+        if failed not in ("leaf", "switch", "cable"):
+            return 0
+        graph, switch_of = plane_of(mesh), self.network.rings().T
+        kinds = kinds_of(graph, moves_of(mesh))
+        if failed == "cable":
+            return max(int(shape.ports == 1), cut_off_by_link(graph, kinds, switch_of, 1))
+        return cut_off_by_switch(graph, kinds, switch_of)
 
 
 @dataclass
@@ -118,22 +135,3 @@ def plane_of(mesh: Mesh) -> Network:
         length.append(np.full(len(pairs.a), GLOBAL_LENGTH if scope == "global" else 1))
     hosts = np.ones(mesh.switches, dtype=np.int64)
     return network_of(np.concatenate(a), np.concatenate(b), 1, hosts, 1, np.concatenate(length))
-
-
-def servers_cut_off(design: Flat, failed: str) -> int:
-    """Servers that one failure, at the worst place, cuts off from the largest part that stays joined."""
-    shape, planes = design.shape, design.parts.nic.planes
-    if planes > 1:
-        return 0
-    if failed == "plane":
-        return int(shape.servers)
-    if failed == "switch":
-        return servers_cut_off(design, "leaf")
-    if failed not in ("leaf", "cable"):
-        return 0
-    mesh, at = design.mesh, design.rings().T
-    network = plane_of(mesh)
-    kinds = kinds_of(network, moves_of(mesh))
-    if failed == "leaf":
-        return cut_off_by_switch(network, kinds, at)
-    return max(int(shape.ports == 1), cut_off_by_link(network, kinds, at, 1))

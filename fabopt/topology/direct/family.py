@@ -10,38 +10,33 @@ from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.cutoff import Batch
 from fabopt.topology.direct.candidates import candidate_of
-from fabopt.topology.direct.design import OnSwitches
-from fabopt.topology.direct.networks import Kin
+from fabopt.topology.direct.networks import DirectTopology
 from fabopt.topology.direct.space import DirectSpace
-from fabopt.topology.family import FilePart, Quest
+from fabopt.topology.family import Quest
 from fabopt.topology.link_parts import Number
 
 
 @dataclass(frozen=True)
 class DirectFamily:
-    """Switches of one type that are joined to each other, as ``kin`` says."""
+    """Switches of one type that are joined to each other, as ``topology`` says."""
 
-    kin: Kin
+    topology: DirectTopology
 
     @property
     def name(self) -> str:
         """As in the case and the design file."""
-        return self.kin.name
+        return self.topology.name
 
     def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> DirectSpace:
         """Its candidates."""
-        return DirectSpace(problem, fabric, self.kin, quest)
+        return DirectSpace(problem, fabric, self.topology, quest)
 
     def candidates(
         self, problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
     ) -> tuple[Candidate, ...]:
         """One of a batch."""
-        made = candidate_of(problem, fabric, self.kin, batch, index, prune)
+        made = candidate_of(problem, fabric, self.topology, batch, index, prune)
         return () if made is None else (made,)
-
-    def file_part(self, fabric: FabricProblem, design: OnSwitches) -> FilePart:
-        """Its structure, switches and kinds of links."""
-        return design.file_part()
 
     def switches(self, batch: Batch) -> Number:
         """Those with servers and without."""
@@ -52,7 +47,7 @@ class DirectFamily:
         """One port of a server at the least on every switch, and as many switches as ports could join."""
         return max(
             (
-                (usable_ports(use, leaf) - 1) * self.kin.most_switches(leaf.max_ports - 1) // nic.ports_per_plane
+                (usable_ports(use, leaf) - 1) * self.topology.most_switches(leaf.max_ports - 1) // nic.ports_per_plane
                 for protocol in fabric.protocols
                 for leaf in fabric.switches[protocol]["leaf"]
                 for use in leaf.uses

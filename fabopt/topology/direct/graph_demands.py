@@ -10,8 +10,8 @@ import numpy as np
 from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.problem.problem import Problem
 from fabopt.topology.cutoff import Batch, Cutoff
-from fabopt.topology.direct.design import Flat
-from fabopt.topology.direct.failures import bandwidth_left
+from fabopt.topology.direct.failures import DirectFailures
+from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.ring_allreduce import reduces
 
 
@@ -36,16 +36,16 @@ def offer_tried(
             cutoff.offer(batch._replace(shape=batch.shape.take(np.array([at])), cost=cost))
 
 
-def has_asked(problem: Problem, fabric: FabricProblem, design: Flat) -> bool | None:
+def has_asked(problem: Problem, fabric: FabricProblem, network: DirectNetwork) -> bool | None:
     """Whether rings have what they are to have, and enough is left after failures; None where that is too much work."""
     least = Fraction(0) if fabric.figure_demands is None else fabric.figure_demands.allreduce
-    has = reduces(design, problem.gpus, least) if least else True
+    has = reduces(network, problem.gpus, least) if least else True
     if not has:
         return has
-    return all(survives(design, problem.server.gpus, wanted) for wanted in fabric.resilience)
+    return all(survives(network, problem.server.gpus, wanted) for wanted in fabric.resilience)
 
 
-def survives(design: Flat, gpus: int, one: Survival) -> bool:
-    """Whether a design has as much left as is asked for; what gives less even without failures is not tried."""
+def survives(network: DirectNetwork, gpus: int, one: Survival) -> bool:
+    """Whether a network has as much left as is asked for; what gives less even without failures is not tried."""
     wanted = Fraction(one.least_mbps)
-    return bandwidth_left(design, gpus, one.failed, one.count, wanted) >= wanted
+    return DirectFailures(network, gpus).bandwidth_left(one.failed, one.count, wanted) >= wanted

@@ -15,19 +15,26 @@ import numpy as np
 
 from fabopt.network.direct_links import HyperX
 from fabopt.schema.structure import HyperxStructure
-from fabopt.topology.direct.lattices import boxes, multiplicities, volume
-from fabopt.topology.direct.networks import Floats, Ints, Load, Net, moore_mean
+from fabopt.topology.direct.lattices import (
+    MOST_DIMENSIONS,
+    boxes,
+    halves,
+    lattice_net,
+    multiplicities,
+    thickened,
+    volume,
+)
+from fabopt.topology.direct.loads import Ints, Load
+from fabopt.topology.direct.networks import DirectNetworks, Floats, merged, moore_mean
 
-MOST_DIMENSIONS = 3
 
-
-class HyperxKin:
+class HyperxTopology:
     """Sides S_i >= 2 and multiplicities m_i; numbers are the sides, then the multiplicities."""
 
     name = "hyperx"
     slack_ports = 0
 
-    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> Net:
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
         """Boxes of no more switches than needed, their pairs joined as the load asks, or filling wires."""
         parts = []
         for dimensions in range(1, MOST_DIMENSIONS + 1):
@@ -37,9 +44,9 @@ class HyperxKin:
             fewest = load.links(switches[:, np.newaxis], switches[:, np.newaxis], sides)
             for links in multiplicities(fewest, ports_per_cable):
                 parts.append(_net(sides, links, switches))
-        return joined(parts, most_ports)
+        return merged(parts, most_ports)
 
-    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
         """Every box with all numbers of links that fit."""
         for dimensions in range(1, MOST_DIMENSIONS + 1):
             sides = boxes(leaves, dimensions, 2, most_ports + 1)
@@ -79,44 +86,5 @@ class HyperxKin:
         return int((most_ports / MOST_DIMENSIONS + 1) ** MOST_DIMENSIONS)
 
 
-def _net(sides: Ints, links: Ints, switches: Ints) -> Net:
+def _net(sides: Ints, links: Ints, switches: Ints) -> DirectNetworks:
     return lattice_net(sides, links, switches, (sides - 1) * links)
-
-
-def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> Net:
-    """Boxes as networks; columns of dimensions that a box does not have are 0."""
-    rows, dimensions = sides.shape
-    numbers = np.zeros((rows, 2 * MOST_DIMENSIONS), dtype=np.int64)
-    numbers[:, :dimensions] = sides
-    numbers[:, MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions] = links
-    used = np.zeros((rows, MOST_DIMENSIONS), dtype=np.int64)
-    used[:, :dimensions] = ports
-    return Net(numbers, switches, used, np.zeros_like(used), numbers[:, MOST_DIMENSIONS:])
-
-
-def thickened(sides: Ints, fewest: Ints, ports: Ints, most_ports: int) -> Iterator[Net]:
-    """For every box all numbers of links from the fewest on; ``ports``: of a switch, for one link of a pair."""
-    for box, least, each in zip(sides, fewest, ports, strict=True):
-        spare = most_ports - int((least * each).sum())
-        if spare >= 0:
-            links = np.stack(
-                np.meshgrid(*(one + np.arange(spare // of + 1) for one, of in zip(least, each, strict=True)))
-            )
-            many = links.reshape(len(box), -1).T
-            many = many[(many * each).sum(axis=1) <= most_ports]
-            boxes_ = np.repeat(box[np.newaxis, :], len(many), axis=0)
-            yield lattice_net(boxes_, many, boxes_.prod(axis=1), many * each)
-
-
-def joined(parts: list[Net], most_ports: int) -> Net:
-    """All networks on no more ports, every one once."""
-    net = Net(*(np.concatenate([getattr(one, name) for one in parts]) for name in Net.__dataclass_fields__))
-    net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
-    return net.take(np.unique(net.numbers, axis=0, return_index=True)[1])
-
-
-def halves(numbers: Ints) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Sides and multiplicities of the dimensions that there are."""
-    row = [int(one) for one in numbers]
-    dimensions = sum(1 for side in row[:MOST_DIMENSIONS] if side)
-    return tuple(row[:dimensions]), tuple(row[MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions])

@@ -1,15 +1,18 @@
-"""Sides of boxes of switches: what HyperX and torus have in common."""
+"""Lattices of devices in up to three dimensions: what HyperX and torus have in common."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 from math import prod
 
 import numpy as np
 
-from fabopt.topology.direct.networks import Ints, rounded_up
+from fabopt.topology.direct.loads import Ints
+from fabopt.topology.direct.networks import DirectNetworks, rounded_up
 
+MOST_DIMENSIONS = 3
 # No side of a torus is longer; of a HyperX ports forbid it first.
 LONGEST_SIDE = 1024
 
@@ -58,3 +61,35 @@ def multiplicities(fewest: Ints, ports_per_cable: tuple[int, ...]) -> list[Ints]
 def volume(sides: Ints) -> int:
     """Switches of a box."""
     return prod(int(side) for side in sides)
+
+
+def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> DirectNetworks:
+    """Boxes as networks; columns of dimensions that a box does not have are 0."""
+    rows, dimensions = sides.shape
+    numbers = np.zeros((rows, 2 * MOST_DIMENSIONS), dtype=np.int64)
+    numbers[:, :dimensions] = sides
+    numbers[:, MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions] = links
+    used = np.zeros((rows, MOST_DIMENSIONS), dtype=np.int64)
+    used[:, :dimensions] = ports
+    return DirectNetworks(numbers, switches, used, np.zeros_like(used), numbers[:, MOST_DIMENSIONS:])
+
+
+def thickened(sides: Ints, fewest: Ints, ports: Ints, most_ports: int) -> Iterator[DirectNetworks]:
+    """For every box all numbers of links from the fewest on; ``ports``: of a switch, for one link of a pair."""
+    for box, least, each in zip(sides, fewest, ports, strict=True):
+        spare = most_ports - int((least * each).sum())
+        if spare >= 0:
+            links = np.stack(
+                np.meshgrid(*(one + np.arange(spare // of + 1) for one, of in zip(least, each, strict=True)))
+            )
+            many = links.reshape(len(box), -1).T
+            many = many[(many * each).sum(axis=1) <= most_ports]
+            boxes_ = np.repeat(box[np.newaxis, :], len(many), axis=0)
+            yield lattice_net(boxes_, many, boxes_.prod(axis=1), many * each)
+
+
+def halves(numbers: Ints) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Sides and multiplicities of the dimensions that there are."""
+    row = [int(one) for one in numbers]
+    dimensions = sum(1 for side in row[:MOST_DIMENSIONS] if side)
+    return tuple(row[:dimensions]), tuple(row[MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions])

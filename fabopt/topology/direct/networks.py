@@ -1,4 +1,4 @@
-"""The numbers of many networks of equal switches, as arrays, and what they have to carry.
+"""The numbers of many direct networks, as arrays, and what a topology says of them.
 
 *Pair flow*: the most that every ordered pair of switches can have at the same time over the family's minimal routes,
 in units of one link's speed. It is the least, over the kinds of links, of links of a pair over pairs that load one of
@@ -21,48 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.direct_links import Mesh
-from fabopt.schema.structure import DirectStructure
-from fabopt.topology.link_parts import Number, ceil_of
+from fabopt.schema.structure import AnyStructure
+from fabopt.topology.direct.loads import Ints, Load
+from fabopt.topology.link_parts import ceil_of
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 # Far beyond the diameter of anything that is built; and what floating-point sums may be off.
 _MOST_LEVELS = 64
 _MARGIN = 1e-9
-# Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.
-_SAFE = 2**62
-_MOST_LINKS = 2**20
 
 
 @dataclass(frozen=True)
-class Load:
-    """What has to be carried: ``ports`` d on the busiest switch, ``endpoints`` E of a plane; the least bisection and
-    all-to-all of a port, in units of one link's speed. ``most_hops``: most switches on a shortest path, None: any.
-    """
-
-    ports: int
-    endpoints: int
-    bisection: Fraction
-    alltoall: Fraction
-    most_hops: int | None = None
-
-    def links(self, switches: Number, number: Number, of: Number) -> Ints:
-        """Fewest links of a pair (at least 1) where one link would be loaded by ``number / of`` pairs of switches."""
-        cut, spread = self.bisection, self.alltoall
-        largest = int(np.max(number, initial=1)) * max(2 * self.ports * cut.numerator, self.ports**2 * spread.numerator)
-        divisor = int(np.max(of, initial=1)) * int(np.max(switches, initial=1)) * max(1, self.endpoints)
-        if max(largest, divisor * max(cut.denominator, spread.denominator)) >= _SAFE:
-            switches, number, of = (np.asarray(one).astype(object) for one in (switches, number, of))
-        for_cut = ceil_of(2 * self.ports * cut.numerator * number, cut.denominator * switches * of)
-        for_spread = ceil_of(
-            self.ports**2 * spread.numerator * number, spread.denominator * max(1, self.endpoints - 1) * of
-        )
-        fewest = np.maximum(np.maximum(for_cut, for_spread), 1)
-        return np.asarray(np.minimum(fewest, _MOST_LINKS).astype(np.int64))
-
-
-@dataclass(frozen=True)
-class Net:
+class DirectNetworks:
     """Networks, one a row. ``numbers``: the family's own; ``switches`` with servers, of one plane.
 
     For each kind of links a column: ``ports`` of a switch, ``busier`` switches that have one more, ``together``: links
@@ -79,9 +49,9 @@ class Net:
         """How many networks."""
         return len(self.switches)
 
-    def take(self, index: Any) -> Net:
+    def take(self, index: Any) -> DirectNetworks:
         """Some of them."""
-        return Net(*(getattr(self, name)[index] for name in self.__dataclass_fields__))
+        return DirectNetworks(*(getattr(self, name)[index] for name in self.__dataclass_fields__))
 
     @property
     def most_ports(self) -> Ints:
@@ -100,8 +70,16 @@ class Net:
         return np.asarray(few * low + self.busier * high)
 
 
-class Kin(Protocol):
-    """One family of direct networks."""
+def merged(parts: list[DirectNetworks], most_ports: int) -> DirectNetworks:
+    """All networks whose switches have no more ports for each other, every one once."""
+    names = DirectNetworks.__dataclass_fields__
+    net = DirectNetworks(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
+    return net.take(np.unique(net.numbers, axis=0, return_index=True)[1])
+
+
+class DirectTopology(Protocol):
+    """How equal devices are joined: hyperx, torus or dragonfly. ``numbers``: those of one network, in its own order."""
 
     @property
     def name(self) -> str:
@@ -111,13 +89,13 @@ class Kin(Protocol):
     def slack_ports(self) -> int:
         """How many links more than the mean of all switches the busiest one may have, at most (and not quite)."""
 
-    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> Net:
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
         """Networks of at least so many switches that carry a load, on as many ports of a switch at the most.
 
         ``ports_per_cable``: links of a pair that wires on sale carry, beside 1.
         """
 
-    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
         """The same with all numbers of links that fit, also more than the load asks for; equal ones but for that in
         one, those of any load.
         """
@@ -134,7 +112,7 @@ class Kin(Protocol):
     def hops(self, numbers: Ints, used: int) -> int:
         """Switches on the longest shortest path between servers, which are on the first ``used`` switches."""
 
-    def structure(self, numbers: Ints, servers: dict[str, int]) -> DirectStructure:
+    def structure(self, numbers: Ints, servers: dict[str, int]) -> AnyStructure:
         """What the design file says of it."""
 
     def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
@@ -161,7 +139,7 @@ def moore_mean(switches: Ints, ports: Ints) -> Floats:
     return np.asarray((total + _MOST_LEVELS * left) / switches)
 
 
-def fewest_ports(kin: Kin, ports: Ints, leaves: Ints, bisection: Fraction, most: int) -> Ints:
+def fewest_ports(topology: DirectTopology, ports: Ints, leaves: Ints, bisection: Fraction, most: int) -> Ints:
     """Ports that the busiest switch needs for others at the least, with so many server ports; ``most + 1``: too many.
 
     All traffic takes ``2 d bisection`` times the mean distance in links of every switch. More switches are no nearer,
@@ -170,7 +148,7 @@ def fewest_ports(kin: Kin, ports: Ints, leaves: Ints, bisection: Fraction, most:
     low, high = np.ones_like(ports), np.full_like(ports, most + 1)
     while (low < high).any():
         middle = (low + high) // 2
-        needed = 2 * float(bisection) * ports * kin.mean_distance(leaves, middle) * (1 - _MARGIN)
+        needed = 2 * float(bisection) * ports * topology.mean_distance(leaves, middle) * (1 - _MARGIN)
         enough = middle >= needed
         low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
     return np.asarray(low)

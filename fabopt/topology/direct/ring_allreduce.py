@@ -13,41 +13,41 @@ import numpy as np
 
 from fabopt.network.direct_links import HyperX, Torus
 from fabopt.network.graph.ring import ring_rate
-from fabopt.topology.direct.design import Alike, Direct
-from fabopt.topology.direct.networks import Ints
+from fabopt.topology.direct.graph_network import GraphNetwork, UniformNetwork
+from fabopt.topology.direct.loads import Ints
 
-# Links, both ways, times boxes with endpoints: beyond, some seconds for one design.
+# Links, both ways, times boxes with endpoints: beyond, some seconds for one network.
 MOST_RINGS = 30_000_000
 # Of Mb/s: loads are sums in floating point, files have six digits of Gb/s.
 _DIGITS = 3
 
 
-def allreduce(design: Direct, gpus: int) -> Fraction | None:
+def allreduce(network: GraphNetwork, gpus: int) -> Fraction | None:
     """Mb/s per GPU around the rings, at most injection; None where the graph is too large."""
-    rings = design.rings()
-    if 2 * design.links * (int(rings.max()) + 1) > MOST_RINGS:
+    rings = network.rings()
+    if 2 * network.links * (int(rings.max()) + 1) > MOST_RINGS:
         return None
-    rate = Fraction(round(ring_rate(design.graph(), rings), _DIGITS))
-    injection: Fraction = design.parts.nic.injection
-    return min(injection, rate * design.share(gpus))
+    rate = Fraction(round(ring_rate(network.graph(), rings), _DIGITS))
+    injection = network.nic.injection
+    return min(injection, rate * network.share(gpus))
 
 
-def at_most(design: Alike, gpus: int) -> Fraction:
+def at_most(network: UniformNetwork, gpus: int) -> Fraction:
     """No routing over shortest paths gives rings more Mb/s per GPU."""
-    rings, speed = design.rings(), design.link_mbps
+    rings, speed = network.rings(), network.link_mbps
     here, there = rings.ravel(), np.roll(rings, -1, axis=1).ravel()
     out = int(np.bincount(here[here != there], minlength=1).max())
-    bounds = [Fraction(int(design.net.most_ports[0].sum()) * speed, max(1, out))]
-    mesh = design.mesh
+    bounds = [Fraction(int(network.net.most_ports[0].sum()) * speed, max(1, out))]
+    mesh = network.mesh
     if isinstance(mesh, HyperX | Torus):
         steps = _steps(mesh, here, there)
         bounds += [
             Fraction(2 * int(links) * speed, int(each))
-            for links, each in zip(design.net.links[0], steps, strict=False)
+            for links, each in zip(network.net.links[0], steps, strict=False)
             if each
         ]
-    injection: Fraction = design.parts.nic.injection
-    return min(injection, min(bounds) * design.share(gpus)) if out else injection
+    injection = network.nic.injection
+    return min(injection, min(bounds) * network.share(gpus)) if out else injection
 
 
 def _steps(mesh: HyperX | Torus, here: Ints, there: Ints) -> Ints:
@@ -57,9 +57,9 @@ def _steps(mesh: HyperX | Torus, here: Ints, there: Ints) -> Ints:
     return np.asarray(each.sum(axis=0))
 
 
-def reduces(design: Alike, gpus: int, least: Fraction) -> bool | None:
+def reduces(network: UniformNetwork, gpus: int, least: Fraction) -> bool | None:
     """Whether the rings of a design have so much; None where it is too large to say."""
-    if at_most(design, gpus) < least:
+    if at_most(network, gpus) < least:
         return False
-    rate = allreduce(design, gpus)
+    rate = allreduce(network, gpus)
     return None if rate is None else rate >= least

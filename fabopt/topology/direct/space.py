@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -20,22 +21,24 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.bounds import Bounds
-from fabopt.topology.clos.candidates import clos_of
+from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Batch, Cutoff, Found
 from fabopt.topology.direct.candidates import cable_links, equal_joins
-from fabopt.topology.direct.design import DirectShape, Flat, load_of
 from fabopt.topology.direct.graph_demands import has_asked, offer_tried
-from fabopt.topology.direct.networks import Ints, Kin, Load, Net, fewest_ports
+from fabopt.topology.direct.loads import Ints, Load, load_of
+from fabopt.topology.direct.network import DirectNetwork
+from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports
+from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.family import Quest
 from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.remembered import Scope, remembered
 
 # The scopes with runs of their own: within a row of racks, and across.
 SCOPES = ("local", "global")
 
 
-class Block(NamedTuple):
+class BoundedHardware(NamedTuple):
     """Hardware, and what nothing made of it costs less than."""
 
     bound: Floats
@@ -46,7 +49,7 @@ class Block(NamedTuple):
     up: CageUse
 
 
-class LeafSpace(ABC):
+class SwitchedSpace(ABC):
     """The candidates of one family that a fabric may have, by what servers are on."""
 
     def __init__(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> None:
@@ -54,9 +57,11 @@ class LeafSpace(ABC):
         self.fabric = fabric
         self.quest = quest
         self.costs = quest.costs
-        self.bounds: Bounds = quest.costs.shared.setdefault(
-            (fabric, quest.prune), Bounds(problem, fabric, quest.costs, quest.prune)
-        )
+        self.bounds = quest.costs.bounds(problem, fabric, quest.prune)
+
+    def scope(self, runs: tuple[str, ...]) -> Scope:
+        """As that of the bounds."""
+        return self.bounds.scope(runs)
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
@@ -83,7 +88,7 @@ class LeafSpace(ABC):
 
     # -- hardware -----------------------------------------------------------------------------------------------
 
-    def _blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+    def _blocks(self, cutoff: Cutoff) -> Iterator[BoundedHardware]:
         wanted = self.quest.restriction
         for protocol in self.fabric.protocols:
             if wanted.protocol not in (None, protocol):
@@ -92,7 +97,7 @@ class LeafSpace(ABC):
                 if not nic.apart and wanted.port_mbps in (None, nic.port.lane.port_mbps):
                     yield from self._blocks_of(cutoff, protocol, nic)
 
-    def _blocks_of(self, cutoff: Cutoff, protocol: str, nic: NicOption) -> Iterator[Block]:
+    def _blocks_of(self, cutoff: Cutoff, protocol: str, nic: NicOption) -> Iterator[BoundedHardware]:
         for share, leaf, down in self.bounds.lowers(nic.port, protocol, self.quest.restriction.not_leaf):
             alone = self.bounds.of_servers(nic, share)
             if float(alone[0]) > cutoff.limit:  # leaves come by their share, the cheapest first
@@ -101,17 +106,17 @@ class LeafSpace(ABC):
             for up in leaf.uses:
                 bound = np.asarray(self.bounds.of_servers(nic, link + self._leaf_share(protocol, nic, leaf, down, up)))
                 if cutoff.possible(bound):
-                    yield Block(bound, protocol, nic, leaf, down, up)
+                    yield BoundedHardware(bound, protocol, nic, leaf, down, up)
 
     @abstractmethod
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
         """The least share of a leaf and all that it is joined by that one server port can have."""
 
     @abstractmethod
-    def _groups(self, cutoff: Cutoff, block: Block, k: int) -> None:
+    def _groups(self, cutoff: Cutoff, block: BoundedHardware, k: int) -> None:
         """Offer all networks with k ports of a server on a leaf."""
 
-    def _sizes(self, block: Block, k: int) -> tuple[Shape, Floats] | None:
+    def _sizes(self, block: BoundedHardware, k: int) -> tuple[Shape, Floats] | None:
         """Group sizes with k ports of a server on a leaf, and what their NICs and server links cost."""
         nic, bounds = block.nic, self.bounds
         joins = bounds.server_joins(nic, block.down, k, block.protocol)
@@ -128,7 +133,7 @@ class LeafSpace(ABC):
         shape = Shape(self.problem.servers, nic.ports_per_plane, nic.planes, k, g)
         return shape, self._servers_cost(block, shape, joins)
 
-    def _servers_cost(self, block: Block, shape: Shape, joins: tuple[Assembly, ...]) -> Floats:
+    def _servers_cost(self, block: BoundedHardware, shape: Shape, joins: tuple[Assembly, ...]) -> Floats:
         """NICs and server links."""
         nic = block.nic
         nics = self.costs.of(nic.item)[:, np.newaxis] * (self.problem.servers * nic.nics_per_server)
@@ -146,28 +151,33 @@ class LeafSpace(ABC):
         return equal_joins(self.problem, self.fabric, use.port, scope, protocol)
 
 
-class DirectSpace(LeafSpace):
+class DirectSpace(SwitchedSpace):
     """Those of a family of equal switches."""
 
-    def __init__(self, problem: Problem, fabric: FabricProblem, kin: Kin, quest: Quest) -> None:
+    def __init__(self, problem: Problem, fabric: FabricProblem, topology: DirectTopology, quest: Quest) -> None:
         super().__init__(problem, fabric, quest)
-        self.kin = kin
+        self.topology = topology
 
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
         """The least share of a switch and its links that one server port can have."""
         load = self._load(Parts(protocol, nic, leaf, down, up), 1)
-        key = (self.kin.name, leaf, down, up, load.bisection, load.endpoints)
-        known = self.bounds.offering(("leaf-spine", "spine-core"))
-        if key not in known:
-            known[key] = self._worked_out_share(protocol, leaf, down, up, load)
-        share: Floats = known[key]
-        return share
+        return self._least_share(self.topology, protocol, leaf, down, up, load.bisection, load.endpoints)
 
-    def _worked_out_share(self, protocol: str, leaf: SwitchType, down: CageUse, up: CageUse, load: Load) -> Floats:
+    @remembered("leaf-spine", "spine-core")
+    def _least_share(
+        self,
+        topology: DirectTopology,
+        protocol: str,
+        leaf: SwitchType,
+        down: CageUse,
+        up: CageUse,
+        bisection: Fraction,
+        endpoints: int,
+    ) -> Floats:
         ports = np.arange(1, usable_ports(down, leaf) + 1)
         room = uplinks_that_fit(leaf, down, up, ports)
-        leaves = np.maximum(2, ceil_of(load.endpoints, ports))
-        links = fewest_ports(self.kin, ports, leaves, load.bisection, int(room.max()))
+        leaves = np.maximum(2, ceil_of(endpoints, ports))
+        links = fewest_ports(topology, ports, leaves, bisection, int(room.max()))
         cost = self.costs.of(leaf.item)[:, np.newaxis] + np.multiply.outer(
             self._half_link(up, protocol), self._mean_links(links)
         )
@@ -175,14 +185,14 @@ class DirectSpace(LeafSpace):
 
     def _mean_links(self, busiest: Ints) -> Ints:
         """Fewest links of a switch, taken over all, where the busiest one has so many; 1 at the least joins them."""
-        return np.maximum(1, busiest - self.kin.slack_ports)
+        return np.maximum(1, busiest - self.topology.slack_ports)
 
     # -- sizes --------------------------------------------------------------------------------------------------
 
     def _load(self, parts: Parts, ports: int) -> Load:
         return load_of(self.problem, self.fabric, parts, ports)
 
-    def _groups(self, cutoff: Cutoff, block: Block, k: int) -> None:
+    def _groups(self, cutoff: Cutoff, block: BoundedHardware, k: int) -> None:
         """Group sizes with k ports of a server on a leaf, the cheapest first."""
         sizes, nic = self._sizes(block, k), block.nic
         if sizes is None:
@@ -190,7 +200,7 @@ class DirectSpace(LeafSpace):
         (shape, base), g = sizes, sizes[0].g
         parts = Parts(block.protocol, nic, block.leaf, block.down, block.up)
         load, most_links = self._load(parts, 1), usable_ports(block.up, block.leaf)
-        least = fewest_ports(self.kin, g * k, np.maximum(2, shape.leaves), load.bisection, most_links)
+        least = fewest_ports(self.topology, g * k, np.maximum(2, shape.leaves), load.bisection, most_links)
         each = self.costs.of(block.leaf.item)[:, np.newaxis] + np.multiply.outer(
             self._half_link(block.up, block.protocol), self._mean_links(least)
         )
@@ -217,14 +227,14 @@ class DirectSpace(LeafSpace):
                 return
             self._offer(cutoff, parts, shape, base, net.take(self._fitting(parts, with_reserve, net)))
 
-    def _nets(self, parts: Parts, leaves: int, load: Load, room: int) -> Iterator[Net]:
+    def _nets(self, parts: Parts, leaves: int, load: Load, room: int) -> Iterator[DirectNetworks]:
         """Networks of so many switches with servers that carry a load; all, where more links may have more left."""
         if self._is_tried:
-            yield from self.kin.thicker(leaves, load, room)
+            yield from self.topology.thicker(leaves, load, room)
             return
         assert parts.leaf_up is not None
         ways = tuple(sorted({cable_links(one) for one in self._joins(parts.leaf_up, "local", parts.protocol)} - {1}))
-        yield self.kin.nets(leaves, load, room, ways)
+        yield self.topology.nets(leaves, load, room, ways)
 
     @property
     def _is_tried(self) -> bool:
@@ -233,25 +243,27 @@ class DirectSpace(LeafSpace):
             self.fabric.resilience or (self.fabric.figure_demands is not None and self.fabric.figure_demands.allreduce)
         )
 
-    def _offer(self, cutoff: Cutoff, parts: Parts, shape: Shape, base: Floats, net: Net) -> None:
+    def _offer(self, cutoff: Cutoff, parts: Parts, shape: Shape, base: Floats, net: DirectNetworks) -> None:
         """Offer networks that have their cages, as far as figures are asked for that they have."""
         net = net.take(self._wanted(shape, net))
         if not len(net):
             return
         cost = base + self._net_cost(parts, net)
         many = replace(shape, g=np.full(len(net), shape.g[0]))
-        batch = Batch(parts, DirectShape(many, net), cost, family=self.kin.name)
+        batch = Batch(parts, SwitchedShape(many, net), cost, family=self.topology.name)
         if not self._is_tried:
             cutoff.offer(batch)
             return
         servers = clos_of(self.fabric, parts, many.row(0))
 
         def has(index: int) -> bool | None:
-            return has_asked(self.problem, self.fabric, Flat(self.kin, net.take(np.array([index])), servers))
+            return has_asked(
+                self.problem, self.fabric, DirectNetwork(self.topology, net.take(np.array([index])), servers)
+            )
 
         offer_tried(cutoff, batch, has, self.quest.should_stop)
 
-    def _wanted(self, shape: Shape, net: Net) -> Ints:
+    def _wanted(self, shape: Shape, net: DirectNetworks) -> Ints:
         """Networks with paths as short, and room for as many more servers, as is asked for."""
         kept = np.ones(len(net), dtype=np.bool_)
         most, figure_demands = self.fabric.most_hops, self.fabric.figure_demands
@@ -259,11 +271,11 @@ class DirectSpace(LeafSpace):
             kept = net.switches // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= figure_demands.headroom
         if most is not None:
             for at in np.flatnonzero(kept).tolist():
-                kept[at] = self.kin.hops(net.numbers[at], int(shape.leaves[0])) <= most
+                kept[at] = self.topology.hops(net.numbers[at], int(shape.leaves[0])) <= most
         return np.flatnonzero(kept)
 
     @staticmethod
-    def _fitting(parts: Parts, ports: int, net: Net) -> Ints:
+    def _fitting(parts: Parts, ports: int, net: DirectNetworks) -> Ints:
         """Networks whose links have their cages beside those of the servers; no cage has links of two kinds."""
         up, down = parts.leaf_up, parts.leaf_down
         assert up is not None
@@ -271,12 +283,12 @@ class DirectSpace(LeafSpace):
         own = ceil_of(ports, down.lane.ports)
         return np.flatnonzero(cages <= (up.cages - own if up.group == down.group else up.cages))
 
-    def _net_cost(self, parts: Parts, net: Net) -> Floats:
+    def _net_cost(self, parts: Parts, net: DirectNetworks) -> Floats:
         """Switches, and their links at the least that each metric by itself can be."""
         up, planes = parts.leaf_up, parts.nic.planes
         assert up is not None
         total = np.multiply.outer(self.costs.of(parts.leaf.item), planes * net.switches)
-        scopes = self.kin.scopes(net.numbers[0])
+        scopes = self.topology.scopes(net.numbers[0])
         cages, links = planes * net.cages(up.lane.ports), planes * net.links
         for column in range(net.ports.shape[1]):
             scope = scopes[column] if column < len(scopes) and scopes[0] in SCOPES else SCOPES[0]

@@ -15,20 +15,28 @@ import numpy as np
 
 from fabopt.network.direct_links import Torus
 from fabopt.schema.structure import TorusStructure
-from fabopt.topology.direct.hyperx import halves, joined, lattice_net, thickened
-from fabopt.topology.direct.lattices import LONGEST_SIDE, boxes, multiplicities, volume
-from fabopt.topology.direct.networks import Floats, Ints, Load, Net
+from fabopt.topology.direct.lattices import (
+    LONGEST_SIDE,
+    boxes,
+    halves,
+    lattice_net,
+    multiplicities,
+    thickened,
+    volume,
+)
+from fabopt.topology.direct.loads import Ints, Load
+from fabopt.topology.direct.networks import DirectNetworks, Floats, merged
 
 SHORTEST_SIDE = 3
 
 
-class TorusKin:
+class TorusTopology:
     """Sides k_i >= 3 and multiplicities m_i; numbers are the sides, then the multiplicities."""
 
     name = "torus"
     slack_ports = 0
 
-    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> Net:
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
         """Boxes of no more switches than needed, their rings as thick as the load asks, or filling wires."""
         parts = []
         for dimensions in (2, 3):
@@ -38,9 +46,9 @@ class TorusKin:
             fewest = load.links(switches[:, np.newaxis], around, 2 * sides)
             for links in multiplicities(fewest, ports_per_cable):
                 parts.append(lattice_net(sides, links, switches, 2 * links))
-        return joined(parts, most_ports)
+        return merged(parts, most_ports)
 
-    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[Net]:
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
         """Every box with all numbers of links that fit."""
         for dimensions in (2, 3):
             sides = boxes(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)

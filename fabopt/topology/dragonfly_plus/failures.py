@@ -7,6 +7,7 @@ of the whole network. See docs/bandwidth.md.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -18,8 +19,9 @@ from fabopt.network.graph.halves import HalfRate, port_share
 from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.schema.case import Failing
+from fabopt.schema.design import Failed
 from fabopt.topology.clos.failures import server_ports, without
-from fabopt.topology.dragonfly_plus.design import Grouped
+from fabopt.topology.dragonfly_plus.network import DragonflyPlusNetwork
 
 # Links, both ways, times groups, times losses that may have to be tried: some minutes where none are alike.
 MOST_WORK = 250_000_000
@@ -27,31 +29,55 @@ KINDS: tuple[Failing, ...] = ("leaf", "spine", "plane", "cable")
 _BETWEEN = "between"
 
 
-def kinds_told(design: Grouped) -> tuple[Failing, ...]:
-    """What can fail alone; only planes of a network whose graph takes minutes."""
-    return KINDS if _work(design) <= MOST_WORK else ("plane",)
+@dataclass(frozen=True)
+class DragonflyPlusFailures:
+    """Failures of one dragonfly+ with so many GPUs in a server; of several at once none is looked at."""
 
+    network: DragonflyPlusNetwork
+    gpus: int
 
-def _work(design: Grouped) -> int:
-    _, spines, groups, _, outside = design.numbers
-    return 2 * design.links * groups * (spines + outside)
+    def kinds(self) -> tuple[Failing, ...]:
+        """What can fail alone; only planes of a network whose graph takes minutes."""
+        _, spines, groups, _, outside = self.network.numbers
+        work = 2 * self.network.links * groups * (spines + outside)
+        return KINDS if work <= MOST_WORK else ("plane",)
 
+    def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
+        """Mb/s per GPU after one failure."""
+        if count != 1:
+            raise ValueError(f"{count} failures of {failed} are not looked at")
+        network = self.network
+        own = server_ports(network.parts, network.shape, self.gpus)
+        kinds = ("server-leaf", _BETWEEN) if failed == "cable" else (failed,)
+        return min(network.nic.injection * without(own, kind, 1) * self._carried(kind) for kind in kinds)
 
-def bandwidth_left(design: Grouped, gpus: int, failed: str) -> Fraction:
-    """Mb/s per GPU (``gpus`` of a server) after one failure."""
-    kinds = ("server-leaf", _BETWEEN) if failed == "cable" else (failed,)
-    own = server_ports(design.parts, design.shape, gpus)
-    return min(design.parts.nic.injection * without(own, kind, 1) * _carried(design, kind) for kind in kinds)
+    def _carried(self, failed: str) -> Fraction:
+        """The share of a port's speed that bisection carries."""
+        network = self.network
+        speed, ports = network.parts.leaf_down.lane.port_mbps, network.servers.down_ports
+        carried = min(Fraction(1), network.cut_mbps / speed)
+        if failed not in ("leaf", "spine", _BETWEEN):
+            return carried
+        left = worst_rate(network.mesh, self._speeds, failed)
+        return min(carried, port_share(left, ports, speed) / speed)
 
+    @property
+    def _speeds(self) -> tuple[int, int]:
+        """Mb/s of a link within a group, and of a global one."""
+        return self.network.speeds_mbps["leaf-spine"], self.network.speeds_mbps["global"]
 
-def _carried(design: Grouped, failed: str) -> Fraction:
-    """The share of a port's speed that bisection carries."""
-    speed, ports = design.parts.leaf_down.lane.port_mbps, design.servers.down_ports
-    carried = min(Fraction(1), design.cut_mbps / speed)
-    if failed not in ("leaf", "spine", _BETWEEN):
-        return carried
-    left = worst_rate(design.mesh, (design.speeds_mbps["leaf-spine"], design.speeds_mbps["global"]), failed)
-    return min(carried, port_share(left, ports, speed) / speed)
+    def servers_cut_off(self, failed: Failed) -> int:
+        """Servers that one failure, at the worst place, cuts off from the largest part that stays joined."""
+        shape, mesh = self.network.shape, self.network.mesh
+        if self.network.nic.planes > 1:
+            return 0
+        if failed == "plane":
+            return int(shape.servers)
+        (graph, kinds), switch_of = plane_of(mesh, self._speeds), self.network.rings().T
+        if failed == "cable":
+            link_mbps = _link_mbps(mesh, self._speeds, graph)
+            return max(int(shape.ports == 1), cut_off_by_link(graph, kinds, switch_of, link_mbps))
+        return cut_off_by_switch(graph, kinds, switch_of, _switches(mesh, failed))
 
 
 @lru_cache(maxsize=4096)
@@ -81,17 +107,3 @@ def _link_mbps(mesh: DragonflyPlus, speeds_mbps: tuple[int, int], network: Netwo
 
 def _switches(mesh: DragonflyPlus, failed: str) -> Ints:
     return np.arange(mesh.leaves) if failed == "leaf" else np.arange(mesh.leaves, mesh.switches)
-
-
-def servers_cut_off(design: Grouped, failed: str) -> int:
-    """Servers that one failure, at the worst place, cuts off from the largest part that stays joined."""
-    shape, mesh = design.shape, design.mesh
-    if design.parts.nic.planes > 1:
-        return 0
-    if failed == "plane":
-        return int(shape.servers)
-    speeds = design.speeds_mbps["leaf-spine"], design.speeds_mbps["global"]
-    (network, kinds), at = plane_of(mesh, speeds), design.rings().T
-    if failed == "cable":
-        return max(int(shape.ports == 1), cut_off_by_link(network, kinds, at, _link_mbps(mesh, speeds, network)))
-    return cut_off_by_switch(network, kinds, at, _switches(mesh, failed))

@@ -8,9 +8,8 @@ from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.cutoff import Batch
 from fabopt.topology.dragonfly_plus.candidates import NAME, candidate_of
-from fabopt.topology.dragonfly_plus.design import Grouped
-from fabopt.topology.dragonfly_plus.space import PlusSpace
-from fabopt.topology.family import FilePart, Quest
+from fabopt.topology.dragonfly_plus.space import DragonflyPlusSpace
+from fabopt.topology.family import Quest
 from fabopt.topology.link_parts import Number
 
 
@@ -19,9 +18,9 @@ class DragonflyPlusFamily:
 
     name = NAME
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> PlusSpace:
+    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> DragonflyPlusSpace:
         """Its candidates."""
-        return PlusSpace(problem, fabric, quest)
+        return DragonflyPlusSpace(problem, fabric, quest)
 
     def candidates(
         self, problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
@@ -29,10 +28,6 @@ class DragonflyPlusFamily:
         """One of a batch."""
         made = candidate_of(problem, fabric, batch, index, prune)
         return () if made is None else (made,)
-
-    def file_part(self, fabric: FabricProblem, design: Grouped) -> FilePart:
-        """Its structure, switches and kinds of links."""
-        return design.file_part()
 
     def switches(self, batch: Batch) -> Number:
         """Leaves and spines."""

@@ -28,8 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.topology.direct.design import Rates
-from fabopt.topology.direct.networks import Ints
+from fabopt.topology.direct.loads import Ints, Rates
 from fabopt.topology.link_parts import Number, ceil_of
 
 # Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.
@@ -40,7 +39,7 @@ LEAST_LEAVES = 3
 
 
 @dataclass(frozen=True)
-class Groups:
+class DragonflyPlusNetworks:
     """Many networks, one a row. ``numbers``: L, S, G, m and t, shape (networks, 5)."""
 
     numbers: Ints
@@ -49,9 +48,9 @@ class Groups:
         """How many networks."""
         return len(self.numbers)
 
-    def take(self, index: Any) -> Groups:
+    def take(self, index: Any) -> DragonflyPlusNetworks:
         """Some of them."""
-        return Groups(self.numbers[index])
+        return DragonflyPlusNetworks(self.numbers[index])
 
     @property
     def leaves(self) -> Ints:
@@ -91,7 +90,7 @@ class Groups:
         return np.asarray(groups * cages)
 
 
-class Demand(NamedTuple):
+class GroupLoad(NamedTuple):
     """What has to be carried: ``ports`` d on the busiest leaf, ``endpoints`` E of a plane, what a port has to get, and
     the speeds of a leaf's links and of global ones.
     """
@@ -137,7 +136,7 @@ def spine_ports(switch: SwitchType, down: CageUse, up: CageUse) -> SpinePorts:
 
 
 @lru_cache(maxsize=65536)
-def frames(leaves: int, demand: Demand, room: int, spine: SpinePorts) -> Groups:
+def frames(leaves: int, demand: GroupLoad, room: int, spine: SpinePorts) -> DragonflyPlusNetworks:
     """Groups of every size, no more than hold so many leaves, with the least of each kind of links that might do.
 
     ``room``: uplinks that a leaf can have. n is the fewest, m as if n were a multiple of S.
@@ -154,7 +153,7 @@ def frames(leaves: int, demand: Demand, room: int, spine: SpinePorts) -> Groups:
     return _fitting(np.column_stack([size, spines, groups, m, outside]), room, spine)
 
 
-def networks(frames: Groups, demand: Demand, room: int, spine: SpinePorts) -> Groups:
+def networks(frames: DragonflyPlusNetworks, demand: GroupLoad, room: int, spine: SpinePorts) -> DragonflyPlusNetworks:
     """All networks of some frames with the fewest links that carry the demand.
 
     n is the fewest, or more, up to a multiple of S, where that saves links of leaves.
@@ -172,12 +171,12 @@ def networks(frames: Groups, demand: Demand, room: int, spine: SpinePorts) -> Gr
     return _fitting(np.column_stack([size, spines, groups, m, n * (groups - 1)])[kept], room, spine)
 
 
-def _fitting(numbers: Ints, room: int, spine: SpinePorts) -> Groups:
-    found = Groups(numbers)
+def _fitting(numbers: Ints, room: int, spine: SpinePorts) -> DragonflyPlusNetworks:
+    found = DragonflyPlusNetworks(numbers)
     return found.take((found.uplinks <= room) & spine.fit(found.spine_down, found.spine_up))
 
 
-def _fewest_global(demand: Demand, size: Ints, groups: Ints) -> Ints:
+def _fewest_global(demand: GroupLoad, size: Ints, groups: Ints) -> Ints:
     """Fewest global links of two groups: n >= 2 d cut L / (w2 G), n >= spread d^2 L^2 / (w2 (E - 1))."""
     d, speed = demand.ports, demand.out_mbps
     halves = _least(size, groups, 2 * d * demand.rates.cut / speed)
@@ -185,7 +184,7 @@ def _fewest_global(demand: Demand, size: Ints, groups: Ints) -> Ints:
     return np.maximum(np.maximum(halves, pairs), 1)
 
 
-def _fewest_up(demand: Demand, size: Ints, spines: Ints, groups: Ints, n: Ints) -> Ints:
+def _fewest_up(demand: GroupLoad, size: Ints, spines: Ints, groups: Ints, n: Ints) -> Ints:
     """Fewest links between a leaf and a spine, with n links between two groups."""
     d, leaves = demand.ports, size * groups
     # streams of one leaf over one spine, times S n
@@ -196,7 +195,7 @@ def _fewest_up(demand: Demand, size: Ints, spines: Ints, groups: Ints, n: Ints) 
     return np.maximum(np.maximum(halves, pairs), 1)
 
 
-def _others(demand: Demand) -> int:
+def _others(demand: GroupLoad) -> int:
     return max(1, demand.endpoints - 1)
 
 

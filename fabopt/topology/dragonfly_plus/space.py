@@ -14,25 +14,27 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.parts.nics import NicOption
+from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos.bounds import Upper
 from fabopt.topology.clos.shape import Parts, Shape, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Batch, Cutoff
-from fabopt.topology.direct.design import DirectShape, Rates, rates_of
-from fabopt.topology.direct.networks import Ints
-from fabopt.topology.direct.space import Block, LeafSpace
+from fabopt.topology.direct.loads import Ints, Rates, rates_of
+from fabopt.topology.direct.shapes import SwitchedShape
+from fabopt.topology.direct.space import BoundedHardware, SwitchedSpace
 from fabopt.topology.dragonfly_plus.candidates import NAME, global_joins, leaf_spine_need
-from fabopt.topology.dragonfly_plus.design import HOPS
+from fabopt.topology.dragonfly_plus.network import HOPS
 from fabopt.topology.dragonfly_plus.networks import (
     LEAST_LEAVES,
-    Demand,
-    Groups,
+    DragonflyPlusNetworks,
+    GroupLoad,
     SpinePorts,
     frames,
     networks,
     spine_ports,
 )
 from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.remembered import remembered
 
 # What floating-point sums of bounds may be off.
 _MARGIN = 1e-9
@@ -40,7 +42,7 @@ _MARGIN = 1e-9
 _STEPS = 4
 
 
-class _Above(NamedTuple):
+class _SpineAbove(NamedTuple):
     """A spine as it is used above some leaf: its least share of one port, the least that an uplink costs without, and
     one end of a global link.
     """
@@ -92,10 +94,10 @@ class _Leaves(NamedTuple):
         return found
 
 
-class PlusSpace(LeafSpace):
+class DragonflyPlusSpace(SwitchedSpace):
     """The candidates that a fabric may have."""
 
-    def _blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+    def _blocks(self, cutoff: Cutoff) -> Iterator[BoundedHardware]:
         if self.fabric.most_hops is None or self.fabric.most_hops >= HOPS:
             yield from super()._blocks(cutoff)
 
@@ -104,45 +106,41 @@ class PlusSpace(LeafSpace):
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
         """The least share of a leaf, its uplinks, and all above them that one server port can have."""
         rates, endpoints = rates_of(self.problem, self.fabric, nic), self.problem.servers * nic.ports_per_plane
-        key = (NAME, leaf, down, up, rates, endpoints)
-        known = self.bounds.offering(("leaf-spine", "spine-core"))
-        if key not in known:
-            ports = np.arange(1, usable_ports(down, leaf) + 1)
-            room = uplinks_that_fit(leaf, down, up, ports)
-            leaves = _Leaves(ports, ceil_of(endpoints, ports), room, rates, endpoints, up)
-            known[key] = self._worked_out_share(protocol, leaf, leaves)
-        share: Floats = known[key]
-        return share
+        return self._least_share(protocol, leaf, down, up, rates, endpoints)
 
-    def _worked_out_share(self, protocol: str, leaf: SwitchType, leaves: _Leaves) -> Floats:
-        ways = _costs_above(self._above(leaves.up, protocol), leaves)
+    @remembered("leaf-spine", "spine-core")
+    def _least_share(
+        self, protocol: str, leaf: SwitchType, down: CageUse, up: CageUse, rates: Rates, endpoints: int
+    ) -> Floats:
+        ports = np.arange(1, usable_ports(down, leaf) + 1)
+        room = uplinks_that_fit(leaf, down, up, ports)
+        leaves = _Leaves(ports, ceil_of(endpoints, ports), room, rates, endpoints, up)
+        ways = _costs_above(self._above(up.port, protocol), leaves)
         none = np.full((len(self.costs.table), len(leaves.ports)), np.inf)
         cost = self.costs.of(leaf.item)[:, np.newaxis] + np.minimum.reduce([none, *ways])
         return np.asarray((np.where(leaves.uplinks <= leaves.room, cost, np.inf) / leaves.ports).min(axis=1))
 
-    def _above(self, up: CageUse, protocol: str) -> list[_Above]:
+    @remembered("leaf-spine", "spine-core")
+    def _above(self, up: PortType, protocol: str) -> list[_SpineAbove]:
         """Spines that take such uplinks and can be joined to each other."""
-        key = (NAME, "above", up.port, protocol)
-        known = self.bounds.offering(("leaf-spine", "spine-core"))
-        if key not in known:
-            uppers = self.bounds.uppers(up.lane.port_mbps, protocol, 3)
-            known[key] = [made for one in uppers if (made := self._used(one, up, protocol)) is not None]
-        found: list[_Above] = known[key]
-        return found
+        uppers = self.bounds.uppers(up.lane.port_mbps, protocol, 3)
+        return [above for one in uppers if (above := self._used(one, up, protocol)) is not None]
 
-    def _used(self, upper: Upper, up: CageUse, protocol: str) -> _Above | None:
+    def _used(self, upper: Upper, up: PortType, protocol: str) -> _SpineAbove | None:
         """One spine over such uplinks; None if nothing joins them, or two spines."""
         spine, down, out = upper
         assert out is not None
         room = spine_ports(spine, down, out)
         share = self.costs.of(spine.item) / max(1, room.most)
-        uplink = self.bounds.least_link(up.port, down.port, "leaf-spine", protocol)
+        uplink = self.bounds.least_link(up, down.port, "leaf-spine", protocol)
         outlet = self._half_link(out, protocol, ("global",))
-        return _Above(spine, down, out, room, share, uplink, outlet) if np.isfinite(uplink[0] + outlet[0]) else None
+        if not np.isfinite(uplink[0] + outlet[0]):
+            return None
+        return _SpineAbove(spine, down, out, room, share, uplink, outlet)
 
     # -- sizes --------------------------------------------------------------------------------------------------
 
-    def _groups(self, cutoff: Cutoff, block: Block, k: int) -> None:
+    def _groups(self, cutoff: Cutoff, block: BoundedHardware, k: int) -> None:
         """Spines and group sizes with k ports of a server on a leaf, the cheapest first."""
         sizes = self._sizes(block, k)
         if sizes is None:
@@ -152,7 +150,7 @@ class PlusSpace(LeafSpace):
         room = uplinks_that_fit(block.leaf, block.down, block.up, self.bounds.reserved(ports))
         leaves = _Leaves(ports, shape.leaves, room, rates, shape.servers * shape.ports, block.up)
         able = (leaves.uplinks <= room) & (shape.leaves >= LEAST_LEAVES)
-        options = self._above(block.up, block.protocol)
+        options = self._above(block.up.port, block.protocol)
         if not options or not able.any():
             return
         leaf, many = self.costs.of(block.leaf.item)[:, np.newaxis], nic.planes * shape.leaves
@@ -178,29 +176,29 @@ class PlusSpace(LeafSpace):
         made = np.flatnonzero(np.isfinite(cost[0]))
         if made.size:
             many = replace(one.shape, g=np.full(made.size, one.shape.g[0]))
-            cutoff.offer(Batch(one.parts, DirectShape(many, net.take(made)), cost[:, made], family=NAME))
+            cutoff.offer(Batch(one.parts, SwitchedShape(many, net.take(made)), cost[:, made], family=NAME))
 
-    def _wanted(self, shape: Shape, net: Groups) -> Ints:
+    def _wanted(self, shape: Shape, net: DragonflyPlusNetworks) -> Ints:
         """Networks with room for as many more servers as is asked for."""
         figure_demands = self.fabric.figure_demands
         least = 0 if figure_demands is None else figure_demands.headroom or 0
         return np.flatnonzero(net.leaves // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= least)
 
-    def _switch_cost(self, one: _Sized, net: Groups) -> Floats:
+    def _switch_cost(self, one: _Sized, net: DragonflyPlusNetworks) -> Floats:
         planes, leaf, spine = one.block.nic.planes, one.block.leaf.item, one.above.spine.item
         return np.asarray(
             np.multiply.outer(self.costs.of(leaf), planes * net.leaves)
             + np.multiply.outer(self.costs.of(spine), planes * net.spines)
         )
 
-    def _least_cost(self, one: _Sized, net: Groups) -> Floats:
+    def _least_cost(self, one: _Sized, net: DragonflyPlusNetworks) -> Floats:
         """Switches, and links at the least that one can cost."""
         planes, above = one.block.nic.planes, one.above
         uplinks = np.multiply.outer(above.uplink, planes * net.leaves * net.uplinks)
         outlets = np.multiply.outer(above.outlet, planes * 2 * net.global_links)
         return np.asarray(self._switch_cost(one, net) + (uplinks + outlets) * (1 - _MARGIN))
 
-    def _net_cost(self, one: _Sized, net: Groups) -> Floats:
+    def _net_cost(self, one: _Sized, net: DragonflyPlusNetworks) -> Floats:
         """Switches, and their links at the least that each metric by itself can be."""
         parts, above, planes, total = one.parts, one.above, one.parts.nic.planes, self._switch_cost(one, net)
         joins = self.bounds.joins(one.block.up.port, above.down.port, "leaf-spine", parts.protocol)
@@ -217,8 +215,8 @@ class PlusSpace(LeafSpace):
 class _Sized(NamedTuple):
     """Leaves of one group size below one spine: ``ports`` of servers on a leaf, ``room`` for its uplinks."""
 
-    block: Block
-    above: _Above
+    block: BoundedHardware
+    above: _SpineAbove
     shape: Shape
     ports: int
     room: int
@@ -233,13 +231,13 @@ class _Sized(NamedTuple):
         )  # fmt: skip
 
     @property
-    def demand(self) -> Demand:
+    def demand(self) -> GroupLoad:
         """What the groups have to carry."""
         endpoints, speeds = self.shape.servers * self.shape.ports, (self.block.up, self.above.up)
-        return Demand(self.ports, endpoints, self.rates, *(use.lane.port_mbps for use in speeds))
+        return GroupLoad(self.ports, endpoints, self.rates, *(use.lane.port_mbps for use in speeds))
 
 
-def _costs_above(options: Sequence[_Above], leaves: _Leaves) -> list[Floats]:
+def _costs_above(options: Sequence[_SpineAbove], leaves: _Leaves) -> list[Floats]:
     """The least that all above one leaf costs with each spine, shape (metrics, sizes)."""
     found, outlets = [], dict[tuple[int, int], Floats]()
     uplinks = leaves.uplinks

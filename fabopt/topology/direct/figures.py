@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fabopt.network.graph.distances import hopping
 from fabopt.network.graph.permutation import permutation_bound
-from fabopt.topology.direct.design import Direct
+from fabopt.topology.direct.graph_network import GraphNetwork
 from fabopt.topology.direct.ring_allreduce import allreduce
 
 # Links, both ways, times switches with servers: some two seconds.
@@ -25,15 +25,15 @@ class Measured(NamedTuple):
     mean_switch_hops: Fraction
 
 
-def measured(design: Direct, gpus: int) -> Measured | None:
+def measured(network: GraphNetwork, gpus: int) -> Measured | None:
     """The figures on the graph of one plane; None of what takes too long on one so large."""
-    injection = design.parts.nic.injection
-    if 2 * design.links * (int(design.rings().max()) + 1) > MOST_PATHS:
+    injection = network.nic.injection
+    if 2 * network.links * (int(network.rings().max()) + 1) > MOST_PATHS:
         return None
-    network, share = design.graph(), design.share(gpus)
-    far, pairs = hopping(network), network.endpoints * (network.endpoints - 1)
+    graph, share = network.graph(), network.share(gpus)
+    far, pairs = hopping(graph), graph.endpoints * (graph.endpoints - 1)
     return Measured(
-        min(injection, permutation_bound(network) * share),
-        allreduce(design, gpus),
-        design.switches_passed(Fraction(far.links, pairs)),
+        min(injection, permutation_bound(graph) * share),
+        allreduce(network, gpus),
+        network.switches_passed(Fraction(far.links, pairs)),
     )

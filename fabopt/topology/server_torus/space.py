@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -12,35 +11,28 @@ from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.candidate import Candidate, Choice, Option, row_share, undominated
 from fabopt.topology.cutoff import Batch, Cutoff, Found
-from fabopt.topology.direct.candidates import assembled, cable_links, equal_joins, fills
+from fabopt.topology.direct.candidates import cable_links, equal_joins
 from fabopt.topology.direct.graph_demands import offer_tried
-from fabopt.topology.direct.hyperx import joined, lattice_net
-from fabopt.topology.direct.networks import Kin, Net
+from fabopt.topology.direct.lattices import lattice_net
+from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merged
 from fabopt.topology.direct.ring_allreduce import reduces
-from fabopt.topology.direct.server_torus import (
-    CardParts,
-    ServerShape,
-    Switchless,
-    boxes_of,
-    fewest_links,
-    links_of_ports,
-)
 from fabopt.topology.family import Quest
-from fabopt.topology.link_parts import Floats, Quantities, ceil_of
+from fabopt.topology.link_parts import Floats
+from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorusParts, ServerTorusShape
+from fabopt.topology.server_torus.sides import boxes_of, fewest_links, links_of_ports
 
 # What fabopt.schema.case calls the points of a torus.
 NODES = "servers"
 
 
-class ServerSpace:
+class ServerTorusSpace:
     """The tori of servers that a fabric may have."""
 
-    def __init__(self, problem: Problem, fabric: FabricProblem, kin: Kin, quest: Quest) -> None:
+    def __init__(self, problem: Problem, fabric: FabricProblem, topology: DirectTopology, quest: Quest) -> None:
         self.problem = problem
         self.fabric = fabric
-        self.kin = kin
+        self.topology = topology
         self.quest = quest
         self.costs = quest.costs
 
@@ -67,17 +59,17 @@ class ServerSpace:
                 continue
             if wanted.port_mbps not in (None, nic.port.lane.port_mbps):
                 continue
-            nets = self._nets(CardParts(protocol, nic))
+            nets = self._nets(ServerTorusParts(protocol, nic))
             joins = equal_joins(self.problem, self.fabric, nic.port, "dim-1", protocol)
             if nets and joins:
-                net = joined(nets, nic.ports_per_server)
+                net = merged(nets, nic.ports_per_server)
                 cost = self._cost(nic, net, joins)
                 made = np.flatnonzero(np.isfinite(cost[0]))
                 if made.size:
-                    shape = ServerShape(net.take(made))
-                    yield Batch(CardParts(protocol, nic), shape, cost[:, made], family=self.kin.name)
+                    shape = ServerTorusShape(net.take(made))
+                    yield Batch(ServerTorusParts(protocol, nic), shape, cost[:, made], family=self.topology.name)
 
-    def _nets(self, parts: CardParts) -> list[Net]:
+    def _nets(self, parts: ServerTorusParts) -> list[DirectNetworks]:
         """Every box, with every number of links that takes all ports and carries bisection and all-to-all."""
         flow, nets = self._least_flow(parts.nic), []
         if flow is None:
@@ -114,11 +106,13 @@ class ServerSpace:
             return
 
         def has(index: int) -> bool | None:
-            return reduces(Switchless(self.kin, batch.shape.row(index).net, batch.parts), self.problem.gpus, least)
+            return reduces(
+                ServerTorusNetwork(self.topology, batch.shape.row(index).net, batch.parts), self.problem.gpus, least
+            )
 
         offer_tried(cutoff, batch, has, self.quest.should_stop)
 
-    def _cost(self, nic: NicOption, net: Net, joins: Sequence[Assembly]) -> Floats:
+    def _cost(self, nic: NicOption, net: DirectNetworks, joins: Sequence[Assembly]) -> Floats:
         """NICs, and links at the least that each metric by itself can be."""
         total = np.multiply.outer(
             self.costs.of(nic.item), np.full(len(net), self.problem.servers * nic.nics_per_server)
@@ -163,40 +157,3 @@ def options_of(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, N
 def has_ports(nic: NicOption) -> bool:
     """Whether a server has ports for two dimensions, in pairs, and all cages in use are full."""
     return nic.ports_per_server >= 4 and nic.ports_per_server % 2 == 0 and not nic.partial_ports
-
-
-def candidate_of(
-    problem: Problem, fabric: FabricProblem, kin: Kin, batch: Batch, index: int, prune: bool
-) -> Candidate | None:
-    """One of a batch; None if its links cannot be made after all."""
-    design = Switchless(kin, batch.shape.row(index).net, batch.parts)
-    links = (_between(problem, fabric, design, column, prune) for column in range(len(design.scopes)))
-    return assembled(problem, (fabric.name, kin.name), design, (), links, batch.cost[0, index], _tie_order(design))
-
-
-def _between(
-    problem: Problem, fabric: FabricProblem, design: Switchless, column: int, prune: bool
-) -> Sequence[Choice] | None:
-    """All links of a dimension, made by one assembly."""
-    scope, port = design.scopes[column], design.parts.nic.port
-    links, cages = int(design.net.links[0, column]), int(design.net.cages(port.ports)[0, column])
-    options = []
-    for one in equal_joins(problem, fabric, port, scope, design.parts.protocol):
-        if fills(one, int(design.net.together[0, column])):
-            near = int(ceil_of(cages, 2))
-            parts = Quantities(near, links // cable_links(one), cages - near, True)
-            options.append(Option((row_share(("server", "server"), one, links, parts)._replace(scope=scope),)))
-    if not options:
-        return None
-    kept = undominated(options) if prune else tuple(options)
-    return (Choice((scope, "whole", tuple(option.rows for option in kept)), 1, kept),)
-
-
-def _tie_order(design: Switchless) -> tuple[Any, ...]:
-    """Rank among candidates that cost and draw the same: after a torus of switches, as that has fewer numbers first."""
-    nic = design.parts.nic
-    return (
-        len(design.scopes), *(int(one) for one in design.numbers),
-        -1, nic.ports_per_server, nic.nic_id, "", nic.split, "", "", nic.group, -1, -1,
-        nic.nics_per_server, nic.ports_per_nic, nic.planes,
-    )  # fmt: skip

@@ -12,52 +12,42 @@ from fabopt.network.clos_stages import StageNumbers
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
-from fabopt.topology.candidate import Option
-from fabopt.topology.clos.candidates import Clos, moved_cables
+from fabopt.topology.clos.devices import moved_cables
+from fabopt.topology.clos.figures import figures_of
 from fabopt.topology.clos.floor_links import numbers_of
 from fabopt.topology.clos.growth import at_stage
+from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import most_down, most_endpoints, usable_ports
-from fabopt.topology.direct.design import Direct
-from fabopt.topology.figures import figures
-
-CABLES = ("cable", "fibre")
-Units = Sequence[tuple[Option, int]]
 
 
-def growth_of(problem: Problem, fabric: FabricProblem, clos: Clos | Direct, units: Units) -> tuple[StageStructure, ...]:
-    """What stands at each stage; nothing where there is one stage."""
-    if isinstance(clos, Direct):
-        return ()
-    cables = 0
-    found = []
+def growth_of(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, cables: Sequence[int]
+) -> tuple[StageStructure, ...]:
+    """What is installed at each stage, of which each adds so many ``cables``; nothing where there is one stage."""
     moved = moved_cables(clos)
-    for number, stage in enumerate(clos.stages):
-        cables += _cables_added(units, number)
-        found.append(_stage_structure(problem, fabric, clos, number, stage, (cables, moved[number])))
-    return tuple(found)
-
-
-def _cables_added(units: Units, stage: int) -> int:
-    return sum(
-        count * each
-        for option, each in units
-        for (when, item), count in option.uses.items()
-        if when == stage and item.kind in CABLES
+    return tuple(
+        _stage_structure(problem, fabric, clos, number, stage, (sum(cables[: number + 1]), moved[number]))
+        for number, stage in enumerate(clos.stages)
     )
 
 
-def stage_clos(fabric: FabricProblem, clos: Clos, number: int) -> Clos:
+def stage_clos(fabric: FabricProblem, clos: ClosNetwork, number: int) -> ClosNetwork:
     """A stage as a fabric that stays as it is."""
     parts, shape = at_stage(clos.parts, clos.shape, clos.stages, number)
-    return Clos(parts, shape, int(most_endpoints(shape, fabric.attached)), 0)
+    return ClosNetwork(parts, shape, int(most_endpoints(shape, fabric.attached)), 0)
 
 
 def _stage_structure(
-    problem: Problem, fabric: FabricProblem, clos: Clos, number: int, stage: StageNumbers, cables: tuple[int, int]
+    problem: Problem,
+    fabric: FabricProblem,
+    clos: ClosNetwork,
+    number: int,
+    stage: StageNumbers,
+    cables: tuple[int, int],
 ) -> StageStructure:
     now = stage_clos(fabric, clos, number)
-    found = figures(now, stage.servers * problem.server.gpus)
-    leaves, spines, cores = (int((when <= number).sum()) for when in _box_stages(clos))
+    figures = figures_of(now, stage.servers * problem.server.gpus)
+    leaves, spines, cores = (int((when <= number).sum()) for when in _device_stages(clos))
     free_leaf, free_spine = _free_ports(fabric, clos, now, leaves, spines)
     return StageStructure(
         stage=problem.stages[number].name,
@@ -74,12 +64,12 @@ def _stage_structure(
         moved_cables=cables[1],
         free_leaf_ports=free_leaf,
         free_spine_ports=free_spine,
-        oversubscription=found.ratios(),
-        metrics=found.metrics(),
+        oversubscription=figures.ratios(),
+        metrics=figures.metrics(),
     )
 
 
-def _box_stages(clos: Clos) -> list[Ints]:
+def _device_stages(clos: ClosNetwork) -> list[Ints]:
     """Stages of all leaves, spines and cores."""
     n, none = numbers_of(clos.parts.nic, clos.shape), np.array([], dtype=np.int64)
     spines = np.arange(n.planes * n.pods * n.spines) if clos.tiers > 1 else none
@@ -91,7 +81,9 @@ def _box_stages(clos: Clos) -> list[Ints]:
     ]
 
 
-def _free_ports(fabric: FabricProblem, clos: Clos, now: Clos, leaves: int, spines: int) -> tuple[int, int]:
+def _free_ports(
+    fabric: FabricProblem, clos: ClosNetwork, now: ClosNetwork, leaves: int, spines: int
+) -> tuple[int, int]:
     """Down ports that exist beside the uplinks of the last stage and have nothing plugged in: of leaves, of spines."""
     parts, shape = clos.parts, clos.shape
     of_leaf = usable_ports(parts.leaf_down, parts.leaf)

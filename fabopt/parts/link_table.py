@@ -1,0 +1,284 @@
+"""The assemblies that a catalog has for two kinds of cages: cables with their ends on, transceivers and fibre between.
+
+Sources: docs/catalog.md; the lane-rate rule is the hardware's: passive copper cannot join 50G and 100G lanes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from fabopt.parts.assemblies import Assembly, Mode, dominates, undominated
+from fabopt.parts.item_table import ItemTable
+from fabopt.parts.items import Item
+from fabopt.parts.lookup import Lookup
+from fabopt.parts.port_types import PortType, vendors_agree
+from fabopt.schema.base import Lane, parse_split
+from fabopt.schema.catalog import Cable, CableEnd, Catalog, Fibre, Transceiver
+
+
+@dataclass(frozen=True)
+class _Module:
+    """A transceiver at one split."""
+
+    item: Item
+    product: Transceiver
+    standard: str
+    ports_per_connector: int
+
+    @property
+    def optics(self) -> tuple[str, str, str, int]:
+        """What the far end and the fibre see of it."""
+        return self.standard, self.product.fibre, self.product.connector, self.ports_per_connector
+
+
+@dataclass(frozen=True)
+class _FibreKind:
+    """What makes two fibre assemblies interchangeable."""
+
+    fibre: str
+    near: str
+    near_count: int
+    far: str
+    far_count: int
+
+
+class _Join(NamedTuple):
+    """An assembly but for its length. ``kind``: its name, medium, mode and ports of a cable."""
+
+    kind: tuple[str, str, Mode, int]
+    product_id: str
+    reach_m: float | None
+    near: Item | None = None
+    far: Item | None = None
+
+
+class _Ends(NamedTuple):
+    """Two kinds of cages that are to be joined; ``all_``: see ``LinkTable.assemblies``."""
+
+    near: PortType
+    far: PortType
+    protocol: str
+    all_: bool
+
+
+class LinkTable:
+    """All assemblies of a catalog, found on demand.
+
+    ``prune`` drops an assembly that another one of the same mode beats in every part's price and power; parts whose
+    price depends on the quantity, or that are in stock or short, are never dropped for that.
+    """
+
+    def __init__(self, catalog: Catalog, item_table: ItemTable, prune: bool = True) -> None:
+        self._catalog = catalog
+        self._item_table = item_table
+        self._prune = prune
+
+    def assemblies(
+        self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool = False, longer: bool = False
+    ) -> tuple[Assembly, ...]:
+        """Every useful way to join two cages over a run in metres, sorted by name; empty if there is none.
+
+        ``all_``: with those that others beat, which may still win by sharing a cage with other links. ``longer``: over
+        this run or any longer one, for bounds: a longer length may be the cheaper one.
+        """
+        ends = _Ends(near, far, protocol, all_)
+        return _ASSEMBLIES.of(self, (ends, run_m, longer), self._assemblies, ends, run_m, longer)
+
+    def _assemblies(self, ends: _Ends, run_m: float, longer: bool) -> tuple[Assembly, ...]:
+        found = [
+            Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0)
+            for join in self._joins(ends)
+            for cable in self._lengths_on_sale(join.product_id, run_m, join.reach_m, longer)
+        ]
+        kept = undominated(found) if self._prune and not ends.all_ else found
+        return tuple(sorted(kept, key=lambda one: (one.name, one.length_m)))
+
+    def _joins(self, ends: _Ends) -> tuple[_Join, ...]:
+        """What joins two cages over some run."""
+        if ends.near.lane.port_mbps != ends.far.lane.port_mbps:
+            return ()
+        return _JOINS.of(self, ends, self._all_joins, ends)
+
+    def _all_joins(self, ends: _Ends) -> tuple[_Join, ...]:
+        return (*self._cables(ends), *self._optics(ends))
+
+    def longest_m(self, near: PortType, far: PortType, protocol: str) -> float:
+        """The longest run over which two cages can be joined; 0 if nothing joins them."""
+        return max(
+            (
+                item.length_m or 0.0
+                for join in self._joins(_Ends(near, far, protocol, False))
+                for item in self._lengths_on_sale(join.product_id, 0.0, join.reach_m, longer=True)
+            ),
+            default=0.0,
+        )
+
+    @cached_property
+    def _cables_by_speed(self) -> Mapping[int, Sequence[Cable]]:
+        by_speed: dict[int, list[Cable]] = {}
+        for cable in self._catalog.cables:
+            by_speed.setdefault(parse_split(cable.ends[0].split).port_mbps, []).append(cable)
+        return by_speed
+
+    def _cables(self, ends: _Ends) -> Iterator[_Join]:
+        near, far = ends.near, ends.far
+        for cable in self._cables_by_speed.get(near.lane.port_mbps, ()):
+            if cable.protocols and ends.protocol not in cable.protocols:
+                continue
+            modes = {
+                mode
+                for both in (cable.ends, cable.ends[::-1])
+                if _cable_joins(cable, *both, near, far)
+                for mode in _cable_modes(*both, near, far)
+            }
+            for mode, ports in sorted(modes, key=lambda pair: pair[0].value):
+                yield _Join((cable.id, cable.medium, mode, ports), cable.id, cable.reach_m)
+
+    def modules(self, port: PortType, protocol: str, all_: bool = False) -> tuple[_Module, ...]:
+        """Transceivers that fit a cage at its split; ``all_``: with those that others beat."""
+        return _MODULES.of(self, (port, protocol, all_), self._modules, port, protocol, all_)
+
+    def _modules(self, port: PortType, protocol: str, all_: bool) -> tuple[_Module, ...]:
+        of_lane = self._modules_by_lane.get(port.lane, ())
+        fitting = [module for module in of_lane if _module_fits(module.product, port, protocol)]
+        return tuple(_useful(fitting) if self._prune and not all_ else fitting)
+
+    @cached_property
+    def _modules_by_lane(self) -> Mapping[Lane, Sequence[_Module]]:
+        by_lane: dict[Lane, list[_Module]] = {}
+        for product in self._catalog.transceivers:
+            item = self._item_table.item(product.id)
+            if item is None:
+                continue
+            for split, standard in product.standard_by_split.items():
+                lane = parse_split(split)
+                by_lane.setdefault(lane, []).append(_Module(item, product, standard, lane.ports // product.connectors))
+        return by_lane
+
+    @cached_property
+    def _fibres(self) -> Mapping[_FibreKind, Sequence[Fibre]]:
+        by_kind: dict[_FibreKind, list[Fibre]] = defaultdict(list)
+        for fibre in self._catalog.fibres:
+            for near, far in (fibre.both_ends, fibre.both_ends[::-1]):
+                kind = _FibreKind(fibre.fibre, near.connector, near.count, far.connector, far.count)
+                if fibre not in by_kind[kind]:
+                    by_kind[kind].append(fibre)
+        return dict(by_kind)
+
+    def _optics(self, ends: _Ends) -> Iterator[_Join]:
+        far_modules = self.modules(ends.far, ends.protocol, ends.all_)
+        for near in self.modules(ends.near, ends.protocol, ends.all_):
+            for far in far_modules:
+                if near.standard == far.standard and near.product.fibre == far.product.fibre:
+                    yield from self._over_fibre(near, far)
+
+    def _over_fibre(self, near: _Module, far: _Module) -> Iterator[_Join]:
+        counted = _fibre_mode(near.ports_per_connector, far.ports_per_connector)
+        if counted is None:
+            return
+        mode, ports, near_count, far_count = counted
+        kind = _FibreKind(near.product.fibre, near.product.connector, near_count, far.product.connector, far_count)
+        reach_m = min(near.product.reach_m, far.product.reach_m)
+        for fibre in self._fibres.get(kind, ()):
+            name = f"{near.item.id}|{fibre.id}|{far.item.id}"
+            yield _Join((name, near.product.fibre, mode, ports), fibre.id, reach_m, near.item, far.item)
+
+    def near_only(self, port: PortType, run_m: float, protocol: str) -> tuple[Assembly, ...]:
+        """Transceiver at a near cage and straight fibre, for a far end that is somebody else's and not described."""
+        return tuple(sorted(set(self._near_only(port, run_m, protocol)), key=lambda one: one.name))
+
+    def _near_only(self, port: PortType, run_m: float, protocol: str) -> Iterator[Assembly]:
+        for module in self.modules(port, protocol, True):
+            if module.ports_per_connector != 1:
+                continue
+            straight = (module.product.fibre, module.product.connector, 1, 1)
+            for kind, fibres in self._fibres.items():
+                if (kind.fibre, kind.near, kind.near_count, kind.far_count) != straight:
+                    continue
+                for fibre in fibres:
+                    for cable in self._lengths_on_sale(fibre.id, run_m, module.product.reach_m):
+                        name, medium = f"{module.item.id}|{fibre.id}|", module.product.fibre
+                        yield Assembly(name, medium, Mode.LINK, 1, module.item, cable, None, cable.length_m or 0.0)
+
+    def _lengths_on_sale(
+        self, product_id: str, run_m: float, reach_m: float | None, longer: bool = False
+    ) -> list[Item]:
+        """The shortest priced length that covers the run, none if it is past the reach; ``longer``: all within it."""
+        cables = []
+        for item in self._item_table.lengths(product_id):
+            length_m = item.length_m or 0.0
+            if reach_m is not None and length_m > reach_m:
+                break
+            if length_m >= run_m:
+                cables.append(item)
+                if not longer:
+                    break
+        return cables
+
+
+_ASSEMBLIES: Lookup[LinkTable, tuple[_Ends, float, bool], tuple[Assembly, ...]] = Lookup()
+_JOINS: Lookup[LinkTable, _Ends, tuple[_Join, ...]] = Lookup()
+_MODULES: Lookup[LinkTable, tuple[PortType, str, bool], tuple[_Module, ...]] = Lookup()
+
+
+def _cable_joins(cable: Cable, near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType) -> bool:
+    for end, port in ((near_end, near), (far_end, far)):
+        if parse_split(end.split) != port.lane or end.form_factor not in port.fits:
+            return False
+        if not vendors_agree(cable.vendor, cable.works_with, port):
+            return False
+    near_rate, far_rate = (end.lane_gbps or cable.lane_gbps for end in (near_end, far_end))
+    if near_rate is None and far_rate is None:
+        return near.lane_gbps is None or far.lane_gbps is None or near.lane_gbps == far.lane_gbps
+    return all(
+        rate is None or port.lane_gbps is None or rate == port.lane_gbps
+        for rate, port in ((near_rate, near), (far_rate, far))
+    )
+
+
+def _cable_modes(near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType) -> Iterator[tuple[Mode, int]]:
+    if near_end.count == far_end.count == 1:
+        yield (Mode.LINK, 1) if near.ports == 1 else (Mode.PAIR, near.ports)
+    elif near_end.count == 1 and far.ports == 1:
+        yield Mode.NEAR, near.ports
+    elif far_end.count == 1 and near.ports == 1:
+        yield Mode.FAR, far.ports
+
+
+def _module_fits(product: Transceiver, port: PortType, protocol: str) -> bool:
+    return (
+        (not product.protocols or protocol in product.protocols)
+        and product.form_factor in port.fits
+        and (product.lane_gbps is None or port.lane_gbps is None or product.lane_gbps == port.lane_gbps)
+        and vendors_agree(product.vendor, product.works_with, port)
+    )
+
+
+def _useful(modules: Sequence[_Module]) -> list[_Module]:
+    """Drop a transceiver where another one with the same optics reaches as far and costs and draws no more."""
+    kept: list[_Module] = []
+    for one in sorted(modules, key=lambda module: (module.item.unit_cents, module.item.power_mw, module.item.id)):
+        if not any(
+            other.optics == one.optics
+            and other.product.reach_m >= one.product.reach_m
+            and dominates(other.item, one.item)
+            for other in kept
+        ):
+            kept.append(one)
+    return kept
+
+
+def _fibre_mode(near_ports: int, far_ports: int) -> tuple[Mode, int, int, int] | None:
+    """Mode, ports per cable and connector counts, from the ports of one connector at each end."""
+    if near_ports == far_ports:
+        mode = Mode.LINK if near_ports == 1 else Mode.PAIR
+        return mode, near_ports, 1, 1
+    if far_ports == 1:
+        return Mode.NEAR, near_ports, 1, near_ports
+    if near_ports == 1:
+        return Mode.FAR, far_ports, far_ports, 1
+    return None

@@ -1,0 +1,48 @@
+"""What is worked out once for something that does not change, kept beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Generic, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+Owner = TypeVar("Owner")
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+Arguments = ParamSpec("Arguments")
+
+
+class Lookup(Generic[Owner, Key, Value]):
+    """Values that follow from an owner and a key alone, each worked out once and forgotten with the owner.
+
+    The owner is told apart by identity and is not changed. No value may lead back to its owner, which would then never
+    be let go.
+    """
+
+    def __init__(self) -> None:
+        self._tables: WeakKeyDictionary[Owner, dict[Key, Value]] = WeakKeyDictionary()
+
+    def table(self, owner: Owner) -> dict[Key, Value]:
+        """All values of an owner that have been worked out, by key."""
+        table = self._tables.get(owner)
+        if table is None:
+            table = self._tables[owner] = {}
+        return table
+
+    def of(
+        self,
+        owner: Owner,
+        key: Key,
+        work_out: Callable[Arguments, Value],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Value:
+        """The value of a key; the first time ``work_out(*args, **kwargs)`` gives it."""
+        table = self.table(owner)
+        if key not in table:
+            table[key] = work_out(*args, **kwargs)
+        return table[key]
+
+    def __len__(self) -> int:
+        """Owners of which anything is known."""
+        return len(self._tables)

@@ -1,0 +1,98 @@
+"""What searches work out of a problem and may need again, kept beside it: the problem itself does not change."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fabopt.parts.offering import Offering
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.logical_fabrics import equipped
+from fabopt.problem.out_of_band import ByStage
+from fabopt.problem.problem import Problem
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.bounds import BoundedCosts
+from fabopt.topology.cutoff import Found
+from fabopt.topology.family import Restriction
+from fabopt.topology.link_parts import Floats
+
+
+class CostsKey(NamedTuple):
+    """Weights of the items of an offering, as bytes: of the last stage by metric, and what earlier ones cost more."""
+
+    offering: Offering
+    table: bytes
+    steps: bytes
+
+
+class SearchKey(NamedTuple):
+    """A search of one fabric: at which costs and limits, in which part of its space, up to which slack."""
+
+    fabric: FabricProblem
+    restriction: Restriction | None
+    costs: BoundedCosts
+    caps: bytes
+    prune: bool
+    slack: float
+
+
+class PlacedKey(NamedTuple):
+    """A candidate that is to be put on a small floor, and the weights of the items as bytes."""
+
+    candidate: Hashable
+    weights: bytes
+
+
+class PlacedCandidates(NamedTuple):
+    """Places of a candidate that cost ``limit`` or less, with their costs."""
+
+    limit: float
+    found: list[tuple[float, Candidate]]
+
+
+@dataclass
+class Context:
+    """What searches of one problem, and of those that differ from it in limits and weights only, have worked out.
+
+    Fabrics are told apart by identity. ``costs`` serve all problems of one offering: see ``beside``.
+    """
+
+    costs: dict[CostsKey, BoundedCosts] = field(default_factory=dict)
+    # what the search of one fabric found, where that is asked for again and again
+    found: dict[SearchKey, Found] = field(default_factory=dict)
+    # candidates with their exact needs, by ``Batch.key``
+    candidates: dict[Hashable, tuple[Candidate, ...]] = field(default_factory=dict)
+    placed: dict[PlacedKey, PlacedCandidates] = field(default_factory=dict)
+    # a fabric in every layout of the floor that is looked at
+    variants: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
+    _equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
+    _numbered: dict[tuple[FabricProblem, ByStage], FabricProblem] = field(default_factory=dict)
+
+    def beside(self) -> Context:
+        """The context of another problem; what is known of prices alone is shared."""
+        return Context(self.costs)
+
+    def costs_at(self, offering: Offering, table: Floats, steps: Floats | None = None) -> BoundedCosts:
+        """Costs at weights: ``table`` has shape (metrics, items), ``steps`` (stages - 1, items), as ``Costs``."""
+        key = CostsKey(offering, table.tobytes(), b"" if steps is None else steps.tobytes())
+        if key not in self.costs:
+            self.costs[key] = BoundedCosts(table, steps)
+        return self.costs[key]
+
+    def forget_bounds(self) -> None:
+        """Let go of the bounds of fabrics that will not be looked at again."""
+        for costs in self.costs.values():
+            costs.forget_bounds()
+
+    def equipped(self, problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[FabricProblem, ...]:
+        """A host with every choice of NICs for the logical fabrics on it."""
+        if fabric not in self._equipped:
+            self._equipped[fabric] = equipped(problem, fabric, prune)
+        return self._equipped[fabric]
+
+    def numbered(self, fabric: FabricProblem, switches: ByStage) -> FabricProblem:
+        """An out-of-band fabric with the ports of so many switches of all fabrics at each stage; any other as it is."""
+        if (fabric, switches) not in self._numbered:
+            self._numbered[fabric, switches] = fabric.with_switches(switches)
+        return self._numbered[fabric, switches]

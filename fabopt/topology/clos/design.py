@@ -1,0 +1,97 @@
+"""A Clos as a design of the search: its figures, failures, growth and part of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabopt.floor.layouts import Layout
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import SwitchType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.schema.design import StageStructure
+from fabopt.topology.clos import figures
+from fabopt.topology.clos.failures import ClosFailures
+from fabopt.topology.clos.figure_demands import headroom
+from fabopt.topology.clos.file_part import file_part_of
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.shape import TierCount
+from fabopt.topology.clos.stage_figures import growth_of
+from fabopt.topology.design import FilePart
+from fabopt.topology.figures import Figures
+from fabopt.workload.timing import Network
+
+
+@dataclass(frozen=True)
+class ClosDesign:
+    """A Clos that can be picked: see ``fabopt.topology.design.NetworkDesign``."""
+
+    network: ClosNetwork
+
+    @property
+    def protocol(self) -> str:
+        """That of its switches."""
+        return self.network.parts.protocol
+
+    @property
+    def nic(self) -> NicOption:
+        """How servers are equipped."""
+        return self.network.parts.nic
+
+    @property
+    def leaf(self) -> SwitchType:
+        """The switch that servers are on."""
+        return self.network.parts.leaf
+
+    @property
+    def tiers(self) -> TierCount:
+        """Tiers of switches."""
+        return self.network.tiers
+
+    @property
+    def layout(self) -> Layout | None:
+        """How its switches are placed on a floor; None without one."""
+        standing = self.network.standing
+        return None if standing is None else standing.layout
+
+    def file_part(self) -> FilePart:
+        """What the design file says of it."""
+        return file_part_of(self.network)
+
+    def figures(self, gpus: int) -> Figures:
+        """All figures: every one has a formula."""
+        return figures.figures_of(self.network, gpus)
+
+    def measured_figures(self, gpus: int) -> Figures:
+        """The same."""
+        return self.figures(gpus)
+
+    def allreduce(self, gpus: int) -> Fraction:
+        """Mb/s per GPU of ring all-reduce."""
+        return figures.allreduce(self.network, gpus)
+
+    def least_ratios(self, gpus: int) -> dict[str, Fraction]:
+        """Its own ratios."""
+        return figures.oversubscription(self.network)
+
+    def step_network(self, gpus: int, server_gpus: int) -> Network:
+        """What it gives each GPU in a step of a model."""
+        return figures.step_network(self.network, gpus, server_gpus)
+
+    def failures(self, server_gpus: int) -> ClosFailures:
+        """What it still gives when something fails."""
+        return ClosFailures(self.network, server_gpus)
+
+    def headroom(self, fabric: FabricProblem) -> int:
+        """Servers that can be added on its leaves; none beside logical fabrics, whose ports are not counted."""
+        if fabric.logical_fabrics:
+            return 0
+        demands = fabric.figure_demands
+        ratio = fabric.oversubscription_leaf if demands is None else demands.leaf_ratio
+        return int(headroom(fabric, self.network.parts, self.network.shape, ratio))
+
+    def growth(self, problem: Problem, fabric: FabricProblem, cables: Sequence[int]) -> tuple[StageStructure, ...]:
+        """What is installed at each stage."""
+        return growth_of(problem, fabric, self.network, cables)

@@ -1,0 +1,63 @@
+"""Switches and NICs that each stage of a Clos adds, and the cables that it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fabopt.network import clos_stages
+from fabopt.parts.items import Item
+from fabopt.problem.problem import Problem
+from fabopt.schema.design import MOVED_CABLE
+from fabopt.topology.candidate import Uses
+from fabopt.topology.clos.floor_links import numbers_of
+from fabopt.topology.clos.network import ClosNetwork
+
+
+def devices_of(problem: Problem, clos: ClosNetwork) -> Uses:
+    """NICs and switches that each stage adds."""
+    parts, shape = clos.parts, clos.shape
+    planes = parts.nic.planes
+    totals: list[tuple[Item | None, int]] = [
+        (parts.nic.item, problem.servers * parts.nic.nics_per_server),
+        (parts.leaf.item, planes * shape.leaves),
+        (None if parts.spine is None else parts.spine.item, planes * shape.pods * shape.spines if parts.spine else 0),
+        (None if parts.core is None else parts.core.item, planes * shape.cores if parts.core else 0),
+    ]
+    counts: dict[tuple[int, Item], int] = {}
+    for (item, total), added in zip(totals, _added(clos), strict=False):
+        for stage, count in enumerate(added or (int(total),)):
+            if item is not None and count:
+                counts[stage, item] = counts.get((stage, item), 0) + int(count)
+    move = problem.item_table.item(MOVED_CABLE)
+    for stage, count in enumerate(moved_cables(clos)):
+        if count and move is not None:
+            counts[stage, move] = count
+    return counts
+
+
+def moved_cables(clos: ClosNetwork) -> list[int]:
+    """Cables that each stage moves: those of leaves that were there before."""
+    if not any(one.pair_links for one in clos.stages):
+        return [0] * max(1, len(clos.stages))
+    n = numbers_of(clos.parts.nic, clos.shape)
+    leaves = np.bincount(
+        clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves)), minlength=len(clos.stages)
+    ).cumsum()
+    moves = clos_stages.moves_of_a_leaf(n, clos.stages)
+    return [0, *(int(before) * each for before, each in zip(leaves[:-1], moves[1:], strict=True))]
+
+
+def _added(clos: ClosNetwork) -> Sequence[Sequence[int]]:
+    """NICs, leaves, spines and cores by stage; empty where there is one stage."""
+    if not clos.stages:
+        return ((), (), (), ())
+    n = numbers_of(clos.parts.nic, clos.shape)
+    servers = clos_stages.of_servers(clos.stages, np.arange(n.servers))
+    when = [np.repeat(servers, n.cards), clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves))]
+    if clos.tiers > 1:
+        when.append(clos_stages.of_spines(n, clos.stages, np.arange(n.planes * n.pods * n.spines)))
+    if clos.tiers > 2:
+        when.append(clos_stages.of_cores(n, clos.stages, np.arange(n.planes * n.cores)))
+    return [np.bincount(one, minlength=len(clos.stages)).tolist() for one in when]

@@ -1,0 +1,131 @@
+"""Bandwidth figures of a Clos, per GPU.
+
+Bisection is injection over the product of the ratios above 1. With E server ports in a plane, each sending rho evenly
+to all others, a leaf with e ports sends e rho (E-e)/(E-1) upwards, a pod likewise: that limits all-to-all. Around a
+ring only the last server of a group, or of a pod, sends upwards. Source: docs/bandwidth.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from fabopt.network.graph.leaves import LeafClass, matched_links, mean_switches
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.figures import Figures
+from fabopt.workload.prediction import gpus_below, network_of
+from fabopt.workload.timing import Network
+
+HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
+
+
+def oversubscription(clos: ClosNetwork) -> dict[str, Fraction]:
+    """d*v / (u*w) at each tier boundary, nominal speeds, d the most endpoints on any switch of the tier."""
+    parts, shape = clos.parts, clos.shape
+    ratios: dict[str, Fraction] = {}
+    if parts.leaf_up is not None:
+        ratios["leaf"] = Fraction(
+            clos.down_ports * parts.leaf_down.lane.port_mbps, int(shape.u) * parts.leaf_up.lane.port_mbps
+        )
+    if parts.spine_up is not None and parts.spine_down is not None:
+        ratios["spine"] = Fraction(
+            int(shape.spine_down) * parts.spine_down.lane.port_mbps, int(shape.x) * parts.spine_up.lane.port_mbps
+        )
+    return ratios
+
+
+def figures_of(clos: ClosNetwork, gpus: int) -> Figures:
+    """All figures of a Clos with so many GPUs."""
+    ratios = oversubscription(clos)
+    injection = bisection = clos.parts.nic.injection
+    for ratio in ratios.values():
+        bisection /= max(Fraction(1), ratio)
+    most = clos.parts.nic.crosses_any_cut
+    return Figures(
+        oversubscription=ratios,
+        injection=injection,
+        bisection=min(bisection, most),
+        alltoall=_alltoall(clos, gpus),
+        max_switch_hops=HOPS_BY_TIERS[clos.tiers],
+        permutation=min(_permutation(clos, gpus), most),
+        allreduce=allreduce(clos, gpus),
+        mean_switch_hops=Fraction(1) if clos.tiers == 1 else mean_switches(leaf_classes(clos)),
+    )
+
+
+def step_network(clos: ClosNetwork, gpus: int, server_gpus: int) -> Network:
+    """What a Clos gives each GPU in a step of a model."""
+    parts, shape = clos.parts, clos.shape
+    below = gpus_below(clos.tiers, int(shape.g) * server_gpus, int(shape.groups_per_pod), gpus)
+    return network_of(parts.nic.injection, oversubscription(clos), below, parts.reduces)
+
+
+def _per_gpu(clos: ClosNetwork, gpus: int, port_rate: Fraction) -> Fraction:
+    """What a GPU gets if each of its ports sends so much, at most its injection."""
+    ports = clos.shape.servers * clos.shape.ports * clos.parts.nic.planes
+    return min(clos.parts.nic.injection, port_rate * ports / gpus) if gpus else Fraction(0)
+
+
+def leaf_classes(clos: ClosNetwork) -> tuple[LeafClass, ...]:
+    """The leaves of a plane by their pods and server ports, for two tiers and more."""
+    shape = clos.shape
+    full, last = int(shape.g * shape.k), int(shape.last_group * shape.k)
+    rails = int(shape.rails) if shape.rail_pods else 1
+    each = int(shape.leaves_of_a_group)
+    full_pods = int(shape.pods) - rails
+    return (
+        LeafClass(0, full_pods, int(shape.groups_per_pod) * each, full),
+        LeafClass(1, rails, (int(shape.last_pod_groups) - 1) * each, full),
+        LeafClass(1, rails, each, last),
+    )
+
+
+def _permutation(clos: ClosNetwork, gpus: int) -> Fraction:
+    """Throughput upper bound of the worst permutation: capacity both ways / links that the heaviest matching takes."""
+    parts, shape = clos.parts, clos.shape
+    matched = 0 if parts.leaf_up is None else matched_links(leaf_classes(clos))
+    if not matched or parts.leaf_up is None:
+        return _per_gpu(clos, gpus, Fraction(parts.nic.port.lane.port_mbps))
+    capacity = int(shape.leaves * shape.u) * parts.leaf_up.lane.port_mbps
+    if parts.spine_up is not None:
+        capacity += int(shape.pods * shape.spines * shape.x) * parts.spine_up.lane.port_mbps
+    return _per_gpu(clos, gpus, Fraction(2 * capacity, matched))
+
+
+def allreduce(clos: ClosNetwork, gpus: int) -> Fraction:
+    """Mb/s per GPU where every port sends to the same port of the next server."""
+    parts, shape = clos.parts, clos.shape
+    rate = Fraction(parts.nic.port.lane.port_mbps)
+    if parts.leaf_up is not None and shape.groups > 1:
+        rate = min(rate, Fraction(int(shape.u) * parts.leaf_up.lane.port_mbps, int(shape.k)))
+    if parts.spine_up is not None and shape.groups > shape.groups_per_pod:
+        leaving = int(shape.k * shape.leaves_of_a_group)
+        rate = min(rate, Fraction(int(shape.spines * shape.x) * parts.spine_up.lane.port_mbps, leaving))
+    return _per_gpu(clos, gpus, rate)
+
+
+def _alltoall(clos: ClosNetwork, gpus: int) -> Fraction:
+    parts, shape = clos.parts, clos.shape
+    port_rate = Fraction(parts.nic.port.lane.port_mbps)
+    ports = shape.servers * shape.ports
+    for inside, capacity in _cuts(clos):
+        outside = ports - inside
+        if inside and outside:
+            port_rate = min(port_rate, Fraction(capacity * (ports - 1), inside * outside))
+    return _per_gpu(clos, gpus, port_rate)
+
+
+def _cuts(clos: ClosNetwork) -> Iterable[tuple[int, int]]:
+    """(server ports below, Mb/s upwards) of every kind of leaf and pod."""
+    parts, shape = clos.parts, clos.shape
+    full, last = int(shape.g * shape.k), int(shape.last_group * shape.k)
+    if parts.leaf_up is not None:
+        up = int(shape.u) * parts.leaf_up.lane.port_mbps
+        yield from ((full, up), (last, up)) if shape.groups > 1 else ((last, up),)
+    if parts.spine_up is not None:
+        up = int(shape.spines) * int(shape.x) * parts.spine_up.lane.port_mbps
+        per_group = 1 if shape.rail_pods else int(shape.rails)
+        last_pod = ((int(shape.last_pod_groups) - 1) * full + last) * per_group
+        if shape.groups > shape.groups_per_pod:
+            yield int(shape.groups_per_pod) * full * per_group, up
+        yield last_pod, up

@@ -1,0 +1,88 @@
+"""What the design file says of a Clos: its structure, tiers and kinds of links, and where switches are on a floor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.schema.design import Place, Placement
+from fabopt.schema.structure import Structure
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.design import FilePart, LinkUse, Role, Tier
+
+
+def file_part_of(clos: ClosNetwork) -> FilePart:
+    """Structure, tiers and kinds of links."""
+    nic = clos.parts.nic
+    return FilePart(
+        protocol=clos.parts.protocol,
+        planes=nic.planes // nic.rails_per_plane,
+        rails=int(clos.shape.rails) * nic.rails_per_plane,
+        structure=_structure(clos),
+        nic=nic,
+        tiers=tuple(_tiers(clos)),
+        links=tuple(_links(clos)),
+        placement=_placement(clos),
+    )
+
+
+def _structure(clos: ClosNetwork) -> Structure:
+    shape, tiers = clos.shape, clos.tiers
+    return Structure(
+        tiers=tiers,
+        servers_per_group=int(shape.g),
+        groups=int(shape.groups),
+        ports_per_server=shape.ports * clos.parts.nic.rails_per_plane,
+        ports_per_server_per_leaf=int(shape.k),
+        links_per_pair=int(shape.links_per_pair) if tiers > 1 else 0,
+        pods=int(shape.pods) if tiers > 2 else 1,
+        leaves_per_pod=int(shape.leaves_per_pod) if tiers > 1 else 1,
+        spines_per_pod=int(shape.spines),
+        pod_of="rail" if shape.rail_pods else "groups",
+        groups_per_pod=int(shape.groups_per_pod) if tiers > 1 else 1,
+        links_per_core_pair=int(shape.m2),
+        spines_per_core_group=int(shape.q),
+        cores_per_group=int(shape.cores_per_group) if tiers > 2 else 0,
+    )
+
+
+def _tiers(clos: ClosNetwork) -> Iterable[Tier]:
+    parts, shape = clos.parts, clos.shape
+    planes = parts.nic.planes
+    boxes: tuple[tuple[Role, SwitchType | None, int, int, int, CageUse | None, CageUse | None], ...] = (
+        ("leaf", parts.leaf, planes * shape.leaves, clos.down_ports, shape.u, parts.leaf_down, parts.leaf_up),
+        ("spine", parts.spine, planes * shape.spines * (shape.pods if clos.tiers > 2 else 1),
+         shape.spine_down if clos.tiers > 1 else 0, shape.x, parts.spine_down, parts.spine_up),
+        ("core", parts.core, planes * shape.cores if clos.tiers > 2 else 0,
+         shape.core_down if clos.tiers > 2 else 0, 0, parts.core_down, None),
+    )  # fmt: skip
+    for role, switch, count, down_ports, up_ports, down, up in boxes:
+        if switch is None or down is None:
+            continue
+        reserved = clos.reserved_ports if role == "leaf" else 0
+        yield Tier(
+            role, switch, int(count), int(down_ports), int(up_ports) if up is not None else 0, down, up, reserved
+        )
+
+
+def _links(clos: ClosNetwork) -> Iterable[LinkUse]:
+    parts = clos.parts
+    leaf_mbps = parts.leaf_down.lane.port_mbps
+    yield LinkUse("server", "leaf", None, leaf_mbps, "server-leaf")
+    yield LinkUse("attachment", "leaf", None, leaf_mbps, "attachment-leaf")
+    if parts.leaf_up is not None:
+        yield LinkUse("leaf", "spine", None, parts.leaf_up.lane.port_mbps, "leaf-spine")
+    if parts.spine_up is not None:
+        yield LinkUse("spine", "core", None, parts.spine_up.lane.port_mbps, "spine-core")
+
+
+def _placement(clos: ClosNetwork) -> Placement | None:
+    if clos.standing is None:
+        return None
+    layout, stands, _ = clos.standing
+    places: list[tuple[Place, ...]] = [
+        tuple((layout.plan.ids[rack], unit) for rack, unit in zip(one.rack.tolist(), one.unit.tolist(), strict=True))
+        for one in stands
+    ]
+    leaf, spine, core = (*places, (), ())[:3]
+    return Placement(policy=layout.policy, leaf=leaf, spine=spine, core=core)

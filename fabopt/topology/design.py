@@ -1,0 +1,107 @@
+"""A sized network of whatever family, as the rest of fabopt sees it: what it is made of, gives, and has in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal, NamedTuple, Protocol
+
+from fabopt.floor.layouts import Layout
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.schema.design import Placement, StageStructure
+from fabopt.schema.structure import AnyStructure
+from fabopt.topology.failures import Failures
+from fabopt.topology.figures import Figures
+from fabopt.workload.timing import Network
+
+Role = Literal["leaf", "spine", "core"]
+
+
+class Tier(NamedTuple):
+    """One tier of switches of a candidate, as ``TierUse`` of the design file."""
+
+    role: Role
+    switch: SwitchType
+    num_switches: int
+    down_ports: int
+    up_ports: int
+    down: CageUse
+    up: CageUse | None
+    reserved_ports: int = 0
+
+
+class LinkUse(NamedTuple):
+    """One kind of links: roles at both ends, scope (None in a Clos), speed of a link, key of its run."""
+
+    near: str
+    far: str
+    scope: str | None
+    port_mbps: int
+    run: str
+
+
+class FilePart(NamedTuple):
+    """What only the family knows to write into the design file. ``links``: kinds, in the order of their rows."""
+
+    protocol: str
+    planes: int
+    rails: int
+    structure: AnyStructure
+    nic: NicOption
+    tiers: tuple[Tier, ...]
+    links: tuple[LinkUse, ...]
+    placement: Placement | None = None
+
+
+class NetworkDesign(Protocol):
+    """One sized network. ``gpus`` are all of the cluster, ``server_gpus`` those of a server."""
+
+    @property
+    def protocol(self) -> str:
+        """``ethernet`` or ``infiniband``."""
+
+    @property
+    def nic(self) -> NicOption:
+        """How servers are equipped."""
+
+    @property
+    def leaf(self) -> SwitchType | None:
+        """The switch that servers are on; None where servers are joined to each other."""
+
+    @property
+    def tiers(self) -> int | None:
+        """Tiers of switches; None in families that have none to choose."""
+
+    @property
+    def layout(self) -> Layout | None:
+        """How its switches are placed on a floor; None without one."""
+
+    def file_part(self) -> FilePart:
+        """What the design file says of it: structure, tiers, kinds of links."""
+
+    def figures(self, gpus: int) -> Figures:
+        """All figures that have a formula."""
+
+    def measured_figures(self, gpus: int) -> Figures:
+        """All figures, those without a formula too, which may take seconds; None of what takes longer."""
+
+    def allreduce(self, gpus: int) -> Fraction | None:
+        """Mb/s per GPU of ring all-reduce; None where the graph is too large."""
+
+    def least_ratios(self, gpus: int) -> dict[str, Fraction]:
+        """The least ``max_oversubscription`` with which it meets its demand, by boundary."""
+
+    def step_network(self, gpus: int, server_gpus: int) -> Network:
+        """What it gives each GPU in a step of a model."""
+
+    def failures(self, server_gpus: int) -> Failures:
+        """What it still gives when something fails."""
+
+    def headroom(self, fabric: FabricProblem) -> int:
+        """Servers that can be added with the switches that are there."""
+
+    def growth(self, problem: Problem, fabric: FabricProblem, cables: Sequence[int]) -> tuple[StageStructure, ...]:
+        """What is installed at each stage, of which each adds so many ``cables``; nothing where there is one stage."""

@@ -1,0 +1,213 @@
+"""Networks of devices that are joined to each other: what families of them share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from fabopt.network.direct_links import Mesh
+from fabopt.network.graph.network import Network, network_of
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import SwitchType
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.design import FilePart
+from fabopt.topology.direct.loads import Ints
+from fabopt.topology.direct.networks import DirectNetworks, DirectTopology
+from fabopt.topology.figures import Figures
+
+SERVERS = ("servers_per_group", "groups", "ports_per_server", "ports_per_server_per_leaf")
+
+
+@dataclass(frozen=True)
+class GraphNetwork(ABC):
+    """One network of devices that are joined to each other: switches, or servers."""
+
+    @property
+    @abstractmethod
+    def protocol(self) -> str:
+        """``ethernet`` or ``infiniband``."""
+
+    @property
+    @abstractmethod
+    def nic(self) -> NicOption:
+        """How servers are equipped."""
+
+    @property
+    @abstractmethod
+    def mesh(self) -> Mesh:
+        """One plane, link by link; the devices that can have endpoints are its first."""
+
+    @property
+    @abstractmethod
+    def speeds_mbps(self) -> Mapping[str, int]:
+        """Speed of a link of each scope of ``mesh``."""
+
+    @property
+    @abstractmethod
+    def group_servers(self) -> int:
+        """Servers of a group."""
+
+    @property
+    @abstractmethod
+    def headroom(self) -> int:
+        """Servers that can be added with the devices that are there."""
+
+    @property
+    @abstractmethod
+    def switch_types(self) -> tuple[SwitchType, ...]:
+        """The switches that it is made of."""
+
+    @property
+    def links(self) -> int:
+        """Links between the devices of one plane."""
+        mesh = self.mesh
+        return sum(len(mesh.pairs(scope).a) for scope in mesh.scopes)
+
+    @abstractmethod
+    def figures(self, gpus: int) -> Figures:
+        """Figures that have a formula, with so many GPUs in all."""
+
+    @abstractmethod
+    def graph(self) -> Network:
+        """One plane, with the endpoints on its devices."""
+
+    @abstractmethod
+    def rings(self) -> Ints:
+        """The device of every endpoint of a plane: shape (endpoints of a server, servers)."""
+
+    @abstractmethod
+    def share(self, gpus: int) -> Fraction:
+        """Endpoints of all planes for each of so many GPUs."""
+
+    @abstractmethod
+    def switches_passed(self, links: Fraction) -> Fraction:
+        """Switches on paths of so many links between devices, on average."""
+
+    @abstractmethod
+    def file_part(self) -> FilePart:
+        """What the design file says of it."""
+
+    def on_graph(self, hosts: Ints, port_mbps: int) -> Network:
+        """One plane: its devices and their links, with endpoints of a speed on each."""
+        mesh = self.mesh
+        pairs = [mesh.pairs(scope) for scope in mesh.scopes]
+        mbps = np.repeat([self.speeds_mbps[scope] for scope in mesh.scopes], [len(one.a) for one in pairs])
+        a, b = (np.concatenate([getattr(one, end) for one in pairs]) for end in ("a", "b"))
+        return network_of(a, b, mbps, hosts, port_mbps)
+
+
+@dataclass(frozen=True)
+class UniformNetwork(GraphNetwork):
+    """Equal devices, joined as ``topology`` says. ``net`` has one row."""
+
+    topology: DirectTopology
+    net: DirectNetworks
+
+    @property
+    @abstractmethod
+    def link_mbps(self) -> int:
+        """Speed of a link between two devices."""
+
+    @property
+    def numbers(self) -> Ints:
+        """The topology's own."""
+        return np.asarray(self.net.numbers[0])
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Kinds of links between the devices."""
+        return self.topology.scopes(self.numbers)
+
+    @property
+    def mesh(self) -> Mesh:
+        """One plane, link by link."""
+        return self.topology.mesh(self.numbers)
+
+    @property
+    def links(self) -> int:
+        """Links between the devices of one plane."""
+        return int(self.net.links[0].sum())
+
+    @property
+    def speeds_mbps(self) -> Mapping[str, int]:
+        """All links are equally fast."""
+        return dict.fromkeys(self.scopes, self.link_mbps)
+
+
+@dataclass(frozen=True)
+class SwitchedNetwork(GraphNetwork):
+    """Servers on switches that are joined to each other. ``servers``: its leaves as those of a one-tier Clos."""
+
+    servers: ClosNetwork
+
+    @property
+    def protocol(self) -> str:
+        """That of its switches."""
+        return self.parts.protocol
+
+    @property
+    def nic(self) -> NicOption:
+        """How servers are equipped."""
+        return self.parts.nic
+
+    @property
+    def parts(self) -> Parts:
+        """Hardware: leaves take servers with ``leaf_down`` and other switches with ``leaf_up``."""
+        return self.servers.parts
+
+    @property
+    def shape(self) -> Shape:
+        """Server groups."""
+        return self.servers.shape
+
+    @property
+    def group_servers(self) -> int:
+        """Servers whose ports share switches."""
+        return int(self.shape.g)
+
+    @property
+    @abstractmethod
+    def leaves(self) -> int:
+        """Switches of one plane that can have servers."""
+
+    @property
+    def headroom(self) -> int:
+        """Servers that can be added in the places of groups whose switches are there."""
+        groups = self.leaves // int(self.shape.rails)
+        return groups * int(self.shape.g) - int(self.shape.servers)
+
+    def per_gpu(self, gpus: int, *port_mbps: Fraction) -> Fraction:
+        """What a GPU gets where a port gets the least of some rates: at most the port's speed, and its injection."""
+        parts = self.parts
+        return min(parts.nic.injection, min(Fraction(parts.leaf_down.lane.port_mbps), *port_mbps) * self.share(gpus))
+
+    def graph(self) -> Network:
+        """One plane: its switches, and the server ports on them."""
+        hosts = np.bincount(self.rings().ravel(), minlength=self.mesh.switches)
+        return self.on_graph(hosts, self.parts.leaf_down.lane.port_mbps)
+
+    def rings(self) -> Ints:
+        """The switch of every server port of a plane: shape (ports of a server, servers)."""
+        shape = self.shape
+        group = np.arange(int(shape.servers)) // int(shape.g)
+        rail = np.arange(shape.ports) // int(shape.k)
+        return np.asarray(group * int(shape.rails) + rail[:, np.newaxis], dtype=np.int64)
+
+    def share(self, gpus: int) -> Fraction:
+        """Server ports of a GPU."""
+        return Fraction(self.parts.nic.planes * int(self.shape.servers) * self.shape.ports, max(1, gpus))
+
+    def switches_passed(self, links: Fraction) -> Fraction:
+        """One more than links."""
+        return 1 + links
+
+
+def words_of(shape: Shape) -> dict[str, int]:
+    """What the structure in a design file says of the servers."""
+    counted = (int(shape.g), int(shape.groups), shape.ports, int(shape.k))
+    return dict(zip(SERVERS, counted, strict=True))

@@ -1,0 +1,46 @@
+"""Many candidates of the same hardware whose leaves are joined to each other, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+
+from fabopt.topology.clos.shape import Shape
+from fabopt.topology.direct.loads import Ints
+
+
+class NetworkArrays(Protocol):
+    """Many networks of a family as arrays; ``numbers``: the family's own, a row each."""
+
+    @property
+    def numbers(self) -> Ints:
+        """What tells one from another."""
+
+    def take(self, index: Any) -> Self:
+        """Some of them."""
+
+
+AnyNetworks = TypeVar("AnyNetworks", bound=NetworkArrays)
+
+
+@dataclass(frozen=True)
+class SwitchedShape(Generic[AnyNetworks]):
+    """Many candidates of the same hardware, as arrays: server groups, and the networks of their leaves."""
+
+    servers: Shape
+    net: AnyNetworks
+
+    def take(self, index: Any) -> SwitchedShape[AnyNetworks]:
+        """Some of them."""
+        return SwitchedShape(self.servers.take(index), self.net.take(index))
+
+    def key(self, index: int) -> Hashable:
+        """What tells one of them apart from others."""
+        return self.servers.row(index), self.net.numbers[index].tobytes()
+
+    def row(self, index: int) -> SwitchedShape[AnyNetworks]:
+        """One of them, as arrays of one."""
+        return SwitchedShape(self.servers.row(index), self.net.take(np.array([index])))

@@ -1,0 +1,39 @@
+"""What a network still gives when something fails at the worst place. Each family works out its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol
+
+from fabopt.schema.case import Failing
+from fabopt.schema.design import Failed, Failure
+from fabopt.units import MBPS_PER_GBPS, plain_fraction
+
+
+class Failures(Protocol):
+    """Failures of one network with so many GPUs in a server."""
+
+    def kinds(self) -> Sequence[Failed]:
+        """What can fail alone, as far as it is known what is left then: not on a graph that is too large."""
+
+    def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
+        """Mb/s per GPU after ``count`` failures of a kind. ValueError: so many of it are not looked at."""
+
+    def servers_cut_off(self, failed: Failed) -> int:
+        """Servers that one failure cuts off from the largest part that stays joined."""
+
+
+def failures_left(failures: Failures, asked: Sequence[tuple[Failing, int]]) -> tuple[Failure, ...]:
+    """What is left when one device or link of each kind fails, and after the failures that the case asks about."""
+    told: list[tuple[Failed, int]] = [(failed, 1) for failed in failures.kinds()]
+    return tuple(_failure(failures, failed, count) for failed, count in dict.fromkeys([*told, *asked]))
+
+
+def _failure(failures: Failures, failed: Failed, count: int) -> Failure:
+    return Failure(
+        failed=failed,
+        count=count,
+        gbps_per_gpu=plain_fraction(failures.bandwidth_left(failed, count) / MBPS_PER_GBPS),
+        servers_cut_off=failures.servers_cut_off(failed) if count == 1 else None,
+    )

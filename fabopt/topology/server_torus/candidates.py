@@ -1,0 +1,61 @@
+"""From the search's arrays to a candidate torus of servers: exact quantities, and what is left to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.candidate import Candidate, Choice, Option, row_share, undominated
+from fabopt.topology.cutoff import Batch
+from fabopt.topology.direct.candidates import assembled, cable_links, equal_joins, fills
+from fabopt.topology.direct.networks import DirectTopology
+from fabopt.topology.link_parts import Quantities, ceil_of
+from fabopt.topology.server_torus.design import ServerTorusDesign
+from fabopt.topology.server_torus.network import ServerTorusNetwork
+
+
+def candidate_of(
+    problem: Problem, fabric: FabricProblem, topology: DirectTopology, batch: Batch, index: int, prune: bool
+) -> Candidate | None:
+    """One of a batch; None if its links cannot be made after all."""
+    network = ServerTorusNetwork(topology, batch.shape.row(index).net, batch.parts)
+    links = (_between(problem, fabric, network, column, prune) for column in range(len(network.scopes)))
+    return assembled(
+        problem,
+        (fabric.name, topology.name),
+        ServerTorusDesign(network),
+        (),
+        links,
+        batch.cost[0, index],
+        _tie_order(network),
+    )
+
+
+def _between(
+    problem: Problem, fabric: FabricProblem, network: ServerTorusNetwork, column: int, prune: bool
+) -> Sequence[Choice] | None:
+    """All links of a dimension, made by one assembly."""
+    scope, port = network.scopes[column], network.nic.port
+    links, cages = int(network.net.links[0, column]), int(network.net.cages(port.ports)[0, column])
+    options = []
+    for one in equal_joins(problem, fabric, port, scope, network.parts.protocol):
+        if fills(one, int(network.net.together[0, column])):
+            near = int(ceil_of(cages, 2))
+            parts = Quantities(near, links // cable_links(one), cages - near, True)
+            options.append(Option((row_share(("server", "server"), one, links, parts)._replace(scope=scope),)))
+    if not options:
+        return None
+    kept = undominated(options) if prune else tuple(options)
+    return (Choice((scope, "whole", tuple(option.rows for option in kept)), 1, kept),)
+
+
+def _tie_order(network: ServerTorusNetwork) -> tuple[Any, ...]:
+    """Rank among candidates that cost and draw the same: after a torus of switches, as that has fewer numbers first."""
+    nic = network.nic
+    return (
+        len(network.scopes), *(int(one) for one in network.numbers),
+        -1, nic.ports_per_server, nic.nic_id, "", nic.split, "", "", nic.group, -1, -1,
+        nic.nics_per_server, nic.ports_per_nic, nic.planes,
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""A torus of servers: their NICs are joined to those of their neighbours, and pass on what is for others.
+
+Servers are the points of a box of just so many. A server has ``2 m_i`` ports to its two neighbours in dimension i, and
+all ports of its NICs are taken. Its NICs fill the dimensions one after another, whole cages each, so a cage has links
+of one dimension. A server is one endpoint: it sends to others what its NICs can inject, and what it passes on takes
+links, not injection. docs/formulation.md, "Direct networks".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fabopt.network.graph.network import Network
+from fabopt.parts.nics import NicOption
+from fabopt.parts.switches import SwitchType
+from fabopt.schema.structure import SwitchlessStructure
+from fabopt.topology.design import FilePart, LinkUse
+from fabopt.topology.direct.graph_network import SERVERS, UniformNetwork
+from fabopt.topology.direct.lattices import halves
+from fabopt.topology.direct.loads import Ints
+from fabopt.topology.direct.networks import DirectNetworks, run_of
+from fabopt.topology.figures import Figures
+
+
+class ServerTorusParts(NamedTuple):
+    """Hardware without switches."""
+
+    protocol: str
+    nic: NicOption
+
+
+@dataclass(frozen=True)
+class ServerTorusShape:
+    """Many candidates of the same hardware, as arrays."""
+
+    net: DirectNetworks
+
+    def take(self, index: Any) -> ServerTorusShape:
+        """Some of them."""
+        return ServerTorusShape(self.net.take(index))
+
+    def key(self, index: int) -> Hashable:
+        """What tells one of them apart from others."""
+        return tuple(self.net.numbers[index].tolist())
+
+    def row(self, index: int) -> ServerTorusShape:
+        """One of them, as arrays of one."""
+        return ServerTorusShape(self.net.take(np.array([index])))
+
+
+@dataclass(frozen=True)
+class ServerTorusNetwork(UniformNetwork):
+    """One torus. The devices of ``net`` are servers."""
+
+    parts: ServerTorusParts
+
+    @property
+    def protocol(self) -> str:
+        """That of its NICs."""
+        return self.parts.protocol
+
+    @property
+    def nic(self) -> NicOption:
+        """How servers are equipped."""
+        return self.parts.nic
+
+    @property
+    def servers(self) -> int:
+        """N."""
+        return int(self.net.switches[0])
+
+    @property
+    def group_servers(self) -> int:
+        """Every server is alone."""
+        return 1
+
+    @property
+    def switch_types(self) -> tuple[SwitchType, ...]:
+        """None."""
+        return ()
+
+    @property
+    def link_mbps(self) -> int:
+        """That of a NIC's port."""
+        return self.nic.port.lane.port_mbps
+
+    @property
+    def headroom(self) -> int:
+        """One server more would be no lattice."""
+        return 0
+
+    def figures(self, gpus: int) -> Figures:
+        """Every ordered pair of servers has the pair flow; between x servers and the others run ``flow x (N - x)``."""
+        injection, share = self.nic.injection, self.share(gpus)
+        flow = self.topology.flow(self.numbers) * self.link_mbps
+        return Figures(
+            oversubscription={},
+            injection=injection,
+            bisection=min(injection, flow * self.servers / 2 * share),
+            alltoall=min(injection, flow * (self.servers - 1) * share),
+            max_switch_hops=0,
+            # servers between the two ends of the longest shortest path
+            max_nic_hops=self.topology.hops(self.numbers, self.servers) - 2,
+        )
+
+    def graph(self) -> Network:
+        """The servers, an endpoint each, whose link is all its ports."""
+        return self.on_graph(np.ones(self.servers, dtype=np.int64), self.nic.ports_per_server * self.link_mbps)
+
+    def rings(self) -> Ints:
+        """One ring of all servers, in their order."""
+        return np.arange(self.servers)[np.newaxis, :]
+
+    def share(self, gpus: int) -> Fraction:
+        """Servers of a GPU."""
+        return Fraction(self.servers, max(1, gpus))
+
+    def switches_passed(self, links: Fraction) -> Fraction:
+        """There is no switch."""
+        return Fraction(0)
+
+    def file_part(self) -> FilePart:
+        """What the design file says of it."""
+        sides, links = halves(self.numbers)
+        ports = self.nic.ports_per_server
+        counted = dict(zip(SERVERS, (1, self.servers, ports, ports), strict=True))
+        structure = SwitchlessStructure(family="torus", nodes="servers", sides=sides, links_per_pair=links, **counted)
+        return FilePart(
+            protocol=self.protocol,
+            planes=1,
+            rails=1,
+            structure=structure,
+            nic=self.nic,
+            tiers=(),
+            links=tuple(LinkUse("server", "server", one, self.link_mbps, run_of(one)) for one in self.scopes),
+        )

@@ -1,0 +1,55 @@
+"""Sides of a torus of servers, and how the ports of a server are dealt over its dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, prod
+
+from fabopt.topology.direct.lattices import LONGEST_SIDE
+from fabopt.topology.direct.torus import SHORTEST_SIDE
+
+
+@lru_cache(maxsize=4096)
+def boxes_of(servers: int, dimensions: int) -> tuple[tuple[int, ...], ...]:
+    """Sides that rise, ``SHORTEST_SIDE`` at least, of boxes with just so many servers."""
+    if servers > LONGEST_SIDE**dimensions:
+        return ()
+    return tuple(_rising(servers, dimensions, SHORTEST_SIDE))
+
+
+def _rising(product: int, dimensions: int, shortest: int) -> Iterator[tuple[int, ...]]:
+    if dimensions == 1:
+        if shortest <= product <= LONGEST_SIDE:
+            yield (product,)
+        return
+    for side in range(shortest, LONGEST_SIDE + 1):
+        if side**dimensions > product:
+            return
+        if product % side == 0:
+            yield from ((side, *others) for others in _rising(product // side, dimensions - 1, side))
+
+
+def is_box(servers: int) -> bool:
+    """Whether so many servers can be a torus of two or three dimensions."""
+    return any(boxes_of(servers, dimensions) for dimensions in (2, 3))
+
+
+def fewest_links(sides: tuple[int, ...], flow: Fraction) -> tuple[int, ...]:
+    """Links of a pair in each dimension for a pair flow, in units of a link's speed; one at the least.
+
+    One link is loaded by ``N floor(k^2 / 4) / (2 k m)`` ordered pairs (``fabopt.topology.direct.torus``).
+    """
+    servers = prod(sides)
+    return tuple(max(1, ceil(flow * servers * (side * side // 4) / (2 * side))) for side in sides)
+
+
+def links_of_ports(fewest: tuple[int, ...], pairs: int, cage_ports: int) -> list[tuple[int, ...]]:
+    """Links of a pair in every dimension, ``pairs`` together, of which every dimension fills its cages."""
+    found: list[tuple[int, ...]] = [()]
+    for at, least in enumerate(fewest[:-1]):
+        later = sum(fewest[at + 1 :])
+        found = [(*links, one) for links in found for one in range(least, pairs - sum(links) - later + 1)]
+    whole = [(*links, pairs - sum(links)) for links in found]
+    return [links for links in whole if not any(2 * one % cage_ports for one in links)]

@@ -1,0 +1,83 @@
+"""Every rule that holds for a design, evaluated.
+
+Only the design file is read: its case, its embedded parts, its claims. Counts run over classes of equal devices, so a
+fabric of a hundred thousand GPUs takes as long as one of a hundred. The rules of the wiring go on port by port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from fabopt.schema.design import Check, Design
+from fabopt.verify.appliances import has_boxes_in_racks
+from fabopt.verify.evidence import Evidence
+from fabopt.verify.floor import has_floor
+from fabopt.verify.out_of_band import counts_ports
+from fabopt.verify.proof import Proof, as_check, prove
+from fabopt.verify.rules import (
+    BOX_RULES,
+    DESIGN_RULES,
+    FILE_RULES,
+    FLOOR_RULES,
+    LOGICAL_RULES,
+    MANAGEMENT_RULES,
+    MONEY_RULES,
+    SEPARATION_RULES,
+    WORKLOAD_RULES,
+    fabric_rules,
+    wiring_rules,
+)
+from fabopt.verify.separation import logical_fabrics, separates
+from fabopt.verify.wiring import Cabled, Cabling
+from fabopt.wiring.model import Wiring
+
+Given = TypeVar("Given")
+
+
+def verify(design: Design) -> tuple[Check, ...]:
+    """Return one check for each rule (for each rule and fabric, where a rule is about a fabric).
+
+    A file without a design (infeasible, unknown) has only the rules of the file. With more than a million links
+    (``MOST_LINKS``) the rules of the wiring are left out. Never raises: what cannot be evaluated is a check that fails.
+    """
+    return tuple(_checks(Evidence(design)))
+
+
+def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
+    """Return the checks of ``WIRING_RULES`` for a wiring of a design, wherever it comes from. Never raises."""
+    evidence = Evidence(design)
+    return tuple(_wiring_checks(evidence, Cabled(evidence, wiring)))
+
+
+def _proven(
+    rules: Iterable[Callable[[Proof, Given], None]], given: Given, subject: str = "", when: bool = True
+) -> Iterator[Check]:
+    """The checks of some rules, if the design has what they are about."""
+    for rule in rules if when else ():
+        yield as_check(rule.__name__, prove(rule, given), subject)
+
+
+def _checks(evidence: Evidence) -> Iterator[Check]:
+    yield from _proven(FILE_RULES, evidence)
+    if evidence.design.status in ("infeasible", "unknown"):
+        return
+    yield from _proven(DESIGN_RULES, evidence)
+    yield from _proven(MANAGEMENT_RULES, evidence, when=counts_ports(evidence))
+    yield from _proven(SEPARATION_RULES, evidence, when=separates(evidence))
+    for logical in logical_fabrics(evidence):
+        yield from _proven(LOGICAL_RULES, logical, logical.made.name)
+    for fabric in evidence.fabrics:
+        yield from _proven(fabric_rules(fabric), fabric, fabric.made.name)
+    cabled = Cabled(evidence)
+    if cabled.is_listed:
+        yield from _wiring_checks(evidence, cabled)
+        yield from _proven(FLOOR_RULES, cabled, when=has_floor(evidence))
+        yield from _proven(BOX_RULES, cabled, when=has_floor(evidence) and has_boxes_in_racks(evidence))
+    yield from _proven(MONEY_RULES, evidence)
+    yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)
+
+
+def _wiring_checks(evidence: Evidence, cabled: Cabled) -> Iterator[Check]:
+    for index, fabric in enumerate(evidence.fabrics):
+        yield from _proven(wiring_rules(fabric), Cabling(fabric, cabled, index), fabric.made.name)

@@ -1,0 +1,283 @@
+"""The rules by what they are about, and which of them hold for a fabric of each family.
+
+Each rule is a function whose name is the check's name, the constraint's name in the integer program and the line's name
+in docs/formulation.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+from fabopt.schema.structure import DirectStructure
+from fabopt.verify.appliances import attachments_stand_apart
+from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
+from fabopt.verify.cables import (
+    modules_fill_cages,
+    schedule_matches_bill,
+    wires_are_listed,
+    wires_cover_runs,
+    wires_fit_cages,
+    wires_join_cages,
+)
+from fabopt.verify.choices import (
+    content_matches_hash,
+    injection_meets_demand,
+    nics_fit_slots,
+    one_candidate_per_fabric,
+    parts_are_known,
+    planes_are_disjoint,
+    ports_fit_nics,
+    products_are_offered,
+    protocols_agree,
+    tiers_match_case,
+)
+from fabopt.verify.direct import (
+    cages_keep_one_kind,
+    cuts_carry_claim,
+    figures_are_recomputed,
+    flow_carries_demand,
+    paths_are_as_long,
+    switches_are_joined,
+    switches_are_numbered,
+    switches_form_network,
+)
+from fabopt.verify.dual_homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.failures import failures_leave_bandwidth
+from fabopt.verify.fit import (
+    assemblies_are_complete,
+    cables_fit_reach,
+    cage_groups_come_first,
+    optics_speak_alike,
+    parts_are_offered,
+    parts_fit_cages,
+)
+from fabopt.verify.floor import boxes_fit_racks, servers_fill_racks
+from fabopt.verify.graph import figures_hold_on_graph
+from fabopt.verify.graph_failures import failures_leave_flow
+from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
+from fabopt.verify.links import attachments_are_placed, bundles_join_boxes, cages_close, links_close, parts_cover_links
+from fabopt.verify.orders import (
+    orders_are_whole,
+    orders_arrive_in_time,
+    part_numbers_are_few,
+    parts_are_approved,
+    purchases_cover_use,
+    spares_are_kept,
+    supply_lasts,
+)
+from fabopt.verify.out_of_band import oob_covers_boxes
+from fabopt.verify.paths import (
+    bisection_carries_claim,
+    leaves_reach_spines,
+    planes_are_connected,
+    rails_reach_leaves,
+    spines_reach_cores,
+)
+from fabopt.verify.ports import (
+    boxes_are_listed,
+    boxes_are_numbered,
+    cages_keep_one_use,
+    endpoints_are_cabled,
+    ends_run_at_one_speed,
+    links_join_tiers,
+    planes_stay_apart,
+    ports_are_used_once,
+)
+from fabopt.verify.proof import Proof
+from fabopt.verify.purchases import bom_covers_parts, bom_names_products, power_adds_up, prices_are_applied
+from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
+from fabopt.verify.separation import (
+    LogicalEvidence,
+    isolation_is_kept,
+    logical_cards_are_allowed,
+)
+from fabopt.verify.server_torus import (
+    cards_pass_on,
+    halves_carry_claim,
+    server_ports_are_joined,
+    servers_form_torus,
+    wires_join_neighbours,
+)
+from fabopt.verify.structure import (
+    cores_join_pods,
+    groups_cover_servers,
+    pods_cover_groups,
+    ports_fit_radix,
+    rails_are_aligned,
+    reserve_is_kept,
+    speeds_agree,
+    spines_serve_pods,
+    striping_is_even,
+    switch_counts_close,
+)
+from fabopt.verify.totals import (
+    energy_is_paid,
+    limits_hold,
+    objective_matches_totals,
+    stages_add_up,
+    status_is_honest,
+    totals_add_up,
+)
+from fabopt.verify.wiring import Cabled, Cabling
+from fabopt.verify.workload import workload_is_recomputed, workload_needs_are_met
+
+FabricRule = Callable[[Proof, FabricEvidence], None]
+WiringRule = Callable[[Proof, Cabling], None]
+FloorRule = Callable[[Proof, Cabled], None]
+DesignRule = Callable[[Proof, Evidence], None]
+Rule = TypeVar("Rule")
+
+FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
+DESIGN_RULES: tuple[DesignRule, ...] = (parts_are_known, one_candidate_per_fabric, nics_fit_slots)
+SEPARATION_RULES: tuple[DesignRule, ...] = (isolation_is_kept,)
+# of the cards that a logical fabric has on the switches of another
+LOGICAL_RULES: tuple[Callable[[Proof, LogicalEvidence], None], ...] = (
+    logical_cards_are_allowed, protocols_agree, ports_fit_nics, injection_meets_demand,
+)  # fmt: skip
+MANAGEMENT_RULES: tuple[DesignRule, ...] = (oob_covers_boxes,)
+FABRIC_RULES: tuple[FabricRule, ...] = (
+    tiers_match_case,
+    products_are_offered,
+    protocols_agree,
+    ports_fit_nics,
+    planes_are_disjoint,
+    injection_meets_demand,
+    groups_cover_servers,
+    rails_are_aligned,
+    attachments_are_placed,
+    reserve_is_kept,
+    pods_cover_groups,
+    striping_is_even,
+    spines_serve_pods,
+    cores_join_pods,
+    switch_counts_close,
+    speeds_agree,
+    ports_fit_radix,
+    uplinks_carry_demand,
+    links_close,
+    cages_close,
+    assemblies_are_complete,
+    parts_are_offered,
+    parts_fit_cages,
+    optics_speak_alike,
+    cables_fit_reach,
+    bundles_join_boxes,
+    parts_cover_links,
+    cage_groups_come_first,
+    metrics_are_recomputed,
+    figures_meet_demand,
+    failures_leave_bandwidth,
+)
+WIRING_RULES: tuple[WiringRule, ...] = (
+    boxes_are_listed,
+    boxes_are_numbered,
+    links_join_tiers,
+    ports_are_used_once,
+    cages_keep_one_use,
+    ends_run_at_one_speed,
+    endpoints_are_cabled,
+    planes_stay_apart,
+    rails_reach_leaves,
+    leaves_reach_spines,
+    spines_reach_cores,
+    planes_are_connected,
+    bisection_carries_claim,
+    figures_hold_on_graph,
+    wires_are_listed,
+    wires_fit_cages,
+    wires_join_cages,
+    wires_cover_runs,
+    modules_fill_cages,
+    schedule_matches_bill,
+    stages_are_fabrics,
+    stages_only_add,
+    stage_counts_close,
+)
+# What takes the place of a rule of the Clos where switches are joined to each other.
+DIRECT: Mapping[FabricRule, tuple[FabricRule, ...]] = {
+    pods_cover_groups: (switches_form_network,),
+    striping_is_even: (),
+    spines_serve_pods: (),
+    cores_join_pods: (),
+    switch_counts_close: (),
+    uplinks_carry_demand: (flow_carries_demand,),
+    metrics_are_recomputed: (figures_are_recomputed,),
+    failures_leave_bandwidth: (),
+}
+DIRECT_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
+    boxes_are_numbered: (switches_are_numbered,),
+    cages_keep_one_use: (cages_keep_one_use, cages_keep_one_kind),
+    leaves_reach_spines: (switches_are_joined,),
+    spines_reach_cores: (),
+    bisection_carries_claim: (bisection_carries_claim, cuts_carry_claim, paths_are_as_long, failures_leave_flow),
+}
+# The same where servers are joined to each other, without switches.
+SWITCHLESS: Mapping[FabricRule, tuple[FabricRule, ...]] = {
+    rails_are_aligned: (),
+    attachments_are_placed: (),
+    reserve_is_kept: (),
+    pods_cover_groups: (servers_form_torus,),
+    ports_fit_radix: (cards_pass_on,),
+    bundles_join_boxes: (wires_join_neighbours,),
+    failures_leave_bandwidth: (),
+}
+SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
+    boxes_are_numbered: (),
+    endpoints_are_cabled: (server_ports_are_joined,),
+    planes_stay_apart: (),
+    rails_reach_leaves: (),
+    planes_are_connected: (),
+    bisection_carries_claim: (halves_carry_claim, cuts_carry_claim, paths_are_as_long, failures_leave_flow),
+}
+# Of fabrics whose rails are networks of their own.
+RAIL_RULES: tuple[FabricRule, ...] = (scale_up_carries_rails,)
+RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
+# Of fabrics whose servers are dual-homed.
+HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
+HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
+FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
+# Of floors on which attachments stand.
+BOX_RULES: tuple[FloorRule, ...] = (attachments_stand_apart,)
+MONEY_RULES: tuple[DesignRule, ...] = (
+    bom_covers_parts,
+    purchases_cover_use,
+    orders_are_whole,
+    supply_lasts,
+    orders_arrive_in_time,
+    spares_are_kept,
+    part_numbers_are_few,
+    parts_are_approved,
+    prices_are_applied,
+    bom_names_products,
+    power_adds_up,
+    totals_add_up,
+    energy_is_paid,
+    stages_add_up,
+    limits_hold,
+    objective_matches_totals,
+)
+WORKLOAD_RULES: tuple[DesignRule, ...] = (workload_needs_are_met, workload_is_recomputed)
+
+
+def fabric_rules(fabric: FabricEvidence) -> tuple[FabricRule, ...]:
+    """The rules of a fabric's numbers: those of a Clos, or what takes their place."""
+    if not isinstance(fabric.made.structure, DirectStructure):
+        return (*FABRIC_RULES, *_of_some(fabric, RAIL_RULES, HOMING_RULES))
+    instead = {**DIRECT, **SWITCHLESS} if fabric.is_switchless else DIRECT
+    return tuple(one for rule in FABRIC_RULES for one in instead.get(rule, (rule,)))
+
+
+def _of_some(fabric: FabricEvidence, of_rails: tuple[Rule, ...], of_homing: tuple[Rule, ...]) -> Iterator[Rule]:
+    """Rules of what only some fabrics have."""
+    yield from of_rails if has_own_rails(fabric) else ()
+    yield from of_homing if is_dual_homed(fabric) else ()
+
+
+def wiring_rules(fabric: FabricEvidence) -> tuple[WiringRule, ...]:
+    """The rules of a fabric's wiring: those of a Clos, or what takes their place."""
+    if not isinstance(fabric.made.structure, DirectStructure):
+        return (*WIRING_RULES, *_of_some(fabric, RAIL_WIRING_RULES, HOMING_WIRING_RULES))
+    instead = {**DIRECT_WIRING, **SWITCHLESS_WIRING} if fabric.is_switchless else DIRECT_WIRING
+    return tuple(one for rule in WIRING_RULES for one in instead.get(rule, (rule,)))

@@ -191,3 +191,52 @@ def test_constraints_are_names_and_versions() -> None:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     assert lines
     assert [one for one in lines if not line.fullmatch(one)] == []
+
+
+# Rooms whose objects describe a cluster, and must not change once they are made.
+DESCRIBING = ("parts", "network", "floor", "workload", "problem")
+# Rooms that work with JSON have values of any type.
+JSON_ROOMS = ("schema", "io", "design", "output", "cli", "api")
+CHANGEABLE = re.compile(r"\b(?:dict|list|set|defaultdict|deque|bytearray|Any)\b")
+ANY = re.compile(r"\bAny\b")
+
+
+def is_frozen(node: ast.ClassDef) -> bool:
+    """Whether a class is a frozen dataclass or a named tuple."""
+    bases = [ast.unparse(base) for base in node.bases]
+    return "NamedTuple" in bases or any("frozen=True" in ast.unparse(one) for one in node.decorator_list)
+
+
+def attributes(tree: ast.AST) -> Iterator[ast.AnnAssign]:
+    """Annotated attributes of classes and of ``self``, and annotated names of the module."""
+    for node in ast.walk(tree):
+        body = node.body if isinstance(node, (ast.Module, ast.ClassDef)) else []
+        yield from (one for one in body if isinstance(one, ast.AnnAssign))
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute):
+            yield node
+
+
+@pytest.mark.parametrize("name", [name for name in GRAPH if room(name) in DESCRIBING])
+def test_frozen_objects_hold_nothing_that_can_be_changed(name: str) -> None:
+    """Mappings and tuples only; arrays are left to ``tests/search/test_context.py``."""
+    wrong = [
+        f"{node.name}.{ast.unparse(field)}"
+        for node in ast.walk(ast.parse(NAMES[name].read_text()))
+        if isinstance(node, ast.ClassDef) and is_frozen(node)
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and CHANGEABLE.search(ast.unparse(field.annotation))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", [name for name in GRAPH if room(name) not in JSON_ROOMS])
+def test_what_is_kept_has_a_type(name: str) -> None:
+    """No table that is kept in an object or a module has keys or values of any type."""
+    kept = [ast.unparse(one) for one in attributes(ast.parse(NAMES[name].read_text()))]
+    assert [one for one in kept if "dict[" in one and ANY.search(one)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in GRAPH if room(name) in ("parts", "problem", "program", "search")])
+def test_types_are_said(name: str) -> None:
+    imported = [one for one in ast.walk(ast.parse(NAMES[name].read_text())) if isinstance(one, ast.ImportFrom)]
+    assert not any(alias.name == "Any" for one in imported for alias in one.names)

@@ -1,7 +1,7 @@
 """Appliances: the devices of attachments that are installed in racks, such as storage and management nodes.
 
-Their racks are decided before anything else is placed on the floor, and are theirs alone. See docs/formulation.md,
-"Boxes of attachments".
+Their racks are decided before anything else is placed on the floor, and are theirs alone. See
+docs/formulation/floor.md.
 """
 
 from __future__ import annotations

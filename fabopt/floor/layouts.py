@@ -1,7 +1,7 @@
 """Layouts: which racks hold servers, which hold switches, and how much space is left in each.
 
 A layout is fixed before any fabric is sized, so that runs can be bounded from below while sizes are searched. See
-docs/formulation.md, "Floor".
+docs/formulation/floor.md.
 """
 
 from __future__ import annotations

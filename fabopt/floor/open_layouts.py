@@ -1,6 +1,6 @@
 """Small floors: every set of racks that may hold the servers, and the racks that each tier of switches may be in.
 
-See docs/formulation.md, "Small floors".
+See docs/formulation/floor.md.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -113,7 +114,7 @@ class Racks:
         if len(floor.aisles_m) != rows - 1 or floor.cross_positions[-1] > length:
             raise ValueError("the floor's aisles are not one fewer than its rows, or a cross tray is outside the rows")
         self.ids = tuple(rack_id(row, position) for row in range(rows) for position in range(length))
-        self._index = {id_: index for index, id_ in enumerate(self.ids)}
+        self._index = MappingProxyType({id_: index for index, id_ in enumerate(self.ids)})
         self.row: Ints = np.repeat(np.arange(rows, dtype=np.int64), length)
         self.position: Ints = np.tile(np.arange(length, dtype=np.int64), rows)
         self.row_m = _row_middles_m(floor)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from fabopt.parts.lookup import Lookup
 from fabopt.schema.base import Lane, parse_split
@@ -67,9 +68,9 @@ class PortTypes:
         for lane, form_factor, works_with in _ends_of_parts(catalog):
             form_factors[lane].add(form_factor)
             vendors[lane, form_factor].update(works_with)
-        self._form_factors = {lane: frozenset(names) for lane, names in form_factors.items()}
+        self._form_factors = MappingProxyType({lane: frozenset(names) for lane, names in form_factors.items()})
         # by lane and form factor: vendors whose devices some part asks for
-        self._vendors = {key: frozenset(names) for key, names in vendors.items()}
+        self._vendors = MappingProxyType({key: frozenset(names) for key, names in vendors.items()})
 
     def of(self, cage: Cage, split: str, vendor: str | None = None, works_with: Iterable[str] = ()) -> PortType:
         """The port type of a cage group used at a split. ``vendor``: the device's, None where it is not known."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fabopt.errors import Fault, fault, nearest
 from fabopt.schema.catalog import (
@@ -121,7 +121,7 @@ def _for_length(given: Price | PriceByLength, m: float | None, old: Price | None
 
 
 def _mapped(catalog: Catalog, ids: set[str], change: Callable[[Product], Product]) -> Catalog:
-    update: dict[str, Any] = {}
+    update: dict[str, tuple[Product, ...]] = {}
     for kind in KINDS:
         old: tuple[Product, ...] = getattr(catalog, kind)
         if any(one.id in ids for one in old):

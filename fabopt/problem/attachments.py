@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Literal
 
 from fabopt.parts.nics import NicOption, nic_options
@@ -22,7 +23,7 @@ from fabopt.units import exact, mbps
 class AttachmentDemand:
     """Other endpoints: ``port`` is their cage in use, None where the case does not describe it.
 
-    ``network``: the logical fabric that they belong to, which has its own ratio; ``nic``: the cards in every server
+    ``network``: the logical fabric that they belong to, which has its own ratio; ``nic``: the NICs in every server
     whose ports these are, if they are servers'.
     """
 
@@ -51,7 +52,7 @@ class AttachmentDemand:
 
 @dataclass(frozen=True, eq=False)
 class LogicalFabric:
-    """A logical fabric on the switches of another: the cards that give what it asks for, and its ratio at the leaf."""
+    """A logical fabric on the switches of another: the NICs that give what it asks for, and its ratio at the leaf."""
 
     name: str
     role: str
@@ -59,7 +60,7 @@ class LogicalFabric:
     oversubscription: Fraction
 
     def equipped(self, nic: NicOption, servers: int) -> AttachmentDemand:
-        """The ports of so many servers with certain cards."""
+        """The ports of so many servers with certain NICs."""
         ports, speed = servers * nic.ports_per_server, nic.port.lane.port_mbps
         return AttachmentDemand(
             self.name, ports, speed, nic.port, "both", self.oversubscription, network=self.name, nic=nic
@@ -94,7 +95,7 @@ def attachment_demand(one: Attachment, ports: PortTypes) -> AttachmentDemand:
 
 
 def logical_fabric_of(carried: Carried, offering: Offering, server: Server, pcie: Mapping[int, float]) -> LogicalFabric:
-    """What a fabric carries for a logical one. Its cards have one port a cage."""
+    """What a fabric carries for a logical one. Its NICs have one port a cage."""
     own = Fabric(name=carried.name, role=carried.role, nics=carried.nics, nics_per_server=carried.nics_per_server)
     demand = mbps(carried.min_gbps_per_gpu)
     nics: dict[str, tuple[NicOption, ...]] = {
@@ -103,7 +104,7 @@ def logical_fabric_of(carried: Carried, offering: Offering, server: Server, pcie
         )
         for protocol in PROTOCOLS
     }
-    return LogicalFabric(carried.name, carried.role, nics, exact(carried.max_oversubscription_leaf))
+    return LogicalFabric(carried.name, carried.role, MappingProxyType(nics), exact(carried.max_oversubscription_leaf))
 
 
 def switch_ports(fabric: Fabric, offering: Offering, server: Server) -> SwitchPorts | None:

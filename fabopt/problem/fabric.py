@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
+from types import MappingProxyType
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.open_layouts import OpenLayout
@@ -94,6 +95,11 @@ class FabricProblem:
     # logical fabrics on its switches while their cards are open: ``fabopt.problem.logical_fabrics`` has it with each
     # choice of cards
     logical_fabrics: tuple[LogicalFabric, ...] = ()
+
+    def __post_init__(self) -> None:
+        roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
+        for name, mapping in (("nics", self.nics), ("switches", roles), ("runs_m", self.runs_m)):
+            object.__setattr__(self, name, MappingProxyType(dict(mapping)))
 
     @property
     def hardware(self) -> Hashable:

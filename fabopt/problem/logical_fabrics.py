@@ -1,7 +1,7 @@
 """Logical fabrics: cards and cables of their own on the switches of another fabric, their host.
 
 A host with a choice of cards for every logical fabric on it is a fabric of its own, whose ports of theirs are
-attachments: the host's space is the union of these. See docs/formulation.md, "Logical fabrics".
+attachments: the host's space is the union of these. See docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
@@ -79,13 +78,17 @@ def _numbers(nic: NicOption) -> tuple[int, ...]:
     return sum(nic.item.unit_cents) * nic.nics_per_server, nic.item.power_mw * nic.nics_per_server, nic.nics_per_server
 
 
-def _key(nic: NicOption) -> tuple[Any, ...]:
+# What tells ways to equip a server apart: NIC, how many, ports of each, split and cage group.
+NicKey = tuple[str, int, int, str, int]
+
+
+def _key(nic: NicOption) -> NicKey:
     return nic.nic_id, nic.nics_per_server, nic.ports_per_nic, nic.split, nic.group
 
 
-def order_of(attachments: Sequence[AttachmentDemand]) -> tuple[Any, ...]:
-    """Rank of a choice of cards among those with which all else is the same."""
-    return tuple((one.name, *_key(one.nic)) for one in attachments if one.nic is not None)
+def order_of(attachments: Sequence[AttachmentDemand]) -> tuple[tuple[str, NicKey], ...]:
+    """Rank of a choice of NICs among those with which all else is the same."""
+    return tuple((one.name, _key(one.nic)) for one in attachments if one.nic is not None)
 
 
 def cards_of(problem: Problem, attachments: Sequence[AttachmentDemand]) -> dict[Item, int]:

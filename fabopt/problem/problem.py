@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from types import MappingProxyType
 
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.parts.item_table import ItemTable
@@ -178,7 +179,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     if offering is None or (offering.named, offering.terms) != (named_products(case, catalog), terms_of(case)):
         offering = offering_of(case, catalog, prune)
     item_table = offering.item_table
-    pcie = {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
+    pcie = MappingProxyType({**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps})
     case, needs = with_needs(case, offering, server, pcie)
     stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     servers = stages[-1].servers
@@ -231,5 +232,7 @@ def _stage(stage: Stage, case: Case) -> StageProblem:
         stage.month,
         stage.servers,
         limits_of(stage.limits),
-        {name: (one.max_oversubscription_leaf, one.max_oversubscription_spine) for name, one in demands.items()},
+        MappingProxyType(
+            {name: (one.max_oversubscription_leaf, one.max_oversubscription_spine) for name, one in demands.items()}
+        ),
     )

@@ -154,7 +154,7 @@ class Program:
         return self._weighed("objective", self.problem.weights)
 
     def ties(self) -> list[Level]:
-        """What breaks ties of the objective, in order (docs/formulation.md, "Ties")."""
+        """What breaks ties of the objective, in order (docs/formulation/search.md)."""
         weights = self.problem.weights
         energy = self.problem.energy_cents_per_mw
         levels = [self._weighed(metric, weights_of(metric, energy)) for metric in self.problem.then]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from weakref import WeakKeyDictionary
 
 from fabopt.parts.items import Item, order_at_once
+from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem
 from fabopt.program.formulation import Level, Program, value_of
 from fabopt.program.libraries import pulp
@@ -85,20 +85,17 @@ class Order:
         )
 
 
-_known: WeakKeyDictionary[Problem, dict[object, Order]] = WeakKeyDictionary()
-
-
 def order_of(problem: Problem, picked: Sequence[Picked]) -> Order:
     """The cheapest orders for what a design uses: least objective, then least capex, then fewest units, the latest.
 
     Items whose units all cost the same are bought when they are used. One stage's orders follow by arithmetic; else a
     program of the orders alone is solved.
     """
-    known = _known.setdefault(problem, {})
     key = tuple((candidate, tuple(units)) for candidate, units in picked)
-    if key not in known:
-        known[key] = _ordered(problem, picked)
-    return known[key]
+    return _ORDERS.of(problem, key, _ordered, problem, picked)
+
+
+_ORDERS: Lookup[Problem, tuple[tuple[Candidate, tuple[tuple[Option, int], ...]], ...], Order] = Lookup()
 
 
 def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from fabopt.program.formulation import broken
 from fabopt.program.libraries import cp_model, pulp
@@ -87,7 +87,7 @@ def _cp_sat(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, i
     return Solution("infeasible" if status == cp_model.INFEASIBLE else "unknown", {}, None, 0.0)
 
 
-def _interruptible(solver: cp_model.CpSolver, model: cp_model.CpModel) -> Any:
+def _interruptible(solver: cp_model.CpSolver, model: cp_model.CpModel) -> cp_model.CpSolverStatus:
     """Solve, and give Ctrl-C back to Python: CP-SAT takes it to stop itself, says nothing, and leaves no handler."""
     if threading.current_thread() is not threading.main_thread():
         solver.parameters.catch_sigint_signal = False
@@ -103,7 +103,7 @@ def _interruptible(solver: cp_model.CpSolver, model: cp_model.CpModel) -> Any:
     return status
 
 
-def _linear(expression: Any, variables: Mapping[str, cp_model.IntVar]) -> Any:
+def _linear(expression: pulp.LpAffineExpression, variables: Mapping[str, cp_model.IntVar]) -> cp_model.LinearExprT:
     names = [variables[var.name] for var in expression]
     weights = [int(weight) for weight in expression.values()]
     return cp_model.LinearExpr.weighted_sum(names, weights) + int(expression.constant)

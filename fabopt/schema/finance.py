@@ -14,7 +14,7 @@ YearlyRate = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Finance(Strict):
-    """What turns power and dates into money; see docs/formulation.md, section 6.
+    """What turns power and dates into money; see docs/formulation/procurement.md.
 
     ``discount_rate`` and ``price_decline`` are shares of a year. Defaults: nothing changes over time; 0.10 USD/kWh (US
     industrial), PUE 1.4 (a current data hall; the 2025 survey average of all is 1.54), five years (usual depreciation).

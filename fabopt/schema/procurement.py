@@ -31,7 +31,7 @@ class Spares(Strict):
 
 
 class Procurement(Strict):
-    """Rules of buying; see docs/formulation.md, section 6. Absent lists forbid nothing.
+    """Rules of buying; see docs/formulation/procurement.md. Absent lists forbid nothing.
 
     ``order_from_month``: the first month in which orders can be placed (null: month 0, while what stands at month 0 has
     been ordered in time).

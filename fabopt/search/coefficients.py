@@ -11,8 +11,9 @@ from fabopt.parts.finance import Weights, weights_of
 from fabopt.parts.items import Item
 from fabopt.problem.problem import CABLES, Problem, of_item
 from fabopt.schema.topologies import TIERED
+from fabopt.topology.batch import AnyBatch, Found
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
+from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.link_parts import Floats
 
 
@@ -103,27 +104,21 @@ def without_dear_switches(problem: Problem, found: Found, slack: float, most: in
     for batch in found.batches:
         inside = np.flatnonzero(batch.cost[0] + switch_surcharge(problem, batch, most) <= limit)
         if inside.size:
-            kept.append(batch._replace(shape=batch.shape.take(inside), cost=batch.cost[:, inside]))
+            kept.append(batch.take(inside))
     return replace(found, batches=kept)
 
 
-def switch_surcharge(problem: Problem, batch: Batch, most: int | None) -> Floats:
+def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Floats:
     """What the switches of each candidate of a batch cost more than at the least price of any break, shape (size,).
 
     ``most``: as in ``stage_weights``. So many as a candidate has of them may not reach that break, and their spares
     are bought too; more part numbers than there may be cost without end. 0 where it is not as simple: other fabrics
     that order the same, networks without tiers; of breaks also where there is stock, or spares.
     """
-    total = np.zeros(batch.cost.shape[1])
-    if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
+    total = np.zeros(len(batch))
+    if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.topology not in TIERED:
         return total
-    parts, shape, planes = batch.parts, batch.shape, batch.parts.nic.planes
-    counts: dict[Item, Floats] = {parts.leaf.item: total + planes * shape.leaves}
-    if parts.spine is not None:
-        pods = shape.pods if parts.core is not None else 1
-        counts[parts.spine.item] = counts.get(parts.spine.item, 0.0) + total + planes * pods * shape.spines
-    if parts.core is not None:
-        counts[parts.core.item] = counts.get(parts.core.item, 0.0) + total + planes * shape.cores
+    counts: dict[Item, Floats] = {item: total + count for item, count in batch.switch_counts().items()}
     for item, count in counts.items():
         if not item.stock and item.spares is None and not item.incremental:
             total = total + problem.weights.per_cent * _more_for(problem, item, count, most)

@@ -11,9 +11,9 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
+from fabopt.topology.batch import Found
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
-from fabopt.topology.cutoff import Found
 from fabopt.topology.family import Restriction
 from fabopt.topology.link_parts import Floats
 
@@ -48,7 +48,7 @@ class PlacedCandidates(NamedTuple):
     """Places of a candidate that cost ``limit`` or less, with their costs."""
 
     limit: float
-    found: list[tuple[float, Candidate]]
+    found: tuple[tuple[float, Candidate], ...]
 
 
 @dataclass

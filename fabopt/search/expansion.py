@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from fabopt.search.coefficients import (
 )
 from fabopt.search.context import Context, SearchKey
 from fabopt.search.out_of_band import Together
+from fabopt.topology.batch import AnyBatch, Found, candidates_in
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
-from fabopt.topology.families import candidates_in, found_in_families
+from fabopt.topology.cutoff import RELATIVE_SLACK
+from fabopt.topology.families import space_of
 from fabopt.topology.family import Quest, Restriction
 from fabopt.topology.link_parts import Costs, Floats
 
@@ -33,7 +34,7 @@ from fabopt.topology.link_parts import Costs, Floats
 MOST_SAMPLED = 8
 
 # A size of a batch, by its place.
-Size = tuple[Batch, int]
+Size = tuple[AnyBatch, int]
 
 
 @dataclass
@@ -104,7 +105,8 @@ class Expansion:
         key = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
             return known[key]
-        found = found_in_families(self.problem, fabric, self._quest(fabric, costs), slack, first)
+        space = space_of(self.problem, fabric, self._quest(fabric, costs))
+        found = space.any_candidate() if first else space.search(slack)
         if self.counts and not found.stopped:
             known[key] = found
         return found
@@ -126,7 +128,7 @@ class Expansion:
                 one = self._searched(costs, choice, spare)
             found.stopped |= one.stopped
             found.sized += one.sized
-            found.batches += [batch._replace(cost=batch.cost + aside[:, np.newaxis]) for batch in one.batches]
+            found.batches += [replace(batch, cost=batch.cost + aside[:, np.newaxis]) for batch in one.batches]
         return found
 
     def _quest(self, fabric: FabricProblem, costs: BoundedCosts) -> Quest:
@@ -180,7 +182,7 @@ class Expansion:
             candidates += self.candidates_at(*size)
         return candidates
 
-    def candidates_at(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
+    def candidates_at(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
         """Candidates of one size with their exact needs; kept where that is asked for often."""
         if not self.keeps_candidates:
             return candidates_in(self.problem, batch, index, self.settings.prune)

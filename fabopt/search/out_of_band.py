@@ -2,7 +2,7 @@
 
 How many ports of management there are is decided by what is picked, so that fabric has a space of its own for every
 number of switches (at each stage). A candidate for n switches with ``own`` of them its own goes with others that have
-n - own. See docs/formulation.md, "Out-of-band".
+n - own. See docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.topologies import TIERED
 from fabopt.search.coefficients import least_of
 from fabopt.search.context import Context
+from fabopt.topology.batch import AnyBatch, Found
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.cutoff import RELATIVE_SLACK, Batch, Found
-from fabopt.topology.families import switches_of
+from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.link_parts import ceil_of
 from fabopt.topology.server_torus.space import options_of
 from fabopt.units import ceil_div
@@ -48,7 +48,7 @@ class Together:
     context: Context
     look: Callable[[BoundedCosts, FabricProblem, float], Found]
     space: Callable[[FabricProblem, BoundedCosts], ClosSpace]
-    sized: Callable[[Batch, int], Sequence[Candidate]]
+    sized: Callable[[AnyBatch, int], Sequence[Candidate]]
     above_bound: dict[str, float] = field(default_factory=dict)
     measures: bool = True
 
@@ -80,7 +80,7 @@ class Together:
         """By how much the cheapest candidate found is above the bound of its fabric."""
         if found.stopped or not found.batches:
             return 0.0
-        sized = (one for batch in found.batches for i in range(batch.cost.shape[1]) for one in self.sized(batch, i))
+        sized = (one for batch in found.batches for i in range(len(batch)) for one in self.sized(batch, i))
         least = min((least_of(one, costs.table[0]) for one in sized), default=np.inf)
         self.above_bound[fabric.name] = max(0.0, least - found.least - self._attached(costs, fabric))
         return self.above_bound[fabric.name]
@@ -112,7 +112,7 @@ class Counted:
     fabric: FabricProblem
     look: Callable[[FabricProblem, float], Found]
     attached: Callable[[FabricProblem], float]
-    sized: Callable[[Batch, int], Sequence[Candidate]]
+    sized: Callable[[AnyBatch, int], Sequence[Candidate]]
     switch: float
 
     def open(self, others: Sequence[Found], slack: float) -> Found:
@@ -173,24 +173,24 @@ class Counted:
         found.stopped |= one.stopped
         return float(least)
 
-    def _suiting(self, batch: Batch, number: ByStage, totals: set[ByStage]) -> Batch | None:
+    def _suiting(self, batch: AnyBatch, number: ByStage, totals: set[ByStage]) -> AnyBatch | None:
         """What of a batch has the number that is left beside some of the others."""
         own = {tuple(n - w for n, w in zip(number, total, strict=True)) for total in totals}
         kept = np.array([place for place, each in enumerate(self._by_place(batch)) if not own.isdisjoint(each)], int)
-        return batch._replace(shape=batch.shape.take(kept), cost=batch.cost[:, kept]) if kept.size else None
+        return batch.take(kept) if kept.size else None
 
     def _numbers(self, found: Found) -> set[ByStage]:
         """Numbers of switches at each stage that the candidates found have."""
         return set().union(*(each for batch in found.batches for each in self._by_place(batch)))
 
-    def _by_place(self, batch: Batch) -> Iterator[set[ByStage]]:
+    def _by_place(self, batch: AnyBatch) -> Iterator[set[ByStage]]:
         """Of every place of a batch the numbers of switches at each stage: there may be several ways to grow."""
         stages = range(len(self.problem.stages))
         if len(stages) == 1:
-            for number in switches_of(batch).tolist():
+            for number in batch.num_switches().tolist():
                 yield {(number,)}
             return
-        for index in range(batch.cost.shape[1]):
+        for index in range(len(batch)):
             yield {by_stage(one, self.problem) for one in self.sized(batch, index)}
 
 

@@ -1,6 +1,6 @@
 """Which separation costs least: every combination that a case leaves open is a problem of its own, and all are solved.
 
-See docs/formulation.md, "Separation left to cost".
+See docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations

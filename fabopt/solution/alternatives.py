@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from fabopt.floor.layouts import POLICIES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating
@@ -22,8 +20,7 @@ from fabopt.solution.baselines import baseline_plans
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
-from fabopt.topology.clos.network import ClosNetwork
-from fabopt.topology.cutoff import Batch
+from fabopt.topology.clos.network import ClosNetwork, clos_of
 from fabopt.topology.family import Restriction
 from fabopt.topology.server_torus.space import options_of
 from fabopt.units import gbps, rounded, usd, watts
@@ -90,7 +87,7 @@ def _rival(
 def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Candidate | None:
     """The same boxes, all links as long as one would plan them without a floor."""
     flat = replace(fabric, layout=None, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
-    return next(iter(candidates_of(problem, flat, Batch(clos.parts, clos.shape, np.zeros((1, 1))), 0, True)), None)
+    return next(iter(candidates_of(problem, flat, clos_of(flat, clos.parts, clos.shape), 0.0, True)), None)
 
 
 def _kinds(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, str, Restriction]]:

@@ -1,8 +1,9 @@
-"""What every family of topologies gives to the search and to the design file: one small protocol.
+"""What every family of topologies gives to the search: one small protocol.
 
-A family is a module with an object that has these methods, a line in ``fabopt.topology.families`` and one in
-``fabopt.schema.topologies``, which says what it cannot do. Bandwidth figures come from ``fabopt.topology.figures``, the
-wiring from ``fabopt.wiring``, the rules that prove it from ``fabopt.verify``; each tells families apart by name.
+A family is an object with these methods, a line in ``fabopt.topology.families`` and one in
+``fabopt.schema.topologies``, which says what it cannot do. Its space finds batches of candidates
+(``fabopt.topology.batch``), a batch makes candidates, and a candidate's design has figures, failures, and its part of
+the file (``fabopt.topology.design``). Wiring and proof start from the structure in the file, which names its family.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from typing import NamedTuple, Protocol
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.topologies import TIERED
-from fabopt.topology.candidate import Candidate
+from fabopt.topology.batch import Found
 from fabopt.topology.clos.bounds import BoundedCosts
-from fabopt.topology.cutoff import Batch, Found
-from fabopt.topology.link_parts import Floats, Number
+from fabopt.topology.link_parts import Floats
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,28 @@ class Space(Protocol):
         """Some candidate, if there is any."""
 
 
+@dataclass(frozen=True)
+class Spaces:
+    """Several spaces as one: what has been found in one cuts the next."""
+
+    spaces: tuple[Space, ...]
+
+    def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
+        """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
+        found = Found() if found is None else found
+        for space in self.spaces:
+            found = space.search(slack, found)
+        return found
+
+    def any_candidate(self) -> Found:
+        """Some candidate, if there is any."""
+        found = Found()
+        for space in self.spaces:
+            if not found.batches and not found.stopped:
+                found = space.any_candidate()
+        return found
+
+
 class Quest(NamedTuple):
     """What a space is searched for: weights of items by metric, limits on metrics, and the part that is wanted."""
 
@@ -76,14 +98,6 @@ class Family(Protocol):
 
     def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Space:
         """What of it a fabric may be."""
-
-    def candidates(
-        self, problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
-    ) -> tuple[Candidate, ...]:
-        """One of a batch with its exact needs, in every form that it has; none if it cannot be made after all."""
-
-    def switches(self, batch: Batch) -> Number:
-        """Switches of every candidate of a batch, over all planes."""
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """No design of this family has more servers than this, whatever it costs."""

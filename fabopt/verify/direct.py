@@ -36,7 +36,7 @@ def switches_form_network(proof: Proof, fabric: FabricEvidence) -> None:
     """There are as many switches as the family's numbers make, enough for all servers, no side or group too many.
 
     HyperX: product of sides >= 2; torus: of sides >= 3; dragonfly: a x G, a group's global links t >= G - 1, t G even;
-    dragonfly+: (L + S) x G, L >= 2, u = S m, t as in a dragonfly. Source: docs/formulation.md, direct networks.
+    dragonfly+: (L + S) x G, L >= 2, u = S m, t as in a dragonfly. Source: docs/formulation/direct-networks.md.
     """
     mesh, made, leaves = mesh_of(fabric), fabric.made, fabric.clos.leaves
     proof.holds(mesh.leaves >= leaves, f"{leaves} switches have servers, there are {mesh.leaves}")
@@ -56,7 +56,7 @@ def flow_carries_demand(proof: Proof, fabric: FabricEvidence) -> None:
     """Bisection and uniform all-to-all of every GPU are its injection over the most oversubscription, at least.
 
     What the network carries counts, so that a ratio below 1 can ask for more than a card takes. Source: case file,
-    ``max_oversubscription``; docs/formulation.md, direct networks.
+    ``max_oversubscription``; docs/formulation/direct-networks.md.
     """
     wanted = fabric.injection / fabric.oversubscription_limits["leaf"]
     for what, endpoint_mbps in (("bisection", cut(fabric)), ("all-to-all", _spread(fabric))):
@@ -123,8 +123,8 @@ def _of_gpu(fabric: FabricEvidence, endpoint_mbps: Fraction) -> Fraction:
 def figures_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
     """The file's ratio and bandwidth figures are those of its structure.
 
-    Injection, bisection, all-to-all in Gb/s per GPU and the ratio to six decimals. Source: docs/formulation.md, direct
-    networks.
+    Injection, bisection, all-to-all in Gb/s per GPU and the ratio to six decimals. Source:
+    docs/formulation/direct-networks.md.
     """
     made, metrics = fabric.made, fabric.made.metrics
     ratios = {name: plain_fraction(ratio) for name, ratio in oversubscription(fabric).items()}
@@ -146,7 +146,7 @@ def switches_are_numbered(proof: Proof, cabling: Cabling) -> None:
     """Switches of a plane count from 1; the first G x r have servers, each (group, rail) once and in order.
 
     In a dragonfly+ leaves and spines have the numbers of their groups, L leaves and S spines after each other. Source:
-    docs/formulation.md, wiring.
+    docs/formulation/wiring.md.
     """
     clos, devices, mesh = cabling.clos, cabling.devices, mesh_of(cabling.fabric)
     switches = cabling.boxes("leaf")
@@ -186,7 +186,7 @@ def switches_are_joined(proof: Proof, cabling: Cabling) -> None:
     HyperX: any two that differ in coordinate i alone, by m_i links. Torus: those a step apart in coordinate i, round
     the ring. Dragonfly: any two of a group by m; any two groups by as many global links, or one more; a group has t,
     its switches as many each, or one more. Dragonfly+: each leaf and each spine of a group by m; groups as in a
-    dragonfly, by their spines. No other pair is joined. Source: docs/formulation.md, direct networks.
+    dragonfly, by their spines. No other pair is joined. Source: docs/formulation/direct-networks.md.
     """
     mesh = mesh_of(cabling.fabric)
     for scope in mesh.scopes:
@@ -279,7 +279,7 @@ def _group_of(mesh: Mesh, switch: Ints) -> Ints:
 def cages_keep_one_kind(proof: Proof, cabling: Cabling) -> None:
     """A cage of a switch has links of one kind: to servers, or of one kind to other switches.
 
-    Source: docs/formulation.md, direct networks.
+    Source: docs/formulation/direct-networks.md.
     """
     links = cabling.links
     box, cage = np.concatenate([links.a, links.b]), np.concatenate([links.a_cage, links.b_cage])
@@ -296,7 +296,7 @@ def cuts_carry_claim(proof: Proof, cabling: Cabling) -> None:
     """Between the halves of every dimension (or of the groups) run links for what the file claims as bisection.
 
     capacity of the links between >= claimed bisection per GPU (which is written to six decimals) x GPUs of the side
-    with fewer. Source: docs/formulation.md, direct networks.
+    with fewer. Source: docs/formulation/direct-networks.md.
     """
     fabric, mesh = cabling.fabric, mesh_of(cabling.fabric)
     written = exact(fabric.made.metrics.bisection_gbps_per_gpu) - LAST_DIGIT / 2

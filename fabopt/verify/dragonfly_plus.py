@@ -92,7 +92,7 @@ class Groups(Mesh):
         return speeds[1] / self.scopes[0].load
 
     def spread(self, ports: int, endpoints: int, speeds: Sequence[int]) -> Fraction:
-        """Uniform all-to-all, Mb/s of a port: see the definition of the family in docs/formulation.md."""
+        """Uniform all-to-all, Mb/s of a port: see the family in docs/formulation/direct-networks.md."""
         inside = self.structure.links_per_pair * speeds[0] / self._streams
         return min(self._between(speeds), inside) * max(1, endpoints - 1) / ports**2
 

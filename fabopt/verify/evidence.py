@@ -7,10 +7,9 @@ turns both into a check that fails.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
@@ -30,9 +29,7 @@ RAIL_ONLY = "rail-only"
 
 @dataclass(frozen=True, eq=False)
 class Evidence(Embedded):
-    """A design file, its case and its embedded parts, and what the rules compare; ``known``: made once for all."""
-
-    known: dict[str, Any] = field(default_factory=dict)
+    """A design file, its case and its embedded parts, and what the rules compare."""
 
     @property
     def sharers(self) -> int:

@@ -222,7 +222,7 @@ def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
     """Of cage groups that would serve alike, the first is used; only an optimal design owes this.
 
     For every cage group in use, no group of a lower index fits the same parts, splits and counts. Source:
-    docs/formulation.md, ties.
+    docs/formulation/search.md.
     """
     if fabric.evidence.design.status != OPTIMAL:
         proof.note("the design is not claimed to be optimal")

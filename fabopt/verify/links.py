@@ -60,7 +60,7 @@ def cages_close(proof: Proof, fabric: FabricEvidence) -> None:
     """Every occupied cage is counted once, by the row whose links are in it.
 
     One row: cages counted box by box. Several: whole cages of the side with several ports a cage, summing to all that
-    are occupied; if both sides have such cages, whole cages of both. Source: docs/formulation.md, mixing.
+    are occupied; if both sides have such cages, whole cages of both. Source: docs/formulation/parts.md.
     """
     for kind in all_kinds(fabric):
         near, far = expected_cages(fabric, kind)
@@ -156,7 +156,7 @@ def parts_cover_links(proof: Proof, fabric: FabricEvidence) -> None:
 
     A module per occupied cage; a cable or straight fibre per link (per bundle, where it carries several); a splitter
     per occupied cage and a breakout fibre per occupied connector of the side with several ports. Source:
-    docs/formulation.md, parts.
+    docs/formulation/parts.md.
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:

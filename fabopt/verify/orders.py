@@ -35,7 +35,7 @@ def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
     """At every stage, what has been bought and the stock cover what is used and kept; no smaller order costs less.
 
     stock + sum of quantity up to s >= sum of in_use and spares up to s; every order is the cheapest of those that leave
-    enough, all others being as they are. Source: docs/formulation.md, purchases.
+    enough, all others being as they are. Source: docs/formulation/procurement.md.
     """
     order = Order(evidence)
     for item in order.items:

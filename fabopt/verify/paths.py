@@ -19,7 +19,7 @@ def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
     all from 0, cards of the fabric alone. So a server has k ports on each of r leaves a plane, and the same port of all
     servers of a group is on one leaf. Where rails are networks of their own, that of card j of c is
     (i // pp) x c + j, and the leaf of the group in it (i mod pp) // k. Of dual-homed cards the rail is
-    ((i mod pp) x c + j) // k. Source: docs/formulation.md, wiring.
+    ((i mod pp) x c + j) // k. Source: docs/formulation/wiring.md.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(SERVER_LEAF)
@@ -86,7 +86,7 @@ def spines_reach_cores(proof: Proof, cabling: Cabling) -> None:
     """Every spine reaches every core of its group, and every core q spines of every pod.
 
     m2 links to each of C cores; spines of a plane fall into S / q sets by their cores; q x m2 links between a core and
-    each of the n pods. Source: docs/formulation.md, cores.
+    each of the n pods. Source: docs/formulation/clos.md.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(SPINE_CORE)
@@ -114,7 +114,7 @@ def planes_are_connected(proof: Proof, cabling: Cabling) -> None:
     """Every server reaches every other one in every plane, through switches only.
 
     The switches of a plane are one component of the graph of switch links (so P components in all), and every server
-    has a link to a leaf of each plane; boxes of servers carry nothing through. Source: docs/formulation.md, wiring.
+    has a link to a leaf of each plane; boxes of servers carry nothing through. Source: docs/formulation/wiring.md.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
@@ -150,7 +150,7 @@ def bisection_carries_claim(proof: Proof, cabling: Cabling) -> None:
     pod may have one link more from one side than from the other: then one link a spine is allowed for.
 
     Proven are these cuts, and as links run both ways, for both ways. Not proven: other ways to part the servers, and
-    that routing finds the flow. Source: docs/formulation.md, figures; Ford and Fulkerson, "Maximal flow through a
+    that routing finds the flow. Source: docs/formulation/bandwidth.md; Ford and Fulkerson, "Maximal flow through a
     network", 1956 (max-flow min-cut).
     """
     clos, fabric = cabling.clos, cabling.fabric

@@ -59,7 +59,7 @@ def boxes_are_numbered(proof: Proof, cabling: Cabling) -> None:
     """Every switch has its place: a leaf its group and rail, leaf and spine their pod, all their plane.
 
     Leaves: each (plane, group, rail) of P x G x r once; pod = that of T groups (of one rail). Spines: S in each of the
-    P x n pods. Cores: equally many in each plane. Source: docs/formulation.md, wiring.
+    P x n pods. Cores: equally many in each plane. Source: docs/formulation/wiring.md.
     """
     clos, devices = cabling.clos, cabling.devices
     leaves = cabling.boxes("leaf")
@@ -338,7 +338,7 @@ def planes_stay_apart(proof: Proof, cabling: Cabling) -> None:
     """No link leads from one plane to another, and every card has equally many ports in each.
 
     Switches at both ends of a link have one plane; p / P ports of every card lead to each plane (of its own ones, where
-    planes are rails). Source: docs/formulation.md, servers and NICs.
+    planes are rails). Source: docs/formulation/clos.md.
     """
     links, plane, nic = cabling.links, cabling.devices.plane, cabling.fabric.made.nic
     above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))

@@ -50,7 +50,7 @@ def rails_never_meet(proof: Proof, cabling: Cabling) -> None:
 
     Where rails are networks of their own: the connected sets of switches are as many as networks, and all ports of
     servers on one set are of one card, the same one of every server. Attachments carry nothing through. Source:
-    docs/formulation.md, rail-only.
+    docs/formulation/clos.md.
     """
     links, clos = cabling.links, cabling.clos
     above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))

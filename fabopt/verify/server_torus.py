@@ -20,7 +20,7 @@ def servers_form_torus(proof: Proof, fabric: FabricEvidence) -> None:
 
     N = product of sides k_i >= 3; one plane, no switch, no attachment; on the longest shortest path traffic passes
     sum of floor(k_i / 2) - 1 servers. A case that asks for ports kept free or ``resilience`` has none of these.
-    Source: docs/formulation.md, direct networks.
+    Source: docs/formulation/direct-networks.md.
     """
     mesh, made, wanted = mesh_of(fabric), fabric.made, fabric.wanted
     one = mesh.structure
@@ -41,7 +41,7 @@ def cards_pass_on(proof: Proof, fabric: FabricEvidence) -> None:
     """The cards pass on what is for others, and all their ports are in rings, each dimension's in cages of its own.
 
     R = sum over dimensions of 2 m_i; N ports of a cage divide 2 m_i, and the ports of a card that has its own cages.
-    Source: catalog, ``forwards``; docs/formulation.md, direct networks.
+    Source: catalog, ``forwards``; docs/formulation/direct-networks.md.
     """
     mesh, nic, ports = mesh_of(fabric), fabric.made.nic, fabric.nic_lane.ports
     proof.holds(fabric.nic.forwards, f"{nic.id} does not pass on what is for others")
@@ -55,7 +55,7 @@ def cards_pass_on(proof: Proof, fabric: FabricEvidence) -> None:
 def wires_join_neighbours(proof: Proof, fabric: FabricEvidence) -> None:
     """A wire of several links joins one pair of servers, and is full.
 
-    links of a wire divide m_i. Source: docs/formulation.md, direct networks.
+    links of a wire divide m_i. Source: docs/formulation/direct-networks.md.
     """
     for scope in mesh_of(fabric).scopes:
         one = between_servers(fabric, scope)

@@ -18,7 +18,7 @@ def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
     """Groups of g servers hold all N, each group on its own leaves.
 
     G = ceil(N / g), 1 <= g <= N; r = R / k leaves per group and plane; one rack's servers if the case says so.
-    Source: docs/formulation.md, leaves.
+    Source: docs/formulation/clos.md.
     """
     clos, made = fabric.clos, fabric.made
     proof.holds(1 <= clos.per_group <= clos.servers, f"groups of {clos.per_group} among {clos.servers} servers")
@@ -66,7 +66,7 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
     """Pods of T groups (or of T groups' leaves of one rail) hold every leaf; fewer tiers have one pod.
 
     n = ceil(G / T), times r if pods are of one rail; one tier: one leaf a plane; two: at least 2 leaves; three: at
-    least 2 pods. Source: docs/formulation.md, pods.
+    least 2 pods. Source: docs/formulation/clos.md.
     """
     clos, structure = fabric.clos, fabric.made.clos
     proof.equal("structure.pods", structure.pods, clos.pods)
@@ -106,7 +106,7 @@ def spines_serve_pods(proof: Proof, fabric: FabricEvidence) -> None:
     """A spine has a down port for every link of its pod's leaves.
 
     down ports of the busiest spine = Lp x m (even), ceil(Lp x u / S) (any); leaf uplinks and spine down links are
-    the same links, counted from both ends. Source: docs/formulation.md, spines.
+    the same links, counted from both ends. Source: docs/formulation/clos.md.
     """
     clos = fabric.clos
     if clos.tiers == 1:
@@ -122,7 +122,7 @@ def cores_join_pods(proof: Proof, fabric: FabricEvidence) -> None:
     """All pods of a plane meet in every core, in groups of cores that serve q spine indices each.
 
     q divides S; x = C x m2; down ports of a core = n x q x m2; spine uplinks and core down links are the same
-    links, counted from both ends. Source: docs/formulation.md, cores.
+    links, counted from both ends. Source: docs/formulation/clos.md.
     """
     clos, structure = fabric.clos, fabric.made.clos
     if clos.tiers < 3:
@@ -144,7 +144,7 @@ def switch_counts_close(proof: Proof, fabric: FabricEvidence) -> None:
     """Each tier has as many switches as its structure needs, over all planes.
 
     leaves = P x G x r; spines = P x n x S; cores = P x C x S / q; no uplinks at the top. Source:
-    docs/formulation.md, counts.
+    docs/formulation/clos.md.
     """
     tiers = fabric.made.tiers
     for tier, count in zip(tiers, fabric.clos.switches(), strict=True):

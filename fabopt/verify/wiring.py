@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import height_m
+from fabopt.parts.lookup import Lookup
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import TierUse
 from fabopt.units import MBPS_PER_GBPS
@@ -63,13 +64,7 @@ class Cabled:
 
     @cached_property
     def _made(self) -> Wiring | str:
-        if self.given is not None:
-            return self._read()
-        known = self.evidence.known
-        if "wiring" not in known:
-            known["wiring"] = self._read()
-        made: Wiring | str = known["wiring"]
-        return made
+        return self._read() if self.given is not None else _WIRING.of(self.evidence, None, self._read)
 
     def _read(self) -> Wiring | str:
         try:
@@ -101,6 +96,10 @@ class Cabled:
         run = plan.run_m(rack[links.a], height[links.a], rack[links.b], height[links.b])
         measured = (rack[links.a] >= 0) & (rack[links.b] >= 0) & (links.kind != KINDS.index("attachment-leaf"))
         return np.where(measured, run, np.nan)
+
+
+# What a file's wiring is, or why it has none.
+_WIRING: Lookup[Evidence, None, Wiring | str] = Lookup()
 
 
 def _require_closed(fabric: FabricEvidence) -> None:

@@ -1,6 +1,6 @@
 """From a design file to its wiring: names and places of boxes, every link, wire and module.
 
-The same file always gives the same wiring. docs/formulation.md, "Wiring", states the rules of numbering.
+The same file always gives the same wiring. docs/formulation/wiring.md states the rules of numbering.
 """
 
 from __future__ import annotations

@@ -6,8 +6,10 @@ most bandwidth and least latency is nearest.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from types import MappingProxyType
 
 from fabopt.schema.model import Model, Plan
 
@@ -38,7 +40,7 @@ class Ranks:
     plan: Plan
     data: int
     gpus: int
-    strides: dict[str, int]
+    strides: Mapping[str, int]
 
     @property
     def ways(self) -> dict[str, int]:
@@ -79,4 +81,4 @@ def ranks_of(model: Model, plan: Plan, gpus: int) -> Ranks:
     for name in plan.order:
         strides[name] = stride
         stride *= ways[name]
-    return Ranks(plan, data, replica_gpus(plan) * data, strides)
+    return Ranks(plan, data, replica_gpus(plan) * data, MappingProxyType(strides))

@@ -117,7 +117,7 @@ class Cost:
     place: Place
     algorithm: Algorithm
     sent: Fraction
-    bytes_over: dict[str, Fraction]
+    bytes_over: Mapping[str, Fraction]
     time_s: Fraction
     hidden_s: Fraction = Fraction(0)
     exposed_s: Fraction = Fraction(0)

@@ -2,7 +2,7 @@
 
 Nothing is imported from the package. It knows enough for the catalogs of ``toy``: servers with built-in single-port
 cards, switches with one group of cages, cables, and optics with a connector for every port. Rules are those of
-docs/formulation.md, sections 1 and 10, written down anew and without bounds.
+docs/formulation/clos.md and floor.md, written down anew and without bounds.
 """
 
 from __future__ import annotations

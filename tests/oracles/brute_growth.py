@@ -1,7 +1,7 @@
 """Exhaustive search over growing clusters: the truth that designs with several stages are tested against.
 
 All structures of ``tests.oracles.brute_force`` for the last stage, for each the plans of growth that
-docs/formulation.md, "Growth", defines, all links laid out one by one (``tests.oracles.brute_cable_runs``), everything
+docs/formulation/growth.md defines, all links laid out one by one (``tests.oracles.brute_cable_runs``), everything
 priced at the stage that buys it. Nothing of fabopt is imported. Scope: as ``brute_force``, without breaks, stock,
 supply and limits.
 """

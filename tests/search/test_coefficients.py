@@ -16,8 +16,8 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.search.choice import search_of
 from fabopt.search.coefficients import stage_weights, switch_surcharge, without_dear_switches
 from fabopt.search.expansion import Expansion
+from fabopt.topology.batch import AnyBatch
 from fabopt.topology.clos.shape import Shape
-from fabopt.topology.cutoff import Batch
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, comparable, inputs, product, solved
 
@@ -48,7 +48,7 @@ def breaks(*steps: tuple[int, int]) -> list[Json]:
     return [{"from": start, "usd": usd} for start, usd in steps]
 
 
-def batch_of(made: Problem, leaf: str, spine: str) -> Batch:
+def batch_of(made: Problem, leaf: str, spine: str) -> AnyBatch:
     """Everything with these switches."""
     found = expansion(made).open(np.zeros(0), slack=1e12).found[0]
     return next(

@@ -14,10 +14,9 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.coefficients import weights_table
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.candidates import candidates_of
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.figures import Figures
-from fabopt.topology.link_parts import Costs
 from fabopt.verify import verify
 from tests.samples.small import Json, assert_proven, case, inputs, solved
 
@@ -99,12 +98,11 @@ def everything(content: Json) -> list[tuple[Candidate, Figures]]:
     given = inputs(content)
     problem = problem_of(given.case, given.catalog, prune=False)
     table, caps = weights_table(problem)
-    space = ClosSpace(problem, problem.fabrics[0], Costs(table), caps, prune=False)
+    space = ClosSpace(problem, problem.fabrics[0], BoundedCosts(table), caps, prune=False)
     found = []
     for batch in space.search().batches:
-        assert batch.fabric is not None
-        for index in range(batch.cost.shape[1]):
-            for one in candidates_of(problem, batch.fabric, batch, index, prune=False):
+        for index in range(len(batch)):
+            for one in batch.candidates(problem, index, prune=False):
                 found.append((one, one.design.figures(problem.gpus)))
     return found
 

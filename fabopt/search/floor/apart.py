@@ -14,10 +14,11 @@ from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUNS_ON_FLOOR
+from fabopt.topology.batch import Batch
 from fabopt.topology.clos.floor_links import ends_of, links_of, runs_between, standing_of
 from fabopt.topology.clos.link_kinds import kinds_of
 from fabopt.topology.clos.network import clos_of
-from fabopt.topology.cutoff import Batch
+from fabopt.topology.clos.shape import Parts, Shape
 
 _ENDS = {"server-leaf": (None, "leaf"), "leaf-spine": ("leaf", "spine"), "spine-core": ("spine", "core")}
 
@@ -137,7 +138,7 @@ def _miss(
     return TooFar(fabric.name, kind, needed, reach_m[kind], (plan.ids[racks[near]], plan.ids[racks[far]]))
 
 
-def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch, index: int) -> str:
+def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape], index: int) -> str:
     """What keeps a candidate out of the fabric's layout: racks that are full, or a run that nothing reaches."""
     clos = clos_of(fabric, batch.parts, batch.shape.row(index))
     layout = fabric.layout

@@ -9,8 +9,8 @@ import numpy as np
 from fabopt.problem.problem import Problem
 from fabopt.search.context import Context, PlacedCandidates, PlacedKey
 from fabopt.search.floor.tree import Sized, Steps, all_places, best_place
+from fabopt.topology.batch import AnyBatch
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.cutoff import Batch
 from fabopt.topology.link_parts import Floats
 
 LINK_PARTS = ("transceiver", "cable", "fibre")
@@ -36,7 +36,7 @@ class Placed:
             self._one_is_enough and prune and problem.prunes and len(table) == 1 and len(problem.fabrics) == 1
         )
 
-    def candidates(self, sizes: Iterable[tuple[Batch, int]], weights: Floats, limit: float) -> list[Candidate]:
+    def candidates(self, sizes: Iterable[tuple[AnyBatch, int]], weights: Floats, limit: float) -> list[Candidate]:
         """Candidates of these sizes, the lowest bound first, that cost ``limit`` or less; and some that are near it."""
         made: list[Candidate] = []
         least = np.inf
@@ -47,8 +47,7 @@ class Placed:
                 made.append(candidate)
         return made
 
-    def _places(self, batch: Batch, index: int, weights: Floats, cutoff: float) -> list[tuple[float, Candidate]]:
-        assert batch.fabric is not None
+    def _places(self, batch: AnyBatch, index: int, weights: Floats, cutoff: float) -> list[tuple[float, Candidate]]:
         key = PlacedKey(batch.key(index), weights.tobytes())
         known = self.context.placed.get(key)
         if known is None or known.limit < cutoff:
@@ -56,9 +55,9 @@ class Placed:
             if self._one_is_enough:
                 best = best_place(sized, cutoff, self._steps)
                 # what is best at all is best below any other limit
-                known = PlacedCandidates(cutoff, []) if best is None else PlacedCandidates(np.inf, [best])
+                known = PlacedCandidates(cutoff, ()) if best is None else PlacedCandidates(np.inf, (best,))
             else:
-                known = PlacedCandidates(cutoff, all_places(sized, cutoff, self._steps))
+                known = PlacedCandidates(cutoff, tuple(all_places(sized, cutoff, self._steps)))
             self.context.placed[key] = known
         return [one for one in known.found if one[0] <= cutoff]
 

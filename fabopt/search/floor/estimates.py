@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from fabopt.search.coefficients import least_of
+from fabopt.topology.batch import AnyBatch, Found
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.cutoff import Batch, Found
 from fabopt.topology.link_parts import Floats
 
 # How far from the best estimate candidates are looked at, how many in a layout, and how many of them all are kept.
@@ -16,15 +16,15 @@ MOST_KEPT = 8
 
 
 def likely(
-    found: Iterable[Found], measure: Callable[[Batch, int], tuple[Candidate, ...]], weights: Floats
+    found: Iterable[Found], measure: Callable[[AnyBatch, int], tuple[Candidate, ...]], weights: Floats
 ) -> list[Candidate]:
     """The cheapest of what looks best in every layout. ``measure``: the candidate with its switches in place."""
     measured: list[tuple[float, int, Candidate]] = []
     for one in found:
         places = [
-            (float(batch.cost[0, index]), number, index)
+            (batch.bound(index), number, index)
             for number, batch in enumerate(one.batches)
-            for index in range(batch.cost.shape[1])
+            for index in range(len(batch))
         ]
         for _, number, index in sorted(places)[:MOST_MEASURED]:
             for candidate in measure(one.batches[number], index):

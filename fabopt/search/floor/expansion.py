@@ -13,11 +13,12 @@ from fabopt.search.context import Context
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
 from fabopt.search.floor.chosen import Placed
 from fabopt.search.floor.variants import layouts_of
+from fabopt.topology.batch import Found
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.layouts import in_places
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.cutoff import RELATIVE_SLACK, Found
+from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.family import Restriction
 
 

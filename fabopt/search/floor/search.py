@@ -17,11 +17,11 @@ from fabopt.search.floor.estimates import ESTIMATES_WITHIN, likely
 from fabopt.search.floor.expansion import FloorExpansion, PlaceExpansion
 from fabopt.search.out_of_band import suiting, with_fewest
 from fabopt.search.search import RISE, Search
+from fabopt.topology.batch import AnyBatch
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.layouts import spread
-from fabopt.topology.cutoff import Batch
 from fabopt.topology.family import Restriction
 
 # The threshold rises by this share of the bound, then fourfold, until it proves the best design met.
@@ -150,7 +150,7 @@ class EstimateSearch(FloorSearch):
         self.expansion.sized += sum(of_layout.sized for of_layout in found)
         return likely(found, self._measured, costs.table[0])
 
-    def _measured(self, batch: Batch, index: int) -> tuple[Candidate, ...]:
+    def _measured(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
         return () if self.clock.is_over() else self.expansion.candidates_at(batch, index)
 
     def obstacles(self) -> Iterator[str]:

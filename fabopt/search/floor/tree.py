@@ -2,8 +2,7 @@
 
 Switches are put into racks one by one: leaves, spines, cores, each in the order of their numbers, and every rack is
 filled from the top down, so that the unit of a switch follows from the racks of those before it. What stands already
-has measured runs; every other link costs at least what it does where it is cheapest. See docs/formulation.md, "Small
-floors".
+has measured runs; every other link costs at least what it does where it is cheapest. See docs/formulation/floor.md.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import least_of
 from fabopt.search.floor.pairs import Pairs, pairs_of
+from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, over_stages
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.devices import devices_of
@@ -30,7 +30,7 @@ from fabopt.topology.clos.floor_links import Standing, classes_of, numbers_of, s
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.link_kinds import kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of
-from fabopt.topology.cutoff import Batch
+from fabopt.topology.clos.shape import Parts, Shape
 
 # Switches put into a rack, over all candidates of a search, before it is content with layouts.
 MOST_STEPS = 150_000
@@ -65,7 +65,7 @@ class Sized:
 
     problem: Problem
     fabric: FabricProblem
-    batch: Batch
+    batch: Batch[Parts, Shape]
     index: int
     prune: bool
     weights: Floats
@@ -84,7 +84,7 @@ class Sized:
     @cached_property
     def floor(self) -> float:
         """What it costs at least wherever it stands, worked out before."""
-        return float(self.batch.cost[0, self.index])
+        return self.batch.bound(self.index)
 
     @cached_property
     def sizes(self) -> tuple[SwitchSize, ...]:
@@ -123,8 +123,10 @@ class Sized:
     def candidate(self, layout: OpenLayout, stands: tuple[Positions, ...]) -> tuple[float, Candidate] | None:
         """What it costs at least where it stands, and itself."""
         standing = Standing(layout, stands, self.numbers)
-        made = next(iter(candidates_of(self.problem, self.fabric, self.batch, self.index, self.prune, standing)), None)
-        return None if made is None else (least_of(made, self.weights), made)
+        clos = self.clos._replace(standing=standing)
+        for candidate in candidates_of(self.problem, self.fabric, clos, self.floor, self.prune):
+            return least_of(candidate, self.weights), candidate
+        return None
 
 
 def best_place(sized: Sized, cutoff: float, steps: Steps) -> tuple[float, Candidate] | None:

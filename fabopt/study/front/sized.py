@@ -18,7 +18,8 @@ from fabopt.program.orders import Picked
 from fabopt.study.front.mixes import MOST_SUM, Kind, TooManyMixesError
 from fabopt.topology.candidate import Candidate, Choice, Option, Uses
 
-# What breaks ties between points with the same two sums, in the order of docs/formulation.md; then designs, then parts.
+# What breaks ties between points with the same two sums, in the order of docs/formulation/search.md; then
+# designs, then parts.
 TIES = ("capex_usd", "power_w", "rack_units", "switches", "cables")
 TCO = "tco_usd"
 # Designs of all fabrics together that are looked at at once; more are found one by one.

@@ -2,7 +2,7 @@
 
 The cost of a Clos separates by tier: a server port pays for its share of a leaf, a leaf's uplink for its share of a
 spine, a spine's uplink for its share of a core. Every minimum here is over a superset of what a real candidate can
-have, and is taken for each metric on its own. See docs/formulation.md, "The search".
+have, and is taken for each metric on its own. See docs/formulation/search.md.
 """
 
 from __future__ import annotations

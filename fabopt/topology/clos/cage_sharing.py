@@ -2,7 +2,7 @@
 
 Where a wire of several ports joins a pair of boxes with fewer links, it takes more cages than its links need. Each kind
 of link is checked beside what the other kind needs at the least; if both have such wires, they may be too many. Source:
-docs/formulation.md, `cages_hold_both`.
+docs/formulation/parts.md.
 """
 
 from __future__ import annotations

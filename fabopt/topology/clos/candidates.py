@@ -3,35 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.logical_fabrics import cards_of, order_of, slots_of
 from fabopt.problem.problem import Problem
+from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
 from fabopt.topology.clos.attached import attachment_leaf, with_attachments
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.devices import devices_of
-from fabopt.topology.clos.floor_links import Standing, standing_of
+from fabopt.topology.clos.floor_links import standing_of
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.link_kinds import kind_choices, kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of
-from fabopt.topology.cutoff import Batch
+from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.link_parts import Number
+
+
+@dataclass(frozen=True, eq=False)
+class ClosBatch(Batch[Parts, Shape]):
+    """Clos candidates."""
+
+    @property
+    def topology(self) -> str:
+        """Clos or rail-only: that follows from how ports of NICs are dealt."""
+        return self.parts.nic.topology
+
+    def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
+        """One of them, once for each way to grow to it."""
+        clos = clos_of(self.fabric, self.parts, self.shape.row(index))
+        return candidates_of(problem, self.fabric, clos, self.bound(index), prune)
+
+    def switch_counts(self) -> dict[Item, Number]:
+        """Leaves, spines and cores."""
+        parts, shape, planes = self.parts, self.shape, self.parts.nic.planes
+        counts = {parts.leaf.item: planes * shape.leaves}
+        if parts.spine is not None:
+            pods = shape.pods if parts.core is not None else 1
+            counts[parts.spine.item] = counts.get(parts.spine.item, 0) + planes * pods * shape.spines
+        if parts.core is not None:
+            counts[parts.core.item] = counts.get(parts.core.item, 0) + planes * shape.cores
+        return counts
 
 
 def candidates_of(
-    problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool, standing: Standing | None = None
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, bound: float, prune: bool
 ) -> tuple[Candidate, ...]:
-    """The candidate with its exact needs, once for each way to grow to it; none if its links cannot be made, or its
-    switches placed, or an early stage built, after all.
+    """A Clos with its exact needs, once for each way to grow to it; none if its links cannot be made, or its switches
+    placed, or an early stage built, after all.
 
-    ``standing``: where its switches stand on a floor; None: as the fabric's layout, if it has one, puts them.
+    If the fabric has a layout and ``clos`` no places for its switches, they get those of the layout.
     """
-    clos = clos_of(fabric, batch.parts, batch.shape.row(index))
-    if standing is not None:
-        clos = clos._replace(standing=standing)
-    elif fabric.layout is not None:
+    if clos.standing is None and fabric.layout is not None:
         standing = standing_of(problem, fabric.layout, clos.parts, clos.shape)
         if standing is None:
             return ()
@@ -39,9 +66,8 @@ def candidates_of(
     plans: tuple[Plan, ...] = ((),)
     if problem.first_servers:
         plans = plans_of(problem, fabric, clos.parts, clos.shape)
-    bound = float(batch.cost[0, index])
-    made = (_candidate(problem, fabric, clos._replace(stages=plan), bound, prune) for plan in plans)
-    return tuple(one for one in made if one is not None)
+    grown = (_candidate(problem, fabric, clos._replace(stages=plan), bound, prune) for plan in plans)
+    return tuple(candidate for candidate in grown if candidate is not None)
 
 
 def _candidate(
@@ -74,7 +100,7 @@ def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, boxes: Uses) 
 
 
 def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
-    """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
+    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
     parts, shape = clos.parts, clos.shape
     uses = (parts.leaf_down, parts.leaf_up, parts.spine_down, parts.spine_up, parts.core_down)
     return (

@@ -2,7 +2,7 @@
 
 A leaf with s server ports and a attachment ports of speed v, and u uplinks of speed w, has
 ``u * w >= s * v / o + a * v / o_a``; o is the fabric's ratio at the leaves, o_a the least that any attachment asks for.
-Ports of a logical fabric have that one's ratio. See docs/formulation.md, "Leaves" and "Logical fabrics".
+Ports of a logical fabric have that one's ratio. See docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations

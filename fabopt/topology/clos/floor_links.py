@@ -1,7 +1,7 @@
 """A Clos candidate on a floor: where its switches stand, how long each run is, and what may be bought for it.
 
 Runs count by *length class*: the shortest length on sale that covers them. Links of one cage are chosen for together,
-each wire of the length that its own links need. See docs/formulation.md, "Floor".
+each wire of the length that its own links need. See docs/formulation/floor.md.
 """
 
 from __future__ import annotations

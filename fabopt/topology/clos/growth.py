@@ -9,7 +9,7 @@ added later is never dearer to have later, so there is one such plan.
 
 *Cables move* (where the case allows it): stages before one of them have the fewest spines that have the ports, with
 more links to each; when more spines come, links move to them. What is plugged in stays plugged in: no stage has fewer
-spines, or fewer uplinks of a leaf, than the one before. See docs/formulation.md, "Growth".
+spines, or fewer uplinks of a leaf, than the one before. See docs/formulation/growth.md.
 """
 
 from __future__ import annotations

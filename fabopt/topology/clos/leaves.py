@@ -9,6 +9,7 @@ import numpy as np
 
 from fabopt.topology.clos import classes, step_deadline
 from fabopt.topology.clos.bounds import Block, Bounds
+from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks
 from fabopt.topology.clos.floor_links import switch_size
@@ -24,7 +25,7 @@ from fabopt.topology.clos.shape import (
     usable_ports,
 )
 from fabopt.topology.clos.spines import Spines
-from fabopt.topology.cutoff import Batch, Cutoff
+from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats, Number, ceil_of
 from fabopt.topology.remembered import Scope, remembered
 
@@ -52,7 +53,7 @@ class Leaves:
         for shape, cost in self._sizes(block, self.problem.servers, self.fabric.runs_m["server-leaf"]):
             self.sizes_met = True
             if block.tiers == 1:
-                self.cutoff.offer(Batch(self._parts(block), shape, cost, family=block.nic.topology))
+                self.cutoff.offer(ClosBatch(self.fabric, self._parts(block), shape, cost))
             else:
                 self._with_uplinks(block, shape, cost)
 

@@ -3,7 +3,7 @@
 The cost of a Clos separates by tier, so a block (NIC, leaf switch, how its cages are used) is bounded from below
 before any of its sizes is looked at, a size before any spine, a spine before any core. Blocks are opened in the
 order of their bound; the threshold falls to the least cost met. Whatever is cut costs more than the threshold by its
-bound, so that the caller can prove that nothing cheaper was left out. See docs/formulation.md, "The search".
+bound, so that the caller can prove that nothing cheaper was left out. See docs/formulation/search.md.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.topology.batch import AnyBatch, Found
 from fabopt.topology.clos.bounds import Block, BoundedCosts
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.step_deadline import in_time
-from fabopt.topology.cutoff import Batch, Cutoff, Found
+from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.family import ANYTHING, Restriction
 from fabopt.topology.link_parts import Floats, ceil_of
 
@@ -74,14 +75,14 @@ class ClosSpace:
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        cutoff = Cutoff(self.fabric, self.caps, slack, self.prune, found, self._in_time)
+        cutoff = Cutoff(self.caps, slack, self.prune, found, self._in_time)
         self._open_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
         return cutoff.close()
 
     def any_candidate(self) -> Found:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
         for plain in (True, False):
-            cutoff = Cutoff(self.fabric, self.caps, 0.0, self.prune, None, self._in_time)
+            cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._in_time)
             leaves = Leaves(self.bounds, cutoff, plain)
             self._open_all(cutoff, leaves, first=True)
             if cutoff.found.batches or cutoff.found.stopped or not leaves.sizes_met:
@@ -89,7 +90,7 @@ class ClosSpace:
         return cutoff.close()
 
     @property
-    def _in_time(self) -> Callable[[Batch], NDArray[np.bool_]] | None:
+    def _in_time(self) -> Callable[[AnyBatch], NDArray[np.bool_]] | None:
         """Which candidates are fast enough, where that is asked for."""
         if self.fabric.figure_demands is None or self.fabric.figure_demands.deadline is None:
             return None

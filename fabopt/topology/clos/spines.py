@@ -13,6 +13,7 @@ from fabopt.parts.assemblies import Assembly
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.bounds import Block, Bounds, Upper
+from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import spine_uplinks
 from fabopt.topology.clos.floor_links import switch_size
@@ -29,7 +30,7 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
-from fabopt.topology.cutoff import Batch, Cutoff
+from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats, Number, ceil_of
 
 
@@ -148,7 +149,7 @@ class Spines:
                 some = shape.take(rows)
                 uplinks = self._uplink_cost(stack, some, spine.down.cages)
                 made = self._with_early(stack, some, cost[:, rows] + uplinks)
-                self.cutoff.offer(Batch(stack.parts(), some, made, family=stack.block.nic.topology))
+                self.cutoff.offer(ClosBatch(self.fabric, stack.parts(), some, made))
 
     def _with_early(self, stack: _Stack, shape: Shape, cost: Floats) -> Floats:
         """Add what spines of stages before the last cost at least."""
@@ -316,7 +317,7 @@ class Spines:
         cost, parts = base[:, rows] + switches + links, stack.parts(core, use)
         if self.bounds.early is not None:
             cost[0] += self.bounds.early.of_cores(parts, wide)
-        self.cutoff.offer(Batch(parts, wide, cost, family=parts.nic.topology))
+        self.cutoff.offer(ClosBatch(self.fabric, parts, wide, cost))
 
     def _core_groups(self, shape: Shape, open_: Ints, core_ports: int) -> tuple[Ints, Shape]:
         """Every (q, m2) with q a divisor of S, m2 of x, and pods x q x m2 core ports at most."""

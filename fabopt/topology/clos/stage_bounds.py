@@ -2,7 +2,7 @@
 
 Where prices fall, a unit costs more the earlier it is bought. With V[s] what one of stage s costs, never more than one
 of the stage before, a design costs sum[s] use[s] * (V[s] - V[s+1]), use[s] being all that is there at stage s. The
-search counts the last stage; this adds what the others need at least. See docs/formulation.md, "Growth".
+search counts the last stage; this adds what the others need at least. See docs/formulation/growth.md.
 """
 
 from __future__ import annotations

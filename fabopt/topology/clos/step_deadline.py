@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.problem.fabric import FabricProblem
+from fabopt.topology.batch import Batch
 from fabopt.topology.clos.shape import Ints, Parts, Shape, most_endpoints
-from fabopt.topology.cutoff import Batch
 from fabopt.topology.link_parts import Number
 from fabopt.workload.deadline import MARGIN
 from fabopt.workload.many import Floats, Networks
@@ -52,9 +52,9 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
     return _fewest(shape.spine_down * float(speeds["spine"]) * below * shares)
 
 
-def in_time(fabric: FabricProblem, batch: Batch, gpus: int) -> NDArray[np.bool_]:
+def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDArray[np.bool_]:
     """Which candidates of a batch are in time, exactly. ``gpus``: of a server."""
-    size = batch.cost.shape[1]
+    size = len(batch)
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
         return np.ones(size, dtype=bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fabopt.parts.assemblies import Assembly, Mode
@@ -13,16 +14,18 @@ from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Box
+from fabopt.topology.batch import AnyBatch, Batch
 from fabopt.topology.candidate import Candidate, Choice, Option, RowShare, all_choices, row_share, undominated
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.link_kinds import kind_choices, server_leaf
 from fabopt.topology.clos.network import clos_of
-from fabopt.topology.cutoff import Batch
+from fabopt.topology.clos.shape import Parts
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.direct.design import DirectDesign
 from fabopt.topology.direct.network import DirectNetwork
-from fabopt.topology.direct.networks import DirectTopology, run_of
-from fabopt.topology.link_parts import Quantities, ceil_of
+from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, run_of
+from fabopt.topology.direct.shapes import SwitchedShape
+from fabopt.topology.link_parts import Number, Quantities, ceil_of
 
 
 def equal_joins(
@@ -33,41 +36,57 @@ def equal_joins(
     return tuple(one for one in found if one.near is one.far and one.mode in (Mode.LINK, Mode.PAIR))
 
 
-def candidate_of(
-    problem: Problem, fabric: FabricProblem, topology: DirectTopology, batch: Batch, index: int, prune: bool
-) -> Candidate | None:
-    """One of a batch; None if its servers' links cannot be made beside the others after all."""
-    shape = batch.shape.row(index)
-    network = DirectNetwork(topology, shape.net, clos_of(fabric, batch.parts, shape.servers))
-    switches = [(network.parts.leaf, network.nic.planes * network.switches)]
-    links = _links(problem, fabric, network, prune)
-    named = (fabric.name, topology.name)
-    return assembled(problem, named, DirectDesign(network), switches, links, batch.cost[0, index], _tie_order(network))
+@dataclass(frozen=True, eq=False)
+class DirectBatch(Batch[Parts, SwitchedShape[DirectNetworks]]):
+    """Networks of equal switches, joined as ``rule`` says."""
+
+    rule: DirectTopology
+
+    @property
+    def topology(self) -> str:
+        """Name of the family."""
+        return self.rule.name
+
+    def network(self, index: int) -> DirectNetwork:
+        """One of them."""
+        shape = self.shape.row(index)
+        return DirectNetwork(self.rule, shape.net, clos_of(self.fabric, self.parts, shape.servers))
+
+    def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
+        """One of them; none if its servers' links cannot be made beside the others after all."""
+        network = self.network(index)
+        switches = [(network.parts.leaf, network.nic.planes * network.switches)]
+        links, order = _links(problem, self.fabric, network, prune), _tie_order(network)
+        return assembled(problem, self, index, DirectDesign(network), switches, links, order)
+
+    def switch_counts(self) -> dict[Item, Number]:
+        """Those with servers and without."""
+        return {self.parts.leaf.item: self.parts.nic.planes * self.shape.net.switches}
 
 
 def assembled(
     problem: Problem,
-    named: tuple[str, str],
+    batch: AnyBatch,
+    index: int,
     design: NetworkDesign,
     switches: Sequence[tuple[SwitchType, int]],
     links: Iterable[Sequence[Choice] | None],
-    bound: float,
     order: tuple[Any, ...],
-) -> Candidate | None:
-    """A candidate of a direct family, with its NICs; None if some of its links cannot be made.
-
-    ``named``: fabric and topology; ``switches``: how many of each type, over all planes.
+) -> tuple[Candidate, ...]:
+    """One of a batch of networks whose devices are joined to each other, with its NICs; none if some of its links
+    cannot be made. ``switches``: how many of each type, over all planes.
     """
-    choices, nic = all_choices(links), design.nic
+    choices, nic, slots = all_choices(links), design.nic, 0
     if choices is None:
-        return None
+        return ()
     boxes: Counter[tuple[int, Item]] = Counter()
     for switch, number in switches:
         boxes[0, switch.item] += number
     if nic.item is not None:
-        boxes[0, nic.item] = problem.servers * nic.nics_per_server
-    slots = 0 if nic.item is None else nic.nics_per_server
-    return Candidate(*named, design, boxes, choices, bound=float(bound), order=order, nic_slots=slots)
+        slots = nic.nics_per_server
+        boxes[0, nic.item] = problem.servers * slots
+    named, bound = (batch.fabric.name, batch.topology), batch.bound(index)
+    return (Candidate(*named, design, boxes, choices, bound=bound, order=order, nic_slots=slots),)
 
 
 def _links(
@@ -133,7 +152,7 @@ def _row(one: Assembly, of: tuple[Box, str], links: int, cages: int) -> RowShare
 
 
 def _tie_order(network: DirectNetwork) -> tuple[Any, ...]:
-    """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
+    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
     parts, shape = network.parts, network.shape
     up = parts.leaf_up
     assert up is not None

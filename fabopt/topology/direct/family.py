@@ -6,14 +6,10 @@ from dataclasses import dataclass
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports
-from fabopt.topology.cutoff import Batch
-from fabopt.topology.direct.candidates import candidate_of
 from fabopt.topology.direct.networks import DirectTopology
 from fabopt.topology.direct.space import DirectSpace
 from fabopt.topology.family import Quest
-from fabopt.topology.link_parts import Number
 
 
 @dataclass(frozen=True)
@@ -30,18 +26,6 @@ class DirectFamily:
     def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> DirectSpace:
         """Its candidates."""
         return DirectSpace(problem, fabric, self.topology, quest)
-
-    def candidates(
-        self, problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
-    ) -> tuple[Candidate, ...]:
-        """One of a batch."""
-        made = candidate_of(problem, fabric, self.topology, batch, index, prune)
-        return () if made is None else (made,)
-
-    def switches(self, batch: Batch) -> Number:
-        """Those with servers and without."""
-        boxes: Number = batch.shape.net.switches
-        return boxes * batch.parts.nic.planes
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """One port of a server at the least on every switch, and as many switches as ports could join."""

@@ -9,14 +9,15 @@ import numpy as np
 
 from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.problem.problem import Problem
-from fabopt.topology.cutoff import Batch, Cutoff
+from fabopt.topology.batch import AnyBatch
+from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.failures import DirectFailures
 from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.ring_allreduce import reduces
 
 
 def offer_tried(
-    cutoff: Cutoff, batch: Batch, has: Callable[[int], bool | None], should_stop: Callable[[], bool]
+    cutoff: Cutoff, batch: AnyBatch, has: Callable[[int], bool | None], should_stop: Callable[[], bool]
 ) -> None:
     """Offer those of a batch that have what the case asks for; what is above the threshold is not tried.
 
@@ -26,14 +27,13 @@ def offer_tried(
         if should_stop():
             cutoff.found.stopped = True
             return
-        cost = batch.cost[:, at : at + 1]
-        if not cutoff.within(cost).all():
+        if not cutoff.within(batch.cost[:, at : at + 1]).all():
             continue
         answer = has(at)
         if answer is None:
             cutoff.found.stopped = True
         elif answer:
-            cutoff.offer(batch._replace(shape=batch.shape.take(np.array([at])), cost=cost))
+            cutoff.offer(batch.take(np.array([at])))
 
 
 def has_asked(problem: Problem, fabric: FabricProblem, network: DirectNetwork) -> bool | None:

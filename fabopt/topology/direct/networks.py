@@ -7,7 +7,7 @@ traffic of ``flow * (E - 1) / d^2`` a port, for a pair of switches has at most d
 a bisection of ``flow * Q / (2 d)`` a port, for between x switches and the other Q - x run at least
 ``flow * x * (Q - x)``, and x switches hold at most ``d x`` ports. Source: Dally and Towles, Principles and Practices of
 Interconnection Networks, 2004, sections 3.3 and 25.2 (channel load); Leighton and Rao, "Multicommodity max-flow min-cut
-theorems", J. ACM 1999 (the easy direction). docs/formulation.md, "Direct networks".
+theorems", J. ACM 1999 (the easy direction). docs/formulation/direct-networks.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A block is a NIC, a switch and the use of its cages for servers and for other switches. A switch with d server ports
 has at least ``fewest_ports`` links, each of which costs half an assembly; the least share of switch and links that a
 server port can have bounds the block, and the same with the real number of switches every group size. See
-docs/formulation.md, "Direct networks".
+docs/formulation/direct-networks.md.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.network import clos_of
+from fabopt.topology.batch import Found
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
-from fabopt.topology.cutoff import Batch, Cutoff, Found
-from fabopt.topology.direct.candidates import cable_links, equal_joins
+from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins
 from fabopt.topology.direct.graph_demands import has_asked, offer_tried
 from fabopt.topology.direct.loads import Ints, Load, load_of
-from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports
 from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.family import Quest
@@ -65,13 +64,13 @@ class SwitchedSpace(ABC):
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        cutoff = Cutoff(self.fabric, self.quest.caps, slack, self.quest.prune, found)
+        cutoff = Cutoff(self.quest.caps, slack, self.quest.prune, found)
         self._open_all(cutoff)
         return cutoff.close()
 
     def any_candidate(self) -> Found:
         """Some candidate: of the cheapest hardware that gives one."""
-        cutoff = Cutoff(self.fabric, self.quest.caps, 0.0, self.quest.prune)
+        cutoff = Cutoff(self.quest.caps, 0.0, self.quest.prune)
         self._open_all(cutoff, first=True)
         return cutoff.close()
 
@@ -250,16 +249,13 @@ class DirectSpace(SwitchedSpace):
             return
         cost = base + self._net_cost(parts, net)
         many = replace(shape, g=np.full(len(net), shape.g[0]))
-        batch = Batch(parts, SwitchedShape(many, net), cost, family=self.topology.name)
+        batch = DirectBatch(self.fabric, parts, SwitchedShape(many, net), cost, self.topology)
         if not self._is_tried:
             cutoff.offer(batch)
             return
-        servers = clos_of(self.fabric, parts, many.row(0))
 
         def has(index: int) -> bool | None:
-            return has_asked(
-                self.problem, self.fabric, DirectNetwork(self.topology, net.take(np.array([index])), servers)
-            )
+            return has_asked(self.problem, self.fabric, batch.network(index))
 
         offer_tried(cutoff, batch, has, self.quest.should_stop)
 

@@ -3,33 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fabopt.parts.assemblies import Assembly
+from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, choices_of
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.link_kinds import kind_choices, server_leaf
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.shape import Parts, down_cage_limit, up_cage_limit
-from fabopt.topology.cutoff import Batch
 from fabopt.topology.direct.candidates import assembled, equal_joins, fills, whole_choice
+from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.dragonfly_plus.design import DragonflyPlusDesign
 from fabopt.topology.dragonfly_plus.network import DragonflyPlusNetwork
+from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
 from fabopt.topology.link_parts import Need, Number, Profile, Side, ceil_of
 
 NAME = "dragonfly+"
 
 
-def candidate_of(problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool) -> Candidate | None:
-    """One of a batch; None if its links cannot be made beside the others after all."""
-    shape = batch.shape.row(index)
-    network = DragonflyPlusNetwork(clos_of(fabric, batch.parts, shape.servers), shape.net)
-    planes, links = network.nic.planes, _links(problem, fabric, network, prune)
-    switches = [(network.parts.leaf, planes * network.leaves), (network.spine[0], planes * network.spines)]
-    named, design = (fabric.name, NAME), DragonflyPlusDesign(network)
-    return assembled(problem, named, design, switches, links, batch.cost[0, index], _tie_order(network))
+@dataclass(frozen=True, eq=False)
+class DragonflyPlusBatch(Batch[Parts, SwitchedShape[DragonflyPlusNetworks]]):
+    """Leaf-spine groups that are joined to each other."""
+
+    @property
+    def topology(self) -> str:
+        """Name of the family."""
+        return NAME
+
+    def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
+        """One of them; none if its links cannot be made beside the others after all."""
+        shape = self.shape.row(index)
+        network = DragonflyPlusNetwork(clos_of(self.fabric, self.parts, shape.servers), shape.net)
+        planes, spine = network.nic.planes, network.spine[0]
+        switches = [(network.parts.leaf, planes * network.leaves), (spine, planes * network.spines)]
+        links, order = _links(problem, self.fabric, network, prune), _tie_order(network)
+        return assembled(problem, self, index, DragonflyPlusDesign(network), switches, links, order)
+
+    def switch_counts(self) -> dict[Item, Number]:
+        """Leaves and spines."""
+        parts, net, planes = self.parts, self.shape.net, self.parts.nic.planes
+        assert parts.spine is not None
+        counts = {parts.leaf.item: planes * net.leaves}
+        counts[parts.spine.item] = counts.get(parts.spine.item, 0) + planes * net.spines
+        return counts
 
 
 def _links(
@@ -79,7 +100,7 @@ def global_joins(joins: Sequence[Assembly]) -> tuple[Assembly, ...]:
 
 
 def _tie_order(network: DragonflyPlusNetwork) -> tuple[Any, ...]:
-    """Rank among candidates that cost, draw, stand and count the same; the smallest wins (docs/formulation.md)."""
+    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
     parts, shape, (spine, *uses) = network.parts, network.shape, network.spine
     cages = (parts.leaf_down, network.leaf_up, *uses)
     return (

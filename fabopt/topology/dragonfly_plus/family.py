@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.shape import usable_ports
-from fabopt.topology.cutoff import Batch
-from fabopt.topology.dragonfly_plus.candidates import NAME, candidate_of
+from fabopt.topology.dragonfly_plus.candidates import NAME
 from fabopt.topology.dragonfly_plus.space import DragonflyPlusSpace
 from fabopt.topology.family import Quest
-from fabopt.topology.link_parts import Number
 
 
 class DragonflyPlusFamily:
@@ -21,18 +18,6 @@ class DragonflyPlusFamily:
     def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> DragonflyPlusSpace:
         """Its candidates."""
         return DragonflyPlusSpace(problem, fabric, quest)
-
-    def candidates(
-        self, problem: Problem, fabric: FabricProblem, batch: Batch, index: int, prune: bool
-    ) -> tuple[Candidate, ...]:
-        """One of a batch."""
-        made = candidate_of(problem, fabric, batch, index, prune)
-        return () if made is None else (made,)
-
-    def switches(self, batch: Batch) -> Number:
-        """Leaves and spines."""
-        net = batch.shape.net
-        return (net.leaves + net.spines) * batch.parts.nic.planes
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """With u uplinks of a leaf, at most u spines in a group, each with p ports for leaves and global links:

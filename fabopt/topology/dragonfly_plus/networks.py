@@ -14,7 +14,7 @@ than ceil(n / S) of the n links. So a cut carries ``x (Q - x) f``, and x leaves 
 can have: all links of a leaf, and half of those between groups.
 
 Source: Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", HiPINEB 2017, section II;
-docs/formulation.md, "Direct networks".
+docs/formulation/direct-networks.md.
 """
 
 from __future__ import annotations

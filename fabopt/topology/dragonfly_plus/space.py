@@ -2,7 +2,7 @@
 
 A leaf with d server ports has uplinks for what its ports have to get, and a share of its group's global links; every
 one of these ports is one of some spine's. So the least that an uplink and a global link cost with a spine's share
-bounds the leaf, and with the real number of leaves each group size. See docs/formulation.md, "Direct networks".
+bounds the leaf, and with the real number of leaves each group size. See docs/formulation/direct-networks.md.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos.bounds import Upper
 from fabopt.topology.clos.shape import Parts, Shape, uplinks_that_fit, usable_ports
-from fabopt.topology.cutoff import Batch, Cutoff
+from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.loads import Ints, Rates, rates_of
 from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.direct.space import BoundedHardware, SwitchedSpace
-from fabopt.topology.dragonfly_plus.candidates import NAME, global_joins, leaf_spine_need
+from fabopt.topology.dragonfly_plus.candidates import DragonflyPlusBatch, global_joins, leaf_spine_need
 from fabopt.topology.dragonfly_plus.network import HOPS
 from fabopt.topology.dragonfly_plus.networks import (
     LEAST_LEAVES,
@@ -176,7 +176,8 @@ class DragonflyPlusSpace(SwitchedSpace):
         made = np.flatnonzero(np.isfinite(cost[0]))
         if made.size:
             many = replace(one.shape, g=np.full(made.size, one.shape.g[0]))
-            cutoff.offer(Batch(one.parts, SwitchedShape(many, net.take(made)), cost[:, made], family=NAME))
+            shape = SwitchedShape(many, net.take(made))
+            cutoff.offer(DragonflyPlusBatch(self.fabric, one.parts, shape, cost[:, made]))
 
     def _wanted(self, shape: Shape, net: DragonflyPlusNetworks) -> Ints:
         """Networks with room for as many more servers as is asked for."""

@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Option, row_share, undominated
-from fabopt.topology.cutoff import Batch
 from fabopt.topology.direct.candidates import assembled, cable_links, equal_joins, fills
 from fabopt.topology.direct.networks import DirectTopology
-from fabopt.topology.link_parts import Quantities, ceil_of
+from fabopt.topology.link_parts import Number, Quantities, ceil_of
 from fabopt.topology.server_torus.design import ServerTorusDesign
-from fabopt.topology.server_torus.network import ServerTorusNetwork
+from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorusParts, ServerTorusShape
 
 
-def candidate_of(
-    problem: Problem, fabric: FabricProblem, topology: DirectTopology, batch: Batch, index: int, prune: bool
-) -> Candidate | None:
-    """One of a batch; None if its links cannot be made after all."""
-    network = ServerTorusNetwork(topology, batch.shape.row(index).net, batch.parts)
-    links = (_between(problem, fabric, network, column, prune) for column in range(len(network.scopes)))
-    return assembled(
-        problem,
-        (fabric.name, topology.name),
-        ServerTorusDesign(network),
-        (),
-        links,
-        batch.cost[0, index],
-        _tie_order(network),
-    )
+@dataclass(frozen=True, eq=False)
+class ServerTorusBatch(Batch[ServerTorusParts, ServerTorusShape]):
+    """Servers that are joined to each other."""
+
+    rule: DirectTopology
+
+    @property
+    def topology(self) -> str:
+        """Name of the family."""
+        return self.rule.name
+
+    def network(self, index: int) -> ServerTorusNetwork:
+        """One of them."""
+        return ServerTorusNetwork(self.rule, self.shape.row(index).net, self.parts)
+
+    def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
+        """One of them; none if its links cannot be made after all."""
+        network = self.network(index)
+        links = (_between(problem, self.fabric, network, column, prune) for column in range(len(network.scopes)))
+        return assembled(problem, self, index, ServerTorusDesign(network), (), links, _tie_order(network))
+
+    def switch_counts(self) -> dict[Item, Number]:
+        """There are none."""
+        return {}
 
 
 def _between(

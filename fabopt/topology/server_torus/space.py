@@ -11,7 +11,8 @@ from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.cutoff import Batch, Cutoff, Found
+from fabopt.topology.batch import Found
+from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.candidates import cable_links, equal_joins
 from fabopt.topology.direct.graph_demands import offer_tried
 from fabopt.topology.direct.lattices import lattice_net
@@ -19,7 +20,8 @@ from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merg
 from fabopt.topology.direct.ring_allreduce import reduces
 from fabopt.topology.family import Quest
 from fabopt.topology.link_parts import Floats
-from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorusParts, ServerTorusShape
+from fabopt.topology.server_torus.candidates import ServerTorusBatch
+from fabopt.topology.server_torus.network import ServerTorusParts, ServerTorusShape
 from fabopt.topology.server_torus.sides import boxes_of, fewest_links, links_of_ports
 
 # What fabopt.schema.case calls the points of a torus.
@@ -38,21 +40,21 @@ class ServerTorusSpace:
 
     def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
         """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        cutoff = Cutoff(self.fabric, self.quest.caps, slack, self.quest.prune, found)
+        cutoff = Cutoff(self.quest.caps, slack, self.quest.prune, found)
         for batch in self._batches():
             self._offer(cutoff, batch)
         return cutoff.close()
 
     def any_candidate(self) -> Found:
         """Some candidate: those of the first NIC that has one."""
-        cutoff = Cutoff(self.fabric, self.quest.caps, 0.0, self.quest.prune)
+        cutoff = Cutoff(self.quest.caps, 0.0, self.quest.prune)
         for batch in self._batches():
             self._offer(cutoff, batch)
             if cutoff.found.batches:
                 break
         return cutoff.close()
 
-    def _batches(self) -> Iterator[Batch]:
+    def _batches(self) -> Iterator[ServerTorusBatch]:
         for protocol, nic in options_of(self.problem, self.fabric):
             wanted = self.quest.restriction
             if wanted.not_leaf is not None or wanted.protocol not in (None, protocol):
@@ -67,7 +69,8 @@ class ServerTorusSpace:
                 made = np.flatnonzero(np.isfinite(cost[0]))
                 if made.size:
                     shape = ServerTorusShape(net.take(made))
-                    yield Batch(ServerTorusParts(protocol, nic), shape, cost[:, made], family=self.topology.name)
+                    parts = ServerTorusParts(protocol, nic)
+                    yield ServerTorusBatch(self.fabric, parts, shape, cost[:, made], self.topology)
 
     def _nets(self, parts: ServerTorusParts) -> list[DirectNetworks]:
         """Every box, with every number of links that takes all ports and carries bisection and all-to-all."""
@@ -99,16 +102,14 @@ class ServerTorusSpace:
         of_server = Fraction(max(1, self.problem.gpus), servers * nic.port.lane.port_mbps)
         return of_server * max(2 * cut / servers, spread / max(1, servers - 1))
 
-    def _offer(self, cutoff: Cutoff, batch: Batch) -> None:
+    def _offer(self, cutoff: Cutoff, batch: ServerTorusBatch) -> None:
         least = Fraction(0) if self.fabric.figure_demands is None else self.fabric.figure_demands.allreduce
         if not least:
             cutoff.offer(batch)
             return
 
         def has(index: int) -> bool | None:
-            return reduces(
-                ServerTorusNetwork(self.topology, batch.shape.row(index).net, batch.parts), self.problem.gpus, least
-            )
+            return reduces(batch.network(index), self.problem.gpus, least)
 
         offer_tried(cutoff, batch, has, self.quest.should_stop)
 

@@ -1,0 +1,102 @@
+"""Many candidates of one family with the same hardware, and what a search has found of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.parts.items import Item
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.link_parts import Floats, Number
+
+Ints = NDArray[np.int64]
+
+
+class ShapeArrays(Protocol):
+    """The numbers of many candidates."""
+
+    def take(self, index: Any) -> Self:
+        """Some of them, by their places."""
+
+    def key(self, index: int) -> Hashable:
+        """What tells one of them apart from others of the family."""
+
+
+AnyParts = TypeVar("AnyParts", bound=Hashable)
+AnyShape = TypeVar("AnyShape", bound=ShapeArrays)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch(ABC, Generic[AnyParts, AnyShape]):
+    """Candidates with the same hardware, ``parts``; ``cost`` has shape (metrics, size).
+
+    ``fabric``: as it is in some layout.
+    """
+
+    fabric: FabricProblem
+    parts: AnyParts
+    shape: AnyShape
+    cost: Floats
+
+    @property
+    @abstractmethod
+    def topology(self) -> str:
+        """Name of the family."""
+
+    def __len__(self) -> int:
+        """How many candidates."""
+        return int(self.cost.shape[1])
+
+    def key(self, index: int) -> Hashable:
+        """What tells a candidate apart from all others."""
+        return self.topology, self.fabric, self.parts, self.shape.key(index)
+
+    def take(self, places: Ints) -> Self:
+        """Some of them."""
+        return replace(self, shape=self.shape.take(places), cost=self.cost[:, places])
+
+    @abstractmethod
+    def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
+        """One with its exact needs, in every form that it has; none if it cannot be made after all."""
+
+    @abstractmethod
+    def switch_counts(self) -> Mapping[Item, Number]:
+        """Switches of every candidate by type, over all planes."""
+
+    def num_switches(self) -> Ints:
+        """All switches of every candidate."""
+        return np.zeros(len(self), dtype=np.int64) + sum(self.switch_counts().values())
+
+    def bound(self, index: int) -> float:
+        """What one costs at the least, in the first metric."""
+        return float(self.cost[0, index])
+
+
+# A batch of whatever family.
+AnyBatch = Batch[Any, Any]
+
+
+@dataclass
+class Found:
+    """Result of a search. ``least``: least objective met; ``sized``: candidates whose cost was worked out."""
+
+    batches: list[AnyBatch] = field(default_factory=list)
+    least: float = np.inf
+    sized: int = 0
+    stopped: bool = False
+
+
+def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) -> tuple[Candidate, ...]:
+    """One of a batch with its exact needs; of equals, the families of a fabric win in their order."""
+    candidates = batch.candidates(problem, index, prune)
+    if len(batch.fabric.topologies) == 1:
+        return candidates
+    rank = batch.fabric.topologies.index(batch.topology)
+    return tuple(replace(candidate, order=(rank, *candidate.order)) for candidate in candidates)

@@ -13,10 +13,7 @@ from fabopt.search.search import Search
 from fabopt.topology.family import Restriction
 
 _SEARCHES: Mapping[Method, type[Search]] = {
-    "sizes": Search,
-    "places": PlaceSearch,
-    "layouts": FloorSearch,
-    "estimates": EstimateSearch,
+    search.method: search for search in (Search, PlaceSearch, FloorSearch, EstimateSearch)
 }
 
 

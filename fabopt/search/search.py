@@ -14,6 +14,7 @@ import numpy as np
 
 from fabopt.problem.card_slots import slots_are_short
 from fabopt.problem.problem import Problem
+from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_of
@@ -36,6 +37,7 @@ CLOSE_ENOUGH = 2e-4
 class Search:
     """The search for one problem, or for a restricted part of its space."""
 
+    method: Method = "sizes"
     _expansion: type[Expansion] = Expansion
 
     def __init__(
@@ -53,6 +55,7 @@ class Search:
         ``at_most``: the objective of a design that is known to meet all limits, beyond which nothing need be opened.
         ``context``: what is known of the problem from other searches, which is added to.
         """
+        assert problem.site.method == self.method, "another search is for such a site: see ``search_of``"
         self.near = near
         self.at_most = at_most
         self.problem = problem

@@ -10,6 +10,7 @@ import numpy as np
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating, in_layouts_only
+from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum
 from fabopt.search.coefficients import distinct, tolerance
 from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
@@ -31,6 +32,7 @@ FIRST_RISE_ON_FLOOR = 0.05
 class FloorSearch(Search):
     """The search in layouts of a floor with a rule for every switch."""
 
+    method: Method = "layouts"
     _expansion = FloorExpansion
     expansion: FloorExpansion
 
@@ -98,6 +100,7 @@ class FloorSearch(Search):
 class PlaceSearch(FloorSearch):
     """The search on a small floor, every switch in any rack."""
 
+    method = "places"
     _expansion = PlaceExpansion
 
     def _in_layouts(self, ties: bool) -> Optimum:
@@ -110,6 +113,8 @@ class PlaceSearch(FloorSearch):
 
 class EstimateSearch(FloorSearch):
     """The search on a large floor: only what looks best in a layout has its switches placed."""
+
+    method = "estimates"
 
     def _in_layouts(self, ties: bool) -> Optimum:
         """The best of what looks best in every layout, and a bound for any place of the switches."""

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.search.choice import search_of
 from fabopt.study.sensitivity.lines import Line, PricedDesign, priced_design
 from fabopt.study.sensitivity.scaled import Scaled, at_factor
 

@@ -55,8 +55,8 @@ def _out_of_reach(apart: TooFar) -> Conflict:
     most = f"the longest part on sale for such links is {apart.reach_m:g} m" if apart.reach_m else "no part joins them"
     detail = (
         f"wherever servers and switches of {apart.fabric} stand, some {apart.kind} run is {apart.run_m:.1f} m or more "
-        f"(as from {rack} to {farthest}), and {most}; longer parts, more servers a rack or cross trays nearer to the racks "
-        "would help"
+        f"(as from {rack} to {farthest}), and {most}; longer parts, more servers a rack or cross trays nearer to the "
+        "racks would help"
     )
     return Conflict(limit="site.floor", value=round(apart.run_m, 1), needed=apart.reach_m, detail=detail)
 

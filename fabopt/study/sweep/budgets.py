@@ -136,9 +136,9 @@ class MostServers:
 
     def _most(self, budget_cents: int) -> int:
         """No design within the budget has more servers than this."""
-        each = self._least_per_server
+        least_cents = self._least_per_server
         saved = stock_value(self.problem)
-        most = FAR_TOO_MANY if each < 1 else int((budget_cents + saved) / each * (1 + 1e-9))
+        most = FAR_TOO_MANY if least_cents < 1 else int((budget_cents + saved) / least_cents * (1 + 1e-9))
         if most < 1:
             return 0
         large = problem_of(sized(self.problem.case, most), self.problem.catalog, offering=self.problem.offering)

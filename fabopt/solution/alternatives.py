@@ -15,8 +15,8 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
+from fabopt.search.choice import search_of
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
-from fabopt.search.search import Search
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.summaries import in_metric, summaries_of, summary_of
@@ -64,8 +64,9 @@ class _Comparison:
     def __init__(self, answer: Answer, settings: Settings, clock: Clock) -> None:
         self.answer = answer
         self.problem, self.context = answer.problem, answer.context
-        if self.problem.plan is not None:
-            self.problem, self.context = estimating(self.problem), self.context.beside()
+        estimated = estimating(self.problem)
+        if estimated is not self.problem:
+            self.problem, self.context = estimated, self.context.beside()
         self.sums = sums_of(self.problem, answer.picked)
         self.settings = settings
         self.quiet = replace(settings, progress=lambda text: None)
@@ -88,7 +89,7 @@ class _Comparison:
         optimum, near = self.answer.optimum, self.answer.optimum.value
         if self.answer.ratio is not None:
             return RatioSearch(self.problem, self.quiet, self.clock, restrictions, self.context).near(optimum)
-        return Search(self.problem, self.quiet, self.clock, restrictions, near, context=self.context).run()
+        return search_of(self.problem, self.quiet, self.clock, restrictions, near, context=self.context).run()
 
     def flat_runs(self, index: int) -> Iterator[Alternative]:
         """The same hardware, all links as long as one would plan them without a floor."""
@@ -100,7 +101,7 @@ class _Comparison:
         flat = replace(fabric, layout=None, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
         clos = clos_of(flat, design.network.parts, design.network.shape)
         candidate = next(iter(candidates_of(self.problem, flat, clos, 0.0, True)), None)
-        optimum = Search(self.problem, self.settings, self.clock, context=self.context).of_one(candidate)
+        optimum = search_of(self.problem, self.settings, self.clock, context=self.context).of_one(candidate)
         if optimum.value is not None:
             yield self._alternative(optimum, index, "flat runs", f"{FLAT_RUN_M} m")
 
@@ -119,7 +120,7 @@ class _Comparison:
             value = design.leaf.id
         if what.endswith(("topology", "torus of")):
             summary += f"; {sums.cables:,} cables; {_carries(design, self.problem.gpus)}"
-        if rival.verdict != "optimal" and self.problem.plan is None:
+        if rival.verdict != "optimal" and self.problem.site.settles:
             summary += BEST_FOUND
         alternative = _of_sums(self.problem, self.sums, sums, what, value, summary)
         if self.answer.ratio is None:

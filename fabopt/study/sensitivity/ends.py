@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings, StoppedError
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from fabopt.study.sensitivity.lines import Line, PricedDesign, priced_design
 from fabopt.study.sensitivity.scaled import Scaled, at_factor
 
@@ -116,10 +116,9 @@ class EndFinder:
         factor = Fraction(step, STEPS)
         scaled = at_factor(self.base, indices, factor, self.settings.prune)
         quiet = replace(self.settings, progress=lambda text: None)
+        at_most = self._at_most(scaled, indices, factor)
         try:
-            optimum = Search(scaled.problem, quiet, self.clock, at_most=self._at_most(scaled, indices, factor)).run(
-                ties
-            )
+            optimum = search_of(scaled.problem, quiet, self.clock, at_most=at_most).run(ties)
         except NoAnswerError:
             raise StoppedError from None
         if self.clock.is_over() or optimum.verdict == "unknown":

@@ -187,7 +187,7 @@ def sums_of(problem: Problem, picked: Sequence[Picked]) -> Sums:
 
 
 def stage_power_mw(problem: Problem, picked: Sequence[Picked], stage: int, servers: bool = False) -> int:
-    """Power used from a stage on, in mW: of the network, and the servers if they count and ``servers`` asks for them."""
+    """Power used from a stage on, in mW: the network's, and with ``servers`` the servers' if they count."""
     return sum(
         item.power_mw * count
         for (at, item), count in all_uses(problem, picked).items()

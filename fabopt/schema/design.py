@@ -218,6 +218,9 @@ class Placement(Strict):
     attachments: dict[str, tuple[Place, ...]] = {}
 
 
+NO_PLACES = Placement(policy="", leaf=())
+
+
 class FloorUse(Strict):
     """Where the servers stand: ``servers_per_rack`` of them in each of ``server_racks``, in this order, bottom up.
 
@@ -227,6 +230,9 @@ class FloorUse(Strict):
     servers_per_rack: int
     server_racks: tuple[str, ...]
     length_classes_m: tuple[Number, ...]
+
+
+NO_FLOOR = FloorUse(servers_per_rack=0, server_racks=(), length_classes_m=())
 
 
 class FabricDesign(Strict):
@@ -249,6 +255,11 @@ class FabricDesign(Strict):
     growth: tuple[StageStructure, ...] = ()
     failures: tuple[Failure, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
+
+    @property
+    def places(self) -> Placement:
+        """Where its switches are; nowhere without a floor."""
+        return self.placement if self.placement is not None else NO_PLACES
 
     @property
     def clos(self) -> Structure:
@@ -355,3 +366,8 @@ class Design(Strict):
     conflicts: tuple[Conflict, ...] = ()
     workload: WorkloadUse | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def racks(self) -> FloorUse:
+        """Where its servers are; nowhere without a floor."""
+        return self.floor if self.floor is not None else NO_FLOOR

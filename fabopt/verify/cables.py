@@ -111,7 +111,7 @@ def wires_join_cages(proof: Proof, cabling: Cabling) -> None:
     for one in cabling.assemblies:
         rows = one.rows
         cable, (near, far) = links.cable[rows], one.ports
-        heads = coded(zip(cables.a_heads[cable].tolist(), cables.b_heads[cable].tolist(), strict=True))[1]
+        heads = coded(zip(cables.a_connectors[cable].tolist(), cables.b_connectors[cable].tolist(), strict=True))[1]
         odd = [counted for counted in heads if counted not in one.heads]
         proof.holds(not odd, f"{one.name} with {odd} heads, its product has {sorted(one.heads)}")
         if one.kind.near.end.cages:  # how an attachment's cages are split may be left open
@@ -128,7 +128,7 @@ def _heads_suffice(proof: Proof, cabling: Cabling, ends: Ints) -> None:
     _, first = np.unique(combined(*ends), return_index=True)
     plugs = ends[:, first]
     proof.equal("connectors of a cage with two wires", repeated(combined(*plugs[2:])), 0)
-    for side, heads, where in ((0, cables.a_heads, "near"), (1, cables.b_heads, "far")):
+    for side, heads, where in ((0, cables.a_connectors, "near"), (1, cables.b_connectors, "far")):
         carried = np.bincount(ends[0][ends[1] == side], minlength=len(cables))
         used = np.bincount(plugs[0][plugs[1] == side], minlength=len(cables))
         proof.equal(f"wires with too few heads at the {where} end", int((used > heads).sum()), 0)

@@ -40,7 +40,7 @@ def ports_reach_two_leaves(proof: Proof, cabling: Cabling) -> None:
     """
     rows = cabling.of(SERVER_LEAF)
     links, plane = cabling.links, cabling.devices.plane
-    server, card, leaf = links.a[rows], links.a_card[rows], links.b[rows]
+    server, card, leaf = links.a[rows], links.a_nic[rows], links.b[rows]
     of_pair = counts_of(combined(server, card, plane[leaf]))
     proof.equal("cards without a pair of ports in a plane", int((of_pair != PORTS).sum()), 0)
     on_leaf = counts_of(combined(server, card, leaf))

@@ -20,7 +20,7 @@ from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos_counts import Clos
 from fabopt.verify.direct_counts import Mesh, Servers
 from fabopt.verify.dragonfly_plus import Groups
-from fabopt.wiring.design_file import Embedded, Networks, at, divide, networks_of
+from fabopt.wiring.design_file import DisjointNetworks, Embedded, divide, item_at, networks_of
 
 FACTS = "facts"
 ROLES = ("leaf", "spine", "core")
@@ -118,12 +118,12 @@ class FabricEvidence:
         """The cage groups in use: all of built-in cards, the named one of a chosen card."""
         index = self.made.nic.cage_group
         if not self.built_in:
-            return (at(self.nic.cages, index, "NIC cage group"),)
+            return (item_at(self.nic.cages, index, "NIC cage group"),)
         if not self.shared_cages:
-            at(self.nic.cages, index, "NIC cage group")
+            item_at(self.nic.cages, index, "NIC cage group")
             return self.nic.cages
         cages = tuple(cage for entry in self.built_in for cage in entry.cages or ())
-        at(cages, index, "server cage group")
+        item_at(cages, index, "server cage group")
         return cages
 
     @cached_property
@@ -172,13 +172,13 @@ class FabricEvidence:
         return usable * min(card.lanes, slot.lanes) / 16
 
     @cached_property
-    def networks(self) -> Networks:
+    def networks(self) -> DisjointNetworks:
         """The networks that share no switch: planes, or rails that never meet."""
         return networks_of(self.made, self.wanted)
 
     @property
     def card_networks(self) -> int:
-        """Networks that one card has ports in."""
+        """DisjointNetworks that one card has ports in."""
         number, apart = self.networks
         return divide(number, self.made.nic.per_server, "rails have planes of their own") if apart else number
 
@@ -189,7 +189,7 @@ class FabricEvidence:
 
     def tier(self, role: str) -> TierUse:
         """The tier of a role, which is at its place from the servers up."""
-        tier = at(self.made.tiers, ROLES.index(role), "tier")
+        tier = item_at(self.made.tiers, ROLES.index(role), "tier")
         if tier.role != role:
             raise LookupError(f"tier {ROLES.index(role)} is {tier.role}, not {role}")
         return tier
@@ -215,7 +215,7 @@ class FabricEvidence:
 
     def cage(self, role: str, use: PortUse) -> Cage:
         """A cage group of a tier's switch."""
-        return at(self.switch(role).cages, use.cage_group, f"{role} cage group")
+        return item_at(self.switch(role).cages, use.cage_group, f"{role} cage group")
 
     @cached_property
     def oversubscription_limits(self) -> dict[str, Fraction]:

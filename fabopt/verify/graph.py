@@ -81,7 +81,7 @@ def networks(cabling: Cabling) -> Iterator[tuple[int, Network, Ints]]:
         place = place.ravel()
         leaf, one, other = np.split(place, [len(mine), len(mine) + len(a)])
         hosts = np.bincount(leaf, minlength=len(switches))
-        order = np.lexsort((links.a_card_port[mine], links.a_card[mine], links.a[mine]))
+        order = np.lexsort((links.a_nic_port[mine], links.a_nic[mine], links.a[mine]))
         rings = leaf[order].reshape(len(np.unique(links.a[mine])), -1).T
         yield plane, network_of(one, other, mbps[inside], hosts, cabling.fabric.nic_lane.port_mbps), rings
 

@@ -8,13 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from fabopt.network import direct_links
+from fabopt.network import structure_links
 from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.halves import HalfRate, port_share
 from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
 from fabopt.network.graph.symmetry import Kinds, kinds_of
-from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.direct import cut, mesh_of, within_plane
@@ -157,7 +156,8 @@ class Losses:
         """The different graphs of planes, one endpoint on each switch, and what is alike in each."""
         if self.mesh.switches > len(self.cabling.devices):
             raise ValueError(f"{self.mesh.switches} switches a plane of {len(self.cabling.devices)} boxes")
-        moves = direct_links.moves_of(_hint_of(self.mesh.structure))
+        # whose renumberings are tried on the graph of the wiring
+        moves = structure_links.mesh_of(self.fabric.made.structure).moves
         found: list[Network] = []
         for network in self._networks():
             if not any(_same(network, other) for other in found):
@@ -184,14 +184,6 @@ class Losses:
         rows = rows[np.argsort(links.a[rows], kind="stable")]
         within = within_plane(self.cabling)
         return np.asarray(within[links.b[rows]].reshape(self.fabric.clos.servers, -1))
-
-
-def _hint_of(structure: DirectStructure) -> direct_links.Mesh:
-    """Whose renumberings are tried on the graph of the wiring."""
-    made = direct_links.mesh_of(structure)
-    if isinstance(structure, DragonflyPlusStructure) and isinstance(made, direct_links.Spines):
-        return direct_links.DragonflyPlus(structure.leaves_per_group, structure.links_per_pair, made)
-    return made
 
 
 def _same(one: Network, other: Network) -> bool:

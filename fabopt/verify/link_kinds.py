@@ -16,7 +16,7 @@ from fabopt.verify.direct_counts import Equals, Scope
 from fabopt.verify.dragonfly_plus import Groups
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_rows import NO_MEDIUM, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
-from fabopt.wiring.design_file import at, divide
+from fabopt.wiring.design_file import divide, item_at
 
 SERVER_LEAF = "server-leaf"
 LEAF_SPINE = "leaf-spine"
@@ -200,7 +200,7 @@ def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: in
     """The cage of an attachment; open where the case does not say what it is. A logical fabric's is its cards'."""
     if attachment.name in fabric.logical:
         own = fabric.logical[attachment.name]
-        cage = at(fabric.evidence.card_cages(own), own.nic.cage_group, "NIC cage group")
+        cage = item_at(fabric.evidence.nic_cages(own), own.nic.cage_group, "NIC cage group")
         cage = cage.model_copy(update={"count": attachment.ports})
         return End((cage,), own.nic.split, parse_split(own.nic.split), fabric.evidence.part(own.nic.id, Nic))
     split = attachment.split

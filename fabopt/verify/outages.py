@@ -134,7 +134,7 @@ def plant_of(cabling: Cabling) -> Plant:
     number[boxes] = np.arange(len(boxes))
     tier = np.concatenate([np.full(len(cabling.boxes(role)), at) for at, role in enumerate(TIERS)])
     ports, between = cabling.of(SERVER_LEAF), np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
-    ports = ports[np.lexsort((links.a_card_port[ports], links.a_card[ports], links.a[ports]))]
+    ports = ports[np.lexsort((links.a_nic_port[ports], links.a_nic[ports], links.a[ports]))]
     shape = (clos.servers, clos.server_ports)
     network = devices.plane[boxes] - 1
     card = np.repeat(np.arange(nic.per_server), nic.ports_per_nic)

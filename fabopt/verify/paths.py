@@ -24,7 +24,7 @@ def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(SERVER_LEAF)
     server, leaf = cabling.numbers("server")[links.a[rows]], links.b[rows]
-    card, port = links.a_card[rows] - cabling.server_before.cards - 1, links.a_card_port[rows] - 1
+    card, port = links.a_nic[rows] - cabling.server_before.cards - 1, links.a_nic_port[rows] - 1
     of_card = cabling.fabric.made.nic.ports_per_nic // cabling.fabric.card_networks
     plane, place = port // of_card, port % of_card
     if cabling.fabric.networks.apart:

@@ -247,11 +247,11 @@ class ServerEnds(NamedTuple):
 def server_ends(cabling: Cabling) -> ServerEnds:
     """Those of a fabric; where servers are joined to each other, both of every link."""
     links, rows = cabling.links, cabling.of(SERVER_LEAF)
-    near = ServerEnds(links.a[rows], links.a_cage[rows], links.a_card[rows], links.a_card_port[rows])
+    near = ServerEnds(links.a[rows], links.a_cage[rows], links.a_nic[rows], links.a_nic_port[rows])
     if not cabling.fabric.is_switchless:
         return near
-    a = links.a, links.a_cage, links.a_card, links.a_card_port
-    b = links.b, links.b_cage, links.b_card, links.b_card_port
+    a = links.a, links.a_cage, links.a_nic, links.a_nic_port
+    b = links.b, links.b_cage, links.b_nic, links.b_nic_port
     return ServerEnds(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
 
 
@@ -277,11 +277,11 @@ def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
     """
     links, nic = cabling.links, cabling.fabric.made.nic
     rows = cabling.of(SERVER_LEAF)
-    card, port = links.a_card[rows] - cabling.server_before.cards, links.a_card_port[rows]
+    card, port = links.a_nic[rows] - cabling.server_before.cards, links.a_nic_port[rows]
     logical = np.isin(cabling.attached_names, list(cabling.fabric.logical)) & (links.kind == KINDS.index(ATTACHED))
-    cardless = links.a_card[(links.kind != KINDS.index(SERVER_LEAF)) & ~logical]
-    portless = links.a_card_port[links.kind > KINDS.index("attachment-leaf")]
-    others = (cardless, portless, links.b_card, links.b_card_port)
+    cardless = links.a_nic[(links.kind != KINDS.index(SERVER_LEAF)) & ~logical]
+    portless = links.a_nic_port[links.kind > KINDS.index("attachment-leaf")]
+    others = (cardless, portless, links.b_nic, links.b_nic_port)
     proof.equal("other links with a card", sum(int((one != NOTHING).sum()) for one in others), 0)
     outside = (card < 1) | (card > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
     proof.equal("server ports that no card has", int(outside.sum()), 0)
@@ -291,7 +291,7 @@ def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
     proof.equal(f"servers without their {wanted} cables", int((each != wanted).sum()), 0)
     attachments = {one.name: one.ports // one.devices for one in cabling.fabric.wanted.attachments}
     for box in cabling.boxes("attachment").tolist():
-        ports = np.sort(links.a_card_port[cabling.of("attachment-leaf")][links.a[cabling.of("attachment-leaf")] == box])
+        ports = np.sort(links.a_nic_port[cabling.of("attachment-leaf")][links.a[cabling.of("attachment-leaf")] == box])
         name = cabling.devices.product[box]
         proof.equal(f"ports of {name}", ports.tolist(), list(range(1, attachments[name] + 1)))
     _logical_ports_are_cabled(proof, cabling)
@@ -306,7 +306,7 @@ def _logical_ports_are_cabled(proof: Proof, cabling: Cabling) -> None:
     for name, part in cabling.logical_parts.items():
         nic = cabling.fabric.logical[name].nic
         rows = np.flatnonzero((cabling.attached_names == name) & (links.kind == KINDS.index(ATTACHED)))
-        card, port = links.a_card[rows] - part.cards_before, links.a_card_port[rows]
+        card, port = links.a_nic[rows] - part.cards_before, links.a_nic_port[rows]
         outside = (card < 1) | (card > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
         proof.equal(f"ports of {name} that no card has", int(outside.sum()), 0)
         proof.equal(f"ports of {name} cabled twice", repeated(combined(links.a[rows], card, port)), 0)
@@ -345,7 +345,7 @@ def planes_stay_apart(proof: Proof, cabling: Cabling) -> None:
     crossing = int((plane[links.a[above]] != plane[links.b[above]]).sum())
     proof.equal("links from one plane to another", crossing, 0)
     rows = cabling.of(SERVER_LEAF)
-    each = counts_of(combined(links.a[rows], links.a_card[rows], plane[links.b[rows]]))
+    each = counts_of(combined(links.a[rows], links.a_nic[rows], plane[links.b[rows]]))
     planes = cabling.fabric.card_networks
     proof.equal("(card, plane) pairs", len(each), cabling.clos.servers * nic.per_server * planes)
     wanted = ceil_div(nic.ports_per_nic, planes)

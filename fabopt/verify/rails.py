@@ -58,7 +58,7 @@ def rails_never_meet(proof: Proof, cabling: Cabling) -> None:
     rows = cabling.of(SERVER_LEAF)
     sets = np.unique(component[links.b[rows]])
     proof.equal("sets of switches that servers reach", len(sets), clos.planes)
-    pairs = np.unique(combined(component[links.b[rows]], links.a_card[rows]))
+    pairs = np.unique(combined(component[links.b[rows]], links.a_nic[rows]))
     proof.equal("(set of switches, card) pairs", len(pairs), clos.planes)
     each = counts_of(combined(component[links.b[rows]], links.a[rows]))
     proof.equal("(set of switches, server) pairs", len(each), clos.planes * clos.servers)

@@ -29,7 +29,7 @@ from fabopt.verify.link_kinds import all_kinds
 from fabopt.verify.link_rows import Kind
 from fabopt.verify.proof import UNPROVABLE
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.design_file import at
+from fabopt.wiring.design_file import item_at
 from fabopt.wiring.model import KINDS, NOTHING, Cables, Devices, Floats, Ints, Links, Wiring, at_stage
 
 _MOST_NUMBERS = 2**31  # two factors below it have a product that still fits
@@ -343,9 +343,9 @@ class Cabling:
         found = {}
         for fabric in fabrics:
             for one in fabric.made.logical:
-                groups = fabric.evidence.card_cages(one)
+                groups = fabric.evidence.nic_cages(one)
                 shared = any(nic.cages is not None for nic in fabric.evidence.server.nics if nic.role == one.role)
-                mine = groups if one.nic.built_in else (at(groups, one.nic.cage_group, "NIC cage group"),)
+                mine = groups if one.nic.built_in else (item_at(groups, one.nic.cage_group, "NIC cage group"),)
                 of_card = 0 if shared else sum(cage.count for cage in mine)
                 own = sum(cage.count for cage in mine) if shared else of_card * one.nic.per_server
                 found[one.name] = LogicalPart(cards, cages, one.nic.per_server, own, of_card)
@@ -358,7 +358,7 @@ class Cabling:
         links = self.links
         names = np.array([self.devices.product[row] for row in links.a.tolist()], dtype=object)
         for name, part in self.logical_parts.items():
-            mine = (links.a_card > part.cards_before) & (links.a_card <= part.cards_before + part.cards)
+            mine = (links.a_nic > part.cards_before) & (links.a_nic <= part.cards_before + part.cards)
             names[mine & (self.cabled.roles[links.a] == "server")] = name
         return names.astype(np.str_)
 

@@ -435,7 +435,7 @@ def test_a_link_at_another_port_is_caught() -> None:
     design = solved(case(), parts())
     wiring = wiring_of(design)
     row = next(at for at, kind in enumerate(wiring.links.kind) if KINDS[kind] == "attachment-leaf")
-    for column in ("a_card", "a_card_port", "a_cage", "a"):
+    for column in ("a_nic", "a_nic_port", "a_cage", "a"):
         moved = getattr(wiring.links, column).copy()
         moved[row] += 1
         changed = replace(wiring, links=replace(wiring.links, **{column: moved}))

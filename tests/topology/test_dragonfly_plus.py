@@ -13,7 +13,7 @@ import pytest
 import yaml
 from ortools.graph.python import max_flow
 
-from fabopt.network.direct_links import DragonflyPlus, Spines
+from fabopt.network.direct_links import DragonflyPlus, SpineMesh
 from fabopt.network.graph import closed_forms
 from fabopt.network.graph.exact import alltoall_by_program
 from fabopt.network.graph.network import Network, network_of
@@ -73,7 +73,7 @@ def recounted(size: int, spines: int, groups: int, m: int, n: int) -> Groups:
 
 def graph(size: int, spines: int, groups: int, m: int, n: int, speeds: tuple[int, int], hosts: int) -> Network:
     """The same link by link, with as many server ports of 10 Tb/s on every leaf."""
-    mesh = DragonflyPlus(size, m, Spines(spines, groups, n * (groups - 1)))
+    mesh = DragonflyPlus(size, m, SpineMesh(spines, groups, n * (groups - 1)))
     pairs = [mesh.pairs(scope) for scope in mesh.scopes]
     a, b = (np.concatenate([getattr(one, end) for one in pairs]) for end in ("a", "b"))
     mbps = np.repeat(speeds, [len(one.a) for one in pairs])

@@ -14,7 +14,7 @@ import numpy as np
 from fabopt.floor.layouts import Layout
 from fabopt.floor.placement import SwitchSize, place
 from fabopt.floor.racks import Positions
-from fabopt.network.clos_links import ClosNumbers, Joints, leaf_spine, server_leaf, spine_core
+from fabopt.network.clos_links import ClosNumbers, TierLinks, leaf_spine, server_leaf, spine_core
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
@@ -56,7 +56,7 @@ class Cabling(NamedTuple):
 
     kind: Kind
     numbers: ClosNumbers
-    joints: Joints
+    joints: TierLinks
     near_box: Ints
     classes: Ints
 
@@ -71,7 +71,7 @@ Joins = Callable[[float, bool], Sequence[Assembly]]
 def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
     """What the links of one candidate follow from."""
     return ClosNumbers(
-        servers=int(shape.servers), planes=nic.planes, cards=nic.nics_per_server, ports=nic.ports_per_nic,
+        servers=int(shape.servers), planes=nic.planes, nics=nic.nics_per_server, ports=nic.ports_per_nic,
         shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
         spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
         rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
@@ -133,11 +133,11 @@ def classes_of(problem: Problem, run_m: Floats) -> Ints:
     return np.searchsorted(grid_of(problem), run_m - 1e-9)
 
 
-def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[Joints, Ints]:
+def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks, Ints]:
     """Links of a kind, and the number of the near box with cages of its own (a NIC; a server whose NICs share)."""
     if kind == "server-leaf":
         made = server_leaf(numbers, per_cable)
-        return made.joints, made.joints.a if numbers.shared_cages else made.joints.a * numbers.cards + made.card
+        return made.links, made.links.a if numbers.shared_cages else made.links.a * numbers.nics + made.nic
     joints = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_cable)
     return joints, joints.a
 
@@ -150,7 +150,7 @@ def ends_of(standing: Standing, kind: str) -> tuple[Positions, Positions]:
     return (stands[0], stands[1]) if kind == "leaf-spine" else (stands[1], stands[2])
 
 
-def runs_between(standing: Standing, kind: str, joints: Joints) -> Floats:
+def runs_between(standing: Standing, kind: str, joints: TierLinks) -> Floats:
     """The run of every link."""
     below, above = ends_of(standing, kind)
     return standing.layout.plan.run_m(

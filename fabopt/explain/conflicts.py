@@ -24,6 +24,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Distances, Fabric
 from fabopt.schema.design import Conflict
+from fabopt.search.context import Context
 from fabopt.topology.families import most_servers
 from fabopt.units import gbps
 
@@ -39,14 +40,14 @@ RUN_KEYS = {"server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf
 Lines = Callable[[Inquiry], Iterator[Conflict]]
 
 
-def conflicts_of(problem: Problem, settings: Settings, clock: Clock) -> tuple[Conflict, ...]:
+def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
     """Every limit that alone stands in the way, with what it would have to be.
 
     Where a design exists without the limits on spending, these clash with the demands; else the demands, the structure
-    that the case prescribes and the catalog clash, whatever may be spent.
+    that the case prescribes and the catalog clash, whatever may be spent. ``context``: of the search that found none.
     """
 
-    inquiry = _inquiry(problem, settings, clock)
+    inquiry = _inquiry(problem, settings, clock, context)
     if slots_are_short(problem):
         return (_slots(problem),)
     if unequipped := tuple(_logical(problem)):
@@ -91,21 +92,21 @@ def _slots(problem: Problem) -> Conflict:
     )
 
 
-def obstacles_of(problem: Problem, settings: Settings, clock: Clock) -> tuple[Conflict, ...]:
+def obstacles_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
     """What stands nearest in the way where no design was found on a floor, and none was ruled out."""
     if problem.plan is None or clock.is_over():
         return ()
-    inquiry = _inquiry(problem, settings, clock)
+    inquiry = _inquiry(problem, settings, clock, context)
     found = _asked(inquiry, spending) if problem.limits.are_set else []
     return tuple(found) or tuple(_asked(inquiry, crowded))
 
 
-def _inquiry(problem: Problem, settings: Settings, clock: Clock) -> Inquiry:
+def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Inquiry:
     def tell(what: str) -> None:
         settings.progress(f"no design meets the case: looking at {what}")
 
     quiet = replace(settings, progress=lambda text: None)
-    return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell)
+    return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell, context)
 
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:

@@ -72,7 +72,10 @@ def is_allowed(rules: Procurement, product: Product, approved_by_part: bool) -> 
 
 
 def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
-    """The catalog without what the rules forbid. Servers, and what is built into the case's, are not under them."""
+    """The catalog without what the rules forbid. Servers, and what is built into the case's, are not under them.
+
+    Rule ``parts_are_approved``.
+    """
     exempt = {nic.id for server in catalog.servers if server.id == server_id for nic in server.nics}
     kept: dict[str, tuple[Product, ...]] = {}
     for word in KIND_WORDS[:-1]:

@@ -167,6 +167,7 @@ def fabric_of(
     logical_fabrics = tuple(
         logical_fabric_of(one, offering, server, pcie) for one in fabric.carries if one.separation == "logical"
     )
+    # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name,
         role=fabric.role,

@@ -19,7 +19,10 @@ from fabopt.problem.separation import HOST_FAMILY
 
 
 def equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[FabricProblem, ...]:
-    """A host with every choice of NICs for the logical fabrics on it; ``prune``: those that others beat aside."""
+    """A host with every choice of NICs for the logical fabrics on it; ``prune``: those that others beat aside.
+
+    Rule ``logical_cards_are_allowed``, with ``logical_fabric_of``.
+    """
     return tuple(_equipped(problem, fabric, prune and problem.prunes))
 
 

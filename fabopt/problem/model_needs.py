@@ -26,7 +26,10 @@ from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 def with_needs(
     case: Case, offering: Offering, server: Server, pcie: Mapping[int, float]
 ) -> tuple[Case, WorkloadNeeds | None]:
-    """The case with what its model needs of the computing fabric, and what that is; the same case without a model."""
+    """The case with what its model needs of the computing fabric, and what that is; the same case without a model.
+
+    Rule ``workload_needs_are_met``.
+    """
     fabric, workload = computing(case), case_workload(case, server)
     if fabric is None or workload is None or case.workload is None:
         return case, None

@@ -163,7 +163,7 @@ def is_open(case: Case) -> bool:
 def combinations(case: Case, server: Server) -> list[Case]:
     """The case with every separation said, in all ways that it allows, those of most separation first.
 
-    The case alone where it leaves nothing open.
+    Rule ``isolation_is_kept``: none is less apart than it allows. The case alone where it leaves nothing open.
     """
     if not is_open(case):
         return [case]

@@ -100,7 +100,10 @@ def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, boxes: Uses) 
 
 
 def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
-    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
+    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md).
+
+    Rule ``cage_groups_come_first``.
+    """
     parts, shape = clos.parts, clos.shape
     uses = (parts.leaf_down, parts.leaf_up, parts.spine_down, parts.spine_up, parts.core_down)
     return (

@@ -13,8 +13,9 @@ from typing import NamedTuple
 from fabopt.errors import InputError, fault
 from fabopt.floor.racks import servers_per_rack
 from fabopt.problem.demand import Demand, demand_of, oversubscription_of, profile_of, stages_of
+from fabopt.problem.hosts import host_of
 from fabopt.problem.out_of_band import COUNTED, as_attachment, counted_ports, port_cage
-from fabopt.problem.separation import combinations, host_of
+from fabopt.problem.separation import combinations
 from fabopt.schema.case import Attachment, Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog, Role, Server
 from fabopt.schema.roles import Carried, OutOfBand, StorageDemand

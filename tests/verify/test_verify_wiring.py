@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from fabopt.schema.design import Design
 from fabopt.verify import verify, verify_wiring
+from fabopt.verify.codes import combined
 from fabopt.verify.rules import WIRING_RULES
-from fabopt.verify.wiring import MOST_LINKS, combined
+from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring
 from tests.samples import export_samples, growth_samples, small

@@ -17,8 +17,8 @@ from fabopt.explain.limits import share_of, spending, together
 from fabopt.explain.supply import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
 from fabopt.explain.torus import servers_are_points, torus_conflicts
 from fabopt.explain.what_if import Inquiry, TimeOverError, Watch, share_of_limits, sized
-from fabopt.problem.card_slots import cards_at_least, slots_are_short, sum_of_cards
 from fabopt.problem.logical_fabrics import equipped
+from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.base import Strict
@@ -64,7 +64,7 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
 
 
 def _logical(problem: Problem) -> Iterator[Conflict]:
-    """Logical fabrics for which no card will do on the leaves of their host."""
+    """Logical fabrics for which no NIC will do on the leaves of their host."""
     for host in problem.fabrics:
         if not host.logical_fabrics or equipped(problem, host, False):
             continue
@@ -77,9 +77,9 @@ def _logical(problem: Problem) -> Iterator[Conflict]:
                 limit=f"fabrics.{logical.name}.nics",
                 value=shown,
                 needed=wanted,
-                detail=f"a leaf has one speed of ports to servers: cards that give {logical.name} its bandwidth, a "
+                detail=f"a leaf has one speed of ports to servers: NICs that give {logical.name} its bandwidth, a "
                 f"port a cage, have ports of {shown} Gb/s, those of its host {host.name} {wanted}; "
-                f"{sum_of_cards(problem)}",
+                f"{sum_of_nics(problem)}",
             )
 
 
@@ -87,8 +87,8 @@ def _slots(problem: Problem) -> Conflict:
     return Conflict(
         limit=f"servers.{problem.server.id}.nic_slots",
         value=problem.nic_slots,
-        needed=sum(cards_at_least(problem).values()),
-        detail=f"cards that give each fabric its bandwidth do not fit the server: {sum_of_cards(problem)}",
+        needed=sum(nics_at_least(problem).values()),
+        detail=f"NICs that give each fabric its bandwidth do not fit the server: {sum_of_nics(problem)}",
     )
 
 

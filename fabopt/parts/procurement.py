@@ -28,7 +28,7 @@ def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
 
 @dataclass(frozen=True)
 class Terms:
-    """What decides how a catalog's products can be bought: equal terms make equal goods of one catalog.
+    """What decides how a catalog's products can be bought: equal terms make equal items of one catalog.
 
     ``months``: of the stages; ``move_cents``: of one cable that is moved.
     """
@@ -98,7 +98,7 @@ def order_month(stage_month: int, weeks: float | None) -> Fraction:
 def is_late(stage_month: int, weeks: float | None, order_from_month: int | None) -> bool:
     """Whether an order for a stage would have to be placed before any order can be.
 
-    With no first month given that is month 0, and what stands at month 0 has been ordered in time.
+    With no first month given that is month 0, and what is installed at month 0 has been ordered in time.
     """
     if order_from_month is None:
         return stage_month > 0 and order_month(stage_month, weeks) < 0

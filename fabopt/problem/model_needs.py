@@ -1,7 +1,7 @@
 """What a model needs of the fabric that GPUs compute over, filled in where the case leaves it out.
 
-The bandwidth that is needed is one number. The oversubscription that is tolerated goes with the bandwidth of the cards:
-it is worked out for the least that cards on sale can give, so that every faster card does at least as well.
+The bandwidth that is needed is one number. The oversubscription that is tolerated goes with the bandwidth of the NICs:
+it is worked out for the least that NICs on sale can give, so that every faster NIC does at least as well.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _protocols(fabric: Fabric) -> tuple[Protocol, ...]:
 def _least_offered(
     fabric: Fabric, offering: Offering, server: Server, pcie: Mapping[int, float], asked: int
 ) -> Fraction:
-    """The least injection, in whole Mb/s, that is enough and that a card of the fabric has; what is asked if none."""
+    """The least injection, in whole Mb/s, that is enough and that a NIC of the fabric has; what is asked if none."""
     offers = [
         option.injection
         for protocol in _protocols(fabric)

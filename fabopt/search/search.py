@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from fabopt.problem.card_slots import slots_are_short
 from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.nic_slots import slots_are_short
 from fabopt.problem.problem import Problem, estimating, in_layouts_only
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
 from fabopt.program.settings import Clock, Settings

@@ -8,7 +8,7 @@ from typing import Any
 
 from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.logical_fabrics import cards_of, order_of, slots_of
+from fabopt.problem.logical_fabrics import nics_of, order_of, slots_of
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
@@ -94,7 +94,7 @@ def _candidate(
 def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, boxes: Uses) -> Uses:
     """Boxes with the NICs of logical fabrics, which are there from the first stage on."""
     counts = dict(boxes)
-    for item, count in cards_of(problem, fabric.attachments).items():
+    for item, count in nics_of(problem, fabric.attachments).items():
         counts[0, item] = counts.get((0, item), 0) + count
     return counts
 

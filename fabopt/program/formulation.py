@@ -90,7 +90,7 @@ class Program:
         most = most_used(self.problem, self.candidates)
         wanted = {item for item in most if is_ordered(self.problem, item) or item.counted}
         terms: dict[tuple[int, Item], list[tuple[pulp.LpVariable, int]]] = {}
-        for var, uses in (*zip(self.pick, (one.boxes for one in self.candidates), strict=True), *self._unit_uses()):
+        for var, uses in (*zip(self.pick, (one.devices for one in self.candidates), strict=True), *self._unit_uses()):
             for (stage, item), count in uses.items():
                 if item in wanted and count:
                     terms.setdefault((stage, item), []).append((var, count))
@@ -111,7 +111,7 @@ class Program:
     def _sum(self, weight: Weight) -> tuple[dict[int, int], dict[tuple[Key, int], int]]:
         """A weighted sum over all items in use, as coefficients of ``pick`` and of ``links``."""
         on_pick = {
-            index: sum(weight(stage, item) * count for (stage, item), count in candidate.boxes.items())
+            index: sum(weight(stage, item) * count for (stage, item), count in candidate.devices.items())
             for index, candidate in enumerate(self.candidates)
         }
         on_links = {

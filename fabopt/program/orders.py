@@ -24,7 +24,7 @@ Picked = tuple[Candidate, Sequence[tuple[Option, int]]]
 def stage_uses(picked: Picked) -> dict[tuple[int, Item], int]:
     """Units of each item that each stage adds in one fabric."""
     candidate, units = picked
-    counts = dict(candidate.boxes)
+    counts = dict(candidate.devices)
     for option, number in units:
         for key, of_unit in option.uses.items():
             counts[key] = counts.get(key, 0) + of_unit * number
@@ -116,7 +116,7 @@ def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:
 
 def _solved(problem: Problem, picked: Sequence[Picked]) -> tuple[Uses, Uses]:
     """Orders and spares from a program in which nothing but them is left to decide."""
-    used = [replace(one[0], boxes=stage_uses(one), choices=()) for one in picked]
+    used = [replace(one[0], devices=stage_uses(one), choices=()) for one in picked]
     program = Program(problem, used)
     values: Mapping[str, int] = {}
     for number, level in enumerate(_order_levels(program)):

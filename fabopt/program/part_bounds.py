@@ -78,7 +78,7 @@ def _added_by(candidates: Sequence[Candidate], items: frozenset[Item], stages: i
     of_unit: dict[Hashable, dict[tuple[int, Item], int]] = {}
     for candidate in candidates:
         added: dict[Item, list[int]] = {}
-        for (stage, item), count in candidate.boxes.items():
+        for (stage, item), count in candidate.devices.items():
             if item in items:
                 added.setdefault(item, [0] * stages)[stage] += count
         for choice in candidate.choices:

@@ -61,8 +61,8 @@ def _sums(problem: Problem, picked: Sequence[Picked]) -> Sums | None:
 
 
 def _at_once(candidate: Candidate) -> Candidate:
-    boxes = {(0, item): count for item, count in over_stages(candidate.boxes).items() if item.id != MOVED_CABLE}
-    return replace(candidate, boxes=boxes)
+    devices = {(0, item): count for item, count in over_stages(candidate.devices).items() if item.id != MOVED_CABLE}
+    return replace(candidate, devices=devices)
 
 
 def _units_at_once(units: Sequence[tuple[Option, int]]) -> list[tuple[Option, int]]:
@@ -73,7 +73,7 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
     """Every stage designed for itself; None if one of them has no design."""
     items = {(item.kind, item.key): item for item in problem.item_table.items}
     owned: dict[Item, int] = {}
-    boxes: dict[tuple[int, Item], int] = {}
+    devices: dict[tuple[int, Item], int] = {}
     moved = 0
     for number in range(len(problem.stages)):
         alone = problem_of(_stage_alone(problem.case, number), problem.catalog)
@@ -88,14 +88,14 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
         stays = sum(min(count, owned.get(item, 0)) for item, count in uses.items() if item.kind in CABLES)
         moved += stays
         if stays:
-            boxes[number, items["other", (MOVED_CABLE, 0)]] = stays
+            devices[number, items["other", (MOVED_CABLE, 0)]] = stays
         for item, count in uses.items():
             if count > owned.get(item, 0):
-                boxes[number, item] = count - owned.get(item, 0)
+                devices[number, item] = count - owned.get(item, 0)
                 owned[item] = count
         last = found.picked[0][0]
     # a candidate that is only what it buys
-    rebuilt = replace(last, boxes=boxes, choices=(), nic_slots=0, clashes=(), counted=(), logical_fabrics=())
+    rebuilt = replace(last, devices=devices, choices=(), nic_slots=0, clashes=(), counted=(), logical_fabrics=())
     sums = _sums(problem, [(rebuilt, [])])
     words = f"each stage the cheapest for its servers alone, parts used again, {moved:,} cables moved"
     return None if sums is None else Baseline("growth", "rebuild", words, sums)

@@ -108,7 +108,7 @@ def sized_of(problem: Problem, found: Sequence[Sequence[Candidate]], sums: Sums)
     """Every way to take one candidate of each fabric within card slots and rack units. ``found``: those by fabric."""
     if prod(map(len, found)) > MOST_TOGETHER:
         raise TooManyMixesError
-    each = [[(one, sums.of(one.boxes), one.nic_slots) for one in some] for some in found]
+    each = [[(one, sums.of(one.devices), one.nic_slots) for one in some] for some in found]
     racks = sums.names.index("rack_units")
     for some in product(*each):
         fixed = tuple(map(sum, zip(*(row for _, row, _ in some), strict=True)))

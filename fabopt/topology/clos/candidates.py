@@ -80,7 +80,7 @@ def _candidate(
         fabric=fabric.name,
         topology=clos.parts.nic.topology,
         design=ClosDesign(clos),
-        boxes=_with_logical_fabrics(problem, fabric, devices_of(problem, clos)),
+        devices=_with_logical_fabrics(problem, fabric, devices_of(problem, clos)),
         choices=choices,
         bound=bound,
         order=tie_order(fabric, clos),
@@ -91,9 +91,9 @@ def _candidate(
     )
 
 
-def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, boxes: Uses) -> Uses:
-    """Boxes with the NICs of logical fabrics, which are there from the first stage on."""
-    counts = dict(boxes)
+def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, devices: Uses) -> Uses:
+    """Devices with the NICs of logical fabrics, which are there from the first stage on."""
+    counts = dict(devices)
     for item, count in nics_of(problem, fabric.attachments).items():
         counts[0, item] = counts.get((0, item), 0) + count
     return counts
@@ -113,7 +113,7 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         -int(shape.g),
         int(shape.k), int(shape.u), int(shape.x), int(shape.q), int(shape.m2),
         parts.nic.nic_id,
-        *(box.id if box is not None else "" for box in (parts.leaf, parts.spine, parts.core)),
+        *(switch.id if switch is not None else "" for switch in (parts.leaf, parts.spine, parts.core)),
         parts.nic.split,
         *(use.split if use is not None else "" for use in uses),
         parts.nic.group,

@@ -37,9 +37,9 @@ def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: in
     plan, per_rack = problem.plan, problem.servers_per_rack
     assert plan is not None and per_rack is not None
     server_size, band = _server_size(problem), _band(problem, fabric)
-    found = layouts(plan, problem.servers, per_rack, server_size, units, power_mw, band)
+    with_room = layouts(plan, problem.servers, per_rack, server_size, units, power_mw, band)
     placed = with_typical_runs if problem.estimates_floor else in_layout
-    return tuple(placed(problem, fabric, layout) for layout in found)
+    return tuple(placed(problem, fabric, layout) for layout in with_room)
 
 
 def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, ...]:
@@ -49,10 +49,10 @@ def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, .
     """
     plan, per_rack = problem.plan, problem.servers_per_rack
     assert plan is not None and per_rack is not None
-    found = open_layouts(plan, problem.servers, per_rack, _server_size(problem), _band(problem, fabric))
+    open_to_all = open_layouts(plan, problem.servers, per_rack, _server_size(problem), _band(problem, fabric))
     if len(problem.fabrics) == 1:
-        return (_free_in(problem, fabric, found),) if found else ()
-    return tuple(_free_in(problem, fabric, (one,)) for one in found)
+        return (_free_in(problem, fabric, open_to_all),) if open_to_all else ()
+    return tuple(_free_in(problem, fabric, (one,)) for one in open_to_all)
 
 
 def _free_in(problem: Problem, fabric: FabricProblem, places: tuple[OpenLayout, ...]) -> FabricProblem:
@@ -75,8 +75,8 @@ def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:
 def _with_runs(problem: Problem, fabric: FabricProblem, runs_m: dict[str, float]) -> FabricProblem:
     """The fabric with other runs; those of one length class count alike, so that all with them share what is found."""
     grid = grid_of(problem)
-    at = {kind: int(classes_of(problem, np.array(run_m))) for kind, run_m in runs_m.items()}
-    classes = {kind: float(grid[place]) if place < len(grid) else runs_m[kind] for kind, place in at.items()}
+    places = {kind: int(classes_of(problem, np.array(run_m))) for kind, run_m in runs_m.items()}
+    classes = {kind: float(grid[place]) if place < len(grid) else runs_m[kind] for kind, place in places.items()}
     return replace(fabric, runs_m={**fabric.runs_m, **classes})
 
 

@@ -121,12 +121,12 @@ class Leaves:
         costs, nic = self.bounds.costs, block.nic
         joins = self.bounds.server_joins(nic, block.down, int(shape.k), block.protocol)
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
-        cost = np.asarray(self._boxes_cost(block, shape) + costs.least(joins, need))
+        cost = np.asarray(self._devices_cost(block, shape) + costs.least(joins, need))
         if self.bounds.early is not None:
             cost[0] += self.bounds.early.of_leaves(Parts(block.protocol, nic, block.leaf, block.down), shape)
         return cost
 
-    def _boxes_cost(self, block: Block, shape: Shape) -> Floats:
+    def _devices_cost(self, block: Block, shape: Shape) -> Floats:
         """NICs and leaves."""
         costs, nic = self.bounds.costs, block.nic
         nics = np.multiply.outer(
@@ -141,9 +141,9 @@ class Leaves:
         assert floor is not None
         size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
         means = floor.server_links((nic.port, block.down.port), block.protocol, nic, some, size)
-        boxes = self._boxes_cost(block, some)
+        devices = self._devices_cost(block, some)
         measured = base.copy()
-        measured[:, rows] = np.maximum(base[:, rows], boxes + means * (self.problem.servers * nic.ports_per_server))
+        measured[:, rows] = np.maximum(base[:, rows], devices + means * (self.problem.servers * nic.ports_per_server))
         return measured
 
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:

@@ -1,4 +1,4 @@
-"""The arithmetic of a Clos: boxes, links and cages from a handful of numbers.
+"""The arithmetic of a Clos: devices, links and cages from a handful of numbers.
 
 Every function takes integers or integer arrays. Symbols are those of docs/formulation.md: N servers, R ports of a
 server per plane, P planes, g servers and k ports of each on a leaf, u uplinks of a leaf, S spines, m links of a pair,
@@ -274,7 +274,7 @@ def usable_ports(use: CageUse, switch: SwitchType) -> int:
 
 
 def most_peers(use: CageUse, switch: SwitchType, together: int) -> int:
-    """Most boxes with a link each, if a wire of that many ports of a cage goes to each: idle ones are no ports."""
+    """Most devices with a link each, if a cable of that many ports of a cage goes to each: idle ones are no ports."""
     return min(use.cages * use.lane.ports // together, switch.max_ports)
 
 

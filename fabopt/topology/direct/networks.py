@@ -36,7 +36,7 @@ class DirectNetworks:
     """Networks, one a row. ``numbers``: the family's own; ``switches`` with servers, of one plane.
 
     For each kind of links a column: ``ports`` of a switch, ``busier`` switches that have one more, ``together``: links
-    of a pair of switches that are joined, as far as a wire may carry several of them.
+    of a pair of switches that are joined, as far as a cable may carry several of them.
     """
 
     numbers: Ints
@@ -94,7 +94,7 @@ class DirectTopology(Protocol):
 
         Rule ``switches_form_network``: they are networks of the family, and every server has a switch.
 
-        ``ports_per_cable``: links of a pair that wires on sale carry, beside 1.
+        ``ports_per_cable``: links of a pair that cables on sale carry, beside 1.
         """
 
     def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
@@ -162,5 +162,5 @@ def run_of(scope: str) -> str:
 
 
 def rounded_up(fewest: Ints, ports_per_cable: tuple[int, ...]) -> list[Ints]:
-    """Links of a pair that may be best: the fewest, and the next multiples that fill wires of several links."""
+    """Links of a pair that may be best: the fewest, and the next multiples that fill cables of several links."""
     return [fewest, *(ceil_of(fewest, ports) * ports for ports in ports_per_cable)]

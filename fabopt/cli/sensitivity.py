@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fabopt.cli.fronts import at_work
 from fabopt.cli.output import check_targets, deliver, say, tell
-from fabopt.cli.solving import Search
+from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER
 from fabopt.io.files import STANDARD_STREAM
 from fabopt.output.export.sensitivity import sensitivity_bytes, sensitivity_csv
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def sensitivity_of_case(
-    search: Search, kinds: Sequence[str], parts: Sequence[str], json: str | None, csv: str | None
+    request: SolveRequest, kinds: Sequence[str], parts: Sequence[str], json: str | None, csv: str | None
 ) -> int:
     """Find the price ranges of a case's answer, write what was asked for, print the table; its exit code."""
     check_targets([json, csv])
-    inputs = search.inputs()
+    inputs = request.inputs()
     from fabopt.program.settings import Settings
     from fabopt.study.sensitivity.ranges import sensitivity
     from fabopt.study.sensitivity.targets import Asked, check_asked
 
     asked = Asked(kinds, parts)
     check_asked(asked, inputs)
-    with at_work(search) as (clock, show):
-        found = sensitivity(inputs, asked, Settings(search.engine, search.time_limit_s, progress=show), clock)
+    with at_work(request) as (clock, show):
+        found = sensitivity(inputs, asked, Settings(request.engine, request.time_limit_s, progress=show), clock)
     if json is not None:
         deliver(json, sensitivity_bytes(found))
     if found.status in ("infeasible", "unknown"):

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fabopt.explain.supply import unlimited
-from fabopt.explain.what_if import Inquiry, Least, TimeOverError
+from fabopt.explain.what_if import Inquiry, Least
 from fabopt.problem.limits import Limits
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Sums
+from fabopt.program.settings import StoppedError
 from fabopt.schema.design import Conflict
 from fabopt.units import usd, watts
 
@@ -43,7 +44,7 @@ def spending(inquiry: Inquiry) -> Iterator[Conflict]:
         inquiry.tell(f"limits.{one.key}")
         try:
             found = inquiry.least(one.metric, replace(limits, **{one.field: None}))
-        except TimeOverError:
+        except StoppedError:
             continue
         if found is not None:
             needed = _amount(inquiry.problem, one, found.sums)
@@ -73,7 +74,7 @@ def together(inquiry: Inquiry) -> Iterator[Conflict]:
         text = "other limits stand in the way too"
         try:
             found = inquiry.least(one.metric, Limits())
-        except TimeOverError:
+        except StoppedError:
             found = None
         if found is not None and found.is_least:
             text = f"{one.least} {_said(one, _amount(inquiry.problem, one, found.sums))}, but {text}"

@@ -41,16 +41,12 @@ def buying_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     yield from _lead_times(inquiry)
     rules = inquiry.case.procurement
     for key in ("approved_vendors", "forbidden_vendors", "approved_parts", "forbidden_parts"):
-        value = getattr(rules, key)
+        value, limit = getattr(rules, key), f"procurement.{key}"
         if value is not None:
-            inquiry.tell(f"procurement.{key}")
+            inquiry.tell(limit)
             if inquiry.design(_ruled(inquiry.case, **{key: None})) is not None:
-                yield Conflict(
-                    limit=f"procurement.{key}",
-                    value=", ".join(value),
-                    needed="any",
-                    detail=f"without {key} there is a design",
-                )
+                detail = f"without {key} there is a design"
+                yield Conflict(limit=limit, value=", ".join(value), needed="any", detail=detail)
     for kind, most in rules.max_part_numbers.items():
         yield from _part_numbers(inquiry, kind, most)
 
@@ -67,12 +63,13 @@ def _part_numbers(inquiry: Inquiry, kind: str, most: int) -> Iterator[Conflict]:
     others = {str(word): number for word, number in given.items() if word != kind}
     if inquiry.design(_ruled(inquiry.case, max_part_numbers=others)) is None:
         return
-    for more in range(most + 1, most + 1 + MOST_MORE_PART_NUMBERS):
-        if inquiry.design(_ruled(inquiry.case, max_part_numbers=others | {kind: more})) is not None:
-            detail = f"the fewest part numbers of kind {kind} that give a design"
-            yield Conflict(limit=limit, value=most, needed=more, detail=detail)
-            return
-    yield Conflict(limit=limit, value=most, needed=None, detail=f"with any number of kind {kind} there is a design")
+    numbers = range(most + 1, most + 1 + MOST_MORE_PART_NUMBERS)
+    cases = ((more, _ruled(inquiry.case, max_part_numbers=others | {kind: more})) for more in numbers)
+    fewest = inquiry.first_with_design(cases)
+    detail = f"with any number of kind {kind} there is a design"
+    if fewest is not None:
+        detail = f"the fewest part numbers of kind {kind} that give a design"
+    yield Conflict(limit=limit, value=most, needed=fewest, detail=detail)
 
 
 # -- what comes too late, or is too little ------------------------------------------------------------------------

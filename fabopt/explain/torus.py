@@ -65,7 +65,7 @@ def _size(inquiry: Inquiry) -> Conflict:
     )
     above = (one for one in takewhile(lambda one: one <= LARGEST_BOX, count(max(servers, SMALLEST_BOX))) if is_box(one))
     near = sorted((one for one in (next(below, None), next(above, None)) if one), key=lambda one: abs(one - servers))
-    needed = next((one for one in near if inquiry.design(sized(inquiry.case, one)) is not None), None)
+    needed = inquiry.first_with_design((one, sized(inquiry.case, one)) for one in near)
     shown = " or ".join(f"{one:,} = {_box(one)}" for one in near)
     return Conflict(limit="stages.servers", value=servers, needed=needed, detail=f"{RULE}; nearest are {shown}")
 

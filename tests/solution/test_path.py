@@ -10,7 +10,7 @@ from fabopt.problem import problem as problems
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import FrontPoint
 from fabopt.study.front.fronts import objectives_of, pareto_front
-from fabopt.study.sweep.sweep import How, grid_of, sweep
+from fabopt.study.sweep.sweep import Execution, grid_of, sweep
 from tests.floor.test_appliances import PORT, STORES, case, parts
 from tests.samples.small import Json, assert_proven, inputs, solved
 from tests.samples.small import case as small_case
@@ -43,7 +43,7 @@ def test_cables_that_are_too_short_are_told_of_any_separation() -> None:
 def swept(content: Json, *over: str, budget: str | None = None, catalog: Json | None = None) -> list[FrontPoint]:
     read = inputs(content, catalog or parts())
     grid = grid_of(read, budget, over)
-    return list(sweep(read, grid, How(), None, Settings(), Clock(None), lambda *new: None).points)
+    return list(sweep(read, grid, Execution(), None, Settings(), Clock(None), lambda *new: None).points)
 
 
 def front_of(content: Json) -> list[FrontPoint]:

@@ -121,7 +121,7 @@ def _untimed(problem: Problem) -> list[str]:
     ]
 
 
-def _notes(found: pareto.Found, objectives: Sequence[Measure], points: int | None) -> list[str]:
+def _notes(found: pareto.FoundFront, objectives: Sequence[Measure], points: int | None) -> list[str]:
     """What is not there of the front, and why."""
     if found.size is not None:
         return [

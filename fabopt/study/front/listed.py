@@ -22,11 +22,12 @@ from fabopt.parts.finance import Weights, weights_of
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, energy_of, order_of, stage_uses
+from fabopt.program.settings import StoppedError
 from fabopt.search.coefficients import tolerance
-from fabopt.study.front.finder import Finder, Met, StoppedError, asked
+from fabopt.study.front.finder import Finder, GradedDesign, asked
+from fabopt.study.front.joint import JointCandidate, TradedSums, joint_candidates
 from fabopt.study.front.measures import Measure, grades
 from fabopt.study.front.mixes import Ints, Mixes, mixes_of, undominated
-from fabopt.study.front.sized import Sized, Sums, sized_of
 from fabopt.topology.candidate import Candidate
 from fabopt.units import rounded
 
@@ -75,7 +76,7 @@ class Corner(NamedTuple):
     second: int
 
 
-class _Edge(NamedTuple):
+class _Segment(NamedTuple):
     """Two points with no design below the line between them. ``least``: of any design by the weights of the line."""
 
     one: Corner
@@ -90,8 +91,8 @@ class Listing:
         self.finder = finder
         self.problem = finder.problem
         self.traded = (first, second)
-        self.sums = Sums(self.problem, first.name, second.name)
-        self._sized: list[Sized] = []
+        self.sums = TradedSums(self.problem, first.name, second.name)
+        self._joint: list[JointCandidate] = []
         self._seen: set[Hashable] = set()
         self._mixes: dict[Hashable, Mixes] = {}
         # the front of what is known: sums; and of each row the number of its candidates, and the place of its mix
@@ -124,7 +125,7 @@ class Listing:
 
     # -- what may be missing ----------------------------------------------------------------------------------
 
-    def _edges(self, one: Corner, other: Corner) -> Iterator[_Edge]:
+    def _edges(self, one: Corner, other: Corner) -> Iterator[_Segment]:
         """Part two points where a design lies below the line between them, until there is none."""
         if one.first >= other.first:
             return
@@ -139,9 +140,9 @@ class Listing:
             yield from self._edges(one, corner)
             yield from self._edges(corner, other)
         else:
-            yield _Edge(one, other, least)
+            yield _Segment(one, other, least)
 
-    def _fill(self, edge: _Edge) -> None:
+    def _fill(self, edge: _Segment) -> None:
         """Open all that could have a point between two ends of which nothing is below the line."""
         weights = _line(edge.one, edge.other)
         inside = (self._rows[:, 0] > edge.one.first) & (self._rows[:, 0] < edge.other.first)
@@ -176,8 +177,8 @@ class Listing:
 
     def _add(self, found: Sequence[Sequence[Candidate]]) -> None:
         """Take all that some candidates can come to into the front of what is known."""
-        fresh: dict[Hashable, list[Sized]] = {}
-        for one in sized_of(self.problem, found, self.sums):
+        fresh: dict[Hashable, list[JointCandidate]] = {}
+        for one in joint_candidates(self.problem, found, self.sums):
             key = (one.rank, one.signature)
             if key not in self._seen:
                 self._seen.add(key)
@@ -189,13 +190,13 @@ class Listing:
             mixed = np.delete(self._mixes[signature].sums, -2, axis=1)
             for one in _undominated(some):
                 rows.append(mixed + np.array(one.fixed, dtype=np.int64))
-                places.append(np.column_stack([np.full(len(mixed), len(self._sized)), np.arange(len(mixed))]))
-                self._sized.append(one)
+                places.append(np.column_stack([np.full(len(mixed), len(self._joint)), np.arange(len(mixed))]))
+                self._joint.append(one)
         self._keep(np.vstack(rows), np.vstack(places))
 
     def _keep(self, rows: Ints, places: Ints) -> None:
         """Keep what is not beaten; of equal points the one that comes first by what breaks ties, then by its boxes."""
-        order = sorted(range(len(self._sized)), key=lambda number: self._sized[number].rank)
+        order = sorted(range(len(self._joint)), key=lambda number: self._joint[number].rank)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
         kept = undominated(np.column_stack([rows[:, :-1], rank[places[:, 0]]]))
@@ -213,15 +214,15 @@ class Listing:
         turns = np.isin(self._rows[rows, 0], [corner.first for corner in corners])
         return Listed(self, rows[kept], np.flatnonzero(turns[kept]), seconds[kept])
 
-    def met(self, row: int) -> Met:
+    def graded(self, row: int) -> GradedDesign:
         """The design of a row."""
         owner, place = self._from[row].tolist()
-        sized = self._sized[owner]
-        picked = sized.picked(self._mixes[sized.signature].units[place].tolist())
-        return Met(Optimum("optimal", picked), self._graded.all(self._rows[row].tolist(), sized, picked))
+        joint = self._joint[owner]
+        picked = joint.picked(self._mixes[joint.signature].units[place].tolist())
+        return GradedDesign(Optimum("optimal", picked), self._graded.all(self._rows[row].tolist(), joint, picked))
 
 
-class Listed(Sequence[Met]):
+class Listed(Sequence[GradedDesign]):
     """Points of a listing, made when they are looked at. ``corners``: places where the front turns."""
 
     def __init__(self, listing: Listing, rows: Ints, corners: Ints, seconds: Ints) -> None:
@@ -234,15 +235,15 @@ class Listed(Sequence[Met]):
         return len(self._rows)
 
     @overload
-    def __getitem__(self, place: int) -> Met: ...
+    def __getitem__(self, place: int) -> GradedDesign: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Met]: ...
-    def __getitem__(self, place: int | slice) -> Met | list[Met]:
+    def __getitem__(self, place: slice) -> list[GradedDesign]: ...
+    def __getitem__(self, place: int | slice) -> GradedDesign | list[GradedDesign]:
         if isinstance(place, slice):
-            return [self._listing.met(int(row)) for row in self._rows[place]]
-        return self._listing.met(int(self._rows[place]))
+            return [self._listing.graded(int(row)) for row in self._rows[place]]
+        return self._listing.graded(int(self._rows[place]))
 
-    def spread(self, most: int) -> list[Met]:
+    def spread(self, most: int) -> list[GradedDesign]:
         """All points, or so many: those where the front turns, the others evenly spread over the second sum."""
         if len(self) <= most:
             return self[:]
@@ -263,10 +264,10 @@ def _height(corner: Corner, weights: tuple[int, int]) -> int:
     return corner.first * weights[0] + corner.second * weights[1]
 
 
-def _undominated(some: Sequence[Sized]) -> list[Sized]:
+def _undominated(some: Sequence[JointCandidate]) -> list[JointCandidate]:
     """Of candidates that can be mixed in the same ways those whose boxes are not beaten; of equals the first."""
-    kept: list[Sized] = []
-    for one in sorted(some, key=lambda sized: (sized.fixed[:-1], sized.rank)):
+    kept: list[JointCandidate] = []
+    for one in sorted(some, key=lambda joint: (joint.fixed[:-1], joint.rank)):
         if not kept or one.fixed[1] < kept[-1].fixed[1]:
             kept.append(one)
     return kept
@@ -285,7 +286,7 @@ class _Grades:
             name: (exact * self.scale if name == "tco_usd" else known[name]) - value
             for name, value in zip(names, sums, strict=True)
         }
-        self._rates: dict[Sized, Mapping[str, int]] = {}
+        self._rates: dict[JointCandidate, Mapping[str, int]] = {}
 
     def column(self, name: str, values: Ints) -> Ints:
         """Grades of many sums."""
@@ -297,9 +298,9 @@ class _Grades:
         whole = value + self._added[name]
         return rounded(Fraction(whole, self.scale)) if name == "tco_usd" else int(whole)
 
-    def all(self, row: Sequence[int], sized: Sized, picked: Sequence[Picked]) -> dict[str, int]:
+    def all(self, row: Sequence[int], joint: JointCandidate, picked: Sequence[Picked]) -> dict[str, int]:
         """Every metric of a design."""
-        if sized not in self._rates:
-            self._rates[sized] = grades(self.problem, picked)
+        if joint not in self._rates:
+            self._rates[joint] = grades(self.problem, picked)
         found = {name: self.grade(name, value) for name, value in zip(self.names, row, strict=True)}
-        return {**self._rates[sized], **found}
+        return {**self._rates[joint], **found}

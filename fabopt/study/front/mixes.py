@@ -38,14 +38,14 @@ class Mixes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class EqualLinks:
     """``count`` equal units of links. ``each``: what a unit comes to by option, shape (options, sums)."""
 
     count: int
     each: Ints
 
 
-class _Edge(NamedTuple):
+class _Swaps(NamedTuple):
     """Swaps of one kind, from an option to the next of the hull. ``step``: how the two traded sums change by one."""
 
     kind: int
@@ -75,11 +75,11 @@ def undominated(sums: Ints) -> Ints:
     return np.asarray(order[kept])
 
 
-def mixes_of(kinds: Sequence[Kind]) -> Mixes:
+def mixes_of(kinds: Sequence[EqualLinks]) -> Mixes:
     """The mixes of all kinds of links that no other beats. Raises ``TooManyMixesError``."""
     if sum(one.count * int(np.abs(one.each).max(initial=0)) for one in kinds) > MOST_SUM:
         raise TooManyMixesError
-    work = _Work(kinds)
+    work = _Mixing(kinds)
     at = [useful[0] for useful in work.useful]
     here = work.all_of(at)
     found = [here]
@@ -93,23 +93,23 @@ def mixes_of(kinds: Sequence[Kind]) -> Mixes:
     return Mixes(sums[rows], units[rows])
 
 
-class _Work:
+class _Mixing:
     """Kinds of links with their useful options, and where these stand in a row of units."""
 
-    def __init__(self, kinds: Sequence[Kind]) -> None:
+    def __init__(self, kinds: Sequence[EqualLinks]) -> None:
         self.kinds = kinds
         self.first = np.cumsum([0, *(len(one.each) for one in kinds)]).tolist()
         # options that no other beats: in no mix would another one do worse
         self.useful = [undominated(one.each).tolist() for one in kinds]
 
-    def edges(self) -> Iterator[_Edge]:
+    def edges(self) -> Iterator[_Swaps]:
         """The lower hull of the options of every kind."""
         for number, (kind, useful) in enumerate(zip(self.kinds, self.useful, strict=True)):
             hull = lower_hull([(int(kind.each[one, 0]), int(kind.each[one, 1])) for one in useful])
             for before, after in pairwise(hull):
                 step = (after[0] - before[0], after[1] - before[1])
                 option = next(one for one in useful if tuple(kind.each[one, :2].tolist()) == after)
-                yield _Edge(number, option, step)
+                yield _Swaps(number, option, step)
 
     def all_of(self, at: Sequence[int]) -> Mixes:
         """One option for all units of every kind."""
@@ -120,7 +120,7 @@ class _Work:
             sums += one.count * one.each[option]
         return Mixes(sums, units)
 
-    def along(self, edge: _Edge, least: int, most: int) -> Mixes:
+    def along(self, edge: _Swaps, least: int, most: int) -> Mixes:
         """All mixes that may be undominated beside the steps of an edge, the first sum being between its ends."""
         dearer, less = edge.step[0], -edge.step[1]
         shared = gcd(dearer, less)

@@ -17,7 +17,7 @@ from fabopt.schema.case import Case
 # Keys that say the same thing in other words: giving one takes the others away.
 _SAME = ({"servers", "gpus"},)
 _OPTION = "--over"
-Steps = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 def content_of(case: Case) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def content_of(case: Case) -> dict[str, Any]:
     return content
 
 
-def steps_of(key: str, content: Mapping[str, Any]) -> Steps | Fault:
+def key_path(key: str, content: Mapping[str, Any]) -> KeyPath | Fault:
     """The way to a key through a case's content; or what is wrong with it."""
     words = key.split(".")
     steps: list[str | int] = []
@@ -82,7 +82,7 @@ def _unknown(key: str, above: str, word: str, names: Sequence[str]) -> Fault:
     return fault(_OPTION, key, f"no such key of the case: `{where}{word}`", allowed=", ".join(names), hint=hint)
 
 
-def with_values(content: Mapping[str, Any], values: Mapping[Steps, int | float]) -> dict[str, Any]:
+def with_values(content: Mapping[str, Any], values: Mapping[KeyPath, int | float]) -> dict[str, Any]:
     """A copy of a case's content with some keys set."""
     changed: dict[str, Any] = _copy(content)
     for steps, value in values.items():
@@ -108,7 +108,7 @@ def _copy(content: Any) -> Any:
     return [_copy(value) for value in content] if isinstance(content, list) else content
 
 
-def changed_inputs(inputs: Inputs, content: Mapping[str, Any], values: Mapping[Steps, int | float]) -> Inputs:
+def changed_inputs(inputs: Inputs, content: Mapping[str, Any], values: Mapping[KeyPath, int | float]) -> Inputs:
     """Inputs with some keys of the case set, checked as a file is; ``InputError`` lists all faults."""
     faults: list[Fault] = []
     case = validated(Case, with_values(content, values), _OPTION, faults)
@@ -121,7 +121,7 @@ def changed_inputs(inputs: Inputs, content: Mapping[str, Any], values: Mapping[S
 
 
 def all_changed(
-    inputs: Inputs, content: Mapping[str, Any], points: Sequence[Mapping[Steps, int | float]]
+    inputs: Inputs, content: Mapping[str, Any], points: Sequence[Mapping[KeyPath, int | float]]
 ) -> list[Inputs]:
     """The inputs of every point; ``InputError`` with the faults of all of them together."""
     made: list[Inputs] = []

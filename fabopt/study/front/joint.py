@@ -15,7 +15,7 @@ from fabopt.parts.finance import weights_of
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem, of_item
 from fabopt.program.orders import Picked
-from fabopt.study.front.mixes import MOST_SUM, Kind, TooManyMixesError
+from fabopt.study.front.mixes import MOST_SUM, EqualLinks, TooManyMixesError
 from fabopt.topology.candidate import Candidate, Choice, Option, Uses
 
 # What breaks ties between points with the same two sums, in the order of docs/formulation/search.md; then
@@ -26,7 +26,7 @@ TCO = "tco_usd"
 MOST_TOGETHER = 50_000
 
 
-class Sums:
+class TradedSums:
     """What uses of items come to: the two sums that are traded, then those that break ties, then tco."""
 
     def __init__(self, problem: Problem, first: str, second: str) -> None:
@@ -54,7 +54,7 @@ class Sums:
         return self._known[key]
 
 
-class Links(NamedTuple):
+class LinkChoices(NamedTuple):
     """Equal units of links of a fabric, each made by one of some options. ``key``: equal where options are equal."""
 
     fabric: int
@@ -64,11 +64,11 @@ class Links(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Sized:
+class JointCandidate:
     """One candidate for every fabric. ``fixed``: sums of their boxes."""
 
     candidates: tuple[Candidate, ...]
-    links: tuple[Links, ...]
+    links: tuple[LinkChoices, ...]
     fixed: tuple[int, ...]
 
     @cached_property
@@ -81,7 +81,7 @@ class Sized:
         """Equal for what can be mixed in the same ways."""
         return tuple((one.fabric, one.key, one.number) for one in self.links)
 
-    def kinds(self, sums: Sums) -> list[Kind]:
+    def kinds(self, sums: TradedSums) -> list[EqualLinks]:
         """What a unit of each kind of links comes to by option; before tco the rank of the option by its name."""
         names = sorted({option.name for one in self.links for option in one.options})
         rank = {name: number for number, name in enumerate(names)}
@@ -89,7 +89,7 @@ class Sized:
         for one in self.links:
             rows = [sums.of(option.uses) for option in one.options]
             each = [[*row[:-1], rank[option.name], row[-1]] for row, option in zip(rows, one.options, strict=True)]
-            made.append(Kind(one.number, np.array(each, dtype=np.int64)))
+            made.append(EqualLinks(one.number, np.array(each, dtype=np.int64)))
         return made
 
     def picked(self, units: Sequence[int]) -> list[Picked]:
@@ -104,7 +104,9 @@ class Sized:
         return list(zip(self.candidates, mine, strict=True))
 
 
-def sized_of(problem: Problem, found: Sequence[Sequence[Candidate]], sums: Sums) -> Iterator[Sized]:
+def joint_candidates(
+    problem: Problem, found: Sequence[Sequence[Candidate]], sums: TradedSums
+) -> Iterator[JointCandidate]:
     """Every way to take one candidate of each fabric within card slots and rack units. ``found``: those by fabric."""
     if prod(map(len, found)) > MOST_TOGETHER:
         raise TooManyMixesError
@@ -117,10 +119,10 @@ def sized_of(problem: Problem, found: Sequence[Sequence[Candidate]], sums: Sums)
             continue
         candidates = tuple(one for one, *_ in some)
         for links in product(*(_links(number, one) for number, one in enumerate(candidates))):
-            yield Sized(candidates, tuple(link for mine in links for link in mine), fixed)
+            yield JointCandidate(candidates, tuple(link for mine in links for link in mine), fixed)
 
 
-def _links(fabric: int, candidate: Candidate) -> Iterator[tuple[Links, ...]]:
+def _links(fabric: int, candidate: Candidate) -> Iterator[tuple[LinkChoices, ...]]:
     """The links of a candidate; once for each choice that is open between wires that clash, which are then fixed."""
     choices = _merged(candidate)
     clashing = dict.fromkeys(key for clash in candidate.clashes for key, _ in clash)
@@ -140,8 +142,8 @@ def _merged(candidate: Candidate) -> Mapping[Hashable, Choice]:
     return found
 
 
-def _link(fabric: int, choice: Choice, taken: Mapping[Hashable, int]) -> Links:
+def _link(fabric: int, choice: Choice, taken: Mapping[Hashable, int]) -> LinkChoices:
     if choice.key not in taken:
-        return Links(fabric, choice.key, choice.count, choice.options)
+        return LinkChoices(fabric, choice.key, choice.count, choice.options)
     place = taken[choice.key]
-    return Links(fabric, (choice.key, place), choice.count, (choice.options[place],))
+    return LinkChoices(fabric, (choice.key, place), choice.count, (choice.options[place],))

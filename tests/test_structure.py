@@ -25,7 +25,7 @@ ORDER = (
 )
 MOST_ROOMS = 18
 LOOSE = ("__init__.py", "__main__.py", "api.py", "errors.py", "units.py")
-MOST_LINES = 450
+MOST_LINES = 400
 LONGER_WITH_REASON: dict[str, str] = {}
 # In pieces, so that this file does not hold what it looks for.
 INDEX_HOSTS = (

@@ -1,7 +1,6 @@
-"""The catalog: products that exist, what they fit, what they cost and what they draw.
+"""The catalog: products that exist, what they fit, what they cost and how much power they use.
 
-One class a kind of product. A catalog object holds each kind as a tuple in file order. Prices stay
-as the user wrote them (dollars, breaks); ``fabopt.problem.problem`` turns them into integers.
+One class a kind of product. A catalog object holds each kind as a tuple in file order, prices as the user wrote them.
 """
 
 from __future__ import annotations

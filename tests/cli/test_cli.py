@@ -255,11 +255,13 @@ def test_the_bill_of_a_case_is_that_of_its_design(run: Run, ending: str) -> None
         assert Path(f"a.{ending}").read_bytes() == Path(f"c.{ending}").read_bytes()
 
 
-@pytest.mark.parametrize(("target", "start"), [("a.lp", "\\*"), ("a.mps", "*SENSE"), ("-", "\\*")])
+@pytest.mark.parametrize(("target", "start"), [("a.lp", "\\"), ("a.mps", "*"), ("-", "\\")])
 def test_the_formulation_is_written(run: Run, target: str, start: str) -> None:
     code, out, _ = run("formulation", "case.yaml", "-o", target)
     assert code == 0
-    assert (out if target == "-" else Path(target).read_text()).startswith(start)
+    text = out if target == "-" else Path(target).read_text()
+    assert text.startswith(f'{start} The integer program of the case "pod". See docs/formulation.md.')
+    assert ("\nROWS\n" if target.endswith(".mps") else "\nSubject To\n") in text
 
 
 # -- the shelf --------------------------------------------------------------------------------------------------

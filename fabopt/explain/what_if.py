@@ -7,7 +7,7 @@ line of questions that the clock does not let finish: what was not answered is n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import gcd
 from typing import NamedTuple, TypeVar
 
@@ -69,7 +69,7 @@ class Inquiry:
     settings: Settings
     clock: Clock
     tell: Callable[[str], None]
-    context: Context = field(default_factory=Context)
+    context: Context
 
     def search_of(self, problem: Problem, clock: Clock) -> Search:
         """The search of the case's problem or of a changed one."""

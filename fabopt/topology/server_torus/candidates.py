@@ -52,6 +52,7 @@ def _between(
     links, cages = int(network.net.links[0, column]), int(network.net.cages(port.ports)[0, column])
     options = []
     for assembly in equal_joins(problem, fabric, port, scope, network.parts.protocol):
+        # Rule ``wires_join_neighbours``
         if fills(assembly, int(network.net.together[0, column])):
             near = int(ceil_of(cages, 2))
             parts = Quantities(near, links // cable_links(assembly), cages - near, True)

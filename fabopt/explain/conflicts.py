@@ -14,9 +14,9 @@ from functools import partial
 
 from fabopt.explain.demands import changed, demand_conflicts, path_conflicts
 from fabopt.explain.floor import crowded, floor_conflicts
-from fabopt.explain.limits import share_of, spending, together
+from fabopt.explain.limits import share_of, spending, stage_limit_conflicts, together, unlimited
 from fabopt.explain.relaxation import nearest
-from fabopt.explain.supply import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
+from fabopt.explain.supply import buying_conflicts, supply_conflicts
 from fabopt.explain.torus import servers_are_points, torus_conflicts
 from fabopt.explain.what_if import Inquiry, Watch, share_of_limits, sized
 from fabopt.parts.nics import NicOption

@@ -1,7 +1,7 @@
-"""A Clos recounted from its few free choices, by classes of equal boxes.
+"""A Clos recounted from its few free choices, by classes of equal devices.
 
 Nothing here reads the design file: the choices go in, every count comes out. Sizes grow with the number of
-classes (full and ragged groups, full and ragged pods), never with the number of boxes.
+classes (full and ragged groups, full and ragged pods), never with the number of devices.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ Peers = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class EqualDevices:
-    """``count`` equal boxes, each joined to ``peers``: pairs of (how many peers, links to each)."""
+    """``count`` equal devices, each joined to ``peers``: pairs of (how many peers, links to each)."""
 
     count: int
     peers: Peers
 
     @property
     def links(self) -> int:
-        """Links of one box."""
+        """Links of one device."""
         return sum(peers * links for peers, links in self.peers)
 
     def bundles(self, size: int) -> int:
-        """Bundles of at most ``size`` links on one box, none shared by two peers."""
+        """Bundles of at most ``size`` links on one device, none shared by two peers."""
         return sum(peers * ceil_div(links, size) for peers, links in self.peers)
 
 
@@ -236,12 +236,12 @@ class ClosCounts:
         return divide(self.spines, self.spines_per_core_group, "core groups share a pod's spines evenly")
 
     @cached_property
-    def spine_uplink_boxes(self) -> EqualDevices:
+    def spine_uplink_devices(self) -> EqualDevices:
         """Every spine, seen from above: its links to the cores of its group."""
         return EqualDevices(self.planes * self.pods * self.spines, ((self.cores_per_group, self.links_per_core_pair),))
 
     @cached_property
-    def core_boxes(self) -> EqualDevices:
+    def core_devices(self) -> EqualDevices:
         """Every core: all pods (of all rails) of its plane meet in it, q spines of each."""
         cores = self.planes * self.cores_per_group * self.core_groups
         return EqualDevices(cores, ((self.pods * self.spines_per_core_group, self.links_per_core_pair),))
@@ -249,7 +249,7 @@ class ClosCounts:
     def switches(self) -> Sequence[int]:
         """Switches of each tier over all planes."""
         spines = self.planes * self.pods * self.spines
-        counts = [self.planes * self.leaves, spines, self.core_boxes.count if self.tiers > 2 else 0]
+        counts = [self.planes * self.leaves, spines, self.core_devices.count if self.tiers > 2 else 0]
         return counts[: self.tiers]
 
 

@@ -16,18 +16,18 @@ def require_closed(fabric: FabricEvidence) -> None:
     else:
         _require_clos(fabric)
     for kind in all_kinds(fabric):
-        listed = sum(row.made.count for row in kind.rows)
+        listed = sum(row.listed.count for row in kind.rows)
         if listed != kind.count:
-            raise ValueError(f"{fabric.made.name}: {listed} {kind.name} links are listed, recounted {kind.count}")
+            raise ValueError(f"{fabric.designed.name}: {listed} {kind.name} links are listed, recounted {kind.count}")
 
 
 def _require_clos(fabric: FabricEvidence) -> None:
-    counts = [fabric.tier(tier.role).count for tier in fabric.made.tiers]
+    counts = [fabric.tier(tier.role).count for tier in fabric.designed.tiers]
     if counts != list(fabric.clos.switches()):
-        raise ValueError(f"{fabric.made.name} has {counts} switches, recounted {list(fabric.clos.switches())}")
+        raise ValueError(f"{fabric.designed.name} has {counts} switches, recounted {list(fabric.clos.switches())}")
     for part, whole in _parts(fabric):
         if not 1 <= part <= whole:
-            raise ValueError(f"{fabric.made.name}: {part} is not within 1 to {whole}")
+            raise ValueError(f"{fabric.designed.name}: {part} is not within 1 to {whole}")
 
 
 def _parts(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
@@ -41,19 +41,19 @@ def _parts(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
     if clos.tiers > 2:
         yield clos.spines_per_core_group, clos.spines
         yield clos.links_per_core_pair, clos.spine_uplinks
-        yield fabric.made.clos.cores_per_group, clos.cores_per_group
+        yield fabric.designed.clos.cores_per_group, clos.cores_per_group
 
 
 def _require_mesh(fabric: FabricEvidence) -> None:
     clos, mesh = fabric.clos, fabric.mesh
     if not fabric.has_switches and fabric.evidence.servers != mesh.switches:
-        raise ValueError(f"{fabric.made.name} joins {mesh.switches} of {fabric.evidence.servers} servers")
-    listed = [(tier.role, tier.count) for tier in fabric.made.tiers]
+        raise ValueError(f"{fabric.designed.name} joins {mesh.switches} of {fabric.evidence.servers} servers")
+    listed = [(tier.role, tier.count) for tier in fabric.designed.tiers]
     wanted = [(role, clos.planes * count) for role, count in mesh.tiers]
     if listed != wanted or clos.leaves > mesh.leaves:
-        raise ValueError(f"{fabric.made.name} has switches {listed}, recounted {wanted}")
+        raise ValueError(f"{fabric.designed.name} has switches {listed}, recounted {wanted}")
     if not (1 <= clos.per_group <= clos.servers and 1 <= clos.per_leaf <= clos.ports_per_server):
-        raise ValueError(f"{fabric.made.name}: groups of {clos.per_group} servers, {clos.per_leaf} ports on a leaf")
+        raise ValueError(f"{fabric.designed.name}: groups of {clos.per_group} servers, {clos.per_leaf} ports on a leaf")
 
 
 def require_rows(wiring: Wiring) -> None:

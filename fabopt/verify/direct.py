@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from fabopt.units import MBPS_PER_GBPS, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, plain_fraction, some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -32,7 +32,7 @@ def endpoints_of(fabric: FabricEvidence) -> Endpoints:
         return Endpoints(servers, 1, Fraction(1, sharers), fabric.injection * sharers, [port_mbps])
     ports = fabric.clos.ports_per_server
     speeds = [fabric.up(role).port_mbps for role, _ in fabric.mesh.tiers]
-    of_gpu = Fraction(fabric.made.planes * ports, sharers)
+    of_gpu = Fraction(fabric.designed.planes * ports, sharers)
     return Endpoints(servers * ports, fabric.clos.most_endpoints, of_gpu, Fraction(port_mbps), speeds)
 
 
@@ -78,17 +78,18 @@ def switches_form_network(proof: Proof, fabric: FabricEvidence) -> None:
     dragonfly+: (L + S) x G, L >= 2, u = S m, t as in a dragonfly. Source: docs/formulation/direct-networks.md.
     """
     mesh, leaves = fabric.mesh, fabric.clos.leaves
-    proof.holds(mesh.leaves >= leaves, f"{leaves} switches have servers, there are {mesh.leaves}")
-    proof.holds(leaves >= 2, f"{leaves} switch with servers")
-    proof.holds(mesh.smallest, f"{mesh.leaves} switches for {leaves} with servers: fewer would do")
+    proof.holds(mesh.leaves >= leaves, f"servers are on {some(leaves, 'switch')}, there are {mesh.leaves}")
+    proof.holds(leaves >= 2, f"servers are on {some(leaves, 'switch')}")
+    proof.holds(mesh.smallest, f"{some(mesh.leaves, 'switch')} for {leaves} with servers: fewer would do")
     for role, count in mesh.tiers:
         tier = fabric.tier(role)
-        proof.equal(f"{role} count", tier.count, fabric.made.planes * count)
+        proof.equal(f"{role} count", tier.count, fabric.designed.planes * count)
         proof.equal(f"{role} up_ports", tier.up_ports, mesh.up_ports(role))
         proof.holds(tier.up is not None, f"no cages of a {role} for links between switches")
     for role, ports in mesh.down_ports():
         proof.equal(f"{role} down_ports", fabric.tier(role).down_ports, ports)
-    proof.note(f"{mesh.switches} switches a plane, {leaves} with servers, {mesh.most_ports} links of each to others")
+    links = some(mesh.most_ports, "link")
+    proof.note(f"{some(mesh.switches, 'switch')} a plane, {leaves} with servers, {links} of each to others")
 
 
 def flow_carries_demand(proof: Proof, fabric: FabricEvidence) -> None:
@@ -112,14 +113,14 @@ def figures_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
     docs/formulation/direct-networks.md.
     """
     ratios = {name: plain_fraction(ratio) for name, ratio in oversubscription(fabric).items()}
-    proof.equal("oversubscription", fabric.made.oversubscription, ratios)
+    proof.equal("oversubscription", fabric.designed.oversubscription, ratios)
     for name, exact_mbps in (
         ("injection_gbps_per_gpu", fabric.injection),
         ("bisection_gbps_per_gpu", bisection(fabric)),
         ("alltoall_gbps_per_gpu", all_to_all(fabric)),
     ):
         recomputed = _shown(exact_mbps)
-        proof.equal(name, getattr(fabric.made.metrics, name), recomputed)
+        proof.equal(name, getattr(fabric.designed.metrics, name), recomputed)
         proof.note(f"{name} {recomputed}")
 
 

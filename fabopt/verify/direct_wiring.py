@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fabopt.units import MBPS_PER_GBPS, exact, gbps
+from fabopt.units import MBPS_PER_GBPS, exact, gbps, some
 from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.codes import combined, counts_of, repeated
 from fabopt.verify.link_kinds import LEAF_SPINE
@@ -44,7 +44,7 @@ def switches_are_numbered(proof: Proof, cabling: FabricCabling) -> None:
     ):
         wrong = column[switches] != np.where(used, number + 1, NOTHING)
         proof.equal(f"switches of another {what}", int(wrong.sum()), 0)
-    proof.note(f"{clos.planes} planes of {clos.groups} groups x {clos.rails} rails")
+    proof.note(f"{some(clos.planes, 'plane')} of {some(clos.groups, 'group')} x {some(clos.rails, 'rail')}")
 
 
 def within_plane(cabling: FabricCabling) -> Ints:
@@ -78,7 +78,7 @@ def switches_are_joined(proof: Proof, cabling: FabricCabling) -> None:
         strays = int((~fabric.mesh.are_neighbours(scope.name, a, b)).sum())
         proof.equal(f"{scope.name}: links between others", strays, 0)
         (_groups_are_joined if scope.name == GLOBAL else _pairs_are_joined)(proof, cabling, scope)
-        proof.note(f"{scope.name} {len(rows)} links")
+        proof.note(f"{scope.name} {some(len(rows), 'link')}")
     if len(fabric.mesh.tiers) > 1:
         _leaves_reach_spines(proof, cabling)
 
@@ -102,7 +102,7 @@ def _leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     of_pair = counts_of(combined(cabling.links.a[rows], cabling.links.b[rows]))
     proof.equal("joined leaves and spines", len(of_pair), leaves.count * spines)
     proof.equal(f"leaves and spines without {links} links", int((of_pair != links).sum()), 0)
-    proof.note(f"leaf-spine {len(rows)} links")
+    proof.note(f"leaf-spine {some(len(rows), 'link')}")
 
 
 def _ends_of(cabling: FabricCabling, rows: Ints) -> tuple[Ints, Ints]:
@@ -128,7 +128,7 @@ def _groups_are_joined(proof: Proof, cabling: FabricCabling, scope: Scope) -> No
     of_switch = ends[cabling.devices_of(cabling.fabric.equals)]
     low, high = int(of_switch.min(initial=len(rows))), int(of_switch.max(initial=0))
     proof.holds(high - low <= 1, f"{low} to {high} global links of a switch")
-    proof.note(f"{len(of_pair)} pairs of groups")
+    proof.note(f"{some(len(of_pair), 'pair')} of groups")
 
 
 def cages_keep_one_kind(proof: Proof, cabling: FabricCabling) -> None:
@@ -144,7 +144,7 @@ def cages_keep_one_kind(proof: Proof, cabling: FabricCabling) -> None:
     mixed = np.unique(combined(code, kinds), return_index=True)[1]
     proof.equal("cages with links of two kinds", len(mixed) - len(first), 0)
     proof.equal("ports with two links", repeated(combined(code, np.concatenate([links.a_lane, links.b_lane]))), 0)
-    proof.note(f"{len(cages)} cages in use")
+    proof.note(f"{some(len(cages), 'cage')} in use")
 
 
 def cuts_carry_claim(proof: Proof, cabling: FabricCabling) -> None:
@@ -154,7 +154,7 @@ def cuts_carry_claim(proof: Proof, cabling: FabricCabling) -> None:
     with fewer. Source: docs/formulation/direct-networks.md.
     """
     fabric = cabling.fabric
-    written = exact(fabric.made.metrics.bisection_gbps_per_gpu) - LAST_DIGIT / 2
+    written = exact(fabric.designed.metrics.bisection_gbps_per_gpu) - LAST_DIGIT / 2
     claimed = written * MBPS_PER_GBPS * fabric.evidence.sharers
     above = between_devices(cabling)
     a, b = _ends_of(cabling, above)
@@ -173,7 +173,7 @@ def _endpoints(cabling: FabricCabling) -> tuple[Ints, int]:
     if not cabling.fabric.has_switches:
         return np.arange(cabling.fabric.mesh.switches), 1
     leaf = within_plane(cabling)[cabling.links.b[cabling.of("server-leaf")]]
-    return leaf, cabling.fabric.made.planes * cabling.clos.ports_per_server
+    return leaf, cabling.fabric.designed.planes * cabling.clos.ports_per_server
 
 
 def paths_are_as_long(proof: Proof, cabling: FabricCabling) -> None:
@@ -185,15 +185,15 @@ def paths_are_as_long(proof: Proof, cabling: FabricCabling) -> None:
     leaves out both ends.
     """
     mesh = cabling.fabric.mesh
-    claimed = mesh.hops_claimed(cabling.fabric.made.metrics)
+    claimed = mesh.hops_claimed(cabling.fabric.designed.metrics)
     if mesh.switches <= MOST_SEARCHED:
         longest = _longest(cabling)
         proof.equal("devices on the longest path", claimed, longest)
-        proof.note(f"{longest} devices on the longest path, searched")
+        proof.note(f"{some(longest, 'device')} on the longest path, searched")
         return
     fewest, most = mesh.hops
-    proof.holds(fewest <= claimed <= most, f"{claimed} devices on the longest path, it has {fewest} to {most}")
-    proof.note(f"{claimed} devices on the longest path")
+    proof.holds(fewest <= claimed <= most, f"{some(claimed, 'device')} on the longest path, it has {fewest} to {most}")
+    proof.note(f"{some(claimed, 'device')} on the longest path")
 
 
 def _longest(cabling: FabricCabling) -> int:

@@ -33,18 +33,18 @@ class DragonflyCounts(MeshCounts):
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
         """A local link carries its own pair; what its ends send out over the other's global links; what comes in so."""
-        one = self.structure
-        a, groups, outside = one.switches_per_group, one.switch_groups, one.global_links_per_group
-        require(min(a, groups) >= 2 and one.links_per_local_pair >= 1, "groups of 2 switches, 2 groups at least")
+        numbers = self.structure
+        a, groups, outside = numbers.switches_per_group, numbers.switch_groups, numbers.global_links_per_group
+        require(min(a, groups) >= 2 and numbers.links_per_local_pair >= 1, "groups of 2 switches, 2 groups at least")
         require(outside >= groups - 1, f"{outside} global links a group do not reach {groups - 1} others")
         of_pair = outside // (groups - 1)
-        local = (1 + Fraction(2 * a * ceil_div(outside, a), of_pair)) / one.links_per_local_pair
+        local = (1 + Fraction(2 * a * ceil_div(outside, a), of_pair)) / numbers.links_per_local_pair
         return (
             Scope(
                 "local",
-                ((self.switches, (a - 1) * one.links_per_local_pair),),
+                ((self.switches, (a - 1) * numbers.links_per_local_pair),),
                 groups * a * (a - 1) // 2,
-                one.links_per_local_pair,
+                numbers.links_per_local_pair,
                 local,
             ),
             global_scope(a, groups, outside, Fraction(a * a, of_pair)),
@@ -93,17 +93,17 @@ class DragonflyPlusCounts(MeshCounts):
     @property
     def devices(self) -> tuple[tuple[Role, int], ...]:
         """Leaves and spines."""
-        one = self.structure
-        return ("leaf", one.switch_groups * one.leaves_per_group), ("spine", one.switch_groups * one.spines_per_group)
+        groups, numbers = self.structure.switch_groups, self.structure
+        return ("leaf", groups * numbers.leaves_per_group), ("spine", groups * numbers.spines_per_group)
 
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
         """Global links, which are all on spines."""
-        one = self.structure
-        require(one.leaves_per_group >= 2 and one.switch_groups >= 2, "groups of 2 leaves, 2 groups at least")
-        require(min(one.spines_per_group, one.links_per_pair) >= 1, "a spine, and a link of every leaf to it")
-        load = Fraction(one.leaves_per_group**2, one.global_links_per_group // (one.switch_groups - 1) or 1)
-        return (global_scope(one.spines_per_group, one.switch_groups, one.global_links_per_group, load),)
+        numbers = self.structure
+        require(numbers.leaves_per_group >= 2 and numbers.switch_groups >= 2, "groups of 2 leaves, 2 groups at least")
+        require(min(numbers.spines_per_group, numbers.links_per_pair) >= 1, "a spine, and a link of every leaf to it")
+        load = Fraction(numbers.leaves_per_group**2, numbers.global_links_per_group // (numbers.switch_groups - 1) or 1)
+        return (global_scope(numbers.spines_per_group, numbers.switch_groups, numbers.global_links_per_group, load),)
 
     @property
     def uplinks(self) -> int:
@@ -120,10 +120,10 @@ class DragonflyPlusCounts(MeshCounts):
 
     def leaf_spine(self, planes: int) -> tuple[EqualDevices, EqualDevices]:
         """Leaves by their links to spines, spines by those to leaves, of all planes."""
-        one, (leaves, spines) = self.structure, (planes * count for _, count in self.devices)
+        numbers, (leaves, spines) = self.structure, (planes * count for _, count in self.devices)
         return (
-            EqualDevices(leaves, ((one.spines_per_group, one.links_per_pair),)),
-            EqualDevices(spines, ((one.leaves_per_group, one.links_per_pair),)),
+            EqualDevices(leaves, ((numbers.spines_per_group, numbers.links_per_pair),)),
+            EqualDevices(spines, ((numbers.leaves_per_group, numbers.links_per_pair),)),
         )
 
     @property
@@ -133,9 +133,9 @@ class DragonflyPlusCounts(MeshCounts):
 
     def group_of(self, switch: Ints) -> Ints:
         """Number of the group, from 0, of leaves and spines."""
-        one = self.structure
-        spine = (switch - self.leaves) // one.spines_per_group
-        return np.where(switch < self.leaves, switch // one.leaves_per_group, spine)
+        numbers = self.structure
+        spine = (switch - self.leaves) // numbers.spines_per_group
+        return np.where(switch < self.leaves, switch // numbers.leaves_per_group, spine)
 
     @property
     def smallest(self) -> bool:
@@ -150,16 +150,16 @@ class DragonflyPlusCounts(MeshCounts):
     @property
     def halves(self) -> tuple[tuple[str, Mask], ...]:
         """Half of the groups, and half of the leaves and of the spines of every group."""
-        one, switch = self.structure, np.arange(self.switches)
-        spine = (switch - self.leaves) % one.spines_per_group
+        numbers, switch = self.structure, np.arange(self.switches)
+        spine = (switch - self.leaves) % numbers.spines_per_group
         return (
-            ("half of the groups", half(self.group_of(switch), one.switch_groups)),
+            ("half of the groups", half(self.group_of(switch), numbers.switch_groups)),
             (
                 "half of every group",
                 np.where(
                     switch < self.leaves,
-                    half(switch % one.leaves_per_group, one.leaves_per_group),
-                    half(spine, one.spines_per_group),
+                    half(switch % numbers.leaves_per_group, numbers.leaves_per_group),
+                    half(spine, numbers.spines_per_group),
                 ),
             ),
         )
@@ -174,9 +174,9 @@ class DragonflyPlusCounts(MeshCounts):
 
         Those to other groups go over the spines by their global links; those within the group fill up the rest.
         """
-        one = self.structure
-        outward = Fraction(one.leaves_per_group * self.most_ports, self._of_groups)
-        return max(outward, Fraction(self.leaves - 1, one.spines_per_group))
+        numbers = self.structure
+        outward = Fraction(numbers.leaves_per_group * self.most_ports, self._of_groups)
+        return max(outward, Fraction(self.leaves - 1, numbers.spines_per_group))
 
     @property
     def _of_groups(self) -> int:
@@ -200,11 +200,11 @@ class DragonflyPlusCounts(MeshCounts):
 
     def ratios(self, down_mbps: int, speeds: Sequence[int]) -> dict[str, Fraction]:
         """Of a leaf, and of the spines of a group together."""
-        one, (up, out) = self.structure, speeds
+        numbers, (up, out) = self.structure, speeds
         inside = self.uplinks * up
         return {
             "leaf": Fraction(down_mbps, inside),
-            "spine": Fraction(one.leaves_per_group * inside, one.global_links_per_group * out),
+            "spine": Fraction(numbers.leaves_per_group * inside, numbers.global_links_per_group * out),
         }
 
 

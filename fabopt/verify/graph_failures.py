@@ -16,7 +16,7 @@ from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_o
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
 from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.network.structure_links import mesh_of
-from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.direct import cut
 from fabopt.verify.direct_wiring import between_devices, within_plane
@@ -35,7 +35,7 @@ BETWEEN = "between"
 
 
 def failures_leave_flow(proof: Proof, cabling: FabricCabling) -> None:
-    """What the file says is left after a failure is what the wired graph gives, and is what the case asks for.
+    """What the file says is left after a failure is what the graph of the wiring gives, and is what the case asks for.
 
     Left per GPU, at the worst place: injection over the ports that a server has left, x what bisection carries of a
     port, from the traffic that all pairs of switches can have over equal-cost shortest paths of what is left (in a
@@ -45,10 +45,10 @@ def failures_leave_flow(proof: Proof, cabling: FabricCabling) -> None:
     Source: case file, ``resilience``; docs/bandwidth.md.
     """
     fabric = cabling.fabric
-    losses = LOSSES[fabric.made.structure.kind](cabling)
-    asked = [one.failures for one in fabric.wanted.survived]
-    for row in fabric.made.failures:
-        what = f"{row.count} {row.failed}"
+    losses = LOSSES[fabric.designed.structure.kind](cabling)
+    asked = [demand.failures for demand in fabric.wanted.survived]
+    for row in fabric.designed.failures:
+        what = some(row.count, row.failed)
         if losses.is_large and row.failed != "plane" and (row.failed, row.count) not in asked:
             proof.holds(False, f"what is left after {what}, which nothing proves on so large a graph")
             continue
@@ -59,10 +59,10 @@ def failures_leave_flow(proof: Proof, cabling: FabricCabling) -> None:
         if row.servers_cut_off is not None:
             proof.equal(f"failures at once with servers cut off, {row.failed}", row.count, 1)
             proof.equal(f"servers cut off by {what}", row.servers_cut_off, losses.cut_off(row.failed))
-    for one in fabric.wanted.survived:
-        given = losses.left(*one.failures) / MBPS_PER_GBPS
-        shown = f"{plain_fraction(given)} of {one.min_gbps_per_gpu} Gb/s per GPU wanted after {one.survive}"
-        proof.holds(given + LAST_DIGIT >= exact(one.min_gbps_per_gpu), shown)
+    for demand in fabric.wanted.survived:
+        given = losses.left(*demand.failures) / MBPS_PER_GBPS
+        shown = f"{plain_fraction(given)} of {demand.min_gbps_per_gpu} Gb/s per GPU wanted after {demand.survive}"
+        proof.holds(given + LAST_DIGIT >= exact(demand.min_gbps_per_gpu), shown)
         proof.note(shown)
     if not proof.noted:
         proof.note("the file says nothing of failures")
@@ -139,7 +139,7 @@ class SwitchLosses(ABC):
         if self.mesh.switches > len(self.cabling.devices):
             raise ValueError(f"{self.mesh.switches} switches a plane of {len(self.cabling.devices)} devices")
         # whose renumberings are tried on the graph of the wiring
-        moves = mesh_of(self.fabric.made.structure).moves
+        moves = mesh_of(self.fabric.designed.structure).moves
         different: list[Network] = []
         for network in self._networks():
             if not any(_same(network, other) for other in different):

@@ -127,7 +127,7 @@ DesignRule = Callable[[Proof, Evidence], None]
 FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
 DESIGN_RULES: tuple[DesignRule, ...] = (parts_are_known, one_candidate_per_fabric, nics_fit_slots)
 SEPARATION_RULES: tuple[DesignRule, ...] = (isolation_is_kept,)
-# of the cards that a logical fabric has on the switches of another
+# of the NICs that a logical fabric has on the switches of another
 LOGICAL_RULES: tuple[Callable[[Proof, LogicalEvidence], None], ...] = (
     logical_cards_are_allowed, protocols_agree, ports_fit_nics, injection_meets_demand,
 )  # fmt: skip
@@ -233,7 +233,7 @@ RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
 HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
 HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
-# Of floors on which attachments stand.
+# Of floors on which attachments fill racks.
 BOX_RULES: tuple[FloorRule, ...] = (attachments_stand_apart,)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
@@ -269,7 +269,7 @@ INSTEAD_WIRING: Mapping[str, Mapping[WiringRule, tuple[WiringRule, ...]]] = {
 
 def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     """The rules of a fabric's numbers: those of a Clos, or what takes their place."""
-    instead = INSTEAD[fabric.made.structure.kind]
+    instead = INSTEAD[fabric.designed.structure.kind]
     yield from (proven for rule in FABRIC_RULES for proven in instead.get(rule, (rule,)))
     yield from RAIL_RULES if has_own_rails(fabric) else ()
     yield from HOMING_RULES if is_dual_homed(fabric) else ()
@@ -277,7 +277,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
 
 def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:
     """The rules of a fabric's wiring: those of a Clos, or what takes their place."""
-    instead = INSTEAD_WIRING[fabric.made.structure.kind]
+    instead = INSTEAD_WIRING[fabric.designed.structure.kind]
     yield from (proven for rule in WIRING_RULES for proven in instead.get(rule, (rule,)))
     yield from RAIL_WIRING_RULES if has_own_rails(fabric) else ()
     yield from HOMING_WIRING_RULES if is_dual_homed(fabric) else ()

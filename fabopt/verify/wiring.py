@@ -19,20 +19,20 @@ from fabopt.parts.lookup import Lookup
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import TierUse
 from fabopt.units import MBPS_PER_GBPS
-from fabopt.verify.assemblies import Assembly, cable_of
+from fabopt.verify.assemblies import CabledAssembly, cable_of
 from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.closed import require_closed, require_rows
 from fabopt.verify.codes import coded
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
 from fabopt.verify.floor_runs import measured_m
 from fabopt.verify.link_kinds import all_kinds
-from fabopt.verify.link_rows import Kind
+from fabopt.verify.link_rows import LinkKind
 from fabopt.verify.proof import UNPROVABLE
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import item_at
 from fabopt.wiring.model import KINDS, NOTHING, Cables, Devices, Floats, Ints, Links, Wiring, at_stage
 
-# Beyond this a wiring takes gigabytes; its rules are left out then, and the classes of equal boxes must do.
+# Beyond this a wiring takes gigabytes; its rules are left out then, and the classes of equal devices must do.
 MOST_LINKS = 1_000_000
 # Far beyond any port, and small enough that sums of a million stay exact.
 MOST_MBPS = 10**12
@@ -77,7 +77,7 @@ class CabledDesign:
 
     @cached_property
     def roles(self) -> NDArray[np.str_]:
-        """Role of every box."""
+        """Role of every device."""
         return np.array(self.wiring.devices.role, dtype=np.str_)
 
     @cached_property
@@ -93,38 +93,38 @@ _WIRING: Lookup[Evidence, None, Wiring | str] = Lookup()
 class LinksOfKind(NamedTuple):
     """A kind of links of the file, and the rows of ``FabricCabling.links`` that are of it."""
 
-    kind: Kind
+    kind: LinkKind
     rows: Ints
 
 
 class CageRange(NamedTuple):
-    """Cages from ``first`` to ``last``, both from 1 over all groups of a box."""
+    """Cages from ``first`` to ``last``, both from 1 over all groups of a device."""
 
     first: int
     last: int
 
 
 class ServerPart(NamedTuple):
-    """Cards of a server, and the cages that they have or share."""
+    """NICs of a server, and the cages that they have or share."""
 
-    cards: int
+    nics: int
     cages: int
 
 
 class LogicalPart(NamedTuple):
-    """What of a server a logical fabric has. ``cages_of_card``: 0 where its cards share cages of the server."""
+    """What of a server a logical fabric has. ``cages_of_nic``: 0 where its NICs share cages of the server."""
 
-    cards_before: int
+    nics_before: int
     cages_before: int
-    cards: int
+    nics: int
     cages: int
-    cages_of_card: int
+    cages_of_nic: int
 
 
 def cages_per_server(fabric: FabricEvidence) -> int:
-    """Cages of a server that are a fabric's: those of all its cards, or those that its cards share."""
+    """Cages of a server that are a fabric's: those of all its NICs, or those that its NICs share."""
     cages = sum(cage.count for cage in fabric.nic_cages)
-    return cages if fabric.shared_cages else cages * fabric.made.nic.per_server
+    return cages if fabric.shared_cages else cages * fabric.designed.nic.per_server
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,19 +143,19 @@ class FabricCabling:
 
     @cached_property
     def devices(self) -> Devices:
-        """The boxes of all fabrics: links name them by their rows.
+        """The devices of all fabrics: links name them by their rows.
 
         Of a rail-only fabric, ``plane`` tells the networks apart (each rail of each plane, 0 where there is no such
         rail), and ``rail`` is the place of a leaf within its network.
         """
         devices, clos = self.cabled.wiring.devices, self.clos
-        if self.fabric.made.topology != RAIL_ONLY:
+        if self.fabric.designed.topology != RAIL_ONLY:
             return devices
-        cards = self.fabric.made.nic.per_server
-        own = np.array([name == self.fabric.made.name for name in devices.fabric], dtype=np.bool_)
-        card, place = np.divmod(devices.rail - 1, clos.rails)
-        known = (card >= 0) & (card < cards)
-        network = np.where(known, (devices.plane - 1) * cards + card + 1, 0)
+        nics = self.fabric.designed.nic.per_server
+        own = np.array([name == self.fabric.designed.name for name in devices.fabric], dtype=np.bool_)
+        nic_number, place = np.divmod(devices.rail - 1, clos.rails)
+        known = (nic_number >= 0) & (nic_number < nics)
+        network = np.where(known, (devices.plane - 1) * nics + nic_number + 1, 0)
         leaf = own & (self.cabled.roles == "leaf")
         switch = own & (devices.plane != NOTHING)
         return replace(
@@ -164,24 +164,26 @@ class FabricCabling:
 
     @property
     def cables(self) -> Cables:
-        """The wires of all fabrics: links name them by their rows."""
+        """The cables of all fabrics: links name them by their rows."""
         return self.cabled.wiring.cables
 
     @cached_property
     def server_before(self) -> ServerPart:
-        """What earlier fabrics have of every server: the fabric's cards and cages are numbered on from there."""
+        """What earlier fabrics have of every server: the fabric's NICs and cages are numbered on from there."""
         earlier = self.cabled.evidence.fabrics[: self.index]
-        return ServerPart(sum(one.made.nic.per_server for one in earlier), sum(map(cages_per_server, earlier)))
+        return ServerPart(
+            sum(fabric.designed.nic.per_server for fabric in earlier), sum(map(cages_per_server, earlier))
+        )
 
     @cached_property
     def links(self) -> Links:
         """The links of the fabric."""
         links = self.cabled.wiring.links
-        mine = links.fabric == self.index
+        own = links.fabric == self.index
         if self.stage is not None:
-            mine = mine & (links.stage <= self.stage)
+            own = own & (links.stage <= self.stage)
             links = at_stage(self.cabled.wiring, self.stage)
-        return links if mine.all() else Links(*(getattr(links, one.name)[mine] for one in fields(links)))
+        return links if own.all() else Links(*(getattr(links, column.name)[own] for column in fields(links)))
 
     @cached_property
     def runs_m(self) -> Floats:
@@ -197,52 +199,52 @@ class FabricCabling:
 
     @cached_property
     def own_cables(self) -> Ints:
-        """Rows of the fabric's wires."""
+        """Rows of the fabric's cables."""
         return np.flatnonzero(self.cables.fabric == self.index)
 
     @cached_property
-    def assemblies(self) -> tuple[Assembly, ...]:
-        """The links that have a wire, by kind and parts; ``LookupError`` for a part that is not embedded."""
+    def assemblies(self) -> tuple[CabledAssembly, ...]:
+        """The links that have a cable, by kind and parts; ``LookupError`` for a part that is not embedded."""
         links, cables = self.links, self.cables
-        number, made = coded(zip(cables.a_module, cables.part, cables.b_module, strict=True))
-        logical_fabrics, found = self._logical_fabrics(), []
+        number, parts_of = coded(zip(cables.a_module, cables.part, cables.b_module, strict=True))
+        logical_fabrics, assemblies = self._logical_fabrics(), []
         for kind, rows in self.joined:
             cabled = rows[links.cable[rows] >= 0]
-            for parts, logical in itertools.product(range(len(made)), (False, True)):
-                mine = cabled[(number[links.cable[cabled]] == parts) & (logical_fabrics[cabled] == logical)]
-                if len(mine):
-                    found.append(self._assembly(kind, mine, made[parts], logical))
-        return tuple(found)
+            for parts, logical in itertools.product(range(len(parts_of)), (False, True)):
+                alike = cabled[(number[links.cable[cabled]] == parts) & (logical_fabrics[cabled] == logical)]
+                if len(alike):
+                    assemblies.append(self._assembly(kind, alike, parts_of[parts], logical))
+        return tuple(assemblies)
 
     def _logical_fabrics(self) -> NDArray[np.bool_]:
-        """True for links on a free leg of another kind's wire; that names the modules of its first link."""
+        """True for links on a free breakout end of another kind's cable; that names the modules of its first link."""
         links, kind = self.links, np.zeros(len(self.links), dtype=np.int64)
         for number, joined in enumerate(self.joined):
             kind[joined.rows] = number
         _, first, cable = np.unique(links.cable, return_index=True, return_inverse=True)
         return np.asarray(kind != kind[first][cable.ravel()], dtype=np.bool_)
 
-    def _assembly(self, kind: Kind, rows: Ints, parts: tuple[str, str, str], logical: bool) -> Assembly:
+    def _assembly(self, kind: LinkKind, rows: Ints, parts: tuple[str, str, str], logical: bool) -> CabledAssembly:
         near, cable, far = parts
         if logical:
             own = kind.rows[0].near
             near = own.id if own is not None else ""
         evidence = self.fabric.evidence
         modules = [evidence.part(module, Transceiver) if module else None for module in (near, far)]
-        return Assembly(kind, rows, cable_of(evidence, cable), *modules)
+        return CabledAssembly(kind, rows, cable_of(evidence, cable), *modules)
 
     def devices_of(self, role: str) -> Ints:
-        """Rows of the fabric's boxes of a role, in order; servers are every fabric's."""
+        """Rows of the fabric's devices of a role, in order; servers are every fabric's."""
         rows = np.flatnonzero(self.cabled.roles == role)
         if self.stage is not None:
             rows = rows[self.devices.stage[rows] <= self.stage]
         if role == "server":
             return rows
-        own = [row for row in rows.tolist() if self.devices.fabric[row] == self.fabric.made.name]
+        own = [row for row in rows.tolist() if self.devices.fabric[row] == self.fabric.designed.name]
         return np.array(own, dtype=np.int64)
 
     def numbers(self, role: str) -> Ints:
-        """For every box of the design its number among the fabric's boxes of a role, from 0; -1 for all others."""
+        """For every device of the design its number among the fabric's devices of a role, from 0; -1 for all others."""
         numbers = np.full(len(self.devices), -1, dtype=np.int64)
         rows = self.devices_of(role)
         numbers[rows] = np.arange(len(rows))
@@ -255,42 +257,42 @@ class FabricCabling:
     @cached_property
     def joined(self) -> tuple[LinksOfKind, ...]:
         """The links of every kind that the file must have; attachments one by one."""
-        found = []
+        kinds = []
         for kind in all_kinds(self.fabric):
             if kind.name in KINDS:
-                found.append(LinksOfKind(kind, self.of(kind.name)))
+                kinds.append(LinksOfKind(kind, self.of(kind.name)))
         attached = self.of("attachment-leaf")
         names = self.attached_names[attached]
         for kind in all_kinds(self.fabric):
             if kind.name not in KINDS:
-                found.append(LinksOfKind(kind, attached[names == kind.name.removeprefix("attachment ")]))
-        return tuple(found)
+                kinds.append(LinksOfKind(kind, attached[names == kind.name.removeprefix("attachment ")]))
+        return tuple(kinds)
 
     @cached_property
     def logical_parts(self) -> dict[str, LogicalPart]:
         """What of a server the logical fabrics on this one have: numbered on from all fabrics with switches."""
         fabrics = self.cabled.evidence.fabrics
-        cards, cages = sum(one.made.nic.per_server for one in fabrics), sum(map(cages_per_server, fabrics))
-        found = {}
+        nics, cages = sum(logical.designed.nic.per_server for logical in fabrics), sum(map(cages_per_server, fabrics))
+        parts = {}
         for fabric in fabrics:
-            for one in fabric.made.logical:
-                groups = fabric.evidence.nic_cages(one)
-                shared = any(nic.cages is not None for nic in fabric.evidence.server.nics if nic.role == one.role)
-                mine = groups if one.nic.built_in else (item_at(groups, one.nic.cage_group, "NIC cage group"),)
-                of_card = 0 if shared else sum(cage.count for cage in mine)
-                own = sum(cage.count for cage in mine) if shared else of_card * one.nic.per_server
-                found[one.name] = LogicalPart(cards, cages, one.nic.per_server, own, of_card)
-                cards, cages = cards + one.nic.per_server, cages + own
-        return {one.name: found[one.name] for one in self.fabric.made.logical}
+            for logical in fabric.designed.logical:
+                groups = fabric.evidence.nic_cages(logical)
+                shared = any(nic.cages is not None for nic in fabric.evidence.server.nics if nic.role == logical.role)
+                used = groups if logical.nic.built_in else (item_at(groups, logical.nic.cage_group, "NIC cage group"),)
+                of_nic = 0 if shared else sum(cage.count for cage in used)
+                own = sum(cage.count for cage in used) if shared else of_nic * logical.nic.per_server
+                parts[logical.name] = LogicalPart(nics, cages, logical.nic.per_server, own, of_nic)
+                nics, cages = nics + logical.nic.per_server, cages + own
+        return {logical.name: parts[logical.name] for logical in self.fabric.designed.logical}
 
     @cached_property
     def attached_names(self) -> NDArray[np.str_]:
-        """The attachment that the near end of every link is: of a server's port, the logical fabric of its card."""
+        """The attachment that the near end of every link is: of a server's port, the logical fabric of its NIC."""
         links = self.links
         names = np.array([self.devices.product[row] for row in links.a.tolist()], dtype=object)
         for name, part in self.logical_parts.items():
-            mine = (links.a_nic > part.cards_before) & (links.a_nic <= part.cards_before + part.cards)
-            names[mine & (self.cabled.roles[links.a] == "server")] = name
+            own = (links.a_nic > part.nics_before) & (links.a_nic <= part.nics_before + part.nics)
+            names[own & (self.cabled.roles[links.a] == "server")] = name
         return names.astype(np.str_)
 
     def cage_range(self, role: str, upwards: bool) -> CageRange:
@@ -302,7 +304,7 @@ class FabricCabling:
 
     def tiers(self) -> Sequence[TierUse]:
         """The tiers, in their order from the servers up."""
-        return [self.fabric.tier(tier.role) for tier in self.fabric.made.tiers]
+        return [self.fabric.tier(tier.role) for tier in self.fabric.designed.tiers]
 
     def mbps(self, rows: Ints) -> Ints:
         """Speed of some links in Mb/s; -1 for what is no speed."""

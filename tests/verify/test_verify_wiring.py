@@ -377,7 +377,7 @@ def test_every_rule_is_broken_by_something() -> None:
 def test_the_detail_says_what_is_wrong() -> None:
     made = changed(wiring("two_tiers"), "cables", length_m={-1: 5.0})
     assert broken("two_tiers", made) == {
-        "wires_cover_runs": "compute: wires shorter than their run is 1, recomputed 0",
+        "wires_cover_runs": "compute: cables shorter than their run is 1, recomputed 0",
         BILL: "compute: mpo of 5 m in use on the bill is 30, recomputed 31; mpo of 30 m in use on the bill is 32, "
         "recomputed 31",
     }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from fabopt.output.words import some
 from fabopt.schema.design import Check
+from fabopt.units import some
 from fabopt.verify import rules
 
 

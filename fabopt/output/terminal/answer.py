@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.output.terminal.families import links_of, shape_of
-from fabopt.output.words import KIND_NAMES, count, listed, money, percent, plain, power, some
+from fabopt.output.words import KIND_NAMES, count, listed, money, percent, plain, power
 from fabopt.schema.design import Conflict, Design, FabricDesign, NicUse, Number
+from fabopt.units import some
 
 _METRICS = {
     "capex_usd": "purchase price",
@@ -14,7 +15,6 @@ _METRICS = {
     "power_w": "power",
     "usd_per_effective_gpu": "cost per effective GPU",
 }
-_MANY = {"leaf": "leaves", "switch": "switches"}
 
 
 def metric_name(metric: str) -> str:
@@ -38,7 +38,7 @@ def headline(design: Design) -> str:
     totals, stage = design.totals, design.stages[-1]
     served = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
     cost = f"{money(totals.capex_usd)} and {power(totals.power_w)}"
-    return f"{design.case.name}: {some(totals.switches, 'switch', 'switches')} for {served}, {cost} - {_claim(design)}."
+    return f"{design.case.name}: {some(totals.switches, 'switch')} for {served}, {cost} - {_claim(design)}."
 
 
 def _claim(design: Design) -> str:
@@ -103,7 +103,7 @@ def _cards(nic: NicUse, injection: Number) -> str:
 def bandwidth_line(fabric: FabricDesign) -> str:
     """Say what the fabric carries."""
     one = fabric.metrics
-    hops = f"at most {some(one.max_switch_hops, 'switch', 'switches')} on a path"
+    hops = f"at most {some(one.max_switch_hops, 'switch')} on a path"
     if one.max_nic_hops is not None:
         hops = f"no switch on a path, and at most {some(one.max_nic_hops, 'server')} to pass through"
     return (
@@ -117,13 +117,8 @@ def failure_line(fabric: FabricDesign) -> str:
     parts = []
     for one in fabric.failures:
         cut = f" ({some(one.servers_cut_off, 'server')} cut off)" if one.servers_cut_off else ""
-        parts.append(f"{failures_named(one.count, one.failed)} {plain(one.gbps_per_gpu)}{cut}")
+        parts.append(f"{some(one.count, one.failed)} {plain(one.gbps_per_gpu)}{cut}")
     return f"left per GPU without {', '.join(parts)} Gb/s" if parts else ""
-
-
-def failures_named(number: int, failed: str) -> str:
-    """``2 leaves``."""
-    return some(number, failed, _MANY.get(failed, ""))
 
 
 def structure_line(fabric: FabricDesign) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from fabopt.output.words import count, some
+from fabopt.output.words import count
 from fabopt.schema.design import FabricDesign
 from fabopt.schema.structure import (
     DirectStructure,
@@ -15,6 +15,7 @@ from fabopt.schema.structure import (
     SwitchlessStructure,
     TorusStructure,
 )
+from fabopt.units import some
 
 _TIERS = {1: "one switch tier", 2: "two switch tiers", 3: "three switch tiers"}
 
@@ -31,12 +32,12 @@ def links_of(structure: Structure | DirectStructure, fabric: FabricDesign) -> st
     raise LookupError(f"no words for a {structure.kind}")
 
 
-def _groups(structure: Structure | DirectStructure, what: str, many: str) -> list[str]:
+def _groups(structure: Structure | DirectStructure, what: str) -> list[str]:
     """Groups of servers and the leaves that they are on."""
     leaves = structure.ports_per_server // structure.ports_per_server_per_leaf
     return [
         f"{some(structure.groups, 'group')} of up to {some(structure.servers_per_group, 'server')}",
-        f"each on {some(leaves, what, many)}, {some(structure.ports_per_server_per_leaf, 'port')} of a server on one",
+        f"each on {some(leaves, what)}, {some(structure.ports_per_server_per_leaf, 'port')} of a server on one",
     ]
 
 
@@ -71,10 +72,10 @@ def _(structure: Structure, fabric: FabricDesign) -> str:
 
 
 def _tiered(structure: Structure, own_rails: bool) -> list[str]:
-    parts = _groups(structure, "leaf", "leaves")
+    parts = _groups(structure, "leaf")
     if structure.tiers == 3:
         of = "of one rail" if structure.pod_of == "rail" else f"({some(structure.groups_per_pod, 'group')})"
-        leaves = some(structure.leaves_per_pod, "leaf", "leaves")
+        leaves = some(structure.leaves_per_pod, "leaf")
         parts.append(f"{some(structure.pods, 'pod')} of {leaves} {of}")
     spines = some(structure.spines_per_pod, "spine") + (" of its rail" if own_rails else "")
     parts.append(f"{some(structure.links_per_pair, 'link')} from each leaf to each of {spines}")
@@ -95,12 +96,12 @@ def _(structure: HyperxStructure | TorusStructure) -> str:
 
 @links_of.register
 def _(structure: HyperxStructure, fabric: FabricDesign) -> str:
-    return "; ".join([*_groups(structure, "switch", "switches"), *_dimensions(structure, "between two switches")])
+    return "; ".join([*_groups(structure, "switch"), *_dimensions(structure, "between two switches")])
 
 
 @links_of.register
 def _(structure: TorusStructure, fabric: FabricDesign) -> str:
-    return "; ".join([*_groups(structure, "switch", "switches"), *_dimensions(structure, "between neighbours")])
+    return "; ".join([*_groups(structure, "switch"), *_dimensions(structure, "between neighbours")])
 
 
 @shape_of.register
@@ -119,19 +120,19 @@ def _(structure: SwitchlessStructure, fabric: FabricDesign) -> str:
 
 @shape_of.register
 def _(structure: DragonflyStructure) -> str:
-    return f"{some(structure.switch_groups, 'group')} of {some(structure.switches_per_group, 'switch', 'switches')}"
+    return f"{some(structure.switch_groups, 'group')} of {some(structure.switches_per_group, 'switch')}"
 
 
 @links_of.register
 def _(structure: DragonflyStructure, fabric: FabricDesign) -> str:
     local = f"{some(structure.links_per_local_pair, 'link')} between two switches of a group"
     outside = f"{some(structure.global_links_per_group, 'link')} from each group to the others"
-    return "; ".join([*_groups(structure, "switch", "switches"), local, outside])
+    return "; ".join([*_groups(structure, "switch"), local, outside])
 
 
 @shape_of.register
 def _(structure: DragonflyPlusStructure) -> str:
-    leaves, spines = some(structure.leaves_per_group, "leaf", "leaves"), some(structure.spines_per_group, "spine")
+    leaves, spines = some(structure.leaves_per_group, "leaf"), some(structure.spines_per_group, "spine")
     return f"{some(structure.switch_groups, 'group')} of {leaves} and {spines}"
 
 
@@ -140,4 +141,4 @@ def _(structure: DragonflyPlusStructure, fabric: FabricDesign) -> str:
     links, spines = some(structure.links_per_pair, "link"), some(structure.spines_per_group, "spine")
     inside = f"{links} from each leaf to each of {spines} of its group"
     outside = f"{some(structure.global_links_per_group, 'link')} from the spines of each group to other groups"
-    return "; ".join([*_groups(structure, "switch", "switches"), inside, outside])
+    return "; ".join([*_groups(structure, "switch"), inside, outside])

@@ -7,8 +7,9 @@ from collections import Counter
 import numpy as np
 
 from fabopt.floor.appliances import racks_in_use
-from fabopt.output.words import count, listed, plain, some
+from fabopt.output.words import count, listed, plain
 from fabopt.schema.design import Design, Place, Placement
+from fabopt.units import some
 from fabopt.wiring.build import wiring_of
 
 CLASSES = {"DAC": "passive copper", "ACC": "active copper", "AEC": "active copper"}

@@ -10,7 +10,7 @@ from fabopt.output.export.netbox.objects import RACK_FORM, RACK_WIDTH_IN, Object
 from fabopt.output.export.netbox.ports import Ports
 from fabopt.output.export.netbox.table import Table
 from fabopt.output.export.netbox.words import NO_VENDOR, OTHER, PLANNED
-from fabopt.output.words import some
+from fabopt.units import some
 from fabopt.wiring.model import NOTHING
 
 _WIDTH = 110

@@ -29,7 +29,7 @@ STARTED, PAGES = "FABOPT_QUICK_STARTED", "FABOPT_QUICK_PAGES"
 OTHERS = {
     "catalogs": ("tests/io", "tests/parts"),
     "cases": ("tests/solution/test_cases.py",),
-    "docs": ("tests/test_docs.py", "tests/test_site.py"),
+    "docs": ("tests/test_docs.py", "tests/test_site.py", "tests/test_tasks.py"),
     "fabopt/design": ("tests/solution",),
     "fabopt/schema": ("tests/io",),
     "models": ("tests/workload/test_models.py",),

@@ -161,6 +161,11 @@ def test_reasons_are_still_needed() -> None:
         assert len((PACKAGE / name).read_text().splitlines()) > MOST_LINES, f"{name} is short enough now"
 
 
+def test_types_can_be_used_by_others() -> None:
+    """Type checkers look for this file beside the package."""
+    assert (PACKAGE / "py.typed").is_file()
+
+
 def test_hooks_run_what_lint_runs() -> None:
     recipe = (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0].splitlines()[1:]
     commands = [line.strip().replace("$(BIN)", ".venv/bin") for line in recipe]

@@ -352,7 +352,7 @@ def test_what_is_no_sweep_is_not_resumed(tmp_path: Path) -> None:
     found = inputs(CASE)
     with pytest.raises(InputError) as caught:
         resumed(str(path), empty_front(found, grid_of(found, "1M", [])))
-    assert "unknown key" in str(caught.value)
+    assert "this is not a sweep or front" in str(caught.value)
 
 
 # -- a cluster --------------------------------------------------------------------------------------------------------

@@ -72,3 +72,17 @@ def plain_fraction(value: Fraction, digits: int = 6) -> int | float:
 def ceil_div(numerator: int, denominator: int) -> int:
     """Return the ceiling of an integer quotient."""
     return -(-numerator // denominator)
+
+
+def some(number: int, noun: str) -> str:
+    """``1 switch``, ``2 leaves``, ``1,024 servers``."""
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """``leaves``, ``switches``, ``assemblies``, ``servers``."""
+    if noun.endswith("leaf"):
+        return noun.removesuffix("f") + "ves"
+    if noun.endswith(("ch", "x", "s")):
+        return noun + "es"
+    return noun.removesuffix("y") + "ies" if noun.endswith("ly") else noun + "s"

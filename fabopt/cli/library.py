@@ -18,10 +18,11 @@ from fabopt.io.text import parse_yaml
 from fabopt.io.workload import read_model
 from fabopt.output.terminal.schemas import schema_bytes, schema_file
 from fabopt.output.terminal.summary import table
-from fabopt.output.words import money, plain, power, printable, some
+from fabopt.output.words import money, plain, power, printable
 from fabopt.parts.price_books import KIND_OF_WORD, products
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Price, Product
 from fabopt.schema.model import Model
+from fabopt.units import some
 from fabopt.workload.architecture import parameters
 
 _DEFAULT = ("reference",)
@@ -160,7 +161,7 @@ def check_catalogs(catalogs: Sequence[str] | None) -> int:
         for one in faults:
             tell(str(one))
             code = EXIT_INPUT
-        kinds = ", ".join(some(len(getattr(catalog, kind)), word, kind) for word, kind in KIND_OF_WORD.items())
+        kinds = ", ".join(some(len(getattr(catalog, kind)), word) for word, kind in KIND_OF_WORD.items())
         say(Text(printable(f"{title}: {kinds}; {some(len(catalog.prices), 'price book')}")))
         never = [product.id for product in products(catalog) if _never_chosen(product)]
         if never:

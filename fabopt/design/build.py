@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
-from fabopt.floor.appliances import ApplianceRacks, appliances_of, racks_in_use
+from fabopt.floor.appliances import appliances_of, racks_in_use
 from fabopt.parts.nics import NicOption
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.demand import resolved
@@ -86,18 +86,18 @@ def _cables_by_stage(problem: Problem, units: Sequence[tuple[Option, int]]) -> l
 
 def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | None) -> Placement | None:
     """Where switches stand, and the boxes of attachments; None without a floor plan."""
-    if switches is None or problem.plan is None:
+    if switches is None:
         return None
-    racks = ApplianceRacks(problem.case, problem.plan.floor)
-    appliances = {name: places for (owner, name), places in racks.places.items() if owner == fabric.name}
+    places = problem.floor.appliances.places
+    appliances = {name: of_one for (owner, name), of_one in places.items() if owner == fabric.name}
     return switches.model_copy(update={"attachments": appliances})
 
 
-def _logical_use(fabric: FabricProblem, one: AttachmentDemand) -> LogicalUse:
-    assert one.nic is not None
-    role = next(logical.role for logical in fabric.logical_fabrics if logical.name == one.name)
-    injection = plain_fraction(one.nic.injection / MBPS_PER_GBPS)
-    return LogicalUse(name=one.name, role=role, nic=_nic_use(one.nic), injection_gbps_per_gpu=injection)
+def _logical_use(fabric: FabricProblem, demand: AttachmentDemand) -> LogicalUse:
+    assert demand.nic is not None
+    role = next(logical.role for logical in fabric.logical_fabrics if logical.name == demand.name)
+    injection = plain_fraction(demand.nic.injection / MBPS_PER_GBPS)
+    return LogicalUse(name=demand.name, role=role, nic=_nic_use(demand.nic), injection_gbps_per_gpu=injection)
 
 
 def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
@@ -163,8 +163,8 @@ def _link_rows(
         for row in option.rows:
             place = places[row.near, row.far, row.scope]
             attachment = names.index(row.attachment) if row.attachment is not None else -1
-            one = row.assembly
-            name = (one.name, one.length_m, one.mode.value) if one is not None else ("", 0.0, "")
+            assembly = row.assembly
+            name = (assembly.name, assembly.length_m, assembly.mode.value) if assembly is not None else ("", 0.0, "")
             classes = tuple(-run for run in row.runs_m or ())
             shares.setdefault((place, attachment, row.stages or (), classes, name), []).append((row, number))
     for key in sorted(shares):

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.explain.what_if import Inquiry
-from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating
+from fabopt.problem.site import FloorSite
 from fabopt.schema.design import Conflict
 from fabopt.search.floor.apart import TooFar, too_far_apart
-from fabopt.search.search import Search
+from fabopt.search.floor.search import EstimateSearch
 
 # Racks that a message names at most.
 MOST_NAMED = 8
@@ -23,15 +23,15 @@ MOST_TOLD = 3
 
 def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """A floor with too few racks, with racks that no tray reaches, or with runs longer than everything on sale."""
-    problem, plan = inquiry.problem, inquiry.problem.plan
-    if plan is None or problem.servers_per_rack is None:
+    problem, site = inquiry.problem, inquiry.problem.site
+    if not isinstance(site, FloorSite):
         return
-    needed = racks_needed(problem.servers, problem.servers_per_rack)
+    plan, needed = site.plan, racks_needed(problem.servers, site.servers_per_rack)
     lost = plan.cut_off()
     joined = plan.usable_racks - len(lost)
     if needed > joined:
-        detail = f"{problem.servers} servers, {problem.servers_per_rack} a rack, fill {needed} racks; "
-        for_appliances = ApplianceRacks(problem.case, plan.floor).taken
+        detail = f"{problem.servers} servers, {site.servers_per_rack} a rack, fill {needed} racks; "
+        for_appliances = site.appliances.taken
         others = (
             f"blocked, reserved nor for attachments ({', '.join(for_appliances[:MOST_NAMED])})"
             if for_appliances
@@ -51,12 +51,12 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 def _out_of_reach(apart: TooFar) -> Conflict:
     """Links of a kind that nothing on sale is long enough for, wherever the switches stand."""
-    one, other = apart.racks
+    rack, farthest = apart.racks
     most = f"the longest part on sale for such links is {apart.reach_m:g} m" if apart.reach_m else "no part joins them"
     detail = (
         f"wherever servers and switches of {apart.fabric} stand, some {apart.kind} run is {apart.run_m:.1f} m or more "
-        f"(as from {one} to {other}), and {most}; longer parts, more servers a rack or cross trays nearer to the racks "
-        "would help"
+        f"(as from {rack} to {farthest}), and {most}; longer parts, more servers a rack or cross trays nearer to the "
+        "racks would help"
     )
     return Conflict(limit="site.floor", value=round(apart.run_m, 1), needed=apart.reach_m, detail=detail)
 
@@ -68,9 +68,9 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
     finite = np.where(np.isfinite(runs), runs, 0.0)
     longest_m = max((item.length_m or 0.0 for item in problem.item_table.items), default=0.0)
     if finite.max(initial=0.0) > longest_m:
-        one, other = (plan.ids[usable[index]] for index in np.unravel_index(int(finite.argmax()), finite.shape))
+        rack, farthest = (plan.ids[usable[index]] for index in np.unravel_index(int(finite.argmax()), finite.shape))
         detail = (
-            f"the run from {one} to {other} is {finite.max():.1f} m, the longest cable or fibre on sale "
+            f"the run from {rack} to {farthest} is {finite.max():.1f} m, the longest cable or fibre on sale "
             f"{longest_m:g} m; cross trays shorten runs"
         )
         yield Conflict(limit="site.floor", value=round(float(finite.max()), 1), needed=longest_m, detail=detail)
@@ -78,9 +78,8 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
 
 def crowded(inquiry: Inquiry) -> Iterator[Conflict]:
     """What kept the likeliest design out of every layout, where no design was found and none was ruled out."""
-    told = Search(
-        estimating(inquiry.problem), inquiry.settings, inquiry.clock, context=inquiry.context.beside()
-    ).obstacles()
-    told = told or ["no layout has racks enough for servers and switches"]
+    problem, context = estimating(inquiry.problem), inquiry.context.beside()
+    obstacles = EstimateSearch(problem, inquiry.settings, inquiry.clock, context=context).obstacles()
+    told = list(dict.fromkeys(obstacles)) or ["no layout has racks enough for servers and switches"]
     for detail in told[:MOST_TOLD]:
         yield Conflict(limit="site.floor", value=None, needed=None, detail=detail)

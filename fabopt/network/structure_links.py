@@ -57,6 +57,17 @@ def _(structure: DragonflyPlusStructure) -> Mesh:
     return DragonflyPlus(structure.leaves_per_group, structure.links_per_pair, spines)
 
 
+@singledispatch
+def tori_of(structure: Structure | DirectStructure) -> Sequence[Torus]:
+    """The torus that a design file describes; empty for another family."""
+    return ()
+
+
+@tori_of.register
+def _(structure: TorusStructure) -> Sequence[Torus]:
+    return (Torus(structure.sides, structure.links_per_pair),)
+
+
 def _require_groups(inside: int, groups: int, outside: int) -> None:
     if inside < 1 or groups < 2 or outside < groups - 1:
         raise ValueError(f"{outside} global links a group join no {groups} groups")

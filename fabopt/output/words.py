@@ -23,11 +23,6 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
-def some(number: int, one: str, many: str = "") -> str:
-    """``1 switch``, ``12 switches``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def money(usd: Number) -> str:
     """``$1,250`` or ``$1,250.50``: cents only where there are any."""
     whole = round(usd * 100) % 100 == 0

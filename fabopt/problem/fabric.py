@@ -25,7 +25,7 @@ from fabopt.problem.attachments import (
 )
 from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.problem.out_of_band import ByStage
-from fabopt.schema.case import Case, Distances, Fabric, Failing
+from fabopt.schema.case import Case, Fabric, Failing
 from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
@@ -50,7 +50,7 @@ class FigureDemands:
 
 @dataclass(frozen=True)
 class Survival:
-    """What must be left per GPU (Mb/s) when ``count`` boxes or links of a kind fail."""
+    """What must be left per GPU (Mb/s) when ``count`` devices or links of a kind fail."""
 
     failed: Failing
     count: int
@@ -59,7 +59,7 @@ class Survival:
 
 @dataclass(frozen=True, eq=False)
 class FabricProblem:
-    """One fabric to design. ``runs_m``: of every kind of link; on a floor the least that one can be."""
+    """One fabric to design. ``runs_m``: of every kind of link the run, or the least one where they differ."""
 
     name: str
     role: str
@@ -92,8 +92,8 @@ class FabricProblem:
     # out-of-band: what every switch of all fabrics takes, and of how many at each stage it is among the attachments
     per_switch: SwitchPorts | None = None
     counted: tuple[int, ...] = ()
-    # logical fabrics on its switches while their cards are open: ``fabopt.problem.logical_fabrics`` has it with each
-    # choice of cards
+    # logical fabrics on its switches while their NICs are open: ``fabopt.problem.logical_fabrics`` has it with each
+    # choice of NICs
     logical_fabrics: tuple[LogicalFabric, ...] = ()
 
     def __post_init__(self) -> None:
@@ -148,8 +148,12 @@ def fabric_of(
     server: Server,
     servers: int,
     pcie: Mapping[int, float],
+    runs_m: Mapping[str, float],
 ) -> FabricProblem:
-    """What a case means for one of its fabrics. ``servers``: of the last stage; ``pcie``: usable Gb/s by generation."""
+    """What a case means for one of its fabrics.
+
+    ``servers``: of the last stage; ``pcie``: usable Gb/s by generation; ``runs_m``: by kind of links.
+    """
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refused: dict[str, str] = {}
@@ -167,6 +171,7 @@ def fabric_of(
     logical_fabrics = tuple(
         logical_fabric_of(one, offering, server, pcie) for one in fabric.carries if one.separation == "logical"
     )
+    # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name,
         role=fabric.role,
@@ -184,7 +189,7 @@ def fabric_of(
         attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
         nics=nics,
         switches=switches,
-        runs_m=_runs_m(case.site.distances_m),
+        runs_m=runs_m,
         refused_nics=tuple(refused.values()),
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,
@@ -192,15 +197,6 @@ def fabric_of(
         per_switch=switch_ports(fabric, offering, server),
         logical_fabrics=logical_fabrics,
     )
-
-
-def _runs_m(distances: Distances) -> dict[str, float]:
-    return {
-        "server-leaf": distances.server_leaf,
-        "attachment-leaf": distances.attachment_leaf or distances.server_leaf,
-        "leaf-spine": distances.leaf_spine,
-        "spine-core": distances.spine_core,
-    }
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:

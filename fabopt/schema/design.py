@@ -12,7 +12,7 @@ from pydantic import Field
 
 from fabopt.schema.base import Strict
 from fabopt.schema.prediction import WorkloadUse
-from fabopt.schema.structure import AnyStructure, Structure
+from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 
 Number = int | float
 # Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
@@ -266,6 +266,13 @@ class FabricDesign(Strict):
         """The structure of a Clos; raises ``ValueError`` for another family's."""
         if not isinstance(self.structure, Structure):
             raise ValueError(f"{self.name} is a {self.topology}, not a Clos")
+        return self.structure
+
+    @property
+    def direct(self) -> DirectStructure:
+        """The structure of a network whose switches are joined to each other; raises ``ValueError`` for a Clos."""
+        if isinstance(self.structure, Structure):
+            raise ValueError(f"{self.name} is a Clos")
         return self.structure
 
 

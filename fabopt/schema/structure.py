@@ -52,7 +52,7 @@ class Structure(Strict):
 
 
 class DirectStructure(Strict):
-    """What all networks of equal switches have: how servers stand on them. Words are those of ``Structure``."""
+    """What all networks of equal switches have: how servers are on them. Words are those of ``Structure``."""
 
     kind: ClassVar[str] = "direct"
     is_direct: ClassVar[bool] = True
@@ -65,7 +65,7 @@ class DirectStructure(Strict):
 
 
 class HyperxStructure(DirectStructure):
-    """A box of switches of one plane: any two that differ in coordinate i are joined by ``links_per_pair[i]`` links."""
+    """Switches of one plane on a lattice: any two that differ in coordinate i have ``links_per_pair[i]`` links."""
 
     kind: ClassVar[str] = "hyperx"
 
@@ -75,7 +75,7 @@ class HyperxStructure(DirectStructure):
 
 
 class TorusStructure(DirectStructure):
-    """A box of switches of one plane: lines of dimension i are rings of ``links_per_pair[i]`` parallel links."""
+    """Switches of one plane on a lattice: lines of dimension i are rings of ``links_per_pair[i]`` parallel links."""
 
     kind: ClassVar[str] = "torus"
 
@@ -85,7 +85,7 @@ class TorusStructure(DirectStructure):
 
 
 class SwitchlessStructure(TorusStructure):
-    """A box of servers, joined port to port; each is a group of its own with all its ports on "its switch", itself."""
+    """Servers on a lattice, joined port to port; each is a group of its own, with all its ports on itself."""
 
     kind: ClassVar[str] = "server-torus"
     has_switches: ClassVar[bool] = False

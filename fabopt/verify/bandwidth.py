@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from fabopt.network.graph.leaves import LeafClass, matched_links, mean_switches
-from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -98,12 +98,15 @@ def allreduce(fabric: FabricEvidence) -> Fraction:
 def leaves_by_pod(fabric: FabricEvidence) -> list[LeafClass]:
     """Leaves of one plane by their pod and server ports: of whole pods, and of the last one (of every rail)."""
     clos = fabric.clos
-    copies, each = (clos.rails, 1) if clos.rail_pods else (1, clos.rails)
+    copies, of_group = (clos.rails, 1) if clos.rail_pods else (1, clos.rails)
     before = (clos.pods_per_rail - 1) * clos.groups_per_pod
     full, ragged = clos.per_group * clos.per_leaf, clos.last_group * clos.per_leaf
-    classes = [LeafClass(0, copies, each, ragged), LeafClass(0, copies, (clos.groups - before - 1) * each, full)]
+    classes = [
+        LeafClass(0, copies, of_group, ragged),
+        LeafClass(0, copies, (clos.groups - before - 1) * of_group, full),
+    ]
     if before:
-        classes.append(LeafClass(1, copies * (clos.pods_per_rail - 1), clos.groups_per_pod * each, full))
+        classes.append(LeafClass(1, copies * (clos.pods_per_rail - 1), clos.groups_per_pod * of_group, full))
     return classes
 
 
@@ -156,7 +159,8 @@ def _classes_are_carried(proof: Proof, fabric: FabricEvidence) -> None:
         servers, attached = leaves.servers * fabric.clos.per_leaf, sum(leaves.attached)
         needed = servers * speed / of_servers
         needed += sum(ports * speed / ratio for ports, ratio in zip(leaves.attached, ratios, strict=True))
-        shown = f"{servers} server and {attached} attachment ports on a leaf need {plain_fraction(needed / 1000)} Gb/s"
+        ports = f"{servers} server and {some(attached, 'attachment port')} on a leaf"
+        shown = f"{ports} need {plain_fraction(needed / 1000)} Gb/s"
         proof.holds(needed <= up, f"{shown}, it has {up / 1000:g}")
     names = [one.name for one in attachments] if fabric.logical else ["attachments"]
     for name, ratio in zip(names, ratios, strict=False):
@@ -166,18 +170,21 @@ def _classes_are_carried(proof: Proof, fabric: FabricEvidence) -> None:
 def class_ratios(fabric: FabricEvidence) -> list[Fraction]:
     """The ratio at the leaf of every attachment, in listed order."""
     attachments = fabric.wanted.attachments
-    of_networks = {one.name: one.max_oversubscription for one in attachments}
-    own = [one.max_oversubscription for one in attachments if one.network is None]
-    least = min([exact(one) for one in own if one is not None], default=fabric.oversubscription_limits["leaf"])
+    of_networks = {attachment.name: attachment.max_oversubscription for attachment in attachments}
+    own = [attachment.max_oversubscription for attachment in attachments if attachment.network is None]
+    least = min(
+        [exact(attachment) for attachment in own if attachment is not None],
+        default=fabric.oversubscription_limits["leaf"],
+    )
     if fabric.logical:
         least = min(least, fabric.oversubscription_limits["leaf"])
-    found = []
-    for one in attachments:
-        given = one.max_oversubscription
-        if one.network is not None and given is None:
-            given = of_networks[one.network]
-        found.append(least if one.network is None or given is None else exact(given))
-    return found
+    ratios = []
+    for attachment in attachments:
+        given = attachment.max_oversubscription
+        if attachment.network is not None and given is None:
+            given = of_networks[attachment.network]
+        ratios.append(least if attachment.network is None or given is None else exact(given))
+    return ratios
 
 
 def metrics_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
@@ -186,9 +193,9 @@ def metrics_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
     Injection, bisection, all-to-all, worst permutation, ring all-reduce in Gb/s per GPU and ratios to six decimals;
     hops 1, 3, 5 for 1, 2, 3 tiers. What an older file does not have is left out. Source: docs/bandwidth.md.
     """
-    made, metrics = fabric.made, fabric.made.metrics
+    designed, metrics = fabric.designed, fabric.designed.metrics
     ratios = {name: plain_fraction(ratio) for name, ratio in oversubscription(fabric).items()}
-    proof.equal("oversubscription", made.oversubscription, ratios)
+    proof.equal("oversubscription", designed.oversubscription, ratios)
     for name, exact_mbps in (
         ("injection_gbps_per_gpu", fabric.injection),
         ("bisection_gbps_per_gpu", bisection(fabric)),
@@ -213,7 +220,7 @@ def figures_meet_demand(proof: Proof, fabric: FabricEvidence) -> None:
     figures, which are written to six decimals, so to half of the last one; ``max_switch_hops`` is at least the hops.
     Source: case file, ``fabrics``.
     """
-    wanted, metrics = fabric.wanted, fabric.made.metrics
+    wanted, metrics = fabric.wanted, fabric.designed.metrics
     for name in DEMANDED:
         least = getattr(wanted, f"min_{name}")
         if least is not None:

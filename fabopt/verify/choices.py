@@ -6,13 +6,13 @@ import hashlib
 import json
 
 from fabopt.schema.design import MOVED_CABLE
-from fabopt.schema.structure import DirectStructure, TorusStructure
-from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
 from fabopt.verify.evidence import FACTS, RAIL_ONLY, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 
 ANY = "any"
-TIERED = ("clos", RAIL_ONLY)
+# The topologies that a structure of each kind may be of; of all others just that of its name.
+TOPOLOGIES = {"clos": ("clos", RAIL_ONLY), "server-torus": ("torus",)}
 
 
 def content_matches_hash(proof: Proof, evidence: Evidence) -> None:
@@ -30,7 +30,7 @@ def content_matches_hash(proof: Proof, evidence: Evidence) -> None:
 def parts_are_known(proof: Proof, evidence: Evidence) -> None:
     """Everything that the design names is embedded, readable and of the right kind.
 
-    For every id in nic, tiers, links and bom: parts[id] exists and fits the catalog schema; moved cables are no part.
+    For every id in nic, tiers, links and bom: parts[id] exists and fits the catalog schema; a recabled link is no part.
     Source: design file.
     """
     design, used = evidence.design, {evidence.case.server: "server"}
@@ -46,7 +46,7 @@ def parts_are_known(proof: Proof, evidence: Evidence) -> None:
     for part in design.parts:
         if part != FACTS:
             evidence.product(part)
-    proof.note(f"{len(used)} ids used, {len(design.parts)} embedded")
+    proof.note(f"{some(len(used), 'id')} used, {len(design.parts)} embedded")
 
 
 def one_candidate_per_fabric(proof: Proof, evidence: Evidence) -> None:
@@ -55,7 +55,9 @@ def one_candidate_per_fabric(proof: Proof, evidence: Evidence) -> None:
     sum over candidates c of pick[f, c] = 1 for every fabric f. Source: case file, ``fabrics``.
     """
     wanted = [(fabric.name, fabric.role) for fabric in evidence.case.fabrics]
-    proof.equal("fabrics (name, role)", [(made.name, made.role) for made in evidence.design.fabrics], wanted)
+    proof.equal(
+        "fabrics (name, role)", [(designed.name, designed.role) for designed in evidence.design.fabrics], wanted
+    )
     proof.note(", ".join(f"{name} ({role})" for name, role in wanted))
 
 
@@ -65,31 +67,39 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     topology, tiers, planes, protocol, striping and what a torus is of are among the allowed; rail-only has at most two
     tiers, planes that are rails have two or three. Source: case file.
     """
-    made, wanted = fabric.made, fabric.wanted
-    direct = made.structure if isinstance(made.structure, DirectStructure) else None
-    known = TIERED if direct is None else (getattr(direct, "family", ""),)
-    proof.holds(made.topology in known, f"topology {made.topology} is not one of {known}")
-    proof.holds({ANY, made.topology} & set(wanted.topologies) != set(), f"topology {made.topology} is not allowed")
+    designed, wanted = fabric.designed, fabric.wanted
+    known = TOPOLOGIES.get(designed.structure.kind, (designed.structure.kind,))
+    proof.holds(designed.topology in known, f"topology {designed.topology} is not one of {known}")
+    proof.holds(
+        {ANY, designed.topology} & set(wanted.topologies) != set(), f"topology {designed.topology} is not allowed"
+    )
     allowed: object = wanted.planes
     if allowed == "rails":
-        allowed = 1 if made.topology == RAIL_ONLY else made.nic.per_server
-    proof.holds(allows(allowed, made.planes), f"{made.planes} planes, allowed {wanted.planes}")
-    proof.holds(allows(wanted.protocol, made.protocol), f"protocol {made.protocol}, allowed {wanted.protocol}")
-    proof.equal("striping", made.striping, wanted.striping)
-    if isinstance(direct, TorusStructure):
-        nodes = "servers" if fabric.is_switchless else "switches"
-        proof.holds(allows(wanted.torus_nodes, nodes), f"torus of {nodes}, allowed {wanted.torus_nodes}")
-    if direct is None:
-        least, most = (1, 2) if made.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
-        proof.holds(allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")
-        proof.holds(
-            least <= len(made.tiers) <= most, f"{len(made.tiers)} tiers of {least} to {most} that {made.topology} has"
-        )
-        proof.equal("structure.tiers", made.clos.tiers, len(made.tiers))
-    mesh = fabric.mesh
-    roles = list(ROLES[: len(made.tiers)]) if mesh is None else [role for role, _ in mesh.tiers]
-    proof.equal("tier roles", [tier.role for tier in made.tiers], roles)
-    proof.note(f"{made.topology}, {made.protocol}, {len(made.tiers)} tiers, {made.planes} planes")
+        allowed = 1 if designed.topology == RAIL_ONLY else designed.nic.per_server
+    proof.holds(allows(allowed, designed.planes), f"{some(designed.planes, 'plane')}, allowed {wanted.planes}")
+    proof.holds(allows(wanted.protocol, designed.protocol), f"protocol {designed.protocol}, allowed {wanted.protocol}")
+    proof.equal("striping", designed.striping, wanted.striping)
+    (_mesh_matches if fabric.is_direct else _tiers_match)(proof, fabric)
+    sizes = f"{some(len(designed.tiers), 'tier')}, {some(designed.planes, 'plane')}"
+    proof.note(f"{designed.topology}, {designed.protocol}, {sizes}")
+
+
+def _tiers_match(proof: Proof, fabric: FabricEvidence) -> None:
+    """A Clos has tiers of leaves, spines and cores, as many as are allowed."""
+    designed, wanted, tiers = fabric.designed, fabric.wanted, len(fabric.designed.tiers)
+    least, most = (1, 2) if designed.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
+    proof.holds(allows(wanted.tiers, tiers), f"{some(tiers, 'tier')}, allowed {wanted.tiers}")
+    proof.holds(least <= tiers <= most, f"{some(tiers, 'tier')} of {least} to {most} that {designed.topology} has")
+    proof.equal("structure.tiers", designed.clos.tiers, tiers)
+    proof.equal("tier roles", [tier.role for tier in designed.tiers], list(ROLES[:tiers]))
+
+
+def _mesh_matches(proof: Proof, fabric: FabricEvidence) -> None:
+    """Others have the tiers of their family; a torus is of what the case allows."""
+    proof.equal("tier roles", [tier.role for tier in fabric.designed.tiers], [role for role, _ in fabric.mesh.tiers])
+    if fabric.designed.topology == "torus":
+        nodes, allowed = "switches" if fabric.has_switches else "servers", fabric.wanted.torus_nodes
+        proof.holds(allows(allowed, nodes), f"torus of {nodes}, allowed {allowed}")
 
 
 def allows(allowed: object, value: object) -> bool:
@@ -100,21 +110,21 @@ def allows(allowed: object, value: object) -> bool:
 def products_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
     """Only products that the case allows and that can be had are chosen.
 
-    Every chosen switch and card is among the case's ids, has a price and a power figure, and is at the end of its
+    Every chosen switch and NIC is among the case's ids, has a price and a power figure, and is at the end of its
     life only if the case names it. Source: catalog, "no price or no power figure: listed, never chosen".
     """
-    made, wanted, allowed = fabric.made, fabric.wanted, fabric.wanted.switches
+    designed, wanted, allowed = fabric.designed, fabric.wanted, fabric.wanted.switches
     by_role = {"leaf": allowed.leaf, "spine": allowed.spine, "core": allowed.core}
-    for tier in made.tiers:
+    for tier in designed.tiers:
         product = fabric.switch(tier.role)
         offered(proof, f"{tier.role} {tier.id}", by_role[tier.role], product.id, product.end_of_life)
         priced(proof, product.id, product.price_usd, product.power_w)
     if fabric.built_in:
-        proof.holds(allows(wanted.nics, made.nic.id), f"NIC {made.nic.id} is not allowed")
+        proof.holds(allows(wanted.nics, designed.nic.id), f"NIC {designed.nic.id} is not allowed")
     else:
-        offered(proof, f"NIC {made.nic.id}", wanted.nics, made.nic.id, fabric.nic.end_of_life)
-        priced(proof, made.nic.id, fabric.nic.price_usd, fabric.nic.power_w)
-    proof.note(", ".join([made.nic.id, *(tier.id for tier in made.tiers)]))
+        offered(proof, f"NIC {designed.nic.id}", wanted.nics, designed.nic.id, fabric.nic.end_of_life)
+        priced(proof, designed.nic.id, fabric.nic.price_usd, fabric.nic.power_w)
+    proof.note(", ".join([designed.nic.id, *(tier.id for tier in designed.tiers)]))
 
 
 def offered(proof: Proof, what: str, allowed: object, part: str, end_of_life: bool) -> None:
@@ -130,82 +140,89 @@ def priced(proof: Proof, part: str, price: object, power: object) -> None:
 
 
 def protocols_agree(proof: Proof, fabric: FabricEvidence) -> None:
-    """One fabric speaks one protocol: its cards and all its switches do.
+    """One fabric speaks one protocol: its NICs and all its switches do.
 
     protocol(f) in protocols(NIC); protocol(f) = protocol(switch) at every tier. Source: case file, ``protocol``.
     """
-    made = fabric.made
-    proof.holds(made.protocol in fabric.nic.protocols, f"{made.nic.id} speaks {fabric.nic.protocols}")
-    for tier in made.tiers:
-        proof.equal(f"protocol of {tier.id}", fabric.switch(tier.role).protocol, made.protocol)
-    proof.note(f"{made.protocol}: {made.nic.id} and {len(made.tiers)} tiers")
+    designed = fabric.designed
+    proof.holds(designed.protocol in fabric.nic.protocols, f"{designed.nic.id} speaks {fabric.nic.protocols}")
+    for tier in designed.tiers:
+        proof.equal(f"protocol of {tier.id}", fabric.switch(tier.role).protocol, designed.protocol)
+    proof.note(f"{designed.protocol}: {designed.nic.id} and {some(len(designed.tiers), 'tier')}")
 
 
 def nics_fit_slots(proof: Proof, evidence: Evidence) -> None:
-    """The chosen cards of all fabrics find a slot; built-in cards take none.
+    """The chosen NICs of all fabrics find a slot; built-in NICs take none.
 
-    sum over fabrics of cards per server <= nic_slots. Source: catalog, ``nic_slots``.
+    sum over fabrics of NICs per server <= nic_slots. Source: catalog, ``nic_slots``.
     """
-    cards = sum(fabric.made.nic.per_server for fabric in evidence.fabrics if not fabric.built_in)
-    logical = [one.nic for fabric in evidence.fabrics for one in fabric.made.logical]
-    cards += sum(nic.per_server for nic in logical if not nic.built_in)
+    nics = sum(fabric.designed.nic.per_server for fabric in evidence.fabrics if not fabric.built_in)
+    logical = [one.nic for fabric in evidence.fabrics for one in fabric.designed.logical]
+    nics += sum(nic.per_server for nic in logical if not nic.built_in)
     slots = evidence.server.nic_slots
-    proof.holds(cards <= slots, f"{cards} cards in a server with {slots} slots")
-    proof.note(f"{cards} of {slots} slots of {evidence.server.id}")
+    proof.holds(nics <= slots, f"{some(nics, 'NIC')} in a server with {some(slots, 'slot')}")
+    proof.note(f"{nics} of {some(slots, 'slot')} of {evidence.server.id}")
 
 
 def ports_fit_nics(proof: Proof, fabric: FabricEvidence) -> None:
-    """The cards have the ports that are cabled.
+    """The NICs have the ports that are cabled.
 
-    Chosen: 1 <= p <= cages x N of one cage group. Built in: exactly the server's cards, c x p = all their ports.
+    Chosen: 1 <= p <= cages x N of one cage group. Built in: exactly the server's NICs, c x p = all their ports.
     Source: case file, ``nics``; catalog, ``servers[].nics``.
     """
-    nic, lane = fabric.made.nic, fabric.nic_lane
+    nic, lane = fabric.designed.nic, fabric.nic_lane
     proof.equal("nic.built_in", nic.built_in, bool(fabric.built_in))
     proof.equal("nic.gbps", nic.gbps, gbps(lane.port_mbps))
     for cage in fabric.nic_cages:
         proof.holds(nic.split in cage.splits, f"{nic.id} has no split {nic.split}")
-    proof.holds(allows(fabric.wanted.nics_per_server, nic.per_server), f"{nic.per_server} cards are not allowed")
-    proof.holds(nic.per_server >= 1, f"{nic.per_server} cards in a server")
+    proof.holds(
+        allows(fabric.wanted.nics_per_server, nic.per_server),
+        f"{some(nic.per_server, 'NIC')} a server, allowed {fabric.wanted.nics_per_server}",
+    )
+    proof.holds(nic.per_server >= 1, f"{some(nic.per_server, 'NIC')} in a server")
     ports = sum(cage.count for cage in fabric.nic_cages) * lane.ports
     if fabric.built_in:
-        _built_in_cards(proof, fabric, ports)
+        _built_in_nics(proof, fabric, ports)
     else:
-        proof.holds(1 <= nic.ports_per_nic <= ports, f"{nic.ports_per_nic} of {ports} ports of {nic.id} used")
-    proof.note(f"{nic.per_server} x {nic.id}, {nic.ports_per_nic} ports of {nic.gbps:g} Gb/s each, cages {nic.split}")
+        proof.holds(1 <= nic.ports_per_nic <= ports, f"{nic.ports_per_nic} of {some(ports, 'port')} of {nic.id} used")
+    proof.note(
+        f"{nic.per_server} x {nic.id}, {some(nic.ports_per_nic, 'port')} of {nic.gbps:g} Gb/s each, cages {nic.split}"
+    )
 
 
-def _built_in_cards(proof: Proof, fabric: FabricEvidence, ports: int) -> None:
-    nic, cards = fabric.made.nic, sum(entry.count for entry in fabric.built_in)
+def _built_in_nics(proof: Proof, fabric: FabricEvidence, ports: int) -> None:
+    nic, nics = fabric.designed.nic, sum(entry.count for entry in fabric.built_in)
     proof.equal("nic.id", [nic.id], sorted({entry.id for entry in fabric.built_in}))
-    proof.equal("nic.per_server", nic.per_server, cards)
+    proof.equal("nic.per_server", nic.per_server, nics)
     proof.equal("nic.cage_group", nic.cage_group, 0)
     cabled = nic.ports_per_nic * nic.per_server
-    proof.equal("ports cabled per server", cabled, ports if fabric.shared_cages else ports * cards)
+    proof.equal("ports cabled per server", cabled, ports if fabric.shared_cages else ports * nics)
 
 
 def planes_are_disjoint(proof: Proof, fabric: FabricEvidence) -> None:
-    """Planes share no switch, so every card has the same number of ports in each; or in one, where planes are rails.
+    """Planes share no switch, so every NIC has the same number of ports in each; or in one, where planes are rails.
 
     P divides p, or P = c; R = c x p / P. Source: case file, ``planes``.
     """
-    made = fabric.made
-    if made.topology != RAIL_ONLY and fabric.networks.apart:
-        proof.equal("planes that are rails", made.planes, made.nic.per_server)
+    designed = fabric.designed
+    if designed.topology != RAIL_ONLY and fabric.networks.apart:
+        proof.equal("planes that are rails", designed.planes, designed.nic.per_server)
     else:
         proof.holds(
-            made.planes >= 1 and made.nic.ports_per_nic % made.planes == 0,
-            f"{made.nic.ports_per_nic} ports per card do not spread over {made.planes} planes",
+            designed.planes >= 1 and designed.nic.ports_per_nic % designed.planes == 0,
+            f"{some(designed.nic.ports_per_nic, 'port')} of a NIC over {some(designed.planes, 'plane')}",
         )
-    of_plane = fabric.clos.ports_per_server * fabric.networks.number // max(1, made.planes)
-    proof.equal("structure.ports_per_server", made.structure.ports_per_server, of_plane)
-    proof.note(f"{made.planes} planes, {made.structure.ports_per_server} ports of every server in each")
+    of_plane = fabric.clos.ports_per_server * fabric.networks.number // max(1, designed.planes)
+    proof.equal("structure.ports_per_server", designed.structure.ports_per_server, of_plane)
+    proof.note(
+        f"{some(designed.planes, 'plane')}, {some(designed.structure.ports_per_server, 'port')} of every server in each"
+    )
 
 
 def injection_meets_demand(proof: Proof, fabric: FabricEvidence) -> None:
     """Every GPU gets the bandwidth that the case demands, through ports and slots.
 
-    min(p x G, PCIe limit of a card) x c / GPUs of a server >= min_gbps_per_gpu. Source: case file and catalog, PCIe.
+    min(p x G, PCIe limit of a NIC) x c / GPUs of a server >= min_gbps_per_gpu. Source: case file and catalog, PCIe.
     """
     demand = fabric.wanted.min_gbps_per_gpu
     if demand is None:
@@ -213,6 +230,6 @@ def injection_meets_demand(proof: Proof, fabric: FabricEvidence) -> None:
     injection = plain_fraction(fabric.injection / MBPS_PER_GBPS)
     enough = fabric.injection >= exact(demand) * MBPS_PER_GBPS
     proof.holds(enough, f"{injection} Gb/s per GPU, demanded {demand:g}")
-    limit = fabric.card_limit
-    slot = f", slot limit {plain_fraction(limit / MBPS_PER_GBPS)} Gb/s a card" if limit is not None else ""
+    limit = fabric.nic_limit
+    slot = f", slot limit {plain_fraction(limit / MBPS_PER_GBPS)} Gb/s a NIC" if limit is not None else ""
     proof.note(f"{injection} of {demand:g} Gb/s per GPU demanded{slot}")

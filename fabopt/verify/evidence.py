@@ -14,12 +14,12 @@ from functools import cached_property
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
-from fabopt.schema.design import FabricDesign, LogicalUse, PortUse, TierUse
-from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure, SwitchlessStructure
+from fabopt.schema.design import FabricDesign, LinkRow, LogicalUse, PortUse, TierUse
+from fabopt.schema.structure import DirectStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
-from fabopt.verify.clos_counts import Clos
-from fabopt.verify.direct_counts import Mesh, Servers
-from fabopt.verify.dragonfly_plus import Groups
+from fabopt.verify.clos_counts import ClosCounts, EqualDevices
+from fabopt.verify.families import counts_of
+from fabopt.verify.mesh_counts import MeshCounts, Scope
 from fabopt.wiring.design_file import DisjointNetworks, Embedded, divide, item_at, networks_of
 
 FACTS = "facts"
@@ -48,7 +48,7 @@ class Evidence(Embedded):
 
     @cached_property
     def servers_by_stage(self) -> list[int]:
-        """Servers that stand at every stage."""
+        """Servers that are there at every stage."""
         return [
             divide(stage.gpus or 0, self.server.gpus, "GPUs fill whole servers")
             if stage.servers is None
@@ -73,7 +73,7 @@ class Evidence(Embedded):
     @cached_property
     def fabrics(self) -> tuple[FabricEvidence, ...]:
         """The designed fabrics, in the file's order."""
-        return tuple(FabricEvidence(self, made) for made in self.design.fabrics)
+        return tuple(FabricEvidence(self, designed) for designed in self.design.fabrics)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,42 +81,42 @@ class FabricEvidence:
     """One fabric of the file, with what the case wants of it."""
 
     evidence: Evidence
-    made: FabricDesign
+    designed: FabricDesign
 
     @cached_property
     def wanted(self) -> Fabric:
         """The case's entry of the same name."""
-        if self.made.name in self.evidence.wanted:
-            return self.evidence.wanted[self.made.name]
-        raise LookupError(f"the case has no fabric {self.made.name!r}")
+        if self.designed.name in self.evidence.wanted:
+            return self.evidence.wanted[self.designed.name]
+        raise LookupError(f"the case has no fabric {self.designed.name!r}")
 
     @cached_property
     def logical(self) -> dict[str, LogicalUse]:
         """The logical fabrics on this one's switches, by name."""
-        return {one.name: one for one in self.made.logical}
+        return {one.name: one for one in self.designed.logical}
 
     @cached_property
     def nic(self) -> Nic:
-        """The card in every server."""
-        return self.evidence.part(self.made.nic.id, Nic)
+        """The NIC in every server."""
+        return self.evidence.part(self.designed.nic.id, Nic)
 
     @cached_property
     def built_in(self) -> tuple[BuiltInNic, ...]:
-        """The server's own cards of this fabric's role; none: cards are chosen."""
+        """The server's own NICs of this fabric's role; none: NICs are chosen."""
         return tuple(entry for entry in self.evidence.server.nics if entry.role == self.wanted.role)
 
     @cached_property
     def shared_cages(self) -> bool:
-        """True if the server's cards share cages of the server instead of having their own."""
+        """True if the server's NICs share cages of the server instead of having their own."""
         given = {entry.cages is not None for entry in self.built_in}
         if len(given) > 1:
-            raise ValueError("some built-in cards share cages and others have their own")
+            raise ValueError("some built-in NICs share cages and others have their own")
         return given == {True}
 
     @cached_property
     def nic_cages(self) -> tuple[Cage, ...]:
-        """The cage groups in use: all of built-in cards, the named one of a chosen card."""
-        index = self.made.nic.cage_group
+        """The cage groups in use: all of built-in NICs, the named one of a chosen NIC."""
+        index = self.designed.nic.cage_group
         if not self.built_in:
             return (item_at(self.nic.cages, index, "NIC cage group"),)
         if not self.shared_cages:
@@ -128,68 +128,68 @@ class FabricEvidence:
 
     @cached_property
     def nic_lane(self) -> Lane:
-        """How every used cage of the cards is split."""
-        return parse_split(self.made.nic.split)
+        """How every used cage of the NICs is split."""
+        return parse_split(self.designed.nic.split)
 
     @property
     def nic_holders(self) -> tuple[int, int]:
-        """(How many, ports of each): what has cages of its own at the server end, a card or a whole server."""
-        cards, ports = self.made.nic.per_server, self.made.nic.ports_per_nic
+        """(How many, ports of each): what has cages of its own at the server end, a NIC or a whole server."""
+        nics, ports = self.designed.nic.per_server, self.designed.nic.ports_per_nic
         servers = self.evidence.servers
-        return (servers, cards * ports) if self.shared_cages else (servers * cards, ports)
+        return (servers, nics * ports) if self.shared_cages else (servers * nics, ports)
 
     @cached_property
     def together(self) -> int:
-        """Ports of a server that go from one card to one leaf, and so may lie in one jacket.
+        """Ports of a server that go from one NIC to one leaf, and so may lie in one cable.
 
-        All of a card's ports in a plane where leaves take whole cards, k where cards serve whole leaves, else 1. Cards
-        that share cages count as one card, in one plane. Of dual-homed cards 1.
+        All of a NIC's ports in a plane where leaves take whole NICs, k where NICs serve whole leaves, else 1. NICs
+        that share cages count as one NIC, in one plane. Of dual-homed NICs 1.
         """
         if self.wanted.homing == "dual":
             return 1
-        per_leaf = self.made.structure.ports_per_server_per_leaf
+        per_leaf = self.designed.structure.ports_per_server_per_leaf
         if self.shared_cages:
-            return per_leaf if self.card_networks == 1 else 1
-        of_card = divide(self.made.nic.ports_per_nic, self.card_networks, "planes share a card's ports evenly")
-        if per_leaf % of_card == 0:
-            return of_card
-        return per_leaf if of_card % per_leaf == 0 else 1
+            return per_leaf if self.nic_networks == 1 else 1
+        of_nic = divide(self.designed.nic.ports_per_nic, self.nic_networks, "planes share a NIC's ports evenly")
+        if per_leaf % of_nic == 0:
+            return of_nic
+        return per_leaf if of_nic % per_leaf == 0 else 1
 
     @cached_property
     def injection(self) -> Fraction:
-        """Mb/s that a GPU can send: used ports of a card, at most what its slot delivers, over all cards."""
-        ports = Fraction(self.made.nic.ports_per_nic * self.nic_lane.port_mbps)
-        per_card = min(ports, self.card_limit) if self.card_limit is not None else ports
-        return per_card * self.made.nic.per_server / self.evidence.sharers
+        """Mb/s that a GPU can send: used ports of a NIC, at most what its slot delivers, over all NICs."""
+        ports = Fraction(self.designed.nic.ports_per_nic * self.nic_lane.port_mbps)
+        per_nic = min(ports, self.nic_limit) if self.nic_limit is not None else ports
+        return per_nic * self.designed.nic.per_server / self.evidence.sharers
 
     @cached_property
-    def card_limit(self) -> Fraction | None:
-        """Mb/s that the slot delivers to one card; None where card or server states no PCIe."""
-        card, slot = self.nic.pcie, self.evidence.server.pcie
-        if card is None or slot is None:
+    def nic_limit(self) -> Fraction | None:
+        """Mb/s that the slot delivers to one NIC; None where NIC or server states no PCIe."""
+        nic_number, slot = self.nic.pcie, self.evidence.server.pcie
+        if nic_number is None or slot is None:
             return None
-        usable = self.evidence.usable_pcie(min(card.generation, slot.generation))
-        return usable * min(card.lanes, slot.lanes) / 16
+        usable = self.evidence.usable_pcie(min(nic_number.generation, slot.generation))
+        return usable * min(nic_number.lanes, slot.lanes) / 16
 
     @cached_property
     def networks(self) -> DisjointNetworks:
         """The networks that share no switch: planes, or rails that never meet."""
-        return networks_of(self.made, self.wanted)
+        return networks_of(self.designed, self.wanted)
 
     @property
-    def card_networks(self) -> int:
-        """DisjointNetworks that one card has ports in."""
+    def nic_networks(self) -> int:
+        """Networks that one NIC has ports in."""
         number, apart = self.networks
-        return divide(number, self.made.nic.per_server, "rails have planes of their own") if apart else number
+        return divide(number, self.designed.nic.per_server, "rails have planes of their own") if apart else number
 
     @property
     def num_tiers(self) -> int:
         """Switch tiers of the file."""
-        return len(self.made.tiers)
+        return len(self.designed.tiers)
 
     def tier(self, role: str) -> TierUse:
         """The tier of a role, which is at its place from the servers up."""
-        tier = item_at(self.made.tiers, ROLES.index(role), "tier")
+        tier = item_at(self.designed.tiers, ROLES.index(role), "tier")
         if tier.role != role:
             raise LookupError(f"tier {ROLES.index(role)} is {tier.role}, not {role}")
         return tier
@@ -223,7 +223,7 @@ class FabricEvidence:
         limit = self.wanted.max_oversubscription
         if not isinstance(limit, Oversubscription) or limit.leaf is None or limit.spine is None:
             raise ValueError("the embedded case does not resolve max_oversubscription to leaf and spine")
-        stage = self.evidence.stage.fabrics.get(self.made.name)
+        stage = self.evidence.stage.fabrics.get(self.designed.name)
         own = None if stage is None else stage.max_oversubscription
         if own is not None and not isinstance(own, Oversubscription):
             own = Oversubscription(leaf=own, spine=own)
@@ -232,17 +232,17 @@ class FabricEvidence:
         return {"leaf": exact(leaf), "spine": exact(spine)}
 
     @cached_property
-    def clos(self) -> Clos:
+    def clos(self) -> ClosCounts:
         """The fabric recounted from its free choices; of other families than a Clos, its leaves alone."""
-        if isinstance(self.made.structure, DirectStructure):
-            return self._leaves_alone(self.made.structure)
-        made, structure, tiers = self.made, self.made.clos, self.num_tiers
+        if self.is_direct:
+            return self._leaves_alone(self.designed.direct)
+        designed, structure, tiers = self.designed, self.designed.clos, self.num_tiers
         groups = ceil_div(self.evidence.servers, structure.servers_per_group)
         three = tiers > 2
-        return Clos(
+        return ClosCounts(
             tiers=tiers,
             servers=self.evidence.servers,
-            server_ports=made.nic.per_server * made.nic.ports_per_nic,
+            server_ports=designed.nic.per_server * designed.nic.ports_per_nic,
             planes=self.networks.number,
             per_group=structure.servers_per_group,
             per_leaf=structure.ports_per_server_per_leaf,
@@ -255,16 +255,16 @@ class FabricEvidence:
             spines_per_core_group=structure.spines_per_core_group,
             links_per_core_pair=structure.links_per_core_pair,
             adds=tuple(one.adds for one in self.wanted.attachments),
-            sizes=self.evidence.sizes if made.growth else (),
+            sizes=self.evidence.sizes if designed.growth else (),
         )
 
-    def _leaves_alone(self, structure: DirectStructure) -> Clos:
-        made = self.made
-        return Clos(
+    def _leaves_alone(self, structure: DirectStructure) -> ClosCounts:
+        designed = self.designed
+        return ClosCounts(
             tiers=1,
             servers=self.evidence.servers,
-            server_ports=made.nic.per_server * made.nic.ports_per_nic,
-            planes=made.planes,
+            server_ports=designed.nic.per_server * designed.nic.ports_per_nic,
+            planes=designed.planes,
             per_group=structure.servers_per_group,
             per_leaf=structure.ports_per_server_per_leaf,
             attached=tuple(attachment.ports for attachment in self.wanted.attachments),
@@ -278,16 +278,38 @@ class FabricEvidence:
         )
 
     @property
-    def is_switchless(self) -> bool:
-        """Whether servers are joined to each other."""
-        return isinstance(self.made.structure, SwitchlessStructure)
+    def is_direct(self) -> bool:
+        """Whether switches (or servers) are joined to each other."""
+        return self.designed.structure.is_direct
+
+    @property
+    def has_switches(self) -> bool:
+        """Whether servers are on switches, not joined to each other."""
+        return self.designed.structure.has_switches
+
+    def is_measured(self, row: LinkRow) -> bool:
+        """Whether the runs of a row's links are measured on a floor, not flat."""
+        return self.designed.placement is not None and row.from_ != "attachment"
 
     @cached_property
-    def mesh(self) -> Mesh | None:
-        """How switches are joined to each other, of one plane; None in a Clos."""
-        structure = self.made.structure
-        if isinstance(structure, DragonflyPlusStructure):
-            return Groups(structure)
-        if isinstance(structure, SwitchlessStructure):
-            return Servers(structure)
-        return Mesh(structure) if isinstance(structure, DirectStructure) else None
+    def mesh(self) -> MeshCounts:
+        """How switches (or servers) are joined to each other, of one plane; raises ``ValueError`` for a Clos."""
+        return counts_of(self.designed.direct)
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Kinds of links between equal devices, of one plane; none in a Clos."""
+        return self.mesh.scopes if self.is_direct else ()
+
+    @property
+    def equals(self) -> str:
+        """The role of the devices that such links join: the last tier of switches, or servers."""
+        return self.designed.tiers[-1].role if self.designed.tiers else "server"
+
+    @cached_property
+    def leaf_spine(self) -> tuple[EqualDevices, tuple[EqualDevices, ...]]:
+        """Leaves by their links to spines, classes of spines by those to leaves."""
+        if not self.is_direct:
+            return self.clos.leaf_uplinks, self.clos.spine_classes
+        leaves, spines = self.mesh.leaf_spine(self.clos.planes)
+        return leaves, (spines,)

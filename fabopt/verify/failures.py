@@ -1,4 +1,4 @@
-"""Rules of failures: what the fabric still gives when boxes or links fail, and what the case asks it to."""
+"""Rules of failures: what the fabric still gives when devices or links fail, and what the case asks it to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from fabopt.network.graph.survival import PLACES, ServerPorts, by_number, over_rails, worst_mix
-from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction, some
 from fabopt.verify.bandwidth import LAST_DIGIT, through_servers
 from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
 from fabopt.verify.proof import Proof
@@ -22,18 +22,18 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
     its endpoints, x what a pod's spines send on of what comes up. Cut off: servers outside the largest part that stays
     joined. A file from before the figure has no rows. Source: case file, ``resilience``; docs/bandwidth.md.
     """
-    for row in fabric.made.failures:
-        what = f"{row.count} {row.failed}"
+    for row in fabric.designed.failures:
+        what = some(row.count, row.failed)
         left = plain_fraction(bandwidth_left(fabric, row.failed, row.count) / MBPS_PER_GBPS)
         proof.equal(f"Gb/s per GPU after {what}", row.gbps_per_gpu, left)
         proof.note(f"{left} after {what}")
         if row.servers_cut_off is not None:
             proof.equal(f"failures at once with servers cut off, {row.failed}", row.count, 1)
             proof.equal(f"servers cut off by {what}", row.servers_cut_off, cut_off(fabric, row.failed))
-    for one in fabric.wanted.survived:
-        given = bandwidth_left(fabric, *one.failures) / MBPS_PER_GBPS
-        shown = f"{plain_fraction(given)} of {one.min_gbps_per_gpu} Gb/s per GPU wanted after {one.survive}"
-        proof.holds(given + LAST_DIGIT / 2 >= exact(one.min_gbps_per_gpu), shown)
+    for demand in fabric.wanted.survived:
+        given = bandwidth_left(fabric, *demand.failures) / MBPS_PER_GBPS
+        shown = f"{plain_fraction(given)} of {demand.min_gbps_per_gpu} Gb/s per GPU wanted after {demand.survive}"
+        proof.holds(given + LAST_DIGIT / 2 >= exact(demand.min_gbps_per_gpu), shown)
         proof.note(shown)
     if not proof.noted:
         proof.note("the file says nothing of failures")
@@ -55,11 +55,11 @@ def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
 
 def of_server(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
     """Share of its injection that a server has left of its own ports."""
-    clos, nic, apart = fabric.clos, fabric.made.nic, fabric.networks.apart
+    clos, nic, apart = fabric.clos, fabric.designed.nic, fabric.networks.apart
     top = fabric.injection * fabric.evidence.sharers / nic.per_server / fabric.nic_lane.port_mbps
     ports = ServerPorts(
-        nic.per_server, nic.ports_per_nic, fabric.made.planes, clos.per_leaf, top, fabric.wanted.homing == "dual",
-        apart, apart and fabric.made.topology != RAIL_ONLY,
+        nic.per_server, nic.ports_per_nic, fabric.designed.planes, clos.per_leaf, top, fabric.wanted.homing == "dual",
+        apart, apart and fabric.designed.topology != RAIL_ONLY,
     )  # fmt: skip
     left = {"leaf": ports.without_leaves, "plane": ports.without_planes, "server-leaf": ports.without_cables}
     return left[failed](count) if failed in left else Fraction(1)
@@ -77,8 +77,8 @@ def _sent_up(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
 
 def _links_to_spines(fabric: FabricEvidence, count: int) -> int:
     """Links of a leaf to the spines to which it has most."""
-    each, extra = divmod(fabric.clos.uplinks, fabric.clos.spines)
-    return count * each + min(count, extra)
+    of_pair, extra = divmod(fabric.clos.uplinks, fabric.clos.spines)
+    return count * of_pair + min(count, extra)
 
 
 def _sent_on(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
@@ -88,20 +88,20 @@ def _sent_on(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
         return Fraction(1)
     up = fabric.up("spine").port_mbps
     below = clos.most_spine_downlinks * fabric.down("spine").port_mbps
-    hit, fatal, each = (1, clos.spine_uplinks, 1)
+    hit, fatal, links = (1, clos.spine_uplinks, 1)
     if failed == "core":
-        hit, fatal, each = clos.spines_per_core_group, clos.cores_per_group, clos.links_per_core_pair
+        hit, fatal, links = clos.spines_per_core_group, clos.cores_per_group, clos.links_per_core_pair
     lost = [0] * clos.spines
-    for at in range(clos.spines // hit if failed else 0):
-        lost[at * hit : (at + 1) * hit] = [min(fatal, max(0, count - at * fatal)) * each] * hit
-    sent = sum(min(below, (clos.spine_uplinks - one) * up) for one in lost)
+    for place in range(clos.spines // hit if failed else 0):
+        lost[place * hit : (place + 1) * hit] = [min(fatal, max(0, count - place * fatal)) * links] * hit
+    sent = sum(min(below, (clos.spine_uplinks - gone) * up) for gone in lost)
     return Fraction(sent, clos.spines * below)
 
 
 def cut_off(fabric: FabricEvidence, failed: str) -> int:
     """Servers outside the largest part that stays joined after one failure at the worst place."""
     clos = fabric.clos
-    if failed == "plane" and fabric.made.planes == 1:
+    if failed == "plane" and fabric.designed.planes == 1:
         return clos.servers
     if clos.planes > 1:
         return 0

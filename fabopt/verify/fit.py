@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fabopt.schema.catalog import Cable, CableEnd, Cage, Product, Transceiver
 from fabopt.schema.design import PortUse
+from fabopt.units import some
 from fabopt.verify.choices import ports_fit_nics
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import all_kinds
-from fabopt.verify.link_rows import End, Kind, Row, ports_per_connector
+from fabopt.verify.link_rows import CageEnd, LinkKind, ListedRow, ports_per_connector
 from fabopt.verify.proof import UNPROVABLE, Proof
 from fabopt.verify.structure import ports_fit_radix
 
@@ -26,7 +27,7 @@ def assemblies_are_complete(proof: Proof, fabric: FabricEvidence) -> None:
         for row in kind.rows:
             shape = (row.near is not None, row.far is not None, row.cable is not None, row.fibre is not None)
             proof.holds(shape in _shapes(kind.buys), f"{kind.name}: parts do not make a link (buys: {kind.buys})")
-            proof.equal(f"{kind.name} medium", row.made.medium, row.medium)
+            proof.equal(f"{kind.name} medium", row.listed.medium, row.medium)
         proof.note(f"{kind.name} {', '.join(row.medium for row in kind.rows)}")
 
 
@@ -39,7 +40,7 @@ def _shapes(buys: str) -> tuple[tuple[bool, bool, bool, bool], ...]:
 
 
 def parts_fit_cages(proof: Proof, fabric: FabricEvidence) -> None:
-    """Every module and every cable head fits its cage.
+    """Every module and every cable end fits its cage.
 
     Form factor equal, accepted, or plain OSFP with a finned or flat one; split as the cage is used; lane rate,
     protocol and works_with agree where both sides give them. Source: catalog, fit.
@@ -48,7 +49,7 @@ def parts_fit_cages(proof: Proof, fabric: FabricEvidence) -> None:
         for row in kind.rows:
             for part in (row.near, row.far, row.cable):
                 if part is not None:
-                    _protocol_agrees(proof, kind, part, fabric.made.protocol)
+                    _protocol_agrees(proof, kind, part, fabric.designed.protocol)
             if row.cable is not None:
                 faults = cable_faults(row.cable, kind)
                 proof.holds(not faults, f"{kind.name}: {row.cable.id}: {faults[0] if faults else ''}")
@@ -58,15 +59,17 @@ def parts_fit_cages(proof: Proof, fabric: FabricEvidence) -> None:
         proof.note(f"{kind.name} {kind.near.end.split or 'open'} to {kind.far.end.split}")
 
 
-def _protocol_agrees(proof: Proof, kind: Kind, part: Transceiver | Cable, protocol: str) -> None:
+def _protocol_agrees(proof: Proof, kind: LinkKind, part: Transceiver | Cable, protocol: str) -> None:
     agrees = not part.protocols or protocol in part.protocols
     proof.holds(agrees, f"{kind.name}: {part.id} speaks {part.protocols}, not {protocol}")
     for end in (kind.near.end, kind.far.end):
-        if isinstance(part, Cable) and end.box is not None:
-            proof.holds(works_together(part, end.box), f"{kind.name}: {part.id} does not work with {end.box.id}")
+        if isinstance(part, Cable) and end.product is not None:
+            proof.holds(
+                works_together(part, end.product), f"{kind.name}: {part.id} does not work with {end.product.id}"
+            )
 
 
-def _module_fits(proof: Proof, where: str, module: Transceiver, end: End) -> None:
+def _module_fits(proof: Proof, where: str, module: Transceiver, end: CageEnd) -> None:
     splits = list(module.standard_by_split)
     proof.holds(end.split in splits, f"{where}: {module.id} runs {splits}, the cage {end.split}")
     for cage in end.cages:
@@ -78,8 +81,8 @@ def _module_fits(proof: Proof, where: str, module: Transceiver, end: End) -> Non
             lanes_agree(module.lane_gbps, cage.lane_gbps),
             f"{where}: {module.id} has lanes of {module.lane_gbps} Gb/s, the cage {cage.lane_gbps}",
         )
-    if end.box is not None:
-        proof.holds(works_together(module, end.box), f"{where}: {module.id} does not work with {end.box.id}")
+    if end.product is not None:
+        proof.holds(works_together(module, end.product), f"{where}: {module.id} does not work with {end.product.id}")
 
 
 def form_fits(form_factor: str, cage: Cage) -> bool:
@@ -90,42 +93,42 @@ def form_fits(form_factor: str, cage: Cage) -> bool:
     return PLAIN_OSFP in pair and any(other in pair for other in FINNED_OR_FLAT)
 
 
-def lanes_agree(one: float | None, other: float | None) -> bool:
+def lanes_agree(near: float | None, far: float | None) -> bool:
     """True unless both give a lane rate and they differ."""
-    return one is None or other is None or one == other
+    return near is None or far is None or near == far
 
 
-def works_together(part: Transceiver | Cable, box: Product) -> bool:
-    """True unless a list of vendors, of the part or of the box, leaves the other one's vendor out."""
-    theirs: tuple[str, ...] = getattr(box, "works_with", ())
-    part_accepts = not part.works_with or box.vendor is None or box.vendor in part.works_with
+def works_together(part: Transceiver | Cable, product: Product) -> bool:
+    """True unless a list of vendors, of the part or of the device, leaves the other one's vendor out."""
+    theirs: tuple[str, ...] = getattr(product, "works_with", ())
+    part_accepts = not part.works_with or product.vendor is None or product.vendor in part.works_with
     return part_accepts and (not theirs or part.vendor is None or part.vendor in theirs)
 
 
-def cable_faults(cable: Cable, kind: Kind) -> list[str]:
+def cable_faults(cable: Cable, kind: LinkKind) -> list[str]:
     """Why a cable does not fit, by the better of its two orientations; empty if it fits."""
     near, far = cable.ends
     ways = [_oriented_faults(cable, near, far, kind), _oriented_faults(cable, far, near, kind)]
     return min(ways, key=len)
 
 
-def _oriented_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: Kind) -> list[str]:
+def _oriented_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: LinkKind) -> list[str]:
     faults = _lane_faults(cable, near, far, kind)
-    for head, end in ((near, kind.near.end), (far, kind.far.end)):
+    for connector, end in ((near, kind.near.end), (far, kind.far.end)):
         if not end.cages:
             faults.append("the attachment's cage is open")
-        if head.split != end.split:
-            faults.append(f"a head {head.split} in a cage {end.split}")
-        if head.count > 1 and end.lane.ports != 1:
-            faults.append(f"{head.count} heads of {end.lane.ports} ports")
-        forms = [cage.form_factor for cage in end.cages if not form_fits(head.form_factor, cage)]
-        faults += [f"{head.form_factor} does not go into {form}" for form in forms]
+        if connector.split != end.split:
+            faults.append(f"a connector {connector.split} in a cage {end.split}")
+        if connector.count > 1 and end.lane.ports != 1:
+            faults.append(f"{connector.count} connectors of {some(end.lane.ports, 'port')}")
+        forms = [cage.form_factor for cage in end.cages if not form_fits(connector.form_factor, cage)]
+        faults += [f"{connector.form_factor} does not go into {form}" for form in forms]
     return faults
 
 
-def _lane_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: Kind) -> list[str]:
-    """Lane rates of heads and cages; where the cable states none at all, those of the two cages."""
-    stated = [head.lane_gbps if head.lane_gbps is not None else cable.lane_gbps for head in (near, far)]
+def _lane_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: LinkKind) -> list[str]:
+    """Lane rates of connectors and cages; where the cable states none at all, those of the two cages."""
+    stated = [connector.lane_gbps if connector.lane_gbps is not None else cable.lane_gbps for connector in (near, far)]
     sides = [[cage.lane_gbps for cage in end.cages] for end in (kind.near.end, kind.far.end)]
     pairs = [(lane, cage) for lane, cages in zip(stated, sides, strict=True) for cage in cages]
     if stated == [None, None]:
@@ -151,10 +154,10 @@ def optics_speak_alike(proof: Proof, fabric: FabricEvidence) -> None:
                 far = row.far.standard_by_split.get(kind.far.end.split)
                 proof.equal(f"{kind.name}: standard of {row.near.id}", near, far)
             proof.holds(fibre_joins(kind, row), f"{kind.name}: {row.fibre.id} does not join the connectors")
-        proof.note(f"{kind.name} {', '.join(row.made.medium for row in kind.rows)}")
+        proof.note(f"{kind.name} {', '.join(row.listed.medium for row in kind.rows)}")
 
 
-def fibre_joins(kind: Kind, row: Row) -> bool:
+def fibre_joins(kind: LinkKind, row: ListedRow) -> bool:
     """True if a row's fibre has the connectors of its modules, in one orientation or the other."""
     assert row.fibre is not None
     ends = row.fibre.both_ends
@@ -181,9 +184,7 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
-            if row.cable_or_fibre is None or row.run_part is None:
-                continue
-            if fabric.made.placement is not None and row.made.from_ != "attachment":
+            if row.cable_or_fibre is None or row.run_part is None or fabric.is_measured(row.listed):
                 continue
             length = row.run_part.length_m
             offered = [one.m for one in row.cable_or_fibre.lengths if one.price_usd is not None and one.m >= kind.run_m]
@@ -215,7 +216,7 @@ def parts_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
             for module in (row.near, row.far):
                 if module is not None:
                     proof.holds(module.price_usd is not None, f"{kind.name}: {module.id} has no price")
-        proof.note(f"{kind.name} {len(kind.rows)} rows")
+        proof.note(f"{kind.name} {some(len(kind.rows), 'row')}")
 
 
 def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
@@ -227,21 +228,21 @@ def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
     if fabric.evidence.design.status != OPTIMAL:
         proof.note("the design is not claimed to be optimal")
         return
-    for tier in fabric.made.tiers:
+    for tier in fabric.designed.tiers:
         for side in ("down", "up"):
             use: PortUse | None = getattr(tier, side)
             for index in range(use.cage_group if use is not None else 0):
                 changed = tier.model_copy(update={side: PortUse(cage_group=index, split=use.split if use else "")})
-                tiers = tuple(changed if one is tier else one for one in fabric.made.tiers)
+                tiers = tuple(changed if one is tier else one for one in fabric.designed.tiers)
                 _serves_no_better(proof, fabric, {"tiers": tiers}, f"{tier.role} {side}: cage group {index}")
-    for index in range(fabric.made.nic.cage_group):
-        nic = fabric.made.nic.model_copy(update={"cage_group": index})
+    for index in range(fabric.designed.nic.cage_group):
+        nic = fabric.designed.nic.model_copy(update={"cage_group": index})
         _serves_no_better(proof, fabric, {"nic": nic}, f"NIC: cage group {index}")
-    proof.note(f"{len(fabric.made.tiers)} tiers")
+    proof.note(f"{some(len(fabric.designed.tiers), 'tier')}")
 
 
 def _serves_no_better(proof: Proof, fabric: FabricEvidence, change: dict[str, object], what: str) -> None:
-    other = FabricEvidence(fabric.evidence, fabric.made.model_copy(update=change))
+    other = FabricEvidence(fabric.evidence, fabric.designed.model_copy(update=change))
     for rule in (ports_fit_nics, ports_fit_radix, parts_fit_cages):
         trial = Proof()
         try:

@@ -1,4 +1,4 @@
-"""Rules of the floor: where servers and switches stand, from the explicit list of boxes."""
+"""Rules of the floor: where servers and switches are installed, from the explicit list of devices."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 
 from fabopt.floor.plan import FloorPlan
 from fabopt.schema.catalog import Transceiver
-from fabopt.units import ceil_div, milliwatts
+from fabopt.units import ceil_div, milliwatts, some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import unit_milliwatts
-from fabopt.verify.wiring import Cabled
+from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.model import Wiring
 
 POLICIES = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere")
 
 
-def servers_fill_racks(proof: Proof, cabled: Cabled) -> None:
+def servers_fill_racks(proof: Proof, cabled: CabledDesign) -> None:
     """Servers fill usable racks of the floor one after another, bottom up.
 
     ceil(N / servers per rack) racks, none twice, none blocked or reserved; every switch has a place if the case has a
@@ -40,16 +40,18 @@ def servers_fill_racks(proof: Proof, cabled: Cabled) -> None:
     proof.equal("racks named once", len(set(racks)), len(racks))
     proof.holds(bool(plan.usable[racks].all()), "servers in a rack that is blocked or reserved")
     given = evidence.case.site.servers_per_rack
-    proof.holds(given is None or used.servers_per_rack == given, f"{used.servers_per_rack} servers a rack, not {given}")
+    proof.holds(
+        given is None or used.servers_per_rack == given, f"{some(used.servers_per_rack, 'server')} a rack, not {given}"
+    )
     lengths = list(used.length_classes_m)
     proof.equal("length classes rise", lengths, sorted(set(lengths)))
-    proof.note(f"{evidence.servers} servers in {len(racks)} racks")
+    proof.note(f"{some(evidence.servers, 'server')} in {some(len(racks), 'rack')}")
 
 
-def boxes_fit_racks(proof: Proof, cabled: Cabled) -> None:
-    """No two boxes fill one rack unit, and no rack is higher or draws more than the floor allows.
+def boxes_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
+    """No two devices fill one rack unit, and no rack is higher or uses more than the floor allows.
 
-    For every rack: units of its boxes are disjoint and within 1 .. rack_units; power of servers, switches, modules in
+    For every rack: units of its devices are disjoint and within 1 .. rack_units; power of servers, switches, modules in
     them and attachments <= rack_power_w. Source: case file, ``site.floor``; catalog, ``rack_units`` and ``power_w``.
     """
     floor = cabled.evidence.case.site.floor
@@ -64,23 +66,29 @@ def boxes_fit_racks(proof: Proof, cabled: Cabled) -> None:
     for rack, units in taken.items():
         proof.holds(bool(plan.usable[plan.rack_index(rack)]), f"{rack} is blocked or reserved")
         proof.holds(min(units) >= 1 and max(units) <= floor.rack_units, f"{rack}: units {min(units)} to {max(units)}")
-        proof.holds(max(units.values()) == 1, f"{rack}: two boxes in one unit")
+        proof.holds(max(units.values()) == 1, f"{rack}: two devices in one unit")
     placed = sum(role != "attachment" and not rack for role, rack in zip(devices.role, devices.rack, strict=True))
-    proof.equal("boxes without a rack", placed, 0)
+    proof.equal("devices without a rack", placed, 0)
     if floor.rack_power_w is not None:
-        drawn = rack_milliwatts(cabled.evidence, cabled.wiring)
-        most = max(drawn.values(), default=0)
+        used = rack_milliwatts(cabled.evidence, cabled.wiring)
+        most = max(used.values(), default=0)
         limit = milliwatts(floor.rack_power_w)
-        proof.holds(most <= limit, f"a rack draws {most / 1000:g} W of {floor.rack_power_w:g}")
-    proof.note(f"{len(taken)} racks in use, at most {max(len(units) for units in taken.values())} units")
+        proof.holds(most <= limit, f"a rack uses {most / 1000:g} W of {floor.rack_power_w:g}")
+    proof.note(
+        f"{some(len(taken), 'rack')} in use, at most {some(max(len(units) for units in taken.values()), 'unit')}"
+    )
 
 
 def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
     """Power of servers, switches and their modules, and of attachments without, by rack."""
     devices, modules = wiring.devices, wiring.modules
-    drawn: Counter[str] = Counter()
-    boxes = {(name, one.name): one.power_w for name, fabric in evidence.wanted.items() for one in fabric.attachments}
-    each = {
+    used: Counter[str] = Counter()
+    attachment_w = {
+        (name, attachment.name): attachment.power_w
+        for name, fabric in evidence.wanted.items()
+        for attachment in fabric.attachments
+    }
+    of_product = {
         product: unit_milliwatts(evidence.product(product))
         for role, product in set(zip(devices.role, devices.product, strict=True))
         if role != "attachment"
@@ -88,13 +96,13 @@ def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
     columns = zip(devices.role, devices.product, devices.rack, devices.fabric, strict=True)
     for role, product, rack, fabric in columns:
         if role == "attachment" and rack:
-            drawn[rack] += milliwatts(boxes[fabric, product] or 0)
+            used[rack] += milliwatts(attachment_w[fabric, product] or 0)
         elif rack:
-            drawn[rack] += each[product]
+            used[rack] += of_product[product]
     for device, part in zip(modules.device.tolist(), modules.part, strict=True):
         if devices.role[device] in ("leaf", "spine", "core"):
-            drawn[devices.rack[device]] += milliwatts(evidence.part(part, Transceiver).power_w or 0)
-    return drawn
+            used[devices.rack[device]] += milliwatts(evidence.part(part, Transceiver).power_w or 0)
+    return used
 
 
 def has_floor(evidence: Evidence) -> bool:

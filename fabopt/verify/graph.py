@@ -14,11 +14,11 @@ from fabopt.network.graph.network import Ints, Network, network_of
 from fabopt.network.graph.permutation import permutation_bound
 from fabopt.network.graph.ranges import SAME, Range
 from fabopt.network.graph.ring import ring_rate
-from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.bandwidth import through_servers
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import KINDS
 
 # Links, both ways, times classes of switches that are looked at as destinations: some tenths of a second.
@@ -32,7 +32,7 @@ MOST_HALVES = 1_000
 ONLY_ON_GRAPH = ("permutation_gbps_per_gpu", "allreduce_gbps_per_gpu", "mean_switch_hops")
 
 
-def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
+def figures_hold_on_graph(proof: Proof, cabling: FabricCabling) -> None:
     """The figures of the file are those of the graph that the wiring makes, plane by plane.
 
     Hops and worst permutation are equal; all-to-all is between what equal-cost paths carry and what no routing passes;
@@ -43,7 +43,7 @@ def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
     """
     planes = list(networks(cabling))
     works = [network.arcs.size * network.twins.classes for _, network, _ in planes]
-    most = MOST_WORK if cabling.fabric.mesh is None else MOST_DIRECT_PATHS
+    most = MOST_DIRECT_PATHS if cabling.fabric.is_direct else MOST_WORK
     if max(works, default=0) > most:
         proof.note(f"{max(works):,} links x destinations are more than {most:,}: the graph is left to the classes")
         _without_graph(proof, cabling, *ONLY_ON_GRAPH)
@@ -54,60 +54,60 @@ def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
             judged.append((network, rings))
             _judge(proof, cabling, f"plane {plane}: " if len(planes) > 1 else "", network, rings)
     if len(judged) < len(planes):
-        proof.note(f"{len(planes)} planes, {len(judged)} of them different")
+        proof.note(f"{some(len(planes), 'plane')}, {len(judged)} of them different")
 
 
-def _without_graph(proof: Proof, cabling: Cabling, *names: str) -> None:
+def _without_graph(proof: Proof, cabling: FabricCabling, *names: str) -> None:
     """A direct network has no closed forms of these figures."""
-    for name in names if cabling.fabric.mesh is not None else ():
-        written = getattr(cabling.fabric.made.metrics, name)
+    for name in names if cabling.fabric.is_direct else ():
+        written = getattr(cabling.fabric.designed.metrics, name)
         proof.holds(written is None, f"{name} is {written}, which nothing proves on so large a graph")
 
 
-def networks(cabling: Cabling) -> Iterator[tuple[int, Network, Ints]]:
+def networks(cabling: FabricCabling) -> Iterator[tuple[int, Network, Ints]]:
     """(Number, graph, rings) of every plane: switches in the order of their rows, a ring of every port of a server."""
     links, devices = cabling.links, cabling.devices
-    if cabling.fabric.is_switchless:
+    if not cabling.fabric.has_switches:
         yield 1, *of_servers(cabling)
         return
     servers = cabling.of(SERVER_LEAF)
     between = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
     mbps = cabling.mbps(between)
     for plane in np.unique(devices.plane[links.b[servers]]).tolist():
-        mine = servers[devices.plane[links.b[servers]] == plane]
+        of_plane = servers[devices.plane[links.b[servers]] == plane]
         inside = devices.plane[links.b[between]] == plane
         a, b = links.a[between][inside], links.b[between][inside]
-        switches, place = np.unique(np.concatenate([links.b[mine], a, b]), return_inverse=True)
+        switches, place = np.unique(np.concatenate([links.b[of_plane], a, b]), return_inverse=True)
         place = place.ravel()
-        leaf, one, other = np.split(place, [len(mine), len(mine) + len(a)])
+        leaf, near, far = np.split(place, [len(of_plane), len(of_plane) + len(a)])
         hosts = np.bincount(leaf, minlength=len(switches))
-        order = np.lexsort((links.a_nic_port[mine], links.a_nic[mine], links.a[mine]))
-        rings = leaf[order].reshape(len(np.unique(links.a[mine])), -1).T
-        yield plane, network_of(one, other, mbps[inside], hosts, cabling.fabric.nic_lane.port_mbps), rings
+        order = np.lexsort((links.a_nic_port[of_plane], links.a_nic[of_plane], links.a[of_plane]))
+        rings = leaf[order].reshape(len(np.unique(links.a[of_plane])), -1).T
+        yield plane, network_of(near, far, mbps[inside], hosts, cabling.fabric.nic_lane.port_mbps), rings
 
 
-def of_servers(cabling: Cabling) -> tuple[Network, Ints]:
+def of_servers(cabling: FabricCabling) -> tuple[Network, Ints]:
     """Servers that are joined to each other, an endpoint each, and the ring of all."""
-    links, number, nic = cabling.links, cabling.numbers("server"), cabling.fabric.made.nic
+    links, number, nic = cabling.links, cabling.numbers("server"), cabling.fabric.designed.nic
     mbps, servers = cabling.mbps(np.arange(len(links))), cabling.fabric.evidence.servers
     most = nic.per_server * nic.ports_per_nic * cabling.fabric.nic_lane.port_mbps
-    made = network_of(number[links.a], number[links.b], mbps, np.ones(servers, dtype=np.int64), most)
-    return made, np.arange(servers)[np.newaxis, :]
+    network = network_of(number[links.a], number[links.b], mbps, np.ones(servers, dtype=np.int64), most)
+    return network, np.arange(servers)[np.newaxis, :]
 
 
-def _same(one: Network, other: Network) -> bool:
-    return one is other or all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("a", "b", "mbps", "hosts")
+def _same(network: Network, other: Network) -> bool:
+    return network is other or all(
+        np.array_equal(getattr(network, name), getattr(other, name)) for name in ("a", "b", "mbps", "hosts")
     )
 
 
-def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: Ints) -> None:
-    metrics, clos = cabling.fabric.made.metrics, cabling.clos
+def _judge(proof: Proof, cabling: FabricCabling, where: str, network: Network, rings: Ints) -> None:
+    metrics, clos = cabling.fabric.designed.metrics, cabling.clos
     uneven = clos.tiers > 1 and clos.uplinks % clos.spines != 0
     far = hopping(network)
-    no_switch = cabling.fabric.is_switchless
+    no_switch = not cabling.fabric.has_switches
     claimed = metrics.max_nic_hops if no_switch else metrics.max_switch_hops
-    proof.equal(f"{where}boxes passed on the longest path", claimed, far.most - 2 * no_switch)
+    proof.equal(f"{where}devices passed on the longest path", claimed, far.most - 2 * no_switch)
     if metrics.mean_switch_hops is not None:
         pairs = network.endpoints * (network.endpoints - 1)
         mean = Fraction(0) if no_switch else 1 + Fraction(far.links, pairs) if pairs else Fraction(1)
@@ -116,10 +116,10 @@ def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: 
         bound = through_servers(cabling.fabric, _per_gpu(cabling, permutation_bound(network)))
         recomputed = plain_fraction(bound / MBPS_PER_GBPS)
         proof.equal(f"{where}permutation_gbps_per_gpu", metrics.permutation_gbps_per_gpu, recomputed)
-    is_direct, work = cabling.fabric.mesh is not None, network.arcs.size * network.twins.classes
-    found = alltoall(network) if work <= MOST_WORK else None
-    if found is not None:
-        _holds(proof, cabling, f"{where}alltoall_gbps_per_gpu", found, not uneven, not is_direct)
+    is_direct, work = cabling.fabric.is_direct, network.arcs.size * network.twins.classes
+    rates = alltoall(network) if work <= MOST_WORK else None
+    if rates is not None:
+        _holds(proof, cabling, f"{where}alltoall_gbps_per_gpu", rates, not uneven, not is_direct)
     most = MOST_DIRECT_RINGS if is_direct else MOST_WORK
     if network.arcs.size * len(network.with_hosts) > most:
         _without_graph(proof, cabling, "allreduce_gbps_per_gpu")
@@ -127,28 +127,30 @@ def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: 
         rate = ring_rate(network, rings)
         ring = Range(rate, network.port_mbps if uneven else rate, "rings over equal-cost shortest paths")
         _holds(proof, cabling, f"{where}allreduce_gbps_per_gpu", ring, not uneven)
-    if found is not None and 1 < len(network.with_hosts) <= MOST_IN_SPECTRUM:
-        halves = bisection(network, found.lower, MOST_HALVES)
+    if rates is not None and 1 < len(network.with_hosts) <= MOST_IN_SPECTRUM:
+        halves = bisection(network, rates.lower, MOST_HALVES)
         _holds(proof, cabling, f"{where}bisection_gbps_per_gpu", halves._replace(lower=0.0), not uneven)
 
 
-def _per_gpu(cabling: Cabling, rate: Fraction) -> Fraction:
+def _per_gpu(cabling: FabricCabling, rate: Fraction) -> Fraction:
     """What a GPU gets where each of its endpoints sends so much, at most the injection."""
     fabric = cabling.fabric
-    ports = 1 if fabric.is_switchless else fabric.made.nic.per_server * fabric.made.nic.ports_per_nic
+    ports = fabric.designed.nic.per_server * fabric.designed.nic.ports_per_nic if fabric.has_switches else 1
     return min(fabric.injection, rate * ports / fabric.evidence.sharers)
 
 
-def _holds(proof: Proof, cabling: Cabling, name: str, found: Range, from_above: bool, from_below: bool = True) -> None:
+def _holds(
+    proof: Proof, cabling: FabricCabling, name: str, known: Range, from_above: bool, from_below: bool = True
+) -> None:
     """A figure of the file is within what was found: not more than cannot be passed, not less than can be had."""
-    written = getattr(cabling.fabric.made.metrics, name.split(": ")[-1])
-    least, most = (float(_per_gpu(cabling, Fraction(one))) for one in (found.lower, found.upper))
+    written = getattr(cabling.fabric.designed.metrics, name.split(": ")[-1])
+    least, most = (float(_per_gpu(cabling, Fraction(rate))) for rate in (known.lower, known.upper))
     claimed = float(exact(written) * MBPS_PER_GBPS)
     low, high = least if from_below else min(least, claimed), most if from_above else max(most, claimed)
-    inside = Range(low, high, found.how).allows(claimed)
-    shown = f"{least / MBPS_PER_GBPS:.6g}" if found.is_exact else _shown(least, most)
-    proof.holds(inside, f"{name} is {written}, on the graph {shown} ({found.how})")
-    proof.note(f"{name} {shown} ({found.how})")
+    inside = Range(low, high, known.how).allows(claimed)
+    shown = f"{least / MBPS_PER_GBPS:.6g}" if known.is_exact else _shown(least, most)
+    proof.holds(inside, f"{name} is {written}, on the graph {shown} ({known.how})")
+    proof.note(f"{name} {shown} ({known.how})")
 
 
 def _shown(least: float, most: float) -> str:

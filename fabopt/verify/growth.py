@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from fabopt.schema.design import FabricDesign, StageStructure, TierUse
-from fabopt.units import ceil_div
+from fabopt.units import ceil_div, some
 from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
+from fabopt.verify.codes import combined, counts_of, repeated
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.paths import (
     bisection_carries_claim,
@@ -20,7 +21,7 @@ from fabopt.verify.paths import (
 from fabopt.verify.ports import cages_keep_one_use, endpoints_are_cabled, planes_stay_apart
 from fabopt.verify.proof import Proof, prove
 from fabopt.verify.structure import switch_counts_close
-from fabopt.verify.wiring import Cabling, combined, counts_of, repeated
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import NOTHING, Ints, at_stage
 
 # What every stage must be, by its numbers and by the links that are there.
@@ -29,7 +30,7 @@ NUMBERS: tuple[Callable[[Proof, FabricEvidence], None], ...] = (
     uplinks_carry_demand,
     metrics_are_recomputed,
 )
-LINKS: tuple[Callable[[Proof, Cabling], None], ...] = (
+LINKS: tuple[Callable[[Proof, FabricCabling], None], ...] = (
     cages_keep_one_use,
     endpoints_are_cabled,
     planes_stay_apart,
@@ -41,85 +42,86 @@ LINKS: tuple[Callable[[Proof, Cabling], None], ...] = (
 )
 
 
-def stages_are_fabrics(proof: Proof, cabling: Cabling) -> None:
-    """What stands at each stage is a fabric that meets the case then, before the next stage has come.
+def stages_are_fabrics(proof: Proof, cabling: FabricCabling) -> None:
+    """What is installed at each stage is a fabric that meets the case then, before the next stage has come.
 
-    Over the boxes and links of stage <= s alone: all servers of the stage are cabled on every rail; leaves, spines and
-    cores are joined evenly; each boundary's ratio is within the stage's limit; maximum flow carries the stage's
+    Over the devices and links of stage <= s alone: all servers of the stage are cabled on every rail; leaves, spines
+    and cores are joined evenly; each boundary's ratio is within the stage's limit; maximum flow carries the stage's
     bisection. Source: case file, ``stages``.
     """
     names = [stage.name for stage in cabling.fabric.evidence.case.stages or ()]
-    growth = cabling.fabric.made.growth
+    growth = cabling.fabric.designed.growth
     if len(names) < 2:
         proof.equal("stages of a fabric that does not grow", len(growth), 0)
-        proof.note(f"one stage of {len(cabling.links)} links")
+        proof.note(f"one stage of {some(len(cabling.links), 'link')}")
         return
-    proof.equal("stages", [one.stage for one in growth], names)
-    for number, one in enumerate(growth[:-1]):
-        fabric = stage_of(cabling.fabric, one, number)
-        now = Cabling(fabric, cabling.cabled, cabling.index, number)
-        found = [prove(rule, fabric) for rule in NUMBERS] + [prove(rule, now) for rule in LINKS]
-        proof.broken.extend(f"{one.stage}: {fault}" for each in found for fault in each.broken)
-        ratios = ", ".join(f"{name} {ratio:g}" for name, ratio in one.oversubscription.items())
-        proof.note(f"{one.stage}: {fabric.evidence.servers} servers, {one.leaves} leaves, {one.spines} spines {ratios}")
+    proof.equal("stages", [stage.stage for stage in growth], names)
+    for number, stage in enumerate(growth[:-1]):
+        fabric = stage_of(cabling.fabric, stage, number)
+        now = FabricCabling(fabric, cabling.cabled, cabling.index, number)
+        proofs = [prove(rule, fabric) for rule in NUMBERS] + [prove(rule, now) for rule in LINKS]
+        proof.broken.extend(f"{stage.stage}: {fault}" for proof_of_rule in proofs for fault in proof_of_rule.broken)
+        ratios = ", ".join(f"{name} {ratio:g}" for name, ratio in stage.oversubscription.items())
+        installed = (fabric.evidence.servers, "server"), (stage.leaves, "leaf"), (stage.spines, "spine")
+        proof.note(f"{stage.stage}: {', '.join(some(*count) for count in installed)} {ratios}")
 
 
-def stage_of(fabric: FabricEvidence, one: StageStructure, number: int) -> FabricEvidence:
-    """The fabric as it stands at a stage, as a fabric of its own."""
-    made = as_it_stands(fabric.made, one)
+def stage_of(fabric: FabricEvidence, stage: StageStructure, number: int) -> FabricEvidence:
+    """The fabric as installed at a stage, as a fabric of its own."""
+    designed = as_installed(fabric.designed, stage)
     whole = fabric.evidence.design
-    evidence = Evidence(whole.model_copy(update={"fabrics": (made,)}), number, whole)
-    return FabricEvidence(evidence, made)
+    evidence = Evidence(whole.model_copy(update={"fabrics": (designed,)}), number, whole)
+    return FabricEvidence(evidence, designed)
 
 
-def as_it_stands(made: FabricDesign, one: StageStructure) -> FabricDesign:
+def as_installed(designed: FabricDesign, stage: StageStructure) -> FabricDesign:
     """A fabric of the file with the numbers that it claims for a stage."""
-    structure = made.clos
-    uplinks = made.tiers[0].up_ports
-    if one.spines_per_pod != structure.spines_per_pod:
-        uplinks = one.spines_per_pod * one.links_per_pair
-    groups_per_pod = min(structure.groups_per_pod, one.groups)
-    counts = {"leaf": (one.leaves, uplinks), "spine": (one.spines, 0), "core": (one.cores, 0)}
-    if one.cores:
-        counts["spine"] = (one.spines, one.cores_per_group * one.links_per_core_pair)
-    tiers = [_tier(tier, *counts[tier.role]) for tier in made.tiers if counts[tier.role][0]]
-    stands = structure.model_copy(
+    structure = designed.clos
+    uplinks = designed.tiers[0].up_ports
+    if stage.spines_per_pod != structure.spines_per_pod:
+        uplinks = stage.spines_per_pod * stage.links_per_pair
+    groups_per_pod = min(structure.groups_per_pod, stage.groups)
+    counts = {"leaf": (stage.leaves, uplinks), "spine": (stage.spines, 0), "core": (stage.cores, 0)}
+    if stage.cores:
+        counts["spine"] = (stage.spines, stage.cores_per_group * stage.links_per_core_pair)
+    tiers = [_tier(tier, *counts[tier.role]) for tier in designed.tiers if counts[tier.role][0]]
+    installed = structure.model_copy(
         update={
             "tiers": len(tiers),
-            "groups": one.groups,
-            "links_per_pair": one.links_per_pair,
-            "pods": one.pods,
-            "spines_per_pod": one.spines_per_pod,
+            "groups": stage.groups,
+            "links_per_pair": stage.links_per_pair,
+            "pods": stage.pods,
+            "spines_per_pod": stage.spines_per_pod,
             "groups_per_pod": groups_per_pod,
             "leaves_per_pod": structure.leaves_per_pod // max(1, structure.groups_per_pod) * groups_per_pod,
-            "links_per_core_pair": one.links_per_core_pair,
-            "spines_per_core_group": structure.spines_per_core_group if one.cores else 0,
-            "cores_per_group": one.cores_per_group,
-            "pod_of": structure.pod_of if one.cores else "groups",
+            "links_per_core_pair": stage.links_per_core_pair,
+            "spines_per_core_group": structure.spines_per_core_group if stage.cores else 0,
+            "cores_per_group": stage.cores_per_group,
+            "pod_of": structure.pod_of if stage.cores else "groups",
         }
     )
-    return made.model_copy(
+    return designed.model_copy(
         update={
-            "structure": stands,
+            "structure": installed,
             "tiers": tuple(tiers),
-            "oversubscription": one.oversubscription,
-            "metrics": one.metrics,
+            "oversubscription": stage.oversubscription,
+            "metrics": stage.metrics,
         }
     )
 
 
 def _tier(tier: TierUse, count: int, up_ports: int) -> TierUse:
-    """A tier with so many switches; without uplinks where nothing stands above it."""
+    """A tier with so many switches; without uplinks where nothing is above it."""
     update: dict[str, object] = {"count": count, "up_ports": up_ports}
     if not up_ports:
         update |= {"up": None, "gbps_up": 0}
     return tier.model_copy(update=update)
 
 
-def stages_only_add(proof: Proof, cabling: Cabling) -> None:
+def stages_only_add(proof: Proof, cabling: FabricCabling) -> None:
     """A stage adds to what is in place, and moves no more of it than is counted and paid.
 
-    At every stage: the boxes at both ends of a link are there; no port has two links. A wire is installed with the
+    At every stage: the devices at both ends of a link are there; no port has two links. A cable is installed with the
     first of its links, a module with the first link of its cage. A move is a link whose port at a spine is another one
     than at the stage before; they are as many as ``growth`` says, and none where the case forbids recabling. Source:
     case file, ``growth``.
@@ -127,34 +129,34 @@ def stages_only_add(proof: Proof, cabling: Cabling) -> None:
     links, wiring = cabling.links, cabling.cabled.wiring
     devices, cables = wiring.devices, wiring.cables
     stages = max(1, len(cabling.fabric.evidence.case.stages or ()))
-    for what, column in (("boxes", devices.stage), ("links", links.stage), ("wires", cables.stage)):
+    for what, column in (("devices", devices.stage), ("links", links.stage), ("cables", cables.stage)):
         proof.equal(f"{what} of no stage", int(((column < 0) | (column >= stages)).sum()), 0)
     cabled = np.flatnonzero(links.cable != NOTHING)
     first = _earliest(links.cable[cabled], links.stage[cabled], len(cables))
     own = cabling.own_cables
-    proof.equal("wires of another stage than their first link", int((cables.stage[own] != first[own]).sum()), 0)
+    proof.equal("cables of another stage than their first link", int((cables.stage[own] != first[own]).sum()), 0)
     _modules_come_first(proof, cabling, wiring.modules.stage)
     moves = _moves(proof, cabling, stages)
-    claimed = [one.moved_cables for one in cabling.fabric.made.growth]
-    proof.equal("moved cables", claimed, moves if claimed else [])
+    claimed = [one.moved_cables for one in cabling.fabric.designed.growth]
+    proof.equal("recabled links", claimed, moves if claimed else [])
     if cabling.fabric.evidence.case.growth.recabling == "forbid":
-        proof.equal("moved cables where recabling is forbidden", sum(moves), 0)
-    proof.note(f"{len(links)} links over {stages} stages, {sum(moves)} cables moved")
+        proof.equal("recabled links where recabling is forbidden", sum(moves), 0)
+    proof.note(f"{some(len(links), 'link')} over {some(stages, 'stage')}, {some(sum(moves), 'link')} recabled")
 
 
-def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
+def _moves(proof: Proof, cabling: FabricCabling, stages: int) -> list[int]:
     """Links at another port than at the stage before, by stage."""
     wiring = cabling.cabled.wiring
-    mine = wiring.links.fabric == cabling.index
+    own = wiring.links.fabric == cabling.index
     lent = wiring.lent
     outside = (lent.first < 0) | (lent.first > lent.last) | (lent.last >= stages - 1)
     proof.equal("cables lent at no stage before the last", int(outside.sum()), 0)
     moves, before = [], None
     for stage in range(stages):
         now = at_stage(wiring, stage)
-        there = mine & (now.stage <= stage)
+        there = own & (now.stage <= stage)
         late = np.maximum(wiring.devices.stage[now.a], wiring.devices.stage[now.b]) > stage
-        proof.equal(f"links before their boxes at stage {stage + 1}", int((late & there).sum()), 0)
+        proof.equal(f"links before their devices at stage {stage + 1}", int((late & there).sum()), 0)
         a = combined(now.a[there], now.a_cage[there], now.a_lane[there])
         b = combined(now.b[there], now.b_cage[there], now.b_lane[there])
         proof.equal(f"ports with two links at stage {stage + 1}", repeated(a) + repeated(b), 0)
@@ -163,14 +165,14 @@ def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
         outside = there & ((now.b_lane < 0) | (now.b_lane >= now.b_lanes))
         proof.equal(f"ports outside their cage at stage {stage + 1}", int(outside.sum()), 0)
         if before is not None:
-            old = mine & (now.stage < stage)
+            old = own & (now.stage < stage)
             moved = (now.b != before.b) | (now.b_cage != before.b_cage) | (now.b_lane != before.b_lane)
             moves.append(int((moved & old).sum()))
         before = now
     return [0, *moves]
 
 
-def _modules_come_first(proof: Proof, cabling: Cabling, stage: Ints) -> None:
+def _modules_come_first(proof: Proof, cabling: FabricCabling, stage: Ints) -> None:
     """Every module of the fabric is there with the first link of its cage, of whichever fabric."""
     wiring = cabling.cabled.wiring
     links, modules = wiring.links, wiring.modules
@@ -189,32 +191,34 @@ def _earliest(code: Ints, stage: Ints, size: int) -> Ints:
     return first
 
 
-def stage_counts_close(proof: Proof, cabling: Cabling) -> None:
+def stage_counts_close(proof: Proof, cabling: FabricCabling) -> None:
     """What the file counts at each stage is what is installed by then, and the last stage is the fabric itself.
 
-    Of stage <= s: groups, pods, switches, wires, links of a pair of boxes, ports of switches without a link. Source:
+    Of stage <= s: groups, pods, switches, cables, links of a pair of devices, ports of switches without a link. Source:
     design file, ``growth``.
     """
-    made = cabling.fabric.made
-    for number, one in enumerate(made.growth):
+    designed = cabling.fabric.designed
+    for number, stage in enumerate(designed.growth):
         for what, count in _counted(cabling, number).items():
-            proof.equal(f"{one.stage}: {what}", getattr(one, what), count)
-        proof.note(f"{one.stage}: {one.cables} cables")
-    if not made.growth:
-        proof.note(f"one stage of {len(cabling.own_cables)} cables")
+            proof.equal(f"{stage.stage}: {what}", getattr(stage, what), count)
+        proof.note(f"{stage.stage}: {some(stage.cables, 'cable')}")
+    if not designed.growth:
+        proof.note(f"one stage of {some(len(cabling.own_cables), 'cable')}")
         return
-    last = made.growth[-1]
-    proof.equal(f"{last.stage}: oversubscription", last.oversubscription, made.oversubscription)
-    proof.equal(f"{last.stage}: metrics", last.metrics, made.metrics)
+    last = designed.growth[-1]
+    proof.equal(f"{last.stage}: oversubscription", last.oversubscription, designed.oversubscription)
+    proof.equal(f"{last.stage}: metrics", last.metrics, designed.metrics)
 
 
-def _counted(cabling: Cabling, number: int) -> dict[str, int]:
+def _counted(cabling: FabricCabling, number: int) -> dict[str, int]:
     """The numbers of a stage as they are found in the tables."""
     fabric, devices = cabling.fabric, cabling.devices
-    now = Cabling(fabric, cabling.cabled, cabling.index, number)
-    leaves, spines, cores = (now.boxes(role) for role in ("leaf", "spine", "core"))
+    now = FabricCabling(fabric, cabling.cabled, cabling.index, number)
+    leaves, spines, cores = (now.devices_of(role) for role in ("leaf", "spine", "core"))
     of_pod = int(counts_of(combined(devices.plane[spines], devices.pod[spines])).max(initial=0))
-    core_groups = fabric.made.planes * ceil_div(of_pod, fabric.made.clos.spines_per_core_group) if len(cores) else 1
+    core_groups = (
+        fabric.designed.planes * ceil_div(of_pod, fabric.designed.clos.spines_per_core_group) if len(cores) else 1
+    )
     endpoints = len(now.of("server-leaf")) + len(now.of("attachment-leaf"))
     return {
         "groups": len(np.unique(devices.group[leaves])),
@@ -232,8 +236,8 @@ def _counted(cabling: Cabling, number: int) -> dict[str, int]:
     }
 
 
-def _fewest_links(now: Cabling, kind: str) -> int:
-    """Links between any two boxes that have some."""
+def _fewest_links(now: FabricCabling, kind: str) -> int:
+    """Links between any two devices that have some."""
     rows = now.of(kind)
     return int(counts_of(combined(now.links.a[rows], now.links.b[rows])).min()) if len(rows) else 0
 

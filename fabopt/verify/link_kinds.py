@@ -11,11 +11,20 @@ from fabopt.schema.case import Attachment
 from fabopt.schema.catalog import Cage, Nic
 from fabopt.schema.design import LinkPart, PortUse
 from fabopt.units import ceil_div
-from fabopt.verify.clos_counts import Boxes
-from fabopt.verify.direct_counts import Equals, Scope
-from fabopt.verify.dragonfly_plus import Groups
+from fabopt.verify.clos_counts import EqualDevices
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_rows import NO_MEDIUM, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
+from fabopt.verify.link_rows import (
+    NO_MEDIUM,
+    CageEnd,
+    Fill,
+    LinkKind,
+    LinkSide,
+    ListedRow,
+    fill_of,
+    ports_per_connector,
+    read_row,
+)
+from fabopt.verify.mesh_counts import Scope
 from fabopt.wiring.design_file import divide, item_at
 
 SERVER_LEAF = "server-leaf"
@@ -25,11 +34,11 @@ SPINE_CORE = "spine-core"
 
 def rows_between(
     fabric: FabricEvidence, near: str, far: str, attachment: str | None = None, scope: str | None = None
-) -> tuple[Row, ...]:
+) -> tuple[ListedRow, ...]:
     """The file's rows of one kind."""
     return tuple(
         read_row(fabric.evidence, row)
-        for row in fabric.made.links
+        for row in fabric.designed.links
         if (row.from_, row.to, row.attachment, row.scope) == (near, far, attachment, scope)
     )
 
@@ -41,23 +50,23 @@ def attachment_run_m(fabric: FabricEvidence, attachment: Attachment) -> float:
     return distances.server_leaf if of_servers else distances.attachment_leaf or 0.0
 
 
-def attachment_rows(fabric: FabricEvidence, servers: tuple[Row, ...]) -> dict[str, tuple[Row, ...]]:
+def attachment_rows(fabric: FabricEvidence, servers: tuple[ListedRow, ...]) -> dict[str, tuple[ListedRow, ...]]:
     """The file's rows of every attachment, by name. Where all its links find room in leaf cages of others, a row may
     leave out the module (or splitter, or breakout fibre) at the leaf: it is that of the servers' links, or of an
     attachment before it.
     """
     others = list(servers[:1])
-    rows: dict[str, tuple[Row, ...]] = {}
+    rows: dict[str, tuple[ListedRow, ...]] = {}
     for attachment in fabric.wanted.attachments:
-        found = rows_between(fabric, "attachment", "leaf", attachment.name)
+        own = rows_between(fabric, "attachment", "leaf", attachment.name)
         run_m = attachment_run_m(fabric, attachment)
-        rows[attachment.name] = tuple(_completed(row, others, run_m) for row in found)
+        rows[attachment.name] = tuple(_completed(row, others, run_m) for row in own)
         others += rows[attachment.name]
     return rows
 
 
-def _completed(row: Row, others: list[Row], run_m: float) -> Row:
-    if row.made.to_cages or row.far is not None or row.cable is not None or row.made.medium == NO_MEDIUM:
+def _completed(row: ListedRow, others: list[ListedRow], run_m: float) -> ListedRow:
+    if row.listed.to_cages or row.far is not None or row.cable is not None or row.listed.medium == NO_MEDIUM:
         return row
     long_enough = [one for one in others if row.fibre is not None or _covers(one, run_m)]
     host = next(iter(long_enough or others), row)
@@ -67,7 +76,7 @@ def _completed(row: Row, others: list[Row], run_m: float) -> Row:
     return row if row.fibre is not None else replace(row, fibre=host.fibre, run_part=_none_of(host.run_part))
 
 
-def _covers(row: Row, run_m: float) -> bool:
+def _covers(row: ListedRow, run_m: float) -> bool:
     return row.run_part is not None and (row.run_part.length_m or 0) >= run_m
 
 
@@ -75,43 +84,46 @@ def _none_of(part: LinkPart | None) -> LinkPart | None:
     return part.model_copy(update={"quantity": 0}) if part is not None else None
 
 
-def all_kinds(fabric: FabricEvidence) -> tuple[Kind, ...]:
+def all_kinds(fabric: FabricEvidence) -> tuple[LinkKind, ...]:
     """Every kind that the fabric's tiers and attachments call for; of servers joined to each other, the dimensions."""
-    if fabric.is_switchless and fabric.mesh is not None:
-        return tuple(between_servers(fabric, scope) for scope in fabric.mesh.scopes)
+    if not fabric.has_switches:
+        return tuple(between_equals(fabric, scope) for scope in fabric.scopes)
     kinds = [server_leaf(fabric), *attachment_kinds(fabric)]
     if fabric.num_tiers > 1:
         kinds.append(leaf_spine(fabric))
     if fabric.num_tiers > 2:
         kinds.append(spine_core(fabric))
-    if fabric.mesh is not None:
-        kinds += [between_equals(fabric, scope) for scope in fabric.mesh.scopes]
-    return tuple(kinds)
+    return *kinds, *(between_equals(fabric, scope) for scope in fabric.scopes)
 
 
-def switch_end(fabric: FabricEvidence, role: str, use: PortUse) -> End:
+def nic_end(fabric: FabricEvidence) -> CageEnd:
+    """The cages of a server's NICs, split as the file says."""
+    return CageEnd(fabric.nic_cages, fabric.designed.nic.split, fabric.nic_lane, fabric.nic)
+
+
+def switch_end(fabric: FabricEvidence, role: str, use: PortUse) -> CageEnd:
     """One cage group of a tier's switch, split as the file says."""
-    return End((fabric.cage(role, use),), use.split, parse_split(use.split), fabric.switch(role))
+    return CageEnd((fabric.cage(role, use),), use.split, parse_split(use.split), fabric.switch(role))
 
 
-def switch_side(end: End, boxes: tuple[Boxes, ...]) -> Side:
-    """A side of switches: the links of a box fill its cages one after another."""
-    return Side(end, fill_of(((box.count, box.links) for box in boxes), end.lane.ports), boxes)
+def switch_side(end: CageEnd, devices: tuple[EqualDevices, ...]) -> LinkSide:
+    """A side of switches: the links of a device fill its cages one after another."""
+    return LinkSide(end, fill_of(((device.count, device.links) for device in devices), end.lane.ports), devices)
 
 
-def server_leaf(fabric: FabricEvidence) -> Kind:
-    """Every used port of every card, to the leaves of the server's group. For what lies in one jacket, the peers of a
-    leaf are the sets of ports that go together: cards, not servers.
+def server_leaf(fabric: FabricEvidence) -> LinkKind:
+    """Every used port of every NIC, to the leaves of the server's group. For what lies in one cable, the peers of a
+    leaf are the sets of ports that go together: NICs, not servers.
     """
     clos, site = fabric.clos, fabric.evidence.case.site.distances_m
-    nic = End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
+    nic = nic_end(fabric)
     sets = divide(clos.per_leaf, fabric.together, "sets of ports that go together fill a leaf's share")
-    servers = Boxes(clos.servers, ((clos.rails * clos.planes * sets, fabric.together),))
+    servers = EqualDevices(clos.servers, ((clos.rails * clos.planes * sets, fabric.together),))
     leaf = switch_end(fabric, "leaf", fabric.tier("leaf").down)
-    leaves = tuple(Boxes(one.count, ((one.servers * sets, fabric.together),)) for one in clos.leaf_classes)
-    return Kind(
+    leaves = tuple(EqualDevices(one.count, ((one.servers * sets, fabric.together),)) for one in clos.leaf_classes)
+    return LinkKind(
         SERVER_LEAF,
-        Side(nic, fill_of([fabric.nic_holders], nic.lane.ports), (servers,)),
+        LinkSide(nic, fill_of([fabric.nic_holders], nic.lane.ports), (servers,)),
         switch_side(leaf, leaves),
         clos.servers * clos.server_ports,
         site.server_leaf,
@@ -119,17 +131,12 @@ def server_leaf(fabric: FabricEvidence) -> Kind:
     )
 
 
-def leaf_spine(fabric: FabricEvidence) -> Kind:
+def leaf_spine(fabric: FabricEvidence) -> LinkKind:
     """Every uplink of every leaf, to the spines of its pod, or of its group in a dragonfly+."""
-    clos, mesh = fabric.clos, fabric.mesh
     leaf = switch_end(fabric, "leaf", fabric.up_use("leaf"))
     spine = switch_end(fabric, "spine", fabric.tier("spine").down)
-    if isinstance(mesh, Groups):
-        below, far = mesh.boxes(clos.planes)
-        above: tuple[Boxes, ...] = (far,)
-    else:
-        below, above = clos.leaf_uplinks, clos.spine_classes
-    return Kind(
+    below, above = fabric.leaf_spine
+    return LinkKind(
         LEAF_SPINE,
         switch_side(leaf, (below,)),
         switch_side(spine, above),
@@ -139,55 +146,34 @@ def leaf_spine(fabric: FabricEvidence) -> Kind:
     )
 
 
-def spine_core(fabric: FabricEvidence) -> Kind:
+def spine_core(fabric: FabricEvidence) -> LinkKind:
     """Every uplink of every spine, to the cores of its group."""
     clos = fabric.clos
     spine = switch_end(fabric, "spine", fabric.up_use("spine"))
     core = switch_end(fabric, "core", fabric.tier("core").down)
-    return Kind(
+    return LinkKind(
         SPINE_CORE,
-        switch_side(spine, (clos.spine_uplink_boxes,)),
-        switch_side(core, (clos.core_boxes,)),
+        switch_side(spine, (clos.spine_uplink_devices,)),
+        switch_side(core, (clos.core_devices,)),
         clos.planes * clos.pods * clos.spines * clos.spine_uplinks,
         fabric.evidence.case.site.distances_m.spine_core,
         rows_between(fabric, "spine", "core"),
     )
 
 
-def between_equals(fabric: FabricEvidence, scope: Scope) -> Kind:
-    """Links of one scope between switches of one type: a cage has ends of either side, each pair counts once."""
-    site, planes, role = fabric.evidence.case.site.distances_m, fabric.clos.planes, equals_of(fabric)
-    assert role != "server"
-    end = switch_end(fabric, role, fabric.up_use(role))
-    pairs = Boxes(1, ((planes * scope.pairs, scope.each),))
+def between_equals(fabric: FabricEvidence, scope: Scope) -> LinkKind:
+    """Links of one scope between devices of one type: a cage has ends of either side, each pair counts once."""
+    site, planes, role = fabric.evidence.case.site.distances_m, fabric.clos.planes, fabric.equals
+    end = switch_end(fabric, role, fabric.up_use(role)) if fabric.has_switches else nic_end(fabric)
+    pairs = EqualDevices(1, ((planes * scope.pairs, scope.each),))
     near, far = halved(planes * scope.cages(end.lane.ports))
-    return Kind(
+    return LinkKind(
         scope.name,
-        Side(end, Counter({end.lane.ports: near}), (pairs,)),
-        Side(end, Counter({end.lane.ports: far}), (pairs,)),
+        LinkSide(end, Counter({end.lane.ports: near}), (pairs,)),
+        LinkSide(end, Counter({end.lane.ports: far}), (pairs,)),
         planes * scope.links,
         site.spine_core if scope.name == "global" else site.leaf_spine,
         rows_between(fabric, role, role, scope=scope.name),
-    )
-
-
-def equals_of(fabric: FabricEvidence) -> Equals:
-    """The boxes that are joined to each other: the tier of switches, or servers."""
-    return "leaf" if fabric.mesh is None else fabric.mesh.role
-
-
-def between_servers(fabric: FabricEvidence, scope: Scope) -> Kind:
-    """Links of one dimension between servers: a cage has ends of either side, each pair counts once."""
-    end = End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
-    pairs = Boxes(1, ((scope.pairs, scope.each),))
-    near, far = halved(scope.cages(end.lane.ports))
-    return Kind(
-        scope.name,
-        Side(end, Counter({end.lane.ports: near}), (pairs,)),
-        Side(end, Counter({end.lane.ports: far}), (pairs,)),
-        scope.links,
-        fabric.evidence.case.site.distances_m.leaf_spine,
-        rows_between(fabric, "server", "server", scope=scope.name),
     )
 
 
@@ -196,35 +182,35 @@ def halved(cages: int) -> tuple[int, int]:
     return cages - cages // 2, cages // 2
 
 
-def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: int) -> End:
-    """The cage of an attachment; open where the case does not say what it is. A logical fabric's is its cards'."""
+def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: int) -> CageEnd:
+    """The cage of an attachment; open where the case does not say what it is. A logical fabric's is its NICs'."""
     if attachment.name in fabric.logical:
         own = fabric.logical[attachment.name]
         cage = item_at(fabric.evidence.nic_cages(own), own.nic.cage_group, "NIC cage group")
         cage = cage.model_copy(update={"count": attachment.ports})
-        return End((cage,), own.nic.split, parse_split(own.nic.split), fabric.evidence.part(own.nic.id, Nic))
+        return CageEnd((cage,), own.nic.split, parse_split(own.nic.split), fabric.evidence.part(own.nic.id, Nic))
     split = attachment.split
     lane = parse_split(split) if split is not None else Lane(1, port_mbps)
     if split is None or attachment.form_factor is None:
-        return End((), split or "", lane, None)
+        return CageEnd((), split or "", lane, None)
     cages = ceil_div(attachment.ports, lane.ports)
     cage = Cage(count=cages, form_factor=attachment.form_factor, splits=(split,), lane_gbps=attachment.lane_gbps)
-    return End((cage,), split, lane, None)
+    return CageEnd((cage,), split, lane, None)
 
 
-def attachment_kinds(fabric: FabricEvidence) -> Iterator[Kind]:
+def attachment_kinds(fabric: FabricEvidence) -> Iterator[LinkKind]:
     """One kind for each attachment, in the case's order."""
     leaf, fills = switch_end(fabric, "leaf", fabric.tier("leaf").down), leaf_cages(fabric).attached
     rows = attachment_rows(fabric, server_leaf(fabric).rows)
     for index, attachment in enumerate(fabric.wanted.attachments):
         end = attachment_end(fabric, attachment, leaf.lane.port_mbps)
         joined = [(leaves.count, leaves.attached[index]) for leaves in fabric.clos.leaf_classes]
-        used = tuple(Boxes(count, ((1, ports),)) for count, ports in joined if ports)
-        peers = tuple((boxes.count, boxes.links) for boxes in used)
-        yield Kind(
+        used = tuple(EqualDevices(count, ((1, ports),)) for count, ports in joined if ports)
+        peers = tuple((devices.count, devices.links) for devices in used)
+        yield LinkKind(
             f"attachment {attachment.name}",
-            Side(end, fill_of([(1, attachment.ports)], end.lane.ports), (Boxes(1, peers),)),
-            Side(leaf, fills[index], used),
+            LinkSide(end, fill_of([(1, attachment.ports)], end.lane.ports), (EqualDevices(1, peers),)),
+            LinkSide(leaf, fills[index], used),
             attachment.ports,
             attachment_run_m(fabric, attachment),
             rows[attachment.name],
@@ -233,7 +219,7 @@ def attachment_kinds(fabric: FabricEvidence) -> Iterator[Kind]:
 
 
 @dataclass(frozen=True)
-class LeafCages:
+class LeafCageCounts:
     """Cages on the down side of the leaves: ``most`` on any leaf; ``attached[i]``: what attachment i adds to
     those that are occupied before it, over all leaves.
     """
@@ -245,18 +231,18 @@ class LeafCages:
 Share = tuple[object, ...]
 
 
-def leaf_cages(fabric: FabricEvidence) -> LeafCages:
+def leaf_cages(fabric: FabricEvidence) -> LeafCageCounts:
     """Count the down cages of every class of leaves: the servers' first, then the attachments' in listed order (those
-    for which nothing is bought last). Links with the same head in the leaf cage fill up each other's cages.
+    for which nothing is bought last). Links with the same connector in the leaf cage fill up each other's cages.
     """
     kind = server_leaf(fabric)
     ports, shares = kind.far.end.lane.ports, attachment_shares(fabric, kind)
     order = sorted(range(len(shares)), key=lambda index: fabric.wanted.attachments[index].buys == "none")
     added: tuple[Fill, ...] = tuple(Counter() for _ in shares)
     most = 0
-    for leaves, boxes in zip(fabric.clos.leaf_classes, kind.far.boxes, strict=True):
-        cages = kind.far.cages_of(boxes, kind.bundle)
-        filled: Counter[Share] = Counter({head_of(kind): leaves.servers * fabric.clos.per_leaf})
+    for leaves, devices in zip(fabric.clos.leaf_classes, kind.far.devices, strict=True):
+        cages = kind.far.cages_of(devices, kind.bundle)
+        filled: Counter[Share] = Counter({part_in_cage(kind): leaves.servers * fabric.clos.per_leaf})
         for index in order:
             before, more = filled[shares[index]], leaves.attached[index]
             change = fill_of([(leaves.count, before + more)], ports)
@@ -265,27 +251,27 @@ def leaf_cages(fabric: FabricEvidence) -> LeafCages:
             cages += ceil_div(before + more, ports) - ceil_div(before, ports)
             filled[shares[index]] += more
         most = max(most, cages)
-    return LeafCages(most, added)
+    return LeafCageCounts(most, added)
 
 
-def attachment_shares(fabric: FabricEvidence, servers: Kind) -> list[Share]:
+def attachment_shares(fabric: FabricEvidence, servers: LinkKind) -> list[Share]:
     """For every attachment, what it has in common with those whose leaf cages it fills up."""
     shares: list[Share] = []
     rows = attachment_rows(fabric, servers.rows)
     for attachment in fabric.wanted.attachments:
         if attachment.buys == "none":
-            shares.append(("nothing bought",) if servers.bundle is not None else head_of(servers))
+            shares.append(("nothing bought",) if servers.bundle is not None else part_in_cage(servers))
             continue
         end = attachment_end(fabric, attachment, servers.far.end.lane.port_mbps)
-        alone = Side(end, Counter(), ())
-        head = head_of(Kind(attachment.name, alone, servers.far, attachment.ports, 0, rows[attachment.name]))
-        shares.append(head or (attachment.name,))
+        alone = LinkSide(end, Counter(), ())
+        part = part_in_cage(LinkKind(attachment.name, alone, servers.far, attachment.ports, 0, rows[attachment.name]))
+        shares.append(part or (attachment.name,))
     return shares
 
 
-def head_of(kind: Kind) -> Share:
+def part_in_cage(kind: LinkKind) -> Share:
     """What sits in a leaf cage for the links of a kind: a module, with the fibre if one connector serves several
-    ports, or a splitter. Empty if the links must join the same two boxes, or are not of one assembly.
+    ports, or a splitter. Empty if the links must join the same two devices, or are not of one assembly.
     """
     row = kind.single
     if row is None or kind.bundle is not None:
@@ -296,6 +282,6 @@ def head_of(kind: Kind) -> Share:
     return (row.far.id,) if alone else (row.far.id, *cable_bought(row))
 
 
-def cable_bought(row: Row) -> Share:
+def cable_bought(row: ListedRow) -> Share:
     """What is ordered as the cable or fibre of a row: product and length."""
     return (row.run_part.id, row.run_part.length_m) if row.run_part is not None else ()

@@ -15,7 +15,7 @@ from fabopt.schema.base import Lane
 from fabopt.schema.catalog import Cable, Cage, Fibre, Product, Transceiver
 from fabopt.schema.design import LinkPart, LinkRow
 from fabopt.units import ceil_div
-from fabopt.verify.clos_counts import Boxes
+from fabopt.verify.clos_counts import EqualDevices
 from fabopt.verify.evidence import Evidence
 
 NO_MEDIUM = "none"
@@ -24,7 +24,7 @@ Fill = Counter[int]
 
 @dataclass(frozen=True)
 class Bundle:
-    """Links that lie in one jacket and so must join the same two boxes: how many, and bundles per cage."""
+    """Links that lie in one cable and so must join the same two devices: how many, and bundles per cage."""
 
     size: int
     per_near_cage: int
@@ -32,26 +32,26 @@ class Bundle:
 
 
 @dataclass(frozen=True)
-class End:
+class CageEnd:
     """The cages at one end of a kind. ``cages`` is empty where the case leaves an attachment's cage open."""
 
     cages: tuple[Cage, ...]
     split: str
     lane: Lane
-    box: Product | None
+    product: Product | None
 
 
 @dataclass(frozen=True)
-class Side:
-    """One end of a kind with its boxes. ``fill`` counts the occupied cages by ports in use."""
+class LinkSide:
+    """One end of a kind with its devices. ``fill`` counts the occupied cages by ports in use."""
 
-    end: End
+    end: CageEnd
     fill: Fill
-    boxes: tuple[Boxes, ...]
+    devices: tuple[EqualDevices, ...]
 
     @property
     def occupied(self) -> int:
-        """Occupied cages, over all boxes, when any ports may share a cage."""
+        """Occupied cages, over all devices, when any ports may share a cage."""
         return sum(self.fill.values())
 
     def connectors(self, size: int) -> int:
@@ -59,33 +59,33 @@ class Side:
         return sum(cages * ceil_div(ports, size) for ports, cages in self.fill.items())
 
     def bundles(self, size: int) -> int:
-        """Bundles of at most ``size`` links when no bundle is shared by two pairs of boxes."""
-        return sum(boxes.count * boxes.bundles(size) for boxes in self.boxes)
+        """Bundles of at most ``size`` links when no bundle is shared by two pairs of devices."""
+        return sum(devices.count * devices.bundles(size) for devices in self.devices)
 
     def bundled_cages(self, size: int, per_cage: int) -> int:
         """Occupied cages when each takes ``per_cage`` such bundles."""
-        return sum(boxes.count * ceil_div(boxes.bundles(size), per_cage) for boxes in self.boxes)
+        return sum(devices.count * ceil_div(devices.bundles(size), per_cage) for devices in self.devices)
 
-    def cages_of(self, boxes: Boxes, bundle: Bundle | None) -> int:
-        """Occupied cages of one box at the far end."""
+    def cages_of(self, devices: EqualDevices, bundle: Bundle | None) -> int:
+        """Occupied cages of one device at the far end."""
         if bundle is None:
-            return ceil_div(boxes.links, self.end.lane.ports)
-        return ceil_div(boxes.bundles(bundle.size), bundle.per_far_cage)
+            return ceil_div(devices.links, self.end.lane.ports)
+        return ceil_div(devices.bundles(bundle.size), bundle.per_far_cage)
 
     def pairs_divide_by(self, size: int) -> bool:
-        """True if every pair of boxes has a multiple of ``size`` links."""
-        return all(links % size == 0 for boxes in self.boxes for peers, links in boxes.peers if peers)
+        """True if every pair of devices has a multiple of ``size`` links."""
+        return all(links % size == 0 for devices in self.devices for peers, links in devices.peers if peers)
 
 
 @dataclass(frozen=True)
-class Row:
+class ListedRow:
     """One row of the file with its parts read: a cable; two transceivers and a fibre; or nothing bought.
 
     ``lengths``: the cable or fibre in each length bought, several only on a floor; ``run_part``: all together, the
     longest.
     """
 
-    made: LinkRow
+    listed: LinkRow
     cable: Cable | None = None
     near: Transceiver | None = None
     far: Transceiver | None = None
@@ -109,24 +109,24 @@ class Row:
 
     @property
     def is_straight(self) -> bool:
-        """True for a cable with one head at each end."""
+        """True for a cable with one connector at each end."""
         return self.cable is not None and all(end.count == 1 for end in self.cable.ends)
 
 
 @dataclass(frozen=True)
-class Kind:
+class LinkKind:
     """All links between two tiers, or between one attachment and the leaves."""
 
     name: str
-    near: Side
-    far: Side
+    near: LinkSide
+    far: LinkSide
     count: int
     run_m: float
-    rows: tuple[Row, ...]
+    rows: tuple[ListedRow, ...]
     buys: str = "both"
 
     @property
-    def single(self) -> Row | None:
+    def single(self) -> ListedRow | None:
         """The only row, if there is only one."""
         return self.rows[0] if len(self.rows) == 1 else None
 
@@ -154,7 +154,7 @@ def ports_per_connector(module: Transceiver, lane: Lane) -> int:
     return lane.ports // module.connectors
 
 
-def bundle_of(kind: Kind, row: Row) -> Bundle | None:
+def bundle_of(kind: LinkKind, row: ListedRow) -> Bundle | None:
     """The bundle that a row's parts make of its links; None where every link can go its own way."""
     near, far = kind.near.end.lane, kind.far.end.lane
     if row.is_straight and near.ports > 1:
@@ -163,7 +163,7 @@ def bundle_of(kind: Kind, row: Row) -> Bundle | None:
         return None
     per_far = ports_per_connector(row.far, far)
     if row.near is None:  # the module at the attachment is not bought, so only the fibre tells what it does
-        straight = row.fibre is not None and heads(row.fibre) == 1
+        straight = row.fibre is not None and most_connectors(row.fibre) == 1
         return Bundle(per_far, max(1, near.ports // per_far), row.far.connectors) if straight and per_far > 1 else None
     per_near = ports_per_connector(row.near, near)
     if per_near > 1 and per_far > 1:
@@ -171,16 +171,16 @@ def bundle_of(kind: Kind, row: Row) -> Bundle | None:
     return None
 
 
-def heads(fibre: Fibre) -> int:
+def most_connectors(fibre: Fibre) -> int:
     """Connectors at the wider end of a fibre: 1 if it is straight."""
     return max(end.count for end in fibre.both_ends)
 
 
-def read_row(evidence: Evidence, made: LinkRow) -> Row:
+def read_row(evidence: Evidence, listed: LinkRow) -> ListedRow:
     """Sort a row's parts by what they are; raises ``ValueError`` where they make no whole link."""
     ends: dict[str, LinkPart] = {}
     lengths: list[LinkPart] = []
-    for part in made.parts:
+    for part in listed.parts:
         is_module = evidence.kind(part.id) == "transceiver"
         if is_module == (part.end is None) or is_module == (part.length_m is not None):
             raise ValueError(f"part {part.id!r}: a transceiver has an end and no length, a cable or fibre a length")
@@ -190,9 +190,9 @@ def read_row(evidence: Evidence, made: LinkRow) -> Row:
             raise ValueError(f"parts {ends[part.end].id!r} and {part.id!r} have the same place")
         else:
             ends[part.end] = part
-    near, far, cable_or_fibre = ends.get("from"), ends.get("to"), _together(lengths, made)
-    row = Row(
-        made,
+    near, far, cable_or_fibre = ends.get("from"), ends.get("to"), _together(lengths, listed)
+    row = ListedRow(
+        listed,
         near=evidence.part(near.id, Transceiver) if near else None,
         far=evidence.part(far.id, Transceiver) if far else None,
         near_part=near,
@@ -203,12 +203,12 @@ def read_row(evidence: Evidence, made: LinkRow) -> Row:
     if cable_or_fibre is None:
         return row
     if evidence.kind(cable_or_fibre.id) == "cable":
-        return Row(**{**vars(row), "cable": evidence.part(cable_or_fibre.id, Cable)})
-    return Row(**{**vars(row), "fibre": evidence.part(cable_or_fibre.id, Fibre)})
+        return ListedRow(**{**vars(row), "cable": evidence.part(cable_or_fibre.id, Cable)})
+    return ListedRow(**{**vars(row), "fibre": evidence.part(cable_or_fibre.id, Fibre)})
 
 
-def _together(lengths: list[LinkPart], made: LinkRow) -> LinkPart | None:
-    """All wires of a row as one; ``ValueError`` unless they are one product, on a floor in lengths that rise."""
+def _together(lengths: list[LinkPart], listed: LinkRow) -> LinkPart | None:
+    """All cables of a row as one; ``ValueError`` unless they are one product, on a floor in lengths that rise."""
     if len(lengths) <= 1:
         return lengths[0] if lengths else None
     metres = [part.length_m or 0 for part in lengths]

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import LinkPart
-from fabopt.units import ceil_div, gbps
+from fabopt.units import ceil_div, gbps, some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, between_equals, server_leaf
-from fabopt.verify.link_rows import Bundle, Kind, Row, Side, bundle_of, heads, ports_per_connector
+from fabopt.verify.link_rows import (
+    Bundle,
+    LinkKind,
+    LinkSide,
+    ListedRow,
+    bundle_of,
+    most_connectors,
+    ports_per_connector,
+)
 from fabopt.verify.proof import Proof
 
 
@@ -26,7 +34,7 @@ def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:
     fewest = min(sum(leaves.attached) for leaves in classes)
     if not fabric.clos.sizes:
         proof.holds(most - fewest <= 1, f"{fewest} to {most} attachment ports on a leaf")
-    proof.note(f"{sum(fabric.clos.attached)} attachment ports, at most {most} on a leaf")
+    proof.note(f"{some(sum(fabric.clos.attached), 'attachment port')}, at most {most} on a leaf")
 
 
 def links_close(proof: Proof, fabric: FabricEvidence) -> None:
@@ -37,118 +45,126 @@ def links_close(proof: Proof, fabric: FabricEvidence) -> None:
     """
     kinds = all_kinds(fabric)
     for kind in kinds:
-        count = sum(row.made.count for row in kind.rows)
+        count = sum(row.listed.count for row in kind.rows)
         proof.equal(f"{kind.name} links", count, kind.count)
-        far = sum(boxes.count * boxes.links for boxes in kind.far.boxes)
+        far = sum(devices.count * devices.links for devices in kind.far.devices)
         proof.equal(f"{kind.name} links at the far end", far, kind.count)
         for row in kind.rows:
-            proof.holds(row.made.count >= 1, f"{kind.name}: a row of {row.made.count} links")
-            proof.equal(f"{kind.name} gbps", row.made.gbps, gbps(kind.far.end.lane.port_mbps))
-            proof.equal(f"{kind.name} length_m", row.made.length_m, length_of(fabric, kind, row))
+            proof.holds(row.listed.count >= 1, f"{kind.name}: a row of {some(row.listed.count, 'link')}")
+            proof.equal(f"{kind.name} gbps", row.listed.gbps, gbps(kind.far.end.lane.port_mbps))
+            proof.equal(f"{kind.name} length_m", row.listed.length_m, length_of(fabric, kind, row))
         proof.note(f"{kind.name} {count}")
-    proof.equal("rows of links", len(fabric.made.links), sum(len(kind.rows) for kind in kinds))
+    proof.equal("rows of links", len(fabric.designed.links), sum(len(kind.rows) for kind in kinds))
 
 
-def length_of(fabric: FabricEvidence, kind: Kind, row: Row) -> float:
-    """Metres that a row must state: the site's run; on a floor its longest length class, or its longest wire."""
-    if fabric.made.placement is None or row.made.from_ == "attachment":
-        return kind.run_m
-    return max(row.made.runs_m or [part.length_m or 0 for part in row.lengths])
+def length_of(fabric: FabricEvidence, kind: LinkKind, row: ListedRow) -> float:
+    """Metres that a row must state: the site's run; on a floor its longest length class, or its longest cable."""
+    if fabric.is_measured(row.listed):
+        return max(row.listed.runs_m or [part.length_m or 0 for part in row.lengths])
+    return kind.run_m
 
 
 def cages_close(proof: Proof, fabric: FabricEvidence) -> None:
     """Every occupied cage is counted once, by the row whose links are in it.
 
-    One row: cages counted box by box. Several: whole cages of the side with several ports a cage, summing to all that
-    are occupied; if both sides have such cages, whole cages of both. Source: docs/formulation/parts.md.
+    One row: cages counted device by device. Several: whole cages of the side with several ports a cage, summing to all
+    that are occupied; if both sides have such cages, whole cages of both. Source: docs/formulation/parts.md.
     """
     for kind in all_kinds(fabric):
         near, far = expected_cages(fabric, kind)
-        proof.equal(f"{kind.name} from_cages", sum(row.made.from_cages for row in kind.rows), near)
-        proof.equal(f"{kind.name} to_cages", sum(row.made.to_cages for row in kind.rows), far)
+        proof.equal(f"{kind.name} from_cages", sum(row.listed.from_cages for row in kind.rows), near)
+        proof.equal(f"{kind.name} to_cages", sum(row.listed.to_cages for row in kind.rows), far)
         if len(kind.rows) > 1:
             _rows_mix(proof, fabric, kind)
         proof.note(f"{kind.name} {near}-{far}")
 
 
-def expected_cages(fabric: FabricEvidence, kind: Kind) -> tuple[int, int]:
-    """Occupied cages at both ends of a kind, over all boxes."""
+def expected_cages(fabric: FabricEvidence, kind: LinkKind) -> tuple[int, int]:
+    """Occupied cages at both ends of a kind, over all devices."""
     bundle = kind.bundle
     if bundle is None or is_between_equals(fabric, kind.name):
         return kind.near.occupied, kind.far.occupied
     far = kind.far.bundled_cages(bundle.size, bundle.per_far_cage)
     if kind.name == SERVER_LEAF:
-        return fabric.nic_holders[0] * card_cages(fabric, bundle), far
+        return fabric.nic_holders[0] * nic_cages_used(fabric, bundle), far
     return kind.near.bundled_cages(bundle.size, bundle.per_near_cage), far
 
 
 def is_between_equals(fabric: FabricEvidence, kind: str) -> bool:
-    """Whether a kind of links joins switches of one type: their wires of several links are full, and take no more."""
-    return fabric.mesh is not None and any(scope.name == kind for scope in fabric.mesh.scopes)
+    """Whether a kind of links joins switches of one type: their cables of several links are full, and take no more."""
+    return any(scope.name == kind for scope in fabric.scopes)
 
 
-def card_cages(fabric: FabricEvidence, bundle: Bundle) -> int:
-    """Cages that bundles occupy on one card (in one server, where its cards share cages), over all planes."""
+def nic_cages_used(fabric: FabricEvidence, bundle: Bundle) -> int:
+    """Cages that bundles occupy on one NIC (in one server, where its NICs share cages), over all planes."""
     ports, together = fabric.nic_holders[1], fabric.together
     return ceil_div(ports // together * ceil_div(together, bundle.size), bundle.per_near_cage)
 
 
-def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: Kind) -> None:
+def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: LinkKind) -> None:
     """Several rows of one kind are several assemblies, in whole cages."""
     bought = {
-        (row.made.runs_m, row.made.stages, *((part.id, part.end, part.length_m) for part in row.made.parts))
+        (row.listed.runs_m, row.listed.stages, *((part.id, part.end, part.length_m) for part in row.listed.parts))
         for row in kind.rows
     }
     proof.equal(f"{kind.name} assemblies", len(bought), len(kind.rows))
     near, far = kind.near.end.lane.ports, kind.far.end.lane.ports
     if is_between_equals(fabric, kind.name):
-        proof.holds(False, f"{kind.name}: {len(kind.rows)} assemblies, one makes all links between equal switches")
+        proof.holds(
+            False,
+            f"{kind.name}: {some(len(kind.rows), 'assembly')}, one makes all links between equal switches",
+        )
     if near > 1 and far > 1:
         proof.equal(f"{kind.name} ports per cage at both ends", near, far)
         proof.holds(kind.far.pairs_divide_by(near), f"{kind.name}: links per pair do not fill cages of {near}")
     at_leaf = kind.name not in (LEAF_SPINE, SPINE_CORE)
     proof.holds(
         not (at_leaf and far > 1 and fabric.wanted.attachments),
-        f"{kind.name}: {len(kind.rows)} assemblies in leaf cages of {far} ports that attachments use too",
+        f"{kind.name}: {some(len(kind.rows), 'assembly')} in leaf cages of {some(far, 'port')}, with attachments",
     )
     for row in kind.rows:
-        _cages_hold(proof, f"{kind.name} from_cages", row.made.from_cages, row.made.count, kind.near, far)
-        _cages_hold(proof, f"{kind.name} to_cages", row.made.to_cages, row.made.count, kind.far, near)
+        _cages_hold(proof, f"{kind.name} from_cages", row.listed.from_cages, row.listed.count, kind.near, far)
+        _cages_hold(proof, f"{kind.name} to_cages", row.listed.to_cages, row.listed.count, kind.far, near)
 
 
-def _cages_hold(proof: Proof, what: str, cages: int, links: int, side: Side, other_ports: int) -> None:
+def _cages_hold(proof: Proof, what: str, cages: int, links: int, side: LinkSide, other_ports: int) -> None:
     """A row's links fill its cages, up to ports that are unused in some cage of that side."""
     ports = side.end.lane.ports
     unused = ports * cages - links
     missing = {ports - used: count for used, count in side.fill.items() if used < ports and count}
     spare = 0 if other_ports > 1 else sum(gap * count for gap, count in missing.items())
-    proof.holds(cages >= 1 and 0 <= unused <= spare, f"{what}: {cages} cages of {ports} ports for {links} links")
+    proof.holds(
+        cages >= 1 and 0 <= unused <= spare,
+        f"{what}: {some(cages, 'cage')} of {some(ports, 'port')} for {some(links, 'link')}",
+    )
     if len(missing) == 1:
         gap = next(iter(missing))
-        proof.holds(unused % gap == 0, f"{what}: {unused} unused ports in cages that leave {gap} each")
+        proof.holds(unused % gap == 0, f"{what}: {some(unused, 'unused port')} in cages that leave {gap} each")
 
 
 def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:
-    """Links in one jacket end in the same box at both ends, and start in the same card.
+    """Links in one cable end in the same device at both ends, and start in the same NIC.
 
-    Every card has the cages that bundles of at most b of its t ports for one leaf need. A splitter's single head at a
-    server: its N ports divide t. Pairs of switches are counted in cages_close. Source: catalog, fit.
+    Every NIC has the cages that bundles of at most b of its t ports for one leaf need. A splitter's single connector at
+    a server: its N ports divide t. Pairs of switches are counted in cages_close. Source: catalog, fit.
     """
     kind, together = server_leaf(fabric), fabric.together
     cages = sum(cage.count for cage in fabric.nic_cages)
     for row in kind.rows:
         bundle, ports = bundle_of(kind, row), kind.near.end.lane.ports
         if bundle is not None:
-            needed = card_cages(fabric, bundle)
-            proof.holds(needed <= cages, f"{needed} cages of {cages} needed for bundles of {bundle.size}")
+            needed = nic_cages_used(fabric, bundle)
+            proof.holds(needed <= cages, f"{some(needed, 'cage')} of {cages} needed for bundles of {bundle.size}")
         elif row.cable is not None and ports > 1:
             whole = together % ports == 0
-            proof.holds(whole, f"{ports} ports of a server cage in one head, {together} of a card to one leaf")
-    for scope in fabric.mesh.scopes if fabric.mesh is not None else ():
-        one = between_equals(fabric, scope)
-        size = one.bundle.size if one.bundle is not None else 1
-        proof.equal(f"{scope.name}: idle heads of a pair's wires", scope.each % size, 0)
-    proof.note(f"{together} ports of a card go to one leaf")
+            proof.holds(
+                whole, f"{some(ports, 'port')} of a server cage in one connector, {together} of a NIC to one leaf"
+            )
+    for scope in fabric.scopes:
+        kind_between = between_equals(fabric, scope)
+        size = kind_between.bundle.size if kind_between.bundle is not None else 1
+        proof.equal(f"{scope.name}: idle connectors of a pair's cables", scope.each % size, 0)
+    proof.note(f"{some(together, 'port')} of a NIC to one leaf")
 
 
 def parts_cover_links(proof: Proof, fabric: FabricEvidence) -> None:
@@ -160,8 +176,8 @@ def parts_cover_links(proof: Proof, fabric: FabricEvidence) -> None:
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
-            _quantity(proof, f"{kind.name} modules at `from`", row.near, row.near_part, row.made.from_cages)
-            _quantity(proof, f"{kind.name} modules at `to`", row.far, row.far_part, row.made.to_cages)
+            _quantity(proof, f"{kind.name} modules at `from`", row.near, row.near_part, row.listed.from_cages)
+            _quantity(proof, f"{kind.name} modules at `to`", row.far, row.far_part, row.listed.to_cages)
             if row.cable_or_fibre is not None:
                 low, high = cables(kind, row)
                 bought = row.run_part.quantity if row.run_part is not None else 0
@@ -170,8 +186,8 @@ def parts_cover_links(proof: Proof, fabric: FabricEvidence) -> None:
         proof.note(f"{kind.name}: " + _counted(kind))
 
 
-def _counted(kind: Kind) -> str:
-    parts = [f"{part.quantity} x {part.id}" for row in kind.rows for part in row.made.parts]
+def _counted(kind: LinkKind) -> str:
+    parts = [f"{part.quantity} x {part.id}" for row in kind.rows for part in row.listed.parts]
     return ", ".join(parts) or "nothing bought"
 
 
@@ -181,43 +197,43 @@ def _quantity(proof: Proof, what: str, module: Transceiver | None, part: LinkPar
         proof.equal(f"{what} ({module.id})", part.quantity if part is not None else 0, cages)
 
 
-def cables(kind: Kind, row: Row) -> tuple[int, int]:
+def cables(kind: LinkKind, row: ListedRow) -> tuple[int, int]:
     """Fewest and most cables or fibres of a row; the same number wherever the counts decide it."""
     bundle = bundle_of(kind, row)
     if bundle is not None:
-        each = kind.far.bundles(bundle.size) if kind.single is row else row.made.count // bundle.size
-        return each, each
+        count = kind.far.bundles(bundle.size) if kind.single is row else row.listed.count // bundle.size
+        return count, count
     if row.cable is not None:
         count = _splitters(kind, row)
         return count, count
     return _fibres(kind, row)
 
 
-def _splitters(kind: Kind, row: Row) -> int:
+def _splitters(kind: LinkKind, row: ListedRow) -> int:
     """One per occupied cage of the side with several ports; one per link where neither side has."""
     if row.is_straight:
-        return row.made.count
-    return row.made.from_cages if kind.near.end.lane.ports > 1 else row.made.to_cages
+        return row.listed.count
+    return row.listed.from_cages if kind.near.end.lane.ports > 1 else row.listed.to_cages
 
 
-def _fibres(kind: Kind, row: Row) -> tuple[int, int]:
+def _fibres(kind: LinkKind, row: ListedRow) -> tuple[int, int]:
     """One per occupied connector of the side whose connectors carry several ports, else one per link."""
     if row.near is None and row.fibre is not None and row.far is not None:
-        size = heads(row.fibre)
+        size = most_connectors(row.fibre)
         side = kind.near if ports_per_connector(row.far, kind.far.end.lane) == 1 else kind.far
         return side.connectors(size), side.connectors(size)
-    ends = ((row.near, kind.near, row.made.from_cages), (row.far, kind.far, row.made.to_cages))
+    ends = ((row.near, kind.near, row.listed.from_cages), (row.far, kind.far, row.listed.to_cages))
     for module, side, cages in ends:
         size = ports_per_connector(module, side.end.lane) if module is not None else 1
         if module is None or size == 1:
             continue
         if kind.single is row:
             return side.connectors(size), side.connectors(size)
-        return _mixed_connectors(side, module.connectors, size, cages, row.made.count)
-    return row.made.count, row.made.count
+        return _mixed_connectors(side, module.connectors, size, cages, row.listed.count)
+    return row.listed.count, row.listed.count
 
 
-def _mixed_connectors(side: Side, per_cage: int, size: int, cages: int, links: int) -> tuple[int, int]:
+def _mixed_connectors(side: LinkSide, per_cage: int, size: int, cages: int, links: int) -> tuple[int, int]:
     """Occupied connectors in some of a side's cages, from how many cages and links they are."""
     ports = side.end.lane.ports
     partial = [used for used, count in side.fill.items() if used < ports and count]

@@ -7,17 +7,17 @@ from datetime import date, timedelta
 from fractions import Fraction
 
 from fabopt.schema.procurement import Spares
-from fabopt.units import ceil_div, exact, plain_fraction
+from fabopt.units import ceil_div, exact, plain_fraction, some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
-from fabopt.verify.purchases import MOVES, Item, Order, item_of, offer_of, order_cents
+from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, item_of, offer_of, order_cents
 from fabopt.verify.terms_of_sale import is_allowed, is_late, of_kind, order_month, supply_by
 
 MONTH_DIGITS = 2
 KINDS_UNDER_RULES = ("switch", "nic", "transceiver", "cable", "fibre")
 
 
-def _stock(evidence: Evidence, item: Item) -> int:
+def _stock(evidence: Evidence, item: BilledItem) -> int:
     return 0 if item == MOVES else offer_of(evidence, item).stock or 0
 
 
@@ -25,7 +25,7 @@ def _stages(evidence: Evidence) -> range:
     return range(len(evidence.stage_names))
 
 
-def _left(evidence: Evidence, order: Order, item: Item, stage: int) -> int:
+def _left(evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> int:
     """Units that are there at a stage beyond what is used and kept by then; negative if some lack."""
     needed = order.by(order.in_use, item, stage) + order.by(order.spares, item, stage)
     return _stock(evidence, item) + order.by(order.bought, item, stage) - needed
@@ -37,7 +37,7 @@ def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
     stock + sum of quantity up to s >= sum of in_use and spares up to s; every order is the cheapest of those that leave
     enough, all others being as they are. Source: docs/formulation/procurement.md.
     """
-    order = Order(evidence)
+    order = BilledOrder(evidence)
     for item in order.items:
         for stage in _stages(evidence):
             left = _left(evidence, order, item, stage)
@@ -48,10 +48,10 @@ def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
             _no_smaller_order(proof, evidence, order, item, stage)
     for row in evidence.design.bom:
         proof.holds(row.quantity >= 0 and row.spares >= 0, f"{row.quantity} x {row.id} bought, {row.spares} kept")
-    proof.note(f"{sum(order.bought.values())} units bought, {sum(order.in_use.values())} in use")
+    proof.note(f"{some(sum(order.bought.values()), 'unit')} bought, {sum(order.in_use.values())} in use")
 
 
-def _no_smaller_order(proof: Proof, evidence: Evidence, order: Order, item: Item, stage: int) -> None:
+def _no_smaller_order(proof: Proof, evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> None:
     """Only a price break, a smallest order or a pack is a reason to buy more than is needed."""
     quantity = order.bought[stage, item]
     spare = min(_left(evidence, order, item, at) for at in _stages(evidence) if at >= stage)
@@ -65,7 +65,7 @@ def _no_smaller_order(proof: Proof, evidence: Evidence, order: Order, item: Item
             proof.holds(not cheaper, f"{quantity} x {item} bought where {smaller} would do for less")
 
 
-def _order_sizes(evidence: Evidence, item: Item, least: int) -> Iterator[int]:
+def _order_sizes(evidence: Evidence, item: BilledItem, least: int) -> Iterator[int]:
     """Sizes of orders of at least so many that could be the cheapest: none at all, and the smallest of each break."""
     if least == 0:
         yield 0
@@ -81,14 +81,14 @@ def orders_are_whole(proof: Proof, evidence: Evidence) -> None:
     quantity(i, s) = 0 or >= minimum_order; pack_size | quantity(i, s). Source: catalog.
     """
     ruled = 0
-    for (_, item), quantity in Order(evidence).bought.items():
+    for (_, item), quantity in BilledOrder(evidence).bought.items():
         if item == MOVES or not quantity:
             continue
         least, pack = offer_of(evidence, item).minimum_order or 1, offer_of(evidence, item).pack_size or 1
         ruled += max(least, pack) > 1
         proof.holds(quantity >= least, f"{quantity} x {item} bought, the smallest order is {least}")
         proof.holds(quantity % pack == 0, f"{quantity} x {item} bought, packs are of {pack}")
-    proof.note(f"{ruled} orders with a smallest size or packs")
+    proof.note(f"{some(ruled, 'order')} with a smallest size or packs")
 
 
 def supply_lasts(proof: Proof, evidence: Evidence) -> None:
@@ -96,7 +96,7 @@ def supply_lasts(proof: Proof, evidence: Evidence) -> None:
 
     sum of quantity(i) up to s <= supply(i) by the month of s, where an item states one. Source: catalog, ``supply``.
     """
-    order, limited = Order(evidence), 0
+    order, limited = BilledOrder(evidence), 0
     for item in order.items:
         supply = None if item == MOVES else offer_of(evidence, item).supply
         if supply is None:
@@ -105,7 +105,7 @@ def supply_lasts(proof: Proof, evidence: Evidence) -> None:
         for stage, month in enumerate(evidence.months):
             bought, most = order.by(order.bought, item, stage), supply_by(supply, month)
             proof.holds(most is None or bought <= most, f"{bought} x {item} bought, {most} can be had")
-    proof.note(f"{limited} items with a limited supply")
+    proof.note(f"{some(limited, 'item')} with a limited supply")
 
 
 def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
@@ -115,7 +115,7 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
     at it; sum of in_use and spares over late stages <= stock. Order dates in the bill are those. Source: catalog,
     ``lead_time_weeks``; case file, ``procurement.order_from_month``.
     """
-    order, first = Order(evidence), evidence.case.procurement.order_from_month
+    order, first = BilledOrder(evidence), evidence.case.procurement.order_from_month
     for item in order.items:
         weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
         late = [stage for stage, month in enumerate(evidence.months) if is_late(month, weeks, first)]
@@ -128,14 +128,14 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
         weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
         month = evidence.months[evidence.stage_names.index(row.stage)]
         due = order_month(month, weeks)
-        for name, claimed, found in (
+        for name, claimed, recounted in (
             ("lead_time_weeks", row.lead_time_weeks, weeks),
             ("order_by_month", row.order_by_month, plain_fraction(due, MONTH_DIGITS)),
             ("order_by", row.order_by, _date(evidence, month, weeks)),
         ):
             if claimed is not None:
-                proof.equal(f"{name} of {item}", claimed, found)
-    proof.note(f"{len(order.items)} items at {len(evidence.months)} stages")
+                proof.equal(f"{name} of {item}", claimed, recounted)
+    proof.note(f"{some(len(order.items), 'item')} at {some(len(evidence.months), 'stage')}")
 
 
 def _date(evidence: Evidence, month: int, weeks: float | None) -> str | None:
@@ -153,7 +153,7 @@ def spares_are_kept(proof: Proof, evidence: Evidence) -> None:
     per sku: spares(i) = max(minimum, ceil(fraction x in_use(i))) where i is in use; per site: the same of all items of
     the kind together. Counts are of all stages up to s. Source: case file, ``procurement.spares``.
     """
-    order, kept = Order(evidence), 0
+    order, kept = BilledOrder(evidence), 0
     for kind in dict.fromkeys(item.kind for item in order.items):
         rule = of_kind(evidence.case.procurement.spares, kind)
         items = [item for item in order.items if item.kind == kind]
@@ -167,11 +167,11 @@ def spares_are_kept(proof: Proof, evidence: Evidence) -> None:
             kept += order.by(order.spares, item, _stages(evidence)[-1])
             for stage in _stages(evidence):
                 has, used = order.by(order.spares, item, stage), order.by(order.in_use, item, stage)
-                proof.holds(has == 0 or used > 0, f"{has} spares of {item}, which is not in use")
-    proof.note(f"{kept} spares")
+                proof.holds(has == 0 or used > 0, f"{some(has, 'spare')} of {item}, which is not in use")
+    proof.note(f"{some(kept, 'spare')}")
 
 
-def _groups(items: list[Item], rule: Spares | None) -> list[list[Item]]:
+def _groups(items: list[BilledItem], rule: Spares | None) -> list[list[BilledItem]]:
     return [items] if rule is not None and rule.per == "site" else [[item] for item in items]
 
 
@@ -185,7 +185,7 @@ def part_numbers_are_few(proof: Proof, evidence: Evidence) -> None:
 
     items of a kind with in_use > 0 <= max_part_numbers. Source: case file, ``procurement.max_part_numbers``.
     """
-    order, last = Order(evidence), _stages(evidence)[-1]
+    order, last = BilledOrder(evidence), _stages(evidence)[-1]
     for kind, most in evidence.case.procurement.max_part_numbers.items():
         used = [item for item in order.items if item.kind == kind and order.by(order.in_use, item, last)]
         names = ", ".join(map(str, used))
@@ -206,4 +206,4 @@ def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
     for part in sorted(ids):
         allowed = is_allowed(rules, evidence.product(part), evidence.kind(part) in named)
         proof.holds(allowed, f"{part} of {evidence.product(part).vendor} is not allowed")
-    proof.note(f"{len(ids)} products")
+    proof.note(f"{some(len(ids), 'product')}")

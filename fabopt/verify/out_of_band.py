@@ -1,4 +1,4 @@
-"""The rule of out-of-band fabrics: every box of the cluster has its port of management, and no more are cabled."""
+"""The rule of out-of-band fabrics: every device of the cluster has its port of management, and no more are cabled."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ def counts_ports(evidence: Evidence) -> bool:
 
 
 def oob_covers_boxes(proof: Proof, evidence: Evidence) -> None:
-    """An out-of-band fabric has ports for just the boxes that there are, at every stage.
+    """An out-of-band fabric has ports for just the devices that there are, at every stage.
 
     Links to its leaves of ``switches`` = ports of a switch x switches of all fabrics of the file, its own too; of
-    ``pdus`` = strips of a rack x racks of servers, or those of the site; of ``appliances`` = boxes attached to other
+    ``pdus`` = strips of a rack x racks of servers, or those of the site; of ``appliances`` = devices attached to other
     fabrics. With several stages, what each of them adds. Source: design file, ``tiers``, ``growth``; case file,
     ``oob``, ``attachments[].boxes``.
     """
     for fabric in evidence.fabrics:
-        if fabric.made.role == "oob":
+        if fabric.designed.role == "oob":
             for name, ports in _wanted(evidence, fabric).items():
-                rows = [row for row in fabric.made.links if row.attachment == name]
-                proof.equal(f"ports of {name} on {fabric.made.name}", sum(row.count for row in rows), ports[-1])
+                rows = [row for row in fabric.designed.links if row.attachment == name]
+                proof.equal(f"ports of {name} on {fabric.designed.name}", sum(row.count for row in rows), ports[-1])
                 _stage_by_stage(proof, evidence, rows, name, ports)
                 proof.note(f"{', '.join(map(str, ports))} {name}")
 
@@ -49,15 +49,13 @@ def _wanted(evidence: Evidence, fabric: FabricEvidence) -> dict[str, list[int]]:
     if asked is None:
         raise ValueError("the embedded case does not resolve what an out-of-band fabric counts")
     stages = range(len(evidence.servers_by_stage))
-    others = [one for one in evidence.case.fabrics if one.role != "oob"]
-    boxes = sum(attachment.boxes for one in others for attachment in one.attachments)
+    others = [fabric_of_case for fabric_of_case in evidence.case.fabrics if fabric_of_case.role != "oob"]
+    appliances = sum(attachment.boxes for fabric_of_case in others for attachment in fabric_of_case.attachments)
     wanted = {
         "switches": [_switches(evidence, stage) * asked.ports_per_switch for stage in stages],
-        "appliances": [boxes for _ in stages],
+        "appliances": [appliances for _ in stages],
     }
-    per_rack = evidence.case.site.servers_per_rack
-    if evidence.design.floor is not None:
-        per_rack = evidence.design.floor.servers_per_rack
+    per_rack = evidence.design.racks.servers_per_rack or evidence.case.site.servers_per_rack
     if asked.pdus is not None:
         wanted["pdus"] = [asked.pdus for _ in stages]
     elif per_rack is not None:
@@ -66,12 +64,12 @@ def _wanted(evidence: Evidence, fabric: FabricEvidence) -> dict[str, list[int]]:
 
 
 def _switches(evidence: Evidence, stage: int) -> int:
-    """Switches of all fabrics that stand at a stage; those of the tiers, where the file does not say how it grows."""
-    found = 0
-    for made in evidence.design.fabrics:
-        if stage == len(evidence.servers_by_stage) - 1 or not made.growth:
-            found += sum(tier.count for tier in made.tiers)
+    """Switches of all fabrics at a stage; those of the tiers, where the file does not say how it grows."""
+    switches = 0
+    for designed in evidence.design.fabrics:
+        if stage == len(evidence.servers_by_stage) - 1 or not designed.growth:
+            switches += sum(tier.count for tier in designed.tiers)
         else:
-            grown = made.growth[stage]
-            found += grown.leaves + grown.spines + grown.cores
-    return found
+            grown = designed.growth[stage]
+            switches += grown.leaves + grown.spines + grown.cores
+    return switches

@@ -21,7 +21,7 @@ from fabopt.units import MBPS_PER_GBPS, exact
 from fabopt.verify.direct import cut
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.wiring import Cabled, Cabling
+from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import KINDS
 
 TIERS = ("leaf", "spine", "core")
@@ -58,13 +58,13 @@ class Outages:
 
 
 class Grounds:
-    """The fabrics of a design as they are wired; raises ``ValueError`` where a file has no wiring."""
+    """The fabrics of a design as they are cabled; raises ``ValueError`` where a file has no wiring."""
 
     def __init__(self, design: Design) -> None:
         evidence = Evidence(design)
-        cabled = Cabled(evidence)
-        self._cablings = [Cabling(fabric, cabled, index) for index, fabric in enumerate(evidence.fabrics)]
-        self.fabrics = {one.fabric.made.name: plant_of(one) for one in self._cablings}
+        cabled = CabledDesign(evidence)
+        self._cablings = [FabricCabling(fabric, cabled, index) for index, fabric in enumerate(evidence.fabrics)]
+        self.fabrics = {one.fabric.designed.name: plant_of(one) for one in self._cablings}
 
     def numbers(self, failed: Failing) -> dict[str, int]:
         """How many there are of a kind in every fabric."""
@@ -76,17 +76,17 @@ class Grounds:
             number = number_of(plant, failed)
             if number < count:
                 continue
-            ways, found = comb(number, count), []
-            for at, picked in enumerate(_picked(number, count, samples, f"{seed} {name} {failed}"), 1):
+            ways, left = comb(number, count), []
+            for number_picked, picked in enumerate(_picked(number, count, samples, f"{seed} {name} {failed}"), 1):
                 if tell is not None:
-                    tell(f"{name}: {count} {failed}, {at} of {min(ways, samples)}")
-                found.append(plant.after(lost_of(plant, failed, picked)))
-            yield _outages(name, failed, count, ways, found)
+                    tell(f"{name}: {count} {failed}, {number_picked} of {min(ways, samples)}")
+                left.append(plant.after(lost_of(plant, failed, picked)))
+            yield _outages(name, failed, count, ways, left)
 
 
-def _outages(name: str, failed: Failing, count: int, ways: int, found: Sequence[Left]) -> Outages:
-    rates = tuple(sorted(one.mbps / MBPS_PER_GBPS for one in found))
-    return Outages(name, failed, count, ways, rates, tuple(sorted(one.cut_off for one in found)))
+def _outages(name: str, failed: Failing, count: int, ways: int, left: Sequence[Left]) -> Outages:
+    rates = tuple(sorted(one.mbps / MBPS_PER_GBPS for one in left))
+    return Outages(name, failed, count, ways, rates, tuple(sorted(one.cut_off for one in left)))
 
 
 def _picked(number: int, count: int, samples: int, seed: str) -> Iterator[Sequence[int]]:
@@ -101,7 +101,7 @@ def _picked(number: int, count: int, samples: int, seed: str) -> Iterator[Sequen
 def number_of(plant: Plant, failed: Failing) -> int:
     """How many there are of what may fail."""
     if failed == "cable":
-        return plant.at.size + len(plant.a)
+        return plant.switch_of.size + len(plant.a)
     if failed == "plane":
         return int(plant.plane.max()) + 1
     return len(_switches(plant, failed))
@@ -112,12 +112,12 @@ def _switches(plant: Plant, failed: Failing) -> Ints:
 
 
 def lost_of(plant: Plant, failed: Failing, picked: Sequence[int]) -> Lost:
-    """What fails, by the numbers of boxes or links of a kind: cables of servers come before the others."""
+    """What fails, by the numbers of devices or links of a kind: cables of servers come before the others."""
     lost, which = nothing(plant), np.array(picked, dtype=np.int64)
     if failed == "cable":
-        at_server = which < plant.at.size
+        at_server = which < plant.switch_of.size
         lost.ports.ravel()[which[at_server]] = True
-        lost.links[which[~at_server] - plant.at.size] = True
+        lost.links[which[~at_server] - plant.switch_of.size] = True
     elif failed == "plane":
         lost.switches[np.isin(plant.plane, which)] = True
     else:
@@ -125,33 +125,35 @@ def lost_of(plant: Plant, failed: Failing, picked: Sequence[int]) -> Lost:
     return lost
 
 
-def plant_of(cabling: Cabling) -> Plant:
-    """One fabric as it is wired, at the last stage."""
+def plant_of(cabling: FabricCabling) -> Plant:
+    """One fabric as it is cabled, at the last stage."""
     fabric, clos = cabling.fabric, cabling.clos
-    links, devices, nic = cabling.links, cabling.devices, cabling.fabric.made.nic
-    boxes = np.concatenate([cabling.boxes(role) for role in TIERS])
+    links, devices, nic = cabling.links, cabling.devices, cabling.fabric.designed.nic
+    switches = np.concatenate([cabling.devices_of(role) for role in TIERS])
     number = np.full(len(devices), -1, dtype=np.int64)
-    number[boxes] = np.arange(len(boxes))
-    tier = np.concatenate([np.full(len(cabling.boxes(role)), at) for at, role in enumerate(TIERS)])
+    number[switches] = np.arange(len(switches))
+    tier = np.concatenate([np.full(len(cabling.devices_of(role)), at) for at, role in enumerate(TIERS)])
     ports, between = cabling.of(SERVER_LEAF), np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
     ports = ports[np.lexsort((links.a_nic_port[ports], links.a_nic[ports], links.a[ports]))]
     shape = (clos.servers, clos.server_ports)
-    network = devices.plane[boxes] - 1
-    card = np.repeat(np.arange(nic.per_server), nic.ports_per_nic)
-    direct = fabric.mesh is not None
+    network = devices.plane[switches] - 1
+    nic_number = np.repeat(np.arange(nic.per_server), nic.ports_per_nic)
+    direct = fabric.is_direct
     return Plant(
         tier=tier,
         network=network,
-        pod=np.unique(np.stack([network, np.maximum(devices.pod[boxes], 0)]), axis=1, return_inverse=True)[1].ravel(),
-        plane=network // nic.per_server if fabric.made.topology == RAIL_ONLY else network,
+        pod=np.unique(np.stack([network, np.maximum(devices.pod[switches], 0)]), axis=1, return_inverse=True)[
+            1
+        ].ravel(),
+        plane=network // nic.per_server if fabric.designed.topology == RAIL_ONLY else network,
         a=number[links.a[between]],
         b=number[links.b[between]],
         mbps=cabling.mbps(between),
         length=np.where(links.kind[between] == KINDS.index("global"), GLOBAL_LENGTH, 1),
-        at=number[links.b[ports]].reshape(shape),
-        card=card,
+        switch_of=number[links.b[ports]].reshape(shape),
+        nic_of=nic_number,
         port_mbps=fabric.nic_lane.port_mbps,
-        card_mbps=float(fabric.injection * fabric.evidence.sharers / nic.per_server),
+        nic_mbps=float(fabric.injection * fabric.evidence.sharers / nic.per_server),
         gpus=fabric.evidence.sharers,
         below_leaf=clos.most_endpoints * fabric.nic_lane.port_mbps,
         below_spine=0 if direct or clos.tiers < 3 else clos.most_spine_downlinks * fabric.down("spine").port_mbps,

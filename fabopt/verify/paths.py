@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps
-from fabopt.verify.clos_counts import Clos
+from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
+from fabopt.verify.clos_counts import ClosCounts
+from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, combined, counts_of
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import KINDS, Ints
 
 
-def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
+def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
     """Every server has every rail: port by port on the leaf of its group, plane and rail.
 
-    With pp = p / P: port i of card j of server s leads to plane i // pp, group s // g, rail (j x pp + i mod pp) // k,
-    all from 0, cards of the fabric alone. So a server has k ports on each of r leaves a plane, and the same port of all
-    servers of a group is on one leaf. Where rails are networks of their own, that of card j of c is
-    (i // pp) x c + j, and the leaf of the group in it (i mod pp) // k. Of dual-homed cards the rail is
+    With pp = p / P: port i of NIC j of server s leads to plane i // pp, group s // g, rail (j x pp + i mod pp) // k,
+    all from 0, NICs of the fabric alone. So a server has k ports on each of r leaves a plane, and the same port of all
+    servers of a group is on one leaf. Where rails are networks of their own, that of NIC j of c is
+    (i // pp) x c + j, and the leaf of the group in it (i mod pp) // k. Of dual-homed NICs the rail is
     ((i mod pp) x c + j) // k. Source: docs/formulation/wiring.md.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(SERVER_LEAF)
     server, leaf = cabling.numbers("server")[links.a[rows]], links.b[rows]
-    card, port = links.a_nic[rows] - cabling.server_before.cards - 1, links.a_nic_port[rows] - 1
-    of_card = cabling.fabric.made.nic.ports_per_nic // cabling.fabric.card_networks
-    plane, place = port // of_card, port % of_card
+    nic_number, port = links.a_nic[rows] - cabling.server_before.nics - 1, links.a_nic_port[rows] - 1
+    of_nic = cabling.fabric.designed.nic.ports_per_nic // cabling.fabric.nic_networks
+    plane, place = port // of_nic, port % of_nic
     if cabling.fabric.networks.apart:
-        plane = plane * cabling.fabric.made.nic.per_server + card
+        plane = plane * cabling.fabric.designed.nic.per_server + nic_number
     else:
-        cards = cabling.fabric.made.nic.per_server
-        place = place * cards + card if cabling.fabric.wanted.homing == "dual" else card * of_card + place
+        nics = cabling.fabric.designed.nic.per_server
+        place = place * nics + nic_number if cabling.fabric.wanted.homing == "dual" else nic_number * of_nic + place
     for what, column, number in (
         ("group", devices.group, server // clos.per_group),
         ("plane", devices.plane, plane),
@@ -39,13 +40,13 @@ def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
     ):
         wrong = int((column[leaf] != number + 1).sum())
         proof.equal(f"server ports on a leaf of another {what}", wrong, 0)
-    each = counts_of(combined(server, leaf))
-    proof.equal("(server, leaf) pairs", len(each), clos.servers * clos.rails * clos.planes)
-    proof.equal(f"pairs without {clos.per_leaf} links", int((each != clos.per_leaf).sum()), 0)
-    proof.note(f"{clos.rails} rails a plane, {clos.per_leaf} ports of every server on each")
+    of_pair = counts_of(combined(server, leaf))
+    proof.equal("(server, leaf) pairs", len(of_pair), clos.servers * clos.rails * clos.planes)
+    proof.equal(f"pairs without {clos.per_leaf} links", int((of_pair != clos.per_leaf).sum()), 0)
+    proof.note(f"{some(clos.rails, 'rail')} a plane, {some(clos.per_leaf, 'port')} of every server on each")
 
 
-def leaves_reach_spines(proof: Proof, cabling: Cabling) -> None:
+def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     """Every leaf reaches every spine of its pod, by the same number of links.
 
     u links a leaf, all within its plane and pod; to each spine u / S (even), or counts that differ by one at most, as
@@ -60,19 +61,19 @@ def leaves_reach_spines(proof: Proof, cabling: Cabling) -> None:
     leaf, spine = links.a[rows], links.b[rows]
     strays = (devices.plane[leaf] != devices.plane[spine]) | (devices.pod[leaf] != devices.pod[spine])
     proof.equal("links to a spine of another pod", int(strays.sum()), 0)
-    uplinks = np.bincount(leaf, minlength=len(devices))[cabling.boxes("leaf")]
+    uplinks = np.bincount(leaf, minlength=len(devices))[cabling.devices_of("leaf")]
     proof.equal(f"leaves without {clos.uplinks} uplinks", int((uplinks != clos.uplinks).sum()), 0)
-    each = counts_of(combined(leaf, spine))
-    proof.equal("(leaf, spine) pairs", len(each), clos.planes * clos.leaves * clos.spines)
-    low, high = int(each.min(initial=clos.uplinks)), int(each.max(initial=0))
+    of_pair = counts_of(combined(leaf, spine))
+    proof.equal("(leaf, spine) pairs", len(of_pair), clos.planes * clos.leaves * clos.spines)
+    low, high = int(of_pair.min(initial=clos.uplinks)), int(of_pair.max(initial=0))
     apart = 0 if cabling.fabric.wanted.striping == "even" else 1
     proof.holds(high - low <= apart, f"{low} to {high} links between a leaf and a spine of its pod")
     _spines_are_even(proof, cabling, spine, apart)
-    proof.note(f"{len(each)} pairs of {low}" + (f" or {high} links" if high > low else " links"))
+    proof.note(f"{some(len(of_pair), 'pair')} of {f'{low} or ' if high > low else ''}{some(high, 'link')}")
 
 
-def _spines_are_even(proof: Proof, cabling: Cabling, spine: Ints, apart: int) -> None:
-    devices, spines = cabling.devices, cabling.boxes("spine")
+def _spines_are_even(proof: Proof, cabling: FabricCabling, spine: Ints, apart: int) -> None:
+    devices, spines = cabling.devices, cabling.devices_of("spine")
     loads = np.bincount(spine, minlength=len(devices))[spines]
     pod = np.unique(combined(devices.plane[spines], devices.pod[spines]), return_inverse=True)[1].ravel()
     low, high = np.full(len(spines), len(spine)), np.zeros(len(spines), dtype=np.int64)
@@ -82,7 +83,7 @@ def _spines_are_even(proof: Proof, cabling: Cabling, spine: Ints, apart: int) ->
     proof.holds(widest <= apart, f"down links of a pod's spines differ by {widest}")
 
 
-def spines_reach_cores(proof: Proof, cabling: Cabling) -> None:
+def spines_reach_cores(proof: Proof, cabling: FabricCabling) -> None:
     """Every spine reaches every core of its group, and every core q spines of every pod.
 
     m2 links to each of C cores; spines of a plane fall into S / q sets by their cores; q x m2 links between a core and
@@ -92,12 +93,12 @@ def spines_reach_cores(proof: Proof, cabling: Cabling) -> None:
     rows = cabling.of(SPINE_CORE)
     if clos.tiers < 3:
         proof.equal("links to cores", len(rows), 0)
-        proof.note(f"{clos.tiers} tiers have no cores")
+        proof.note(f"no cores in {some(clos.tiers, 'tier')}")
         return
     spine, core = links.a[rows], links.b[rows]
     proof.equal("links to another plane's core", int((devices.plane[spine] != devices.plane[core]).sum()), 0)
-    pairs, each = np.unique(np.stack([spine, core]), axis=1, return_counts=True)
-    wrong = int((each != clos.links_per_core_pair).sum())
+    pairs, of_pair = np.unique(np.stack([spine, core]), axis=1, return_counts=True)
+    wrong = int((of_pair != clos.links_per_core_pair).sum())
     proof.equal(f"(spine, core) pairs without {clos.links_per_core_pair} links", wrong, 0)
     spines = clos.planes * clos.pods * clos.spines
     proof.equal("(spine, core) pairs", pairs.shape[1], spines * clos.cores_per_group)
@@ -106,32 +107,34 @@ def spines_reach_cores(proof: Proof, cabling: Cabling) -> None:
     to_pod = counts_of(combined(core, devices.pod[spine]))
     wanted = clos.spines_per_core_group * clos.links_per_core_pair
     proof.equal(f"(core, pod) pairs without {wanted} links", int((to_pod != wanted).sum()), 0)
-    proof.equal("(core, pod) pairs", len(to_pod), clos.core_boxes.count * clos.pods)
-    proof.note(f"{len(groups)} groups of {clos.cores_per_group} cores, {wanted} links from each core to each pod")
+    proof.equal("(core, pod) pairs", len(to_pod), clos.core_devices.count * clos.pods)
+    cores = f"{some(len(groups), 'group')} of {some(clos.cores_per_group, 'core')}"
+    proof.note(f"{cores}, {some(wanted, 'link')} from each core to each pod")
 
 
-def planes_are_connected(proof: Proof, cabling: Cabling) -> None:
+def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
     """Every server reaches every other one in every plane, through switches only.
 
     The switches of a plane are one component of the graph of switch links (so P components in all), and every server
-    has a link to a leaf of each plane; boxes of servers carry nothing through. Source: docs/formulation/wiring.md.
+    has a link to a leaf of each plane; devices of servers carry nothing through. Source: docs/formulation/wiring.md.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
     component = components(len(devices), links.a[above], links.b[above])
-    switches = np.concatenate([cabling.boxes(tier.role) for tier in cabling.tiers()])
+    switches = np.concatenate([cabling.devices_of(tier.role) for tier in cabling.tiers()])
     proof.equal("connected sets of switches", len(np.unique(component[switches])), clos.planes)
     places = np.unique(combined(component[switches], devices.plane[switches]))
     proof.equal("sets of switches by plane", len(places), clos.planes)
     rows = cabling.of(SERVER_LEAF)
     reached = np.unique(combined(links.a[rows], component[links.b[rows]]))
     proof.equal("(server, plane) pairs that are joined", len(reached), clos.servers * clos.planes)
-    proof.note(f"{len(switches)} switches in {clos.planes} connected planes, {clos.servers} servers on each")
+    planes = f"{some(len(switches), 'switch')} in {some(clos.planes, 'connected plane')}"
+    proof.note(f"{planes}, {some(clos.servers, 'server')} on each")
 
 
-def components(boxes: int, a: Ints, b: Ints) -> Ints:
-    """For every box the least box that links lead to from it."""
-    component = np.arange(boxes)
+def components(devices: int, a: Ints, b: Ints) -> Ints:
+    """For every device the least device that links lead to from it."""
+    component = np.arange(devices)
     while True:
         lowest = np.minimum(component[a], component[b])
         before = component.copy()
@@ -141,7 +144,7 @@ def components(boxes: int, a: Ints, b: Ints) -> Ints:
             return component
 
 
-def bisection_carries_claim(proof: Proof, cabling: Cabling) -> None:
+def bisection_carries_claim(proof: Proof, cabling: FabricCabling) -> None:
     """One half of the servers can send to the other what the file claims, over the links that are there.
 
     Cuts: servers 1 .. a against the rest, for a = N // 2 and the ends of the group and of the pod nearest to it. For
@@ -154,20 +157,20 @@ def bisection_carries_claim(proof: Proof, cabling: Cabling) -> None:
     network", 1956 (max-flow min-cut).
     """
     clos, fabric = cabling.clos, cabling.fabric
-    per_server = exact(fabric.made.metrics.bisection_gbps_per_gpu) * MBPS_PER_GBPS * fabric.evidence.sharers
+    per_server = exact(fabric.designed.metrics.bisection_gbps_per_gpu) * MBPS_PER_GBPS * fabric.evidence.sharers
     uneven = clos.tiers > 1 and clos.uplinks % clos.spines != 0
-    spare = len(cabling.boxes("spine")) * fabric.up("leaf").port_mbps if uneven else 0
+    spare = len(cabling.devices_of("spine")) * fabric.up("leaf").port_mbps if uneven else 0
     for first in _cuts(clos):
         needed = min(first, clos.servers - first) * (per_server.numerator // per_server.denominator)
         flow = _flow(cabling, first)
-        where = f"{gbps(flow)} Gb/s between {first} servers and {clos.servers - first}, {gbps(needed)} claimed"
+        where = f"{gbps(flow)} Gb/s between {some(first, 'server')} and {clos.servers - first}, {gbps(needed)} claimed"
         proof.holds(flow >= needed - spare, where)
         proof.note(where)
     if clos.servers == 1:
         proof.note("one server has no halves")
 
 
-def _cuts(clos: Clos) -> list[int]:
+def _cuts(clos: ClosCounts) -> list[int]:
     """How many servers are on the first side: half of them, or groups or pods that are nearest to half."""
     half = clos.servers // 2
     sizes = (1, clos.per_group, clos.per_group * clos.groups_per_pod)
@@ -175,19 +178,19 @@ def _cuts(clos: Clos) -> list[int]:
     return sorted(cut for cut in cuts if 0 < cut < clos.servers)
 
 
-def _flow(cabling: Cabling, cut: int) -> int:
+def _flow(cabling: FabricCabling, cut: int) -> int:
     """Mb/s that the first servers can send to the others. Servers with the same links and side are one node, which
     takes nothing from any flow: what the node carries can be shared among them equally.
     """
     from ortools.graph.python import max_flow  # only this rule needs it
 
-    links, boxes, fabric = cabling.links, len(cabling.devices), cabling.fabric
+    links, devices, fabric = cabling.links, len(cabling.devices), cabling.fabric
     injection = fabric.injection * fabric.evidence.sharers
-    source, sink = boxes, boxes + 1
+    source, sink = devices, devices + 1
     per_server = ceil_div(injection.numerator, injection.denominator)
     graph = max_flow.SimpleMaxFlow()
     sets, sizes, leaves = _alike(cabling, cut)
-    nodes, sends = boxes + 2 + np.arange(len(sets)), sets < cut
+    nodes, sends = devices + 2 + np.arange(len(sets)), sets < cut
     whole = sizes * per_server
     graph.add_arcs_with_capacity(np.where(sends, source, nodes), np.where(sends, nodes, sink), whole)
     speed = fabric.nic_lane.port_mbps
@@ -208,7 +211,7 @@ def _flow(cabling: Cabling, cut: int) -> int:
     return int(graph.optimal_flow())
 
 
-def _alike(cabling: Cabling, cut: int) -> tuple[Ints, Ints, Ints]:
+def _alike(cabling: FabricCabling, cut: int) -> tuple[Ints, Ints, Ints]:
     """Servers of one side with the same leaves: (first server of each set, how many, leaves of every port)."""
     links, rows = cabling.links, cabling.of(SERVER_LEAF)
     server = cabling.numbers("server")[links.a[rows]]

@@ -1,4 +1,4 @@
-"""Rules of boxes and ports in the explicit wiring: everything is there, once, and within what the products have."""
+"""Rules of devices and ports in the explicit wiring: everything is there, once, and within what the products have."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.schema.base import Lane
-from fabopt.units import MBPS_PER_GBPS, ceil_div
-from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, equals_of
+from fabopt.units import MBPS_PER_GBPS, ceil_div, some
+from fabopt.verify.codes import combined, counts_of, repeated
+from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, CageRange, Joined, cages_per_server, combined, counts_of, repeated
+from fabopt.verify.wiring import CageRange, FabricCabling, LinksOfKind, cages_per_server
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Links
 
 ATTACHED = "attachment-leaf"
@@ -25,44 +26,44 @@ _ENDS = {
 _BETWEEN_EQUALS = tuple(kind for kind in KINDS if kind not in _ENDS)
 
 
-def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
-    """Every box of the design is in the wiring once, under a name of its own.
+def boxes_are_listed(proof: Proof, cabling: FabricCabling) -> None:
+    """Every device of the design is in the wiring once, under a name of its own.
 
-    servers = N; boxes of a tier = its count, all of its switch type; one box for each attachment, or as many as it has
-    where their height is known (a logical fabric's ports are servers'). Source: design file, ``tiers``; case file,
+    servers = N; devices of a tier = its count, all of its switch type; one device for each attachment, or as many as it
+    has where their height is known (a logical fabric's ports are servers'). Source: design file, ``tiers``; case file,
     ``attachments``.
     """
     wiring, devices, fabric = cabling.cabled.wiring, cabling.devices, cabling.fabric
-    names = tuple(made.name for made in fabric.evidence.design.fabrics)
+    names = tuple(designed.name for designed in fabric.evidence.design.fabrics)
     proof.equal("fabrics of the wiring", wiring.fabrics, names)
     for table in (wiring.links, wiring.cables, wiring.modules):
         outside = (table.fabric < 0) | (table.fabric >= len(names))
         proof.equal("rows of no fabric", int(outside.sum()), 0)
-    proof.equal("boxes with a name that is taken", len(devices) - len(set(devices.name)), 0)
+    proof.equal("devices with a name that is taken", len(devices) - len(set(devices.name)), 0)
     wanted = [("server", [fabric.evidence.case.server] * fabric.evidence.servers)]
     wanted += [(tier.role, [tier.id] * tier.count) for tier in cabling.tiers()]
     apart = [one for one in fabric.wanted.attachments if one.name not in fabric.logical]
     attached = [(one.name, 1 if one.rack_units is None else one.boxes) for one in apart]
-    wanted.append(("attachment", [name for name, boxes in attached for _ in range(boxes)]))
+    wanted.append(("attachment", [name for name, number in attached for _ in range(number)]))
     for role, products in wanted:
-        rows = cabling.boxes(role).tolist()
-        proof.equal(f"{role} boxes", len(rows), len(products))
+        rows = cabling.devices_of(role).tolist()
+        proof.equal(f"{role} devices", len(rows), len(products))
         wrong = sum(devices.product[row] != product for row, product in zip(rows, products, strict=False))
-        proof.equal(f"{role} boxes of another product", wrong, 0)
+        proof.equal(f"{role} devices of another product", wrong, 0)
         proof.note(f"{len(rows)} x {role}")
     known = {"server", "attachment", *(tier.role for tier in cabling.tiers())}
-    own = [role for role, name in zip(devices.role, devices.fabric, strict=True) if name == fabric.made.name]
-    proof.equal("boxes of no role of the fabric", sum(role not in known for role in own), 0)
+    own = [role for role, name in zip(devices.role, devices.fabric, strict=True) if name == fabric.designed.name]
+    proof.equal("devices of no role of the fabric", sum(role not in known for role in own), 0)
 
 
-def boxes_are_numbered(proof: Proof, cabling: Cabling) -> None:
+def boxes_are_numbered(proof: Proof, cabling: FabricCabling) -> None:
     """Every switch has its place: a leaf its group and rail, leaf and spine their pod, all their plane.
 
     Leaves: each (plane, group, rail) of P x G x r once; pod = that of T groups (of one rail). Spines: S in each of the
     P x n pods. Cores: equally many in each plane. Source: docs/formulation/wiring.md.
     """
     clos, devices = cabling.clos, cabling.devices
-    leaves = cabling.boxes("leaf")
+    leaves = cabling.devices_of("leaf")
     group, rail, plane = devices.group[leaves], devices.rail[leaves], devices.plane[leaves]
     for what, numbers, most in (
         ("group", group, clos.groups),
@@ -75,35 +76,35 @@ def boxes_are_numbered(proof: Proof, cabling: Cabling) -> None:
     if clos.tiers > 1:
         _pods_are_numbered(proof, cabling, group, rail)
     for role in ("spine", "core")[: clos.tiers - 1]:
-        each = counts_of(devices.plane[cabling.boxes(role)])
+        of_plane = counts_of(devices.plane[cabling.devices_of(role)])
         expected = clos.switches()[1 if role == "spine" else 2] // clos.planes
-        proof.equal(f"{role}s of each plane", each.tolist(), [expected] * clos.planes)
-    proof.note(f"{clos.planes} planes of {clos.groups} groups x {clos.rails} rails")
+        proof.equal(f"{role}s of each plane", of_plane.tolist(), [expected] * clos.planes)
+    proof.note(f"{some(clos.planes, 'plane')} of {some(clos.groups, 'group')} x {some(clos.rails, 'rail')}")
 
 
-def _pods_are_numbered(proof: Proof, cabling: Cabling, group: Ints, rail: Ints) -> None:
+def _pods_are_numbered(proof: Proof, cabling: FabricCabling, group: Ints, rail: Ints) -> None:
     clos, devices = cabling.clos, cabling.devices
     block = (group - 1) // clos.groups_per_pod
     pod = block * clos.rails + rail if clos.rail_pods else block + 1
     if clos.tiers < 3:
         pod = np.full(len(group), NOTHING)
-    wrong = int((devices.pod[cabling.boxes("leaf")] != pod).sum())
+    wrong = int((devices.pod[cabling.devices_of("leaf")] != pod).sum())
     proof.equal("leaves in another pod", wrong, 0)
-    spines = cabling.boxes("spine")
-    each = counts_of(combined(devices.plane[spines], devices.pod[spines]))
-    proof.equal("pods with another number of spines", int((each != clos.spines).sum()), 0)
-    proof.equal("pods with spines", len(each), clos.planes * clos.pods)
+    spines = cabling.devices_of("spine")
+    of_pod = counts_of(combined(devices.plane[spines], devices.pod[spines]))
+    proof.equal("pods with another number of spines", int((of_pod != clos.spines).sum()), 0)
+    proof.equal("pods with spines", len(of_pod), clos.planes * clos.pods)
 
 
-def links_join_tiers(proof: Proof, cabling: Cabling) -> None:
-    """Every link is of a kind that the file has, between boxes of the two roles, and there are as many as listed.
+def links_join_tiers(proof: Proof, cabling: FabricCabling) -> None:
+    """Every link is of a kind that the file has, between devices of the two roles, and there are as many as listed.
 
-    For every kind (and attachment): rows of the table = sum of ``count``; a is the box nearer the servers; switches are
-    the fabric's own. Source: design file, ``links``.
+    For every kind (and attachment): rows of the table = sum of ``count``; a is the device nearer the servers; switches
+    are the fabric's own. Source: design file, ``links``.
     """
     links, devices, roles = cabling.links, cabling.devices, cabling.cabled.roles
     proof.equal("links of no kind", len(links) - sum(len(joined.rows) for joined in cabling.joined), 0)
-    own = np.array([name in ("", cabling.fabric.made.name) for name in devices.fabric], dtype=np.bool_)
+    own = np.array([name in ("", cabling.fabric.designed.name) for name in devices.fabric], dtype=np.bool_)
     proof.equal("links to a switch of another fabric", int((~own[links.a] | ~own[links.b]).sum()), 0)
     for name in KINDS:
         near, far = _roles_of(cabling, name)
@@ -113,28 +114,28 @@ def links_join_tiers(proof: Proof, cabling: Cabling) -> None:
             # where a logical fabric's links begin
             here = np.where(np.isin(cabling.attached_names[rows], list(cabling.fabric.logical)), near, here)
         wrong = (here != near) | (roles[links.b[rows]] != far)
-        proof.equal(f"{name} links between other boxes", int(wrong.sum()), 0)
+        proof.equal(f"{name} links between other devices", int(wrong.sum()), 0)
     for joined in cabling.joined:
-        proof.equal(f"{joined.kind.name} links", len(joined.rows), sum(row.made.count for row in joined.kind.rows))
+        proof.equal(f"{joined.kind.name} links", len(joined.rows), sum(row.listed.count for row in joined.kind.rows))
         proof.note(f"{joined.kind.name} {len(joined.rows)}")
 
 
-def ports_are_used_once(proof: Proof, cabling: Cabling) -> None:
+def ports_are_used_once(proof: Proof, cabling: FabricCabling) -> None:
     """No port has two links, and no switch more than it can drive.
 
-    (box, cage, lane) is at one end of one link of all fabrics; 0 <= lane < lanes; links of a switch <= ``max_ports``.
-    Source: catalog, ``cages`` and ``max_ports``.
+    (device, cage, lane) is at one end of one link of all fabrics; 0 <= lane < lanes; links of a switch <=
+    ``max_ports``. Source: catalog, ``cages`` and ``max_ports``.
     """
     links = cabling.links
-    box, cage, lane, lanes = _both_ends(cabling.cabled.wiring.links)
-    proof.equal("ports with a second link", repeated(combined(box, cage, lane)), 0)
+    device, cage, lane, lanes = _both_ends(cabling.cabled.wiring.links)
+    proof.equal("ports with a second link", repeated(combined(device, cage, lane)), 0)
     proof.equal("ports outside their cage", int(((lane < 0) | (lane >= lanes)).sum()), 0)
     used = np.bincount(np.concatenate([links.a, links.b]), minlength=len(cabling.devices))
     for tier in cabling.tiers():
         most = cabling.fabric.switch(tier.role).max_ports
-        busiest = int(used[cabling.boxes(tier.role)].max(initial=0))
-        proof.holds(most is None or busiest <= most, f"{tier.role}: {busiest} links, {tier.id} drives {most}")
-        proof.note(f"at most {busiest} links on a {tier.role}")
+        busiest = int(used[cabling.devices_of(tier.role)].max(initial=0))
+        proof.holds(most is None or busiest <= most, f"{tier.role}: {some(busiest, 'link')}, {tier.id} drives {most}")
+        proof.note(f"at most {some(busiest, 'link')} on a {tier.role}")
 
 
 def _both_ends(links: Links) -> tuple[Ints, Ints, Ints, Ints]:
@@ -147,58 +148,57 @@ def _both_ends(links: Links) -> tuple[Ints, Ints, Ints, Ints]:
     )
 
 
-class _End(NamedTuple):
+class _EndOfKind(NamedTuple):
     """One end of a kind of links: its cages, and what they must be."""
 
     what: str
-    box: Ints
+    device: Ints
     cage: Ints
     lanes: Ints
     allowed: CageRange
     lane: Lane
 
 
-def _ends(cabling: Cabling) -> Iterator[_End]:
+def _ends(cabling: FabricCabling) -> Iterator[_EndOfKind]:
     """Both ends of every kind."""
     links = cabling.links
     for kind, rows in cabling.joined:
         near, far = _roles_of(cabling, kind.name)
-        allowed = _near_cages(cabling, Joined(kind, rows), near)
+        allowed = _near_cages(cabling, LinksOfKind(kind, rows), near)
         near_lane, far_lane = kind.near.end.lane, kind.far.end.lane
         a = links.a[rows], links.a_cage[rows], links.a_lanes[rows]
         b = links.b[rows], links.b_cage[rows], links.b_lanes[rows]
-        yield _End(f"{kind.name}, {near} end", *a, allowed, near_lane)
+        yield _EndOfKind(f"{kind.name}, {near} end", *a, allowed, near_lane)
         upwards = kind.name in _BETWEEN_EQUALS
-        yield _End(
+        yield _EndOfKind(
             f"{kind.name}, {far} end", *b, allowed if near == far else cabling.cage_range(far, upwards), far_lane
         )
 
 
-def _roles_of(cabling: Cabling, kind: str) -> tuple[str, str]:
-    """Roles of the boxes at both ends; kinds that are not in ``KINDS`` are single attachments."""
+def _roles_of(cabling: FabricCabling, kind: str) -> tuple[str, str]:
+    """Roles of the devices at both ends; kinds that are not in ``KINDS`` are single attachments."""
     if kind in _BETWEEN_EQUALS:
-        role = equals_of(cabling.fabric)
-        return role, role
+        return cabling.fabric.equals, cabling.fabric.equals
     return _ENDS.get(kind, _ENDS["attachment-leaf"])
 
 
-def _near_cages(cabling: Cabling, joined: Joined, role: str) -> CageRange:
-    """Cages of a switch that face up, of all cards of a server, or those that an attachment's ports fill."""
+def _near_cages(cabling: FabricCabling, joined: LinksOfKind, role: str) -> CageRange:
+    """Cages of a switch that face up, of all NICs of a server, or those that an attachment's ports fill."""
     part = cabling.logical_parts.get(joined.kind.name.removeprefix("attachment "))
     if part is not None and role == "attachment":
         return CageRange(part.cages_before + 1, part.cages_before + part.cages)
     if role == "attachment":
         name = joined.kind.name.removeprefix("attachment ")
-        boxes = {one.name: one.devices for one in cabling.fabric.wanted.attachments}[name]
-        return CageRange(1, joined.kind.near.occupied // boxes)
+        number = {one.name: one.devices for one in cabling.fabric.wanted.attachments}[name]
+        return CageRange(1, joined.kind.near.occupied // number)
     if role != "server":
         return cabling.cage_range(role, upwards=True)
     before = cabling.server_before.cages
     return CageRange(before + 1, before + cages_per_server(cabling.fabric))
 
 
-def cages_keep_one_use(proof: Proof, cabling: Cabling) -> None:
-    """A cage is split in one way and faces one side; a server's cage is one card's, where cards have their own.
+def cages_keep_one_use(proof: Proof, cabling: FabricCabling) -> None:
+    """A cage is split in one way and faces one side; a server's cage is one NIC's, where NICs have their own.
 
     Every cage in use is of the group that the file names for its side, and split as the file says, which the product
     offers; no cage is in use on both sides. A server's cages are numbered on from those of earlier fabrics. Source:
@@ -211,51 +211,51 @@ def cages_keep_one_use(proof: Proof, cabling: Cabling) -> None:
         proof.equal(f"{end.what}: links in cages split otherwise", int((end.lanes != end.lane.ports).sum()), 0)
     _sides_are_apart(proof, cabling)
     if not cabling.fabric.shared_cages:
-        _cards_are_apart(proof, cabling)
+        _nics_are_apart(proof, cabling)
     proof.note(f"{len(np.unique(combined(*_both_ends(cabling.links)[:2])))} cages in use")
 
 
-def _sides_are_apart(proof: Proof, cabling: Cabling) -> None:
+def _sides_are_apart(proof: Proof, cabling: FabricCabling) -> None:
     links = cabling.links
-    box, cage, _, _ = _both_ends(links)
-    code = combined(box, cage)
+    device, cage, _, _ = _both_ends(links)
+    code = combined(device, cage)
     equals = links.kind >= KINDS.index(_BETWEEN_EQUALS[0])
     up = np.concatenate([code[: len(links)], code[len(links) :][equals]])
     down = code[len(links) :][~equals]
     proof.equal("cages with links up and down", len(np.intersect1d(up, down)), 0)
 
 
-def _cards_are_apart(proof: Proof, cabling: Cabling) -> None:
+def _nics_are_apart(proof: Proof, cabling: FabricCabling) -> None:
     fabric, ends = cabling.fabric, server_ends(cabling)
     cages = np.unique(combined(ends.server, ends.cage), return_index=True)[1]
-    cards = np.unique(combined(ends.server, ends.cage, ends.card), return_index=True)[1]
-    proof.equal("server cages with ports of two cards", len(cards) - len(cages), 0)
-    most = int(counts_of(combined(ends.server[cards], ends.card[cards])).max(initial=0))
+    nics = np.unique(combined(ends.server, ends.cage, ends.nic), return_index=True)[1]
+    proof.equal("server cages with ports of two NICs", len(nics) - len(cages), 0)
+    most = int(counts_of(combined(ends.server[nics], ends.nic[nics])).max(initial=0))
     has = sum(cage.count for cage in fabric.nic_cages)
-    proof.holds(most <= has, f"{most} cages of a card in use, {fabric.made.nic.id} has {has}")
+    proof.holds(most <= has, f"{some(most, 'cage')} of a NIC in use, {fabric.designed.nic.id} has {has}")
 
 
 class ServerEnds(NamedTuple):
-    """Ends of links at servers: device, cage, card from 1 over all fabrics, port of the card from 1."""
+    """Ends of links at servers: device, cage, NIC from 1 over all fabrics, port of the NIC from 1."""
 
     server: Ints
     cage: Ints
-    card: Ints
+    nic: Ints
     port: Ints
 
 
-def server_ends(cabling: Cabling) -> ServerEnds:
+def server_ends(cabling: FabricCabling) -> ServerEnds:
     """Those of a fabric; where servers are joined to each other, both of every link."""
     links, rows = cabling.links, cabling.of(SERVER_LEAF)
     near = ServerEnds(links.a[rows], links.a_cage[rows], links.a_nic[rows], links.a_nic_port[rows])
-    if not cabling.fabric.is_switchless:
+    if cabling.fabric.has_switches:
         return near
     a = links.a, links.a_cage, links.a_nic, links.a_nic_port
     b = links.b, links.b_cage, links.b_nic, links.b_nic_port
     return ServerEnds(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
 
 
-def ends_run_at_one_speed(proof: Proof, cabling: Cabling) -> None:
+def ends_run_at_one_speed(proof: Proof, cabling: FabricCabling) -> None:
     """Both ends of every link run at the link's speed.
 
     gbps = G of the split NxG of the near cage = that of the far cage. Source: catalog, fit.
@@ -268,86 +268,88 @@ def ends_run_at_one_speed(proof: Proof, cabling: Cabling) -> None:
         proof.note(f"{kind.name} {', '.join(f'{speed / MBPS_PER_GBPS:g}' for speed in speeds)}")
 
 
-def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
+def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """Every server has all its ports cabled, every attachment all of its.
 
-    Each (server, card, port) of N x c x p once, cards numbered on from those of earlier fabrics; each port of an
+    Each (server, NIC, port) of N x c x p once, NICs numbered on from those of earlier fabrics; each port of an
     attachment once, and the ports of all attachments differ by one at most from leaf to leaf. Source: design file,
     ``nic``; case file, ``attachments``.
     """
-    links, nic = cabling.links, cabling.fabric.made.nic
+    links, nic = cabling.links, cabling.fabric.designed.nic
     rows = cabling.of(SERVER_LEAF)
-    card, port = links.a_nic[rows] - cabling.server_before.cards, links.a_nic_port[rows]
+    nic_number, port = links.a_nic[rows] - cabling.server_before.nics, links.a_nic_port[rows]
     logical = np.isin(cabling.attached_names, list(cabling.fabric.logical)) & (links.kind == KINDS.index(ATTACHED))
     cardless = links.a_nic[(links.kind != KINDS.index(SERVER_LEAF)) & ~logical]
     portless = links.a_nic_port[links.kind > KINDS.index("attachment-leaf")]
     others = (cardless, portless, links.b_nic, links.b_nic_port)
-    proof.equal("other links with a card", sum(int((one != NOTHING).sum()) for one in others), 0)
-    outside = (card < 1) | (card > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
-    proof.equal("server ports that no card has", int(outside.sum()), 0)
-    proof.equal("server ports cabled twice", repeated(combined(links.a[rows], card, port)), 0)
-    each = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.boxes("server")]
+    proof.equal("other links with a NIC", sum(int((one != NOTHING).sum()) for one in others), 0)
+    outside = (nic_number < 1) | (nic_number > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
+    proof.equal("server ports that no NIC has", int(outside.sum()), 0)
+    proof.equal("server ports cabled twice", repeated(combined(links.a[rows], nic_number, port)), 0)
+    of_server = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.devices_of("server")]
     wanted = nic.per_server * nic.ports_per_nic
-    proof.equal(f"servers without their {wanted} cables", int((each != wanted).sum()), 0)
+    proof.equal(f"servers without their {wanted} cables", int((of_server != wanted).sum()), 0)
     attachments = {one.name: one.ports // one.devices for one in cabling.fabric.wanted.attachments}
-    for box in cabling.boxes("attachment").tolist():
-        ports = np.sort(links.a_nic_port[cabling.of("attachment-leaf")][links.a[cabling.of("attachment-leaf")] == box])
-        name = cabling.devices.product[box]
+    for device in cabling.devices_of("attachment").tolist():
+        ports = np.sort(
+            links.a_nic_port[cabling.of("attachment-leaf")][links.a[cabling.of("attachment-leaf")] == device]
+        )
+        name = cabling.devices.product[device]
         proof.equal(f"ports of {name}", ports.tolist(), list(range(1, attachments[name] + 1)))
     _logical_ports_are_cabled(proof, cabling)
     _attachments_are_spread(proof, cabling)
     of_attachments = sum(one.ports for one in cabling.fabric.wanted.attachments)
-    proof.note(f"{len(rows)} server ports, {of_attachments} of attachments")
+    proof.note(f"{some(len(rows), 'server port')}, {of_attachments} of attachments")
 
 
-def _logical_ports_are_cabled(proof: Proof, cabling: Cabling) -> None:
-    """Each (server, card, port) of a logical fabric once, each port in a cage of its own, on a card's own cages."""
+def _logical_ports_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
+    """Each (server, NIC, port) of a logical fabric once, each port in a cage of its own, on a NIC's own cages."""
     links = cabling.links
     for name, part in cabling.logical_parts.items():
         nic = cabling.fabric.logical[name].nic
         rows = np.flatnonzero((cabling.attached_names == name) & (links.kind == KINDS.index(ATTACHED)))
-        card, port = links.a_nic[rows] - part.cards_before, links.a_nic_port[rows]
-        outside = (card < 1) | (card > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
-        proof.equal(f"ports of {name} that no card has", int(outside.sum()), 0)
-        proof.equal(f"ports of {name} cabled twice", repeated(combined(links.a[rows], card, port)), 0)
-        each = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.boxes("server")]
+        nic_number, port = links.a_nic[rows] - part.nics_before, links.a_nic_port[rows]
+        outside = (nic_number < 1) | (nic_number > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
+        proof.equal(f"ports of {name} that no NIC has", int(outside.sum()), 0)
+        proof.equal(f"ports of {name} cabled twice", repeated(combined(links.a[rows], nic_number, port)), 0)
+        of_server = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.devices_of("server")]
         wanted = nic.per_server * nic.ports_per_nic
-        proof.equal(f"servers without their {wanted} cables of {name}", int((each != wanted).sum()), 0)
-        if part.cages_of_card:
-            own = (links.a_cage[rows] - part.cages_before - 1) // part.cages_of_card + 1
-            proof.equal(f"ports of {name} in a cage of another card", int((own != card).sum()), 0)
+        proof.equal(f"servers without their {wanted} cables of {name}", int((of_server != wanted).sum()), 0)
+        if part.cages_of_nic:
+            own = (links.a_cage[rows] - part.cages_before - 1) // part.cages_of_nic + 1
+            proof.equal(f"ports of {name} in a cage of another NIC", int((own != nic_number).sum()), 0)
 
 
-def _attachments_are_spread(proof: Proof, cabling: Cabling) -> None:
+def _attachments_are_spread(proof: Proof, cabling: FabricCabling) -> None:
     """One a leaf and round over all leaves; in a cluster that grows, stage by stage, so that none has to move."""
     rows = cabling.of("attachment-leaf")
-    attached, leaves = cabling.links.b[rows], cabling.boxes("leaf")
-    each = np.bincount(attached, minlength=len(cabling.devices))[leaves]
-    proof.equal("attachment ports on other boxes", len(attached) - int(each.sum()), 0)
+    attached, leaves = cabling.links.b[rows], cabling.devices_of("leaf")
+    of_leaf = np.bincount(attached, minlength=len(cabling.devices))[leaves]
+    proof.equal("attachment ports on other devices", len(attached) - int(of_leaf.sum()), 0)
     if cabling.clos.sizes:
         early = cabling.devices.stage[attached] > cabling.links.stage[rows]
         proof.equal("attachment ports on leaves of a later stage", int(early.sum()), 0)
-        wanted = [sum(on_leaf) for on_leaf in cabling.clos.grown_leaves] if len(rows) else [0] * len(each)
-        proof.equal("leaves with attachment ports of another stage", int((each != np.array(wanted)).sum()), 0)
+        wanted = [sum(on_leaf) for on_leaf in cabling.clos.grown_leaves] if len(rows) else [0] * len(of_leaf)
+        proof.equal("leaves with attachment ports of another stage", int((of_leaf != np.array(wanted)).sum()), 0)
         return
-    low, high = int(each.min(initial=len(attached))), int(each.max(initial=0))
+    low, high = int(of_leaf.min(initial=len(attached))), int(of_leaf.max(initial=0))
     proof.holds(high - low <= 1, f"{low} to {high} attachment ports on a leaf")
 
 
-def planes_stay_apart(proof: Proof, cabling: Cabling) -> None:
-    """No link leads from one plane to another, and every card has equally many ports in each.
+def planes_stay_apart(proof: Proof, cabling: FabricCabling) -> None:
+    """No link leads from one plane to another, and every NIC has equally many ports in each.
 
-    Switches at both ends of a link have one plane; p / P ports of every card lead to each plane (of its own ones, where
+    Switches at both ends of a link have one plane; p / P ports of every NIC lead to each plane (of its own ones, where
     planes are rails). Source: docs/formulation/clos.md.
     """
-    links, plane, nic = cabling.links, cabling.devices.plane, cabling.fabric.made.nic
+    links, plane, nic = cabling.links, cabling.devices.plane, cabling.fabric.designed.nic
     above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
     crossing = int((plane[links.a[above]] != plane[links.b[above]]).sum())
     proof.equal("links from one plane to another", crossing, 0)
     rows = cabling.of(SERVER_LEAF)
-    each = counts_of(combined(links.a[rows], links.a_nic[rows], plane[links.b[rows]]))
-    planes = cabling.fabric.card_networks
-    proof.equal("(card, plane) pairs", len(each), cabling.clos.servers * nic.per_server * planes)
+    of_pair = counts_of(combined(links.a[rows], links.a_nic[rows], plane[links.b[rows]]))
+    planes = cabling.fabric.nic_networks
+    proof.equal("(NIC, plane) pairs", len(of_pair), cabling.clos.servers * nic.per_server * planes)
     wanted = ceil_div(nic.ports_per_nic, planes)
-    proof.equal(f"cards without {wanted} ports in a plane", int((each != wanted).sum()), 0)
-    proof.note(f"{planes} planes, {wanted} ports of every card in each")
+    proof.equal(f"NICs without {wanted} ports in a plane", int((of_pair != wanted).sum()), 0)
+    proof.note(f"{some(planes, 'plane')}, {some(wanted, 'port')} of every NIC in each")

@@ -12,18 +12,18 @@ import numpy as np
 
 from fabopt.schema.catalog import Cable, CableLength, Fibre, Nic, Product, Purchasable, Server, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
-from fabopt.units import cents, milliwatts, usd, watts
+from fabopt.units import cents, milliwatts, some, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.terms_of_sale import fallen, worth
-from fabopt.verify.wiring import Cabled
+from fabopt.verify.wiring import CabledDesign
 
 KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
 NO_FABRIC = ""
 
 
 @dataclass(frozen=True)
-class Item:
+class BilledItem:
     """What is ordered under one price: a product, or one length of it."""
 
     kind: str
@@ -34,134 +34,134 @@ class Item:
         return self.id if self.length_m is None else f"{self.id} {self.length_m:g} m"
 
 
-Used = dict[tuple[int, str, Item], int]
+Used = dict[tuple[int, str, BilledItem], int]
 
 
 def items_in_use(evidence: Evidence) -> Used:
-    """Units that each stage builds in, by stage, fabric and item: from tiers, cards, rows of links and moves."""
-    used: Counter[tuple[int, str, Item]] = Counter()
+    """Units that each stage builds in, by stage, fabric and item: from tiers, NICs, rows of links and moves."""
+    used: Counter[tuple[int, str, BilledItem]] = Counter()
     for fabric in evidence.fabrics:
-        for (stage, item), units in _fabric_items(evidence, fabric.made, bool(fabric.built_in)).items():
-            used[stage, fabric.made.name, item] += units
+        for (stage, item), units in _fabric_items(evidence, fabric.designed, bool(fabric.built_in)).items():
+            used[stage, fabric.designed.name, item] += units
         for name, items in _logical_items(fabric).items():
             for item, units in items.items():
                 used[0, name, item] += units
-                used[0, fabric.made.name, item] -= units
+                used[0, fabric.designed.name, item] -= units
     if evidence.case.include_servers:
         for stage, more in enumerate(_added(evidence.servers_by_stage)):
-            used[stage, NO_FABRIC, Item("server", evidence.case.server)] += more
+            used[stage, NO_FABRIC, BilledItem("server", evidence.case.server)] += more
     return {key: units for key, units in used.items() if units}
 
 
-def _logical_items(fabric: FabricEvidence) -> dict[str, Counter[Item]]:
-    """What belongs to every logical fabric on another: its cards, and the parts of the links of all that is its own."""
-    evidence, networks = fabric.evidence, {one.name: one.network for one in fabric.wanted.attachments}
-    found: dict[str, Counter[Item]] = {}
-    for one in fabric.made.logical:
-        found[one.name] = Counter({Item("nic", one.nic.id): _bought_cards(evidence, one)})
-    for row in fabric.made.links:
+def _logical_items(fabric: FabricEvidence) -> dict[str, Counter[BilledItem]]:
+    """What belongs to every logical fabric on another: its NICs, and the parts of the links of all that is its own."""
+    evidence, networks = fabric.evidence, {logical.name: logical.network for logical in fabric.wanted.attachments}
+    items: dict[str, Counter[BilledItem]] = {}
+    for logical in fabric.designed.logical:
+        items[logical.name] = Counter({BilledItem("nic", logical.nic.id): _bought_nics(evidence, logical)})
+    for row in fabric.designed.links:
         name = None if row.attachment is None else networks[row.attachment]
         if name is not None:
             for part in row.parts:
-                found[name][Item(evidence.kind(part.id), part.id, part.length_m)] += part.quantity
-    return found
+                items[name][BilledItem(evidence.kind(part.id), part.id, part.length_m)] += part.quantity
+    return items
 
 
-def _bought_cards(evidence: Evidence, one: LogicalUse) -> int:
-    return 0 if one.nic.built_in else one.nic.per_server * evidence.servers
+def _bought_nics(evidence: Evidence, logical: LogicalUse) -> int:
+    return 0 if logical.nic.built_in else logical.nic.per_server * evidence.servers
 
 
 def _added(counts: Sequence[int]) -> list[int]:
     return [now - before for before, now in pairwise([0, *counts])]
 
 
-def _fabric_items(evidence: Evidence, made: FabricDesign, built_in: bool) -> Counter[tuple[int, Item]]:
-    used: Counter[tuple[int, Item]] = Counter()
-    grown = {one.stage: one for one in made.growth}
-    for tier in made.tiers:
-        counts = [_standing(grown[name], tier.role) for name in evidence.stage_names] if grown else [tier.count]
+def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) -> Counter[tuple[int, BilledItem]]:
+    used: Counter[tuple[int, BilledItem]] = Counter()
+    grown = {stage_of_file.stage: stage_of_file for stage_of_file in designed.growth}
+    for tier in designed.tiers:
+        counts = [_installed(grown[name], tier.role) for name in evidence.stage_names] if grown else [tier.count]
         if counts[-1] != tier.count:
-            raise ValueError(f"{counts[-1]} {tier.role} switches have grown, {tier.count} stand")
+            raise ValueError(f"{counts[-1]} {tier.role} switches have grown, {tier.count} are in the tier")
         for stage, more in enumerate(_added(counts)):
-            used[stage, Item("switch", tier.id)] += more
-    for logical in made.logical:
-        used[0, Item("nic", logical.nic.id)] += _bought_cards(evidence, logical)
+            used[stage, BilledItem("switch", tier.id)] += more
+    for logical in designed.logical:
+        used[0, BilledItem("nic", logical.nic.id)] += _bought_nics(evidence, logical)
     if not built_in:
         servers = evidence.servers_by_stage if grown else [evidence.servers]
         for stage, more in enumerate(_added(servers)):
-            used[stage, Item("nic", made.nic.id)] += made.nic.per_server * more
+            used[stage, BilledItem("nic", designed.nic.id)] += designed.nic.per_server * more
     if grown:
-        used.update(_link_parts_by_stage(evidence, made))
+        used.update(_link_parts_by_stage(evidence, designed))
     else:
-        for row in made.links:
+        for row in designed.links:
             for part in row.parts:
-                used[0, Item(evidence.kind(part.id), part.id, part.length_m)] += part.quantity
-    for name, one in grown.items():
-        used[evidence.stage_names.index(name), MOVES] += one.moved_cables
+                used[0, BilledItem(evidence.kind(part.id), part.id, part.length_m)] += part.quantity
+    for name, stage_of_file in grown.items():
+        used[evidence.stage_names.index(name), MOVES] += stage_of_file.moved_cables
     return used
 
 
-def _link_parts_by_stage(evidence: Evidence, made: FabricDesign) -> Counter[tuple[int, Item]]:
-    """Wires and modules of a fabric by the stage that installs them, counted in the explicit wiring."""
-    wiring = Cabled(evidence).wiring
-    index = wiring.fabrics.index(made.name)
-    used: Counter[tuple[int, Item]] = Counter()
+def _link_parts_by_stage(evidence: Evidence, designed: FabricDesign) -> Counter[tuple[int, BilledItem]]:
+    """Cables and modules of a fabric by the stage that installs them, counted in the explicit wiring."""
+    wiring = CabledDesign(evidence).wiring
+    index = wiring.fabrics.index(designed.name)
+    used: Counter[tuple[int, BilledItem]] = Counter()
     cables, modules = wiring.cables, wiring.modules
     for row in np.flatnonzero(cables.fabric == index).tolist():
         part = cables.part[row]
-        used[int(cables.stage[row]), Item(evidence.kind(part), part, float(cables.length_m[row]))] += 1
+        used[int(cables.stage[row]), BilledItem(evidence.kind(part), part, float(cables.length_m[row]))] += 1
     for row in np.flatnonzero(modules.fabric == index).tolist():
-        used[int(modules.stage[row]), Item("transceiver", modules.part[row])] += 1
+        used[int(modules.stage[row]), BilledItem("transceiver", modules.part[row])] += 1
     return used
 
 
-def _standing(one: StageStructure, role: str) -> int:
-    return {"leaf": one.leaves, "spine": one.spines, "core": one.cores}[role]
+def _installed(stage: StageStructure, role: str) -> int:
+    return {"leaf": stage.leaves, "spine": stage.spines, "core": stage.cores}[role]
 
 
 @dataclass(frozen=True, eq=False)
-class Order:
+class BilledOrder:
     """The bill of materials, added up by stage and item over all fabrics."""
 
     evidence: Evidence
 
-    def _sum(self, count: Callable[[BomRow], int]) -> Counter[tuple[int, Item]]:
-        total: Counter[tuple[int, Item]] = Counter()
+    def _sum(self, count: Callable[[BomRow], int]) -> Counter[tuple[int, BilledItem]]:
+        total: Counter[tuple[int, BilledItem]] = Counter()
         for row in self.evidence.design.bom:
             total[self.evidence.stage_names.index(row.stage), item_of(row)] += count(row)
         return total
 
     @cached_property
-    def bought(self) -> Counter[tuple[int, Item]]:
+    def bought(self) -> Counter[tuple[int, BilledItem]]:
         """Units bought of every item at every stage."""
         return self._sum(lambda row: row.quantity)
 
     @cached_property
-    def in_use(self) -> Counter[tuple[int, Item]]:
+    def in_use(self) -> Counter[tuple[int, BilledItem]]:
         """Units that every stage puts to use of every item."""
         return self._sum(lambda row: row.in_use)
 
     @cached_property
-    def spares(self) -> Counter[tuple[int, Item]]:
+    def spares(self) -> Counter[tuple[int, BilledItem]]:
         """Spares that every stage adds of every item."""
         return self._sum(lambda row: row.spares)
 
     @cached_property
-    def items(self) -> list[Item]:
+    def items(self) -> list[BilledItem]:
         """Every item of the bill, once."""
         return list(dict.fromkeys(item for _, item in self.bought))
 
-    def by(self, counts: Counter[tuple[int, Item]], item: Item, stage: int) -> int:
+    def by(self, counts: Counter[tuple[int, BilledItem]], item: BilledItem, stage: int) -> int:
         """What all stages up to one have of an item."""
         return sum(counts[at, item] for at in range(stage + 1))
 
 
-def item_of(row: BomRow) -> Item:
+def item_of(row: BomRow) -> BilledItem:
     """The item of a line of the bill."""
-    return Item(row.kind, row.id, row.length_m)
+    return BilledItem(row.kind, row.id, row.length_m)
 
 
-def product_of(evidence: Evidence, item: Item) -> Product:
+def product_of(evidence: Evidence, item: BilledItem) -> Product:
     """The embedded product of an item; ``LookupError`` of what is no product."""
     product = evidence.product(item.id)
     if evidence.kind(item.id) != item.kind:
@@ -169,7 +169,7 @@ def product_of(evidence: Evidence, item: Item) -> Product:
     return product
 
 
-def offer_of(evidence: Evidence, item: Item) -> Purchasable:
+def offer_of(evidence: Evidence, item: BilledItem) -> Purchasable:
     """What carries the price: the product, or its length."""
     product = product_of(evidence, item)
     if isinstance(product, Cable | Fibre):
@@ -182,10 +182,10 @@ def offer_of(evidence: Evidence, item: Item) -> Purchasable:
     return product
 
 
-MOVES = Item("other", MOVED_CABLE)
+MOVES = BilledItem("other", MOVED_CABLE)
 
 
-def breaks_of(evidence: Evidence, item: Item, stage: int, present: bool = False) -> list[tuple[int, int]]:
+def breaks_of(evidence: Evidence, item: BilledItem, stage: int, present: bool = False) -> list[tuple[int, int]]:
     """(first quantity, cents of a unit) of every price break at a stage; ``present``: as worth at month 0."""
     month, finance = evidence.months[stage], evidence.case.finance
     if item == MOVES:
@@ -199,7 +199,7 @@ def breaks_of(evidence: Evidence, item: Item, stage: int, present: bool = False)
     return [(start, worth(price, finance, month)) for start, price in prices] if present else prices
 
 
-def is_incremental(evidence: Evidence, item: Item) -> bool:
+def is_incremental(evidence: Evidence, item: BilledItem) -> bool:
     """Whether a break's price is paid from its first unit on only."""
     return item != MOVES and offer_of(evidence, item).price_breaks == "incremental"
 
@@ -209,7 +209,7 @@ def reached(breaks: Sequence[tuple[int, int]], quantity: int) -> tuple[int, int]
     return [step for step in breaks if step[0] <= max(quantity, 1)][-1]
 
 
-def order_cents(evidence: Evidence, item: Item, stage: int, quantity: int, present: bool = False) -> int:
+def order_cents(evidence: Evidence, item: BilledItem, stage: int, quantity: int, present: bool = False) -> int:
     """What an order of so many at a stage costs."""
     breaks = breaks_of(evidence, item, stage, present)
     if not is_incremental(evidence, item):
@@ -218,7 +218,7 @@ def order_cents(evidence: Evidence, item: Item, stage: int, quantity: int, prese
     return sum(max(0, min(quantity, end) - start + 1) * price for (start, price), end in zip(breaks, ends, strict=True))
 
 
-def units_milliwatts(evidence: Evidence, item: Item) -> int:
+def units_milliwatts(evidence: Evidence, item: BilledItem) -> int:
     """Milliwatts of one unit of an item of the bill."""
     return 0 if item == MOVES else unit_milliwatts(product_of(evidence, item))
 
@@ -232,11 +232,11 @@ def unit_milliwatts(product: Product) -> int:
 def bom_covers_parts(proof: Proof, evidence: Evidence) -> None:
     """The bill has one line for everything that a stage puts to use, and others only for spares and early purchases.
 
-    in_use(stage, fabric, item) = sum over tiers, cards, rows of links, moves (and servers, if they count) of what the
+    in_use(stage, fabric, item) = sum over tiers, NICs, rows of links, moves (and servers, if they count) of what the
     stage adds. Lines without use are of no fabric, and keep spares or buy something. Source: design file, ``bom``.
     """
     used = items_in_use(evidence)
-    listed: Counter[tuple[int, str, Item]] = Counter()
+    listed: Counter[tuple[int, str, BilledItem]] = Counter()
     for row in evidence.design.bom:
         key = (evidence.stage_names.index(row.stage), row.fabric, item_of(row))
         if key in used and not row.spares:
@@ -249,7 +249,7 @@ def bom_covers_parts(proof: Proof, evidence: Evidence) -> None:
         proof.equal(f"in_use of {key[2]} in {key[1] or 'all'}", listed.get(key), units)
     keys = [(row.stage, row.fabric, item_of(row), row.spares > 0) for row in evidence.design.bom]
     proof.equal("different lines of the bill", len(set(keys)), len(keys))
-    proof.note(f"{len(used)} lines, {sum(used.values())} units in use")
+    proof.note(f"{some(len(used), 'line')}, {some(sum(used.values()), 'unit')} in use")
 
 
 def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
@@ -259,8 +259,8 @@ def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
     at incremental breaks what the line adds to those above it. Present values alike. Source: catalog, prices; case
     file, ``finance``.
     """
-    order = Order(evidence)
-    before: Counter[tuple[int, Item]] = Counter()
+    order = BilledOrder(evidence)
+    before: Counter[tuple[int, BilledItem]] = Counter()
     for row in evidence.design.bom:
         item, stage = item_of(row), evidence.stage_names.index(row.stage)
         breaks, where = breaks_of(evidence, item, stage), f"{item} in {row.fabric or 'all'}"
@@ -268,18 +268,18 @@ def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
         proof.equal(f"unit_price_usd of {where}", row.unit_price_usd, usd(price))
         total, worth = (_line_cents(evidence, order, row, before[stage, item], present) for present in (False, True))
         proof.equal(f"total_usd of {where}", row.total_usd, usd(total))
-        for name, claimed, found in (
+        for name, claimed, recounted in (
             ("present_value_usd", row.present_value_usd, usd(worth)),
             ("single_price_usd", row.single_price_usd, usd(breaks[0][1])),
             ("break_from", row.break_from, start if len(breaks) > 1 else None),
         ):
             if claimed is not None:
-                proof.equal(f"{name} of {where}", claimed, found)
+                proof.equal(f"{name} of {where}", claimed, recounted)
         before[stage, item] += row.quantity
-    proof.note(f"{len(evidence.design.bom)} lines")
+    proof.note(f"{some(len(evidence.design.bom), 'line')}")
 
 
-def _line_cents(evidence: Evidence, order: Order, row: BomRow, before: int, present: bool) -> int:
+def _line_cents(evidence: Evidence, order: BilledOrder, row: BomRow, before: int, present: bool) -> int:
     item, stage = item_of(row), evidence.stage_names.index(row.stage)
     if is_incremental(evidence, item):
         costs = [order_cents(evidence, item, stage, units, present) for units in (before, before + row.quantity)]
@@ -288,14 +288,14 @@ def _line_cents(evidence: Evidence, order: Order, row: BomRow, before: int, pres
 
 
 def power_adds_up(proof: Proof, evidence: Evidence) -> None:
-    """Every line draws what its units in use draw.
+    """Every line uses what its units in use do.
 
-    power_w = in_use x power of one unit; fibres draw nothing. Source: catalog, ``power_w``.
+    power_w = in_use x power of one unit; fibres use nothing. Source: catalog, ``power_w``.
     """
     for row in evidence.design.bom:
         power = row.in_use * units_milliwatts(evidence, item_of(row))
         proof.equal(f"power_w of {item_of(row)} in {row.fabric or 'all'}", row.power_w, watts(power))
-    proof.note(f"{len(evidence.design.bom)} lines")
+    proof.note(f"{some(len(evidence.design.bom), 'line')}")
 
 
 def bom_names_products(proof: Proof, evidence: Evidence) -> None:
@@ -317,10 +317,10 @@ def bom_names_products(proof: Proof, evidence: Evidence) -> None:
         proof.equal(f"part_number of {item}", row.part_number, number)
         proof.equal(f"description of {item}", row.description, text)
     proof.equal("order of the lines", keys, sorted(keys))
-    proof.note(f"{len(keys)} lines of {len(evidence.stage_names)} stages")
+    proof.note(f"{some(len(keys), 'line')} of {some(len(evidence.stage_names), 'stage')}")
 
 
-def _words(evidence: Evidence, item: Item) -> tuple[str, str]:
+def _words(evidence: Evidence, item: BilledItem) -> tuple[str, str]:
     """Part number and description."""
     if item == MOVES:
         return "", MOVED_DESCRIPTION

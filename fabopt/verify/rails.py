@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
+from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.paths import components
-from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, combined, counts_of
+from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import KINDS
 
 
@@ -20,7 +21,7 @@ def has_own_rails(fabric: FabricEvidence) -> bool:
     """Whether the fabric's rails are networks of their own, as far as the file says so."""
     try:
         return fabric.networks.apart
-    except LookupError:
+    except UNPROVABLE:
         return False
 
 
@@ -31,25 +32,31 @@ def scale_up_carries_rails(proof: Proof, fabric: FabricEvidence) -> None:
     gbps_per_gpu >= injection x (c - 1) / c, the share of uniform traffic that is for another rail. Source: catalog,
     ``scale_up``; arXiv 2307.12169.
     """
-    server, rails = fabric.evidence.server, fabric.made.nic.per_server
-    proof.holds(rails >= 2, f"{rails} rail is no set of rails")
+    server, rails = fabric.evidence.server, fabric.designed.nic.per_server
+    proof.holds(rails >= 2, f"{some(rails, 'rail')} is no set of rails")
     if server.scale_up is None:
-        proof.holds(False, f"{server.id} has no scale-up domain between its {rails} rails")
+        proof.holds(False, f"{server.id} has no scale-up domain between its {some(rails, 'rail')}")
         return
     gpus = server.scale_up.domain_gpus
-    proof.holds(gpus >= server.gpus, f"a domain of {gpus} of a server's {server.gpus} GPUs has none on some rail")
+    proof.holds(
+        gpus >= server.gpus, f"a domain of {gpus} of a server's {some(server.gpus, 'GPU')} has none on some rail"
+    )
     needed = fabric.injection * (rails - 1) / rails
     carried = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS
     shown = [plain_fraction(one / MBPS_PER_GBPS) for one in (needed, carried)]
-    proof.holds(carried >= needed, f"{shown[0]} Gb/s per GPU cross {rails} rails, the domain carries {shown[1]}")
-    proof.note(f"{shown[0]} of {shown[1]} Gb/s per GPU cross {rails} rails inside domains of {gpus} GPUs")
+    proof.holds(
+        carried >= needed, f"{shown[0]} Gb/s per GPU cross {some(rails, 'rail')}, the domain carries {shown[1]}"
+    )
+    proof.note(
+        f"{shown[0]} of {shown[1]} Gb/s per GPU cross {some(rails, 'rail')} inside domains of {some(gpus, 'GPU')}"
+    )
 
 
-def rails_never_meet(proof: Proof, cabling: Cabling) -> None:
+def rails_never_meet(proof: Proof, cabling: FabricCabling) -> None:
     """No way through switches leads from one rail to another.
 
     Where rails are networks of their own: the connected sets of switches are as many as networks, and all ports of
-    servers on one set are of one card, the same one of every server. Attachments carry nothing through. Source:
+    servers on one set are of one NIC, the same one of every server. Attachments carry nothing through. Source:
     docs/formulation/clos.md.
     """
     links, clos = cabling.links, cabling.clos
@@ -59,7 +66,7 @@ def rails_never_meet(proof: Proof, cabling: Cabling) -> None:
     sets = np.unique(component[links.b[rows]])
     proof.equal("sets of switches that servers reach", len(sets), clos.planes)
     pairs = np.unique(combined(component[links.b[rows]], links.a_nic[rows]))
-    proof.equal("(set of switches, card) pairs", len(pairs), clos.planes)
-    each = counts_of(combined(component[links.b[rows]], links.a[rows]))
-    proof.equal("(set of switches, server) pairs", len(each), clos.planes * clos.servers)
-    proof.note(f"{clos.planes} networks, each of one card of {clos.servers} servers")
+    proof.equal("(set of switches, NIC) pairs", len(pairs), clos.planes)
+    of_pair = counts_of(combined(component[links.b[rows]], links.a[rows]))
+    proof.equal("(set of switches, server) pairs", len(of_pair), clos.planes * clos.servers)
+    proof.note(f"{some(clos.planes, 'network')}, each of one NIC of {some(clos.servers, 'server')}")

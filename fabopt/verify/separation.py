@@ -1,4 +1,4 @@
-"""Rules of fabrics that are on others: which separation a case allows, and the cards of logical fabrics."""
+"""Rules of fabrics that are on others: which separation a case allows, and the NICs of logical fabrics."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ HOST_FAMILY = "clos"
 
 
 class LogicalEvidence(FabricEvidence):
-    """A logical fabric as one of its own: its cards, on the switches of its host."""
+    """A logical fabric as one of its own: its NICs, on the switches of its host."""
 
     @cached_property
     def wanted(self) -> Fabric:
         """What the case wants of it, from what its host carries."""
         for fabric in self.evidence.case.fabrics:
-            for one in fabric.carries:
-                if one.name == self.made.name and one.separation == "logical":
+            for carried in fabric.carries:
+                if carried.name == self.designed.name and carried.separation == "logical":
                     return Fabric(
-                        name=one.name,
-                        role=one.role,
-                        nics=one.nics,
-                        nics_per_server=one.nics_per_server,
-                        min_gbps_per_gpu=one.min_gbps_per_gpu,
+                        name=carried.name,
+                        role=carried.role,
+                        nics=carried.nics,
+                        nics_per_server=carried.nics_per_server,
+                        min_gbps_per_gpu=carried.min_gbps_per_gpu,
                     )
-        raise LookupError(f"the case has no logical fabric {self.made.name!r}")
+        raise LookupError(f"the case has no logical fabric {self.designed.name!r}")
 
 
 def logical_fabrics(evidence: Evidence) -> Iterator[LogicalEvidence]:
     """Every logical fabric of the file."""
     for fabric in evidence.fabrics:
-        for one in fabric.made.logical:
-            update = {"name": one.name, "role": one.role, "nic": one.nic, "logical": (one,)}
-            yield LogicalEvidence(evidence, fabric.made.model_copy(update=update))
+        for logical in fabric.designed.logical:
+            update = {"name": logical.name, "role": logical.role, "nic": logical.nic, "logical": (logical,)}
+            yield LogicalEvidence(evidence, fabric.designed.model_copy(update=update))
 
 
 def separates(evidence: Evidence) -> bool:
     """Whether the case says something of separation."""
     return any(one.carries or one.isolation != "none" for one in evidence.case.fabrics) or any(
-        made.logical for made in evidence.design.fabrics
+        designed.logical for designed in evidence.design.fabrics
     )
 
 
@@ -57,33 +57,37 @@ def isolation_is_kept(proof: Proof, evidence: Evidence) -> None:
     shared < logical < physical; separation >= isolation. A logical fabric is on a Clos of one plane, and once in the
     file. Source: case file, ``isolation`` and ``carries``.
     """
-    made = {one.name: one for one in evidence.design.fabrics}
+    designed = {carried.name: carried for carried in evidence.design.fabrics}
     for fabric in evidence.case.fabrics:
         proof.note(f"{fabric.name} physical")
-        for one in fabric.carries:
-            enough = _WAYS.index(one.separation) >= _WAYS.index(_LEAST[one.isolation])
-            proof.holds(enough, f"{one.name} is {one.separation}, at least {_LEAST[one.isolation]} is wanted")
-            proof.note(f"{one.name} {one.separation} on {fabric.name}")
-        wanted = [(one.name, one.role) for one in fabric.carries if one.separation == "logical"]
-        host = made[fabric.name]
-        proof.equal(f"logical fabrics on {fabric.name}", [(one.name, one.role) for one in host.logical], wanted)
+        for carried in fabric.carries:
+            enough = _WAYS.index(carried.separation) >= _WAYS.index(_LEAST[carried.isolation])
+            proof.holds(
+                enough, f"{carried.name} is {carried.separation}, at least {_LEAST[carried.isolation]} is wanted"
+            )
+            proof.note(f"{carried.name} {carried.separation} on {fabric.name}")
+        wanted = [(carried.name, carried.role) for carried in fabric.carries if carried.separation == "logical"]
+        host = designed[fabric.name]
+        proof.equal(
+            f"logical fabrics on {fabric.name}", [(carried.name, carried.role) for carried in host.logical], wanted
+        )
         if wanted:
             proof.equal(f"topology and planes of {fabric.name}", (host.topology, host.planes), (HOST_FAMILY, 1))
 
 
 def logical_cards_are_allowed(proof: Proof, fabric: LogicalEvidence) -> None:
-    """The cards of a logical fabric are among those that the case allows, with one port in each cage.
+    """The NICs of a logical fabric are among those that the case allows, with one port in each cage.
 
     Chosen ones have a price and a power figure, and are at the end of their life only if the case names them; the file
     says what they give a GPU. Source: case file, ``nics``.
     """
-    made = fabric.made.nic
+    designed = fabric.designed.nic
     if fabric.built_in:
-        proof.holds(allows(fabric.wanted.nics, made.id), f"NIC {made.id} is not allowed")
+        proof.holds(allows(fabric.wanted.nics, designed.id), f"NIC {designed.id} is not allowed")
     else:
-        offered(proof, f"NIC {made.id}", fabric.wanted.nics, made.id, fabric.nic.end_of_life)
-        priced(proof, made.id, fabric.nic.price_usd, fabric.nic.power_w)
-    proof.equal(f"ports in a cage of {made.id}", fabric.nic_lane.ports, 1)
+        offered(proof, f"NIC {designed.id}", fabric.wanted.nics, designed.id, fabric.nic.end_of_life)
+        priced(proof, designed.id, fabric.nic.price_usd, fabric.nic.power_w)
+    proof.equal(f"ports in a cage of {designed.id}", fabric.nic_lane.ports, 1)
     injection = plain_fraction(fabric.injection / MBPS_PER_GBPS)
-    proof.equal("injection_gbps_per_gpu", fabric.made.logical[0].injection_gbps_per_gpu, injection)
-    proof.note(f"{made.per_server} x {made.id}")
+    proof.equal("injection_gbps_per_gpu", fabric.designed.logical[0].injection_gbps_per_gpu, injection)
+    proof.note(f"{designed.per_server} x {designed.id}")

@@ -7,24 +7,24 @@ from functools import cached_property
 
 import numpy as np
 
-from fabopt.network import structure_links
 from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.network import Network
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
 from fabopt.network.graph.symmetry import Kinds, kinds_of
+from fabopt.network.structure_links import mesh_of
 from fabopt.verify.direct import cut
 from fabopt.verify.failures import of_server
 from fabopt.verify.graph import of_servers
-from fabopt.verify.wiring import Cabling
+from fabopt.verify.wiring import FabricCabling
 
 # Links, both ways, times servers: of larger graphs files say nothing.
 MOST_WORK = 200_000_000
 
 
 class ServerLosses:
-    """What is left after one server or cable: of what the cards inject, and of what all servers carry together."""
+    """What is left after one server or cable: of what the NICs inject, and of what all servers carry together."""
 
-    def __init__(self, cabling: Cabling) -> None:
+    def __init__(self, cabling: FabricCabling) -> None:
         self.cabling = cabling
         self.fabric = cabling.fabric
         self.speed = cabling.fabric.nic_lane.port_mbps
@@ -52,15 +52,15 @@ class ServerLosses:
         return min(own, carried / fabric.evidence.sharers)
 
     def cut_off(self, failed: str) -> int:
-        """Servers that still stand, outside the largest part that stays joined."""
+        """Servers that are left, outside the largest part that stays joined."""
         network, kinds = self._graph
-        at = np.arange(network.switches)[:, np.newaxis]
+        own_number = np.arange(network.switches)[:, np.newaxis]
         if failed == "server":
-            return cut_off_by_switch(network, kinds, at) - 1
-        return cut_off_by_link(network, kinds, at, self.speed)
+            return cut_off_by_switch(network, kinds, own_number) - 1
+        return cut_off_by_link(network, kinds, own_number, self.speed)
 
     @cached_property
     def _graph(self) -> tuple[Network, Kinds]:
         """The servers, and what is alike among them."""
         network, _ = of_servers(self.cabling)
-        return network, kinds_of(network, structure_links.mesh_of(self.fabric.made.structure).moves)
+        return network, kinds_of(network, mesh_of(self.fabric.designed.structure).moves)

@@ -1,89 +1,86 @@
-"""Rules of servers that are joined to each other without switches, beside those of networks of equal boxes."""
+"""Rules of servers that are joined to each other without switches, beside those of networks of equal devices."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fabopt.schema.structure import SwitchlessStructure
-from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps
-from fabopt.verify.direct import mesh_of
+from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
+from fabopt.verify.codes import combined, repeated
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import between_servers
+from fabopt.verify.link_kinds import between_equals
 from fabopt.verify.paths import components
 from fabopt.verify.ports import server_ends
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, combined, repeated
+from fabopt.verify.wiring import FabricCabling
 
 
 def servers_form_torus(proof: Proof, fabric: FabricEvidence) -> None:
-    """The servers are the points of a box of two or three dimensions, all of them, and nothing else is in the fabric.
+    """The servers are the points of a lattice of two or three dimensions, and nothing else is in the fabric.
 
     N = product of sides k_i >= 3; one plane, no switch, no attachment; on the longest shortest path traffic passes
     sum of floor(k_i / 2) - 1 servers. A case that asks for ports kept free or ``resilience`` has none of these.
     Source: docs/formulation/direct-networks.md.
     """
-    mesh, made, wanted = mesh_of(fabric), fabric.made, fabric.wanted
-    one = mesh.structure
-    assert isinstance(one, SwitchlessStructure)
-    proof.holds(len(one.sides) in (2, 3), f"{len(one.sides)} dimensions")
+    mesh, designed, wanted, structure = fabric.mesh, fabric.designed, fabric.wanted, fabric.designed.structure
+    proof.holds(len(mesh.sides) in (2, 3), f"{some(len(mesh.sides), 'dimension')}")
     proof.equal("product of the sides", mesh.switches, fabric.evidence.servers)
-    proof.equal("planes", made.planes, 1)
-    proof.equal("servers_per_group", one.servers_per_group, 1)
-    proof.equal("ports_per_server_per_leaf", one.ports_per_server_per_leaf, one.ports_per_server)
+    proof.equal("planes", designed.planes, 1)
+    proof.equal("servers_per_group", structure.servers_per_group, 1)
+    proof.equal("ports_per_server_per_leaf", structure.ports_per_server_per_leaf, structure.ports_per_server)
     asked = [*wanted.attachments, *wanted.survived] or wanted.reserve_ports or wanted.group_by != "any"
     proof.holds(not asked, "attachments, a reserve, racks or resilience, which it cannot have")
-    proof.equal("max_switch_hops", made.metrics.max_switch_hops, 0)
-    proof.equal("max_nic_hops", made.metrics.max_nic_hops, sum(side // 2 for side in one.sides) - 1)
-    proof.note(f"{' x '.join(map(str, one.sides))} servers, {made.metrics.max_nic_hops} passed at the most")
+    proof.equal("max_switch_hops", designed.metrics.max_switch_hops, 0)
+    proof.equal("max_nic_hops", designed.metrics.max_nic_hops, sum(side // 2 for side in mesh.sides) - 1)
+    proof.note(f"{' x '.join(map(str, mesh.sides))} servers, {designed.metrics.max_nic_hops} passed at the most")
 
 
 def cards_pass_on(proof: Proof, fabric: FabricEvidence) -> None:
-    """The cards pass on what is for others, and all their ports are in rings, each dimension's in cages of its own.
+    """The NICs pass on what is for others, and all their ports are in rings, each dimension's in cages of its own.
 
-    R = sum over dimensions of 2 m_i; N ports of a cage divide 2 m_i, and the ports of a card that has its own cages.
+    R = sum over dimensions of 2 m_i; N ports of a cage divide 2 m_i, and the ports of a NIC that has its own cages.
     Source: catalog, ``forwards``; docs/formulation/direct-networks.md.
     """
-    mesh, nic, ports = mesh_of(fabric), fabric.made.nic, fabric.nic_lane.ports
+    mesh, nic, ports = fabric.mesh, fabric.designed.nic, fabric.nic_lane.ports
     proof.holds(fabric.nic.forwards, f"{nic.id} does not pass on what is for others")
     proof.equal("ports of a server", nic.per_server * nic.ports_per_nic, mesh.most_ports)
     for scope in mesh.scopes:
         proof.equal(f"{scope.name}: ports in a cage that is not full", scope.most % ports, 0)
-    proof.equal("ports of a card in a cage that is not full", fabric.nic_holders[1] % ports, 0)
-    proof.note(f"{nic.per_server} x {nic.id} with {mesh.most_ports} ports in rings")
+    proof.equal("ports of a NIC in a cage that is not full", fabric.nic_holders[1] % ports, 0)
+    proof.note(f"{nic.per_server} x {nic.id} with {some(mesh.most_ports, 'port')} in rings")
 
 
 def wires_join_neighbours(proof: Proof, fabric: FabricEvidence) -> None:
-    """A wire of several links joins one pair of servers, and is full.
+    """A cable of several links joins one pair of servers, and is full.
 
-    links of a wire divide m_i. Source: docs/formulation/direct-networks.md.
+    links of a cable divide m_i. Source: docs/formulation/direct-networks.md.
     """
-    for scope in mesh_of(fabric).scopes:
-        one = between_servers(fabric, scope)
-        size = one.bundle.size if one.bundle is not None else 1
-        proof.equal(f"{scope.name}: idle heads of a pair's wires", scope.each % size, 0)
-        proof.note(f"{scope.name} {size} links of a wire")
+    for scope in fabric.scopes:
+        kind = between_equals(fabric, scope)
+        size = kind.bundle.size if kind.bundle is not None else 1
+        proof.equal(f"{scope.name}: idle connectors of a pair's cables", scope.each % size, 0)
+        proof.note(f"{scope.name} {some(size, 'link')} of a cable")
 
 
-def server_ports_are_joined(proof: Proof, cabling: Cabling) -> None:
+def server_ports_are_joined(proof: Proof, cabling: FabricCabling) -> None:
     """Every server has all its ports cabled to another server, once each.
 
-    Each (server, card, port) of N x c x p at one end of one link, cards numbered on from those of earlier fabrics; all
+    Each (server, NIC, port) of N x c x p at one end of one link, NICs numbered on from those of earlier fabrics; all
     servers are one component. Source: design file, ``nic``.
     """
-    nic, ends = cabling.fabric.made.nic, server_ends(cabling)
-    card = ends.card - cabling.server_before.cards
-    outside = (card < 1) | (card > nic.per_server) | (ends.port < 1) | (ends.port > nic.ports_per_nic)
-    proof.equal("server ports that no card has", int(outside.sum()), 0)
-    proof.equal("server ports cabled twice", repeated(combined(ends.server, card, ends.port)), 0)
-    each = np.bincount(ends.server, minlength=len(cabling.devices))[cabling.boxes("server")]
+    nic, ends = cabling.fabric.designed.nic, server_ends(cabling)
+    nic_number = ends.nic - cabling.server_before.nics
+    outside = (nic_number < 1) | (nic_number > nic.per_server) | (ends.port < 1) | (ends.port > nic.ports_per_nic)
+    proof.equal("server ports that no NIC has", int(outside.sum()), 0)
+    proof.equal("server ports cabled twice", repeated(combined(ends.server, nic_number, ends.port)), 0)
+    of_server = np.bincount(ends.server, minlength=len(cabling.devices))[cabling.devices_of("server")]
     wanted = nic.per_server * nic.ports_per_nic
-    proof.equal(f"servers without their {wanted} cables", int((each != wanted).sum()), 0)
+    proof.equal(f"servers without their {wanted} cables", int((of_server != wanted).sum()), 0)
     component = components(len(cabling.devices), cabling.links.a, cabling.links.b)
-    proof.equal("connected sets of servers", len(np.unique(component[cabling.boxes("server")])), 1)
-    proof.note(f"{len(ends.server)} server ports")
+    proof.equal("connected sets of servers", len(np.unique(component[cabling.devices_of("server")])), 1)
+    proof.note(f"{some(len(ends.server), 'server port')}")
 
 
-def halves_carry_claim(proof: Proof, cabling: Cabling) -> None:
+def halves_carry_claim(proof: Proof, cabling: FabricCabling) -> None:
     """Half of the servers can send to the other half what the file claims, through each other.
 
     For the first N // 2 servers against the rest, and the first of every two: maximum flow >= claimed bisection per
@@ -91,7 +88,7 @@ def halves_carry_claim(proof: Proof, cabling: Cabling) -> None:
     what passes through a server is limited by its links alone. Source: Ford and Fulkerson, 1956.
     """
     fabric = cabling.fabric
-    claimed = exact(fabric.made.metrics.bisection_gbps_per_gpu) * MBPS_PER_GBPS * fabric.evidence.sharers
+    claimed = exact(fabric.designed.metrics.bisection_gbps_per_gpu) * MBPS_PER_GBPS * fabric.evidence.sharers
     servers = np.arange(fabric.evidence.servers)
     for what, sends in (("halves", servers < len(servers) // 2), ("every other server", servers % 2 == 1)):
         needed = int(sends.sum()) * (claimed.numerator // claimed.denominator)
@@ -101,7 +98,7 @@ def halves_carry_claim(proof: Proof, cabling: Cabling) -> None:
         proof.note(shown)
 
 
-def _flow(cabling: Cabling, sends: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+def _flow(cabling: FabricCabling, sends: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
     """Mb/s that some servers can send to the others."""
     from ortools.graph.python import max_flow  # only this rule and one of switches need it
 

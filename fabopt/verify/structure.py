@@ -7,10 +7,10 @@ from fractions import Fraction
 from fabopt.floor.racks import servers_per_rack
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import TierUse
-from fabopt.units import ceil_div, exact, gbps
+from fabopt.units import ceil_div, exact, gbps, some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SPINE_CORE, all_kinds, leaf_cages
-from fabopt.verify.link_rows import Kind
+from fabopt.verify.link_rows import LinkKind
 from fabopt.verify.proof import Proof
 
 
@@ -20,18 +20,18 @@ def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
     G = ceil(N / g), 1 <= g <= N; r = R / k leaves per group and plane; one rack's servers if the case says so.
     Source: docs/formulation/clos.md.
     """
-    clos, made = fabric.clos, fabric.made
-    proof.holds(1 <= clos.per_group <= clos.servers, f"groups of {clos.per_group} among {clos.servers} servers")
-    proof.equal("structure.groups", made.structure.groups, clos.groups)
-    proof.equal("rails", made.rails * made.planes, clos.rails * clos.planes)
+    clos, designed = fabric.clos, fabric.designed
+    proof.holds(1 <= clos.per_group <= clos.servers, f"groups of {clos.per_group} among {some(clos.servers, 'server')}")
+    proof.equal("structure.groups", designed.structure.groups, clos.groups)
+    proof.equal("rails", designed.rails * designed.planes, clos.rails * clos.planes)
     if fabric.wanted.group_by == "rack":
         rack = servers_per_rack(fabric.evidence.case.site, fabric.evidence.server)
         if rack is None:
             raise ValueError("group_by: rack needs site.servers_per_rack")
         proof.equal("servers_per_group", clos.per_group, min(rack, clos.servers))
     proof.note(
-        f"{clos.servers} servers in {clos.groups} groups of {clos.per_group} (last {clos.last_group}), "
-        f"{clos.per_leaf} ports of each on each of {clos.rails} leaves a plane"
+        f"{some(clos.servers, 'server')} in {some(clos.groups, 'group')} of {clos.per_group} (last {clos.last_group}), "
+        f"{some(clos.per_leaf, 'port')} of each on each of {some(clos.rails, 'leaf')} a plane"
     )
 
 
@@ -42,8 +42,11 @@ def rails_are_aligned(proof: Proof, fabric: FabricEvidence) -> None:
     """
     clos = fabric.clos
     aligned = clos.per_leaf == 1 or clos.groups == 1
-    proof.holds(aligned or fabric.wanted.rails != "aligned", f"{clos.per_leaf} ports per leaf in {clos.groups} groups")
-    proof.note(f"rails {fabric.wanted.rails}: {clos.per_leaf} ports per leaf, {clos.groups} groups")
+    proof.holds(
+        aligned or fabric.wanted.rails != "aligned",
+        f"{some(clos.per_leaf, 'port')} per leaf in {some(clos.groups, 'group')}",
+    )
+    proof.note(f"rails {fabric.wanted.rails}: {some(clos.per_leaf, 'port')} per leaf, {some(clos.groups, 'group')}")
 
 
 def reserve_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
@@ -57,9 +60,9 @@ def reserve_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     needed = Fraction(endpoints) / (1 - share)
     proof.equal("leaf down_ports", leaf.down_ports, endpoints)
     proof.equal("leaf reserved_ports", leaf.reserved_ports, ceil_div(needed.numerator, needed.denominator) - endpoints)
-    for tier in fabric.made.tiers[1:]:
+    for tier in fabric.designed.tiers[1:]:
         proof.equal(f"{tier.role} reserved_ports", tier.reserved_ports, 0)
-    proof.note(f"{endpoints} endpoints on the busiest leaf, {leaf.reserved_ports} ports kept free")
+    proof.note(f"{some(endpoints, 'endpoint')} on the busiest leaf, {some(leaf.reserved_ports, 'port')} kept free")
 
 
 def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
@@ -68,20 +71,24 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
     n = ceil(G / T), times r if pods are of one rail; one tier: one leaf a plane; two: at least 2 leaves; three: at
     least 2 pods. Source: docs/formulation/clos.md.
     """
-    clos, structure = fabric.clos, fabric.made.clos
+    clos, structure = fabric.clos, fabric.designed.clos
     proof.equal("structure.pods", structure.pods, clos.pods)
     proof.equal("structure.leaves_per_pod", structure.leaves_per_pod, clos.leaves_per_pod)
     proof.equal("structure.groups_per_pod", structure.groups_per_pod, clos.groups_per_pod)
-    proof.holds(1 <= clos.groups_per_pod <= clos.groups, f"{clos.groups_per_pod} of {clos.groups} groups in a pod")
+    proof.holds(
+        1 <= clos.groups_per_pod <= clos.groups, f"{clos.groups_per_pod} of {some(clos.groups, 'group')} in a pod"
+    )
     if clos.tiers < 3 or clos.rails == 1:
         proof.equal("structure.pod_of", structure.pod_of, "groups")
     if clos.tiers == 1:
         proof.equal("leaves of one tier, per plane", clos.leaves, 1)
     if clos.tiers == 2:
-        proof.holds(clos.leaves >= 2, f"{clos.leaves} leaf a plane under spines")
+        proof.holds(clos.leaves >= 2, f"{some(clos.leaves, 'leaf')} a plane under spines")
     if clos.tiers == 3:
-        proof.holds(clos.pods >= 2, f"{clos.pods} pod under cores")
-    proof.note(f"{clos.pods} pods of {clos.leaves_per_pod} leaves a plane, {clos.leaves} leaves in all")
+        proof.holds(clos.pods >= 2, f"{some(clos.pods, 'pod')} under cores")
+    proof.note(
+        f"{some(clos.pods, 'pod')} of {some(clos.leaves_per_pod, 'leaf')} a plane, {some(clos.leaves, 'leaf')} in all"
+    )
 
 
 def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
@@ -89,17 +96,18 @@ def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
 
     S <= u; even: S x m = u; any: counts differ by at most one, m the fewest. Source: case file, ``striping``.
     """
-    clos, structure = fabric.clos, fabric.made.clos
+    clos, structure = fabric.clos, fabric.designed.clos
     if clos.tiers == 1:
         proof.equal("structure.links_per_pair", structure.links_per_pair, 0)
         proof.equal("structure.spines_per_pod", structure.spines_per_pod, 0)
         proof.note("one tier has no uplinks")
         return
-    proof.holds(1 <= clos.spines <= clos.uplinks, f"{clos.uplinks} uplinks to {clos.spines} spines")
+    proof.holds(1 <= clos.spines <= clos.uplinks, f"{some(clos.uplinks, 'uplink')} to {some(clos.spines, 'spine')}")
     proof.equal("structure.links_per_pair", structure.links_per_pair, clos.links_per_pair)
     if fabric.wanted.striping == "even":
         proof.equal("uplinks of a leaf", clos.uplinks, clos.spines * clos.links_per_pair)
-    proof.note(f"{clos.uplinks} uplinks of a leaf to {clos.spines} spines, at least {clos.links_per_pair} to each")
+    uplinks = f"{some(clos.uplinks, 'uplink')} of a leaf to {some(clos.spines, 'spine')}"
+    proof.note(f"{uplinks}, at least {clos.links_per_pair} to each")
 
 
 def spines_serve_pods(proof: Proof, fabric: FabricEvidence) -> None:
@@ -115,7 +123,7 @@ def spines_serve_pods(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("spine down_ports", fabric.tier("spine").down_ports, clos.most_spine_downlinks)
     seen = sum(spines.count * spines.links for spines in clos.spine_classes)
     proof.equal("down links of all spines", seen, clos.leaf_uplinks.count * clos.uplinks)
-    proof.note(f"{clos.most_spine_downlinks} down links on the busiest spine, {seen} on all")
+    proof.note(f"{some(clos.most_spine_downlinks, 'down link')} on the busiest spine, {seen} on all")
 
 
 def cores_join_pods(proof: Proof, fabric: FabricEvidence) -> None:
@@ -124,20 +132,19 @@ def cores_join_pods(proof: Proof, fabric: FabricEvidence) -> None:
     q divides S; x = C x m2; down ports of a core = n x q x m2; spine uplinks and core down links are the same
     links, counted from both ends. Source: docs/formulation/clos.md.
     """
-    clos, structure = fabric.clos, fabric.made.clos
+    clos, structure = fabric.clos, fabric.designed.clos
     if clos.tiers < 3:
         for name in ("links_per_core_pair", "spines_per_core_group", "cores_per_group"):
             proof.equal(f"structure.{name}", getattr(structure, name), 0)
-        proof.note(f"{clos.tiers} tiers have no cores")
+        proof.note(f"no cores in {some(clos.tiers, 'tier')}")
         return
     proof.equal("structure.cores_per_group", structure.cores_per_group, clos.cores_per_group)
-    proof.equal("core down_ports", fabric.tier("core").down_ports, clos.core_boxes.links)
-    spines = clos.spine_uplink_boxes
-    links = clos.core_boxes.count * clos.core_boxes.links
+    proof.equal("core down_ports", fabric.tier("core").down_ports, clos.core_devices.links)
+    spines = clos.spine_uplink_devices
+    links = clos.core_devices.count * clos.core_devices.links
     proof.equal("down links of all cores", links, spines.count * clos.spine_uplinks)
-    proof.note(
-        f"{clos.core_groups} core groups of {clos.cores_per_group} a plane, {clos.core_boxes.links} links a core"
-    )
+    groups = f"{some(clos.core_groups, 'core group')} of {clos.cores_per_group} a plane"
+    proof.note(f"{groups}, {some(clos.core_devices.links, 'link')} a core")
 
 
 def switch_counts_close(proof: Proof, fabric: FabricEvidence) -> None:
@@ -146,7 +153,7 @@ def switch_counts_close(proof: Proof, fabric: FabricEvidence) -> None:
     leaves = P x G x r; spines = P x n x S; cores = P x C x S / q; no uplinks at the top. Source:
     docs/formulation/clos.md.
     """
-    tiers = fabric.made.tiers
+    tiers = fabric.designed.tiers
     for tier, count in zip(tiers, fabric.clos.switches(), strict=True):
         proof.equal(f"{tier.role} count", tier.count, count)
     proof.equal(f"{tiers[-1].role} up_ports", tiers[-1].up_ports, 0)
@@ -162,7 +169,7 @@ def speeds_agree(proof: Proof, fabric: FabricEvidence) -> None:
     Source: catalog, fit.
     """
     below = fabric.nic_lane.port_mbps
-    for tier in fabric.made.tiers:
+    for tier in fabric.designed.tiers:
         proof.equal(f"{tier.role} gbps_down", tier.gbps_down, gbps(fabric.down(tier.role).port_mbps))
         proof.equal(f"Mb/s of {tier.role} down ports", fabric.down(tier.role).port_mbps, below)
         if tier.up is not None:
@@ -174,7 +181,7 @@ def speeds_agree(proof: Proof, fabric: FabricEvidence) -> None:
         if attachment.split is not None:
             ports = parse_split(attachment.split).port_mbps
             proof.equal(f"Mb/s of {attachment.name}", ports, fabric.down("leaf").port_mbps)
-    proof.note(", ".join(f"{tier.role} {tier.gbps_down:g} down, {tier.gbps_up:g} up" for tier in fabric.made.tiers))
+    proof.note(", ".join(f"{tier.role} {tier.gbps_down:g} down, {tier.gbps_up:g} up" for tier in fabric.designed.tiers))
 
 
 def ports_fit_radix(proof: Proof, fabric: FabricEvidence) -> None:
@@ -184,11 +191,11 @@ def ports_fit_radix(proof: Proof, fabric: FabricEvidence) -> None:
     D + u <= max_ports. D counts the reserve. Source: catalog, ``cages`` and ``max_ports``.
     """
     kinds = {kind.name: kind for kind in all_kinds(fabric)}
-    for tier in fabric.made.tiers:
+    for tier in fabric.designed.tiers:
         switch_fits(proof, fabric, tier, down_cages(fabric, tier, kinds), up_cages(fabric, tier, kinds))
 
 
-def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, Kind]) -> int:
+def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:
     """Cages towards the servers on the busiest switch of a tier, those of kept ports included."""
     kept = ceil_div(tier.down_ports + tier.reserved_ports, fabric.down(tier.role).ports)
     if tier.role == "leaf":
@@ -197,20 +204,20 @@ def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, Kind]) ->
     bundle = kind.bundle
     if bundle is None:
         return kept
-    return max(ceil_div(boxes.bundles(bundle.size), bundle.per_far_cage) for boxes in kind.far.boxes)
+    return max(ceil_div(devices.bundles(bundle.size), bundle.per_far_cage) for devices in kind.far.devices)
 
 
-def up_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, Kind]) -> int:
+def up_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:
     """Cages towards the tier above on any switch of a tier."""
     if tier.up is None:
         return 0
-    if fabric.mesh is not None and tier.role == fabric.mesh.role:
+    if fabric.scopes and tier.role == fabric.equals:
         return fabric.mesh.most_cages(fabric.up(tier.role).ports)
     kind = kinds[LEAF_SPINE if tier.role == "leaf" else SPINE_CORE]
     bundle = kind.bundle
     if bundle is None:
         return ceil_div(tier.up_ports, fabric.up(tier.role).ports)
-    return max(ceil_div(boxes.bundles(bundle.size), bundle.per_near_cage) for boxes in kind.near.boxes)
+    return max(ceil_div(devices.bundles(bundle.size), bundle.per_near_cage) for devices in kind.near.devices)
 
 
 def switch_fits(proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, up: int) -> None:
@@ -220,12 +227,12 @@ def switch_fits(proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, 
     here = f"{tier.role} {tier.id}"
     if tier.up is not None and tier.up.cage_group != tier.down.cage_group:
         up_cage = fabric.cage(tier.role, tier.up)
-        proof.holds(up <= up_cage.count, f"{here}: {up} cages up of {up_cage.count}")
-        proof.holds(down <= down_cage.count, f"{here}: {down} cages down of {down_cage.count}")
-        used = f"{down} of {down_cage.count} cages down, {up} of {up_cage.count} up"
+        proof.holds(up <= up_cage.count, f"{here}: {some(up, 'cage')} up of {up_cage.count}")
+        proof.holds(down <= down_cage.count, f"{here}: {some(down, 'cage')} down of {down_cage.count}")
+        used = f"{down} of {some(down_cage.count, 'cage')} down, {up} of {up_cage.count} up"
     else:
-        proof.holds(down + up <= down_cage.count, f"{here}: {down}+{up} of {down_cage.count} cages")
-        used = f"{down}+{up} of {down_cage.count} cages"
+        proof.holds(down + up <= down_cage.count, f"{here}: {down}+{up} of {some(down_cage.count, 'cage')}")
+        used = f"{down}+{up} of {some(down_cage.count, 'cage')}"
     if tier.up is not None:
         splits = fabric.cage(tier.role, tier.up).splits
         proof.holds(tier.up.split in splits, f"{tier.id} has no split {tier.up.split} for uplinks")
@@ -233,5 +240,5 @@ def switch_fits(proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, 
         cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages
     )
     ports = tier.down_ports + tier.reserved_ports + tier.up_ports
-    proof.holds(ports <= most, f"{here}: {ports} of {most} ports")
-    proof.note(f"{here}: {used}, {ports} of {most} ports")
+    proof.holds(ports <= most, f"{here}: {ports} of {some(most, 'port')}")
+    proof.note(f"{here}: {used}, {ports} of {some(most, 'port')}")

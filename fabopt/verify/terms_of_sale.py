@@ -55,15 +55,15 @@ def energy_cents(finance: Finance, months: Sequence[int]) -> list[Fraction]:
     """
     hourly = exact(finance.energy_usd_per_kwh) * exact(finance.pue) * CENTS_PER_USD / MILLIWATTS_PER_KILOWATT
     end = months[0] + 12 * exact(finance.years)
-    found = []
+    by_stage = []
     for first in months:
         total = Fraction(0)
         for month in range(first, math.ceil(end)):
             share = min(Fraction(1), end - month)
             total += share * over_months(1 / (1 + exact(finance.discount_rate)), month + 1)
         total *= Fraction(HOURS_PER_YEAR, 12) * hourly
-        found.append(Fraction(rounded(total * _STEPS_PER_CENT), _STEPS_PER_CENT) if finance.discount_rate else total)
-    return found
+        by_stage.append(Fraction(rounded(total * _STEPS_PER_CENT), _STEPS_PER_CENT) if finance.discount_rate else total)
+    return by_stage
 
 
 def order_month(month: int, weeks: float | None) -> Fraction:
@@ -72,7 +72,7 @@ def order_month(month: int, weeks: float | None) -> Fraction:
 
 
 def is_late(month: int, weeks: float | None, order_from_month: int | None) -> bool:
-    """Whether that is before orders can be placed; what stands at month 0 has been ordered, if nothing else is said."""
+    """Whether that is before orders can be placed; what is there at month 0 has been ordered, if nothing is said."""
     if order_from_month is None and month == 0:
         return False
     return order_month(month, weeks) < (order_from_month or 0)

@@ -17,12 +17,13 @@ from fabopt.units import (
     milliwatts,
     plain_fraction,
     rounded,
+    some,
     usd,
     watts,
 )
 from fabopt.verify.evidence import ROLES, Evidence
 from fabopt.verify.proof import Proof
-from fabopt.verify.purchases import MOVES, Order, item_of, order_cents, units_milliwatts
+from fabopt.verify.purchases import MOVES, BilledOrder, item_of, order_cents, units_milliwatts
 from fabopt.verify.terms_of_sale import energy_cents as energy_of_a_milliwatt
 
 
@@ -35,7 +36,7 @@ def totals_of(evidence: Evidence) -> Totals:
 
 def capex_cents(evidence: Evidence, stage: int | None = None, present: bool = False) -> int:
     """Sum of the bill, or of a stage's lines; ``present``: as worth at month 0."""
-    order = Order(evidence)
+    order = BilledOrder(evidence)
     if not present:
         name = None if stage is None else evidence.stage_names[stage]
         return sum(cents(row.total_usd) for row in evidence.design.bom if name in (None, row.stage))
@@ -47,7 +48,7 @@ def capex_cents(evidence: Evidence, stage: int | None = None, present: bool = Fa
 
 
 def network_milliwatts(evidence: Evidence, stage: int | None = None) -> int:
-    """Power of switches, modules, cables and bought cards in use, in the end or from a stage on."""
+    """Power of switches, modules, cables and bought NICs in use, in the end or from a stage on."""
     names = evidence.stage_names[: None if stage is None else stage + 1]
     items = [(item_of(row), row.in_use) for row in evidence.design.bom if row.kind != "server" and row.stage in names]
     return sum(units * units_milliwatts(evidence, item) for item, units in items)
@@ -71,7 +72,7 @@ def energy_cents(evidence: Evidence, stages: Sequence[int]) -> Fraction:
 
 
 def rack_units(evidence: Evidence, stage: int | None = None) -> Fraction:
-    """Rack units of all switches that stand in the end or at a stage, each to a thousandth."""
+    """Rack units of all switches in the end or at a stage, each to a thousandth."""
     names = evidence.stage_names[: None if stage is None else stage + 1]
     switches = [(row.id, row.in_use) for row in evidence.design.bom if row.kind == "switch" and row.stage in names]
     return sum(
@@ -87,8 +88,8 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     """Totals are the sums of the bill and of the tiers.
 
     capex = sum of total_usd; power = sum over network lines; cluster power adds the servers, unknown if theirs is;
-    switches, NICs, modules, cables (with fibres) = sums of in_use; racks in which something stands, and the units of
-    servers, switches and attachments in them. Source: design file, ``totals``.
+    switches, NICs, modules, cables (with fibres) = sums of in_use; racks in which something is installed, and the units
+    of servers, switches and attachments in them. Source: design file, ``totals``.
     """
     totals, server = totals_of(evidence), evidence.server
     spent, power = capex_cents(evidence), network_milliwatts(evidence)
@@ -111,18 +112,17 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     if totals.racks is not None or totals.cluster_rack_units is not None:
         proof.equal("racks", totals.racks, len(_racks(evidence)))
         proof.equal("cluster_rack_units", totals.cluster_rack_units, plain_fraction(_all_units(evidence)))
-    proof.note(f"{usd(spent)} USD, {watts(power)} W, {used['switch']} switches")
+    proof.note(f"{usd(spent)} USD, {watts(power)} W, {some(used['switch'], 'switch')}")
 
 
 def _racks(evidence: Evidence) -> set[str]:
     """Racks that the file names as places."""
-    floor = evidence.design.floor
-    if floor is None:
-        raise LookupError("the totals count racks, and the design has no floor")
-    places = [one.placement for one in evidence.design.fabrics if one.placement is not None]
-    switches = {rack for one in places for tier in (one.leaf, one.spine, one.core) for rack, _ in tier}
-    boxes = {rack for one in places for stands in one.attachments.values() for rack, _ in stands}
-    return set(floor.server_racks) | switches | boxes
+    racks = set(evidence.design.racks.server_racks)
+    for fabric in evidence.design.fabrics:
+        places = fabric.places
+        for of_role in (places.leaf, places.spine, places.core, *places.attachments.values()):
+            racks.update(rack for rack, _ in of_role)
+    return racks
 
 
 def _all_units(evidence: Evidence) -> Fraction:
@@ -146,57 +146,58 @@ def energy_is_paid(proof: Proof, evidence: Evidence) -> None:
 
 
 def stages_add_up(proof: Proof, evidence: Evidence) -> None:
-    """The stages are the case's; each spends what its lines of the bill say, and all up to it stand.
+    """The stages are the case's; each spends what its lines of the bill say, and all up to it is installed.
 
     servers, GPUs, capex and its present value, power, energy, rack units, moves and switches by tier of every stage.
     Source: design file, ``stages``.
     """
     proof.equal("stages", [stage.name for stage in evidence.design.stages], evidence.stage_names)
     spent = 0
-    for at, stage in enumerate(evidence.design.stages):
-        moved = sum(row.in_use for row in evidence.design.bom if row.stage == stage.name and item_of(row) == MOVES)
+    for number, stage in enumerate(evidence.design.stages):
+        recabled = sum(row.in_use for row in evidence.design.bom if row.stage == stage.name and item_of(row) == MOVES)
         spent += cents(stage.capex_usd)
-        for name, claimed, found in (
-            ("month", stage.month, evidence.months[at]),
-            ("servers", stage.servers, evidence.servers_by_stage[at]),
-            ("gpus", stage.gpus, evidence.servers_by_stage[at] * evidence.server.gpus),
-            ("capex_usd", stage.capex_usd, usd(capex_cents(evidence, at))),
-            ("power_w", stage.power_w, watts(network_milliwatts(evidence, at))),
-            ("present_value_usd", stage.present_value_usd, usd(capex_cents(evidence, at, present=True))),
-            ("energy_usd", stage.energy_usd, usd(rounded(energy_cents(evidence, [at])))),
-            ("rack_units", stage.rack_units, plain_fraction(rack_units(evidence, at))),
-            ("moved_cables", stage.moved_cables, moved),
+        for name, claimed, recounted in (
+            ("month", stage.month, evidence.months[number]),
+            ("servers", stage.servers, evidence.servers_by_stage[number]),
+            ("gpus", stage.gpus, evidence.servers_by_stage[number] * evidence.server.gpus),
+            ("capex_usd", stage.capex_usd, usd(capex_cents(evidence, number))),
+            ("power_w", stage.power_w, watts(network_milliwatts(evidence, number))),
+            ("present_value_usd", stage.present_value_usd, usd(capex_cents(evidence, number, present=True))),
+            ("energy_usd", stage.energy_usd, usd(rounded(energy_cents(evidence, [number])))),
+            ("rack_units", stage.rack_units, plain_fraction(rack_units(evidence, number))),
+            ("moved_cables", stage.moved_cables, recabled),
         ):
             if claimed is not None:
-                proof.equal(f"{name} of {stage.name}", claimed, found)
+                proof.equal(f"{name} of {stage.name}", claimed, recounted)
         for fabric in evidence.fabrics:
-            claimed_switches = stage.fabrics.get(fabric.made.name)
-            proof.equal(f"switches of {fabric.made.name}", claimed_switches, _standing(fabric.made, stage.name))
-        proof.equal("fabrics", list(stage.fabrics), [fabric.made.name for fabric in evidence.fabrics])
+            claimed_switches = stage.fabrics.get(fabric.designed.name)
+            proof.equal(
+                f"switches of {fabric.designed.name}", claimed_switches, _switches_at(fabric.designed, stage.name)
+            )
+        proof.equal("fabrics", list(stage.fabrics), [fabric.designed.name for fabric in evidence.fabrics])
     proof.equal("capex_usd of all stages", usd(spent), totals_of(evidence).capex_usd)
     last = evidence.design.stages[-1]
-    proof.note(
-        f"{len(evidence.stage_names)} stages, the last one {last.name}: {last.servers} servers, {last.gpus} GPUs"
-    )
+    installed = f"{some(last.servers, 'server')}, {some(last.gpus, 'GPU')}"
+    proof.note(f"{some(len(evidence.stage_names), 'stage')}, the last one {last.name}: {installed}")
 
 
-def _standing(made: FabricDesign, stage: str) -> dict[str, int]:
-    """Switches of each tier that stand at a stage; those of the tiers, where the file does not say how it grows."""
-    for one in made.growth:
-        if one.stage == stage:
-            return {"leaf": one.leaves, "spine": one.spines, "core": one.cores}
-    return dict.fromkeys(ROLES, 0) | {str(tier.role): tier.count for tier in made.tiers}
+def _switches_at(designed: FabricDesign, stage: str) -> dict[str, int]:
+    """Switches of each tier at a stage; those of the tiers, where the file does not say how it grows."""
+    for grown in designed.growth:
+        if grown.stage == stage:
+            return {"leaf": grown.leaves, "spine": grown.spines, "core": grown.cores}
+    return dict.fromkeys(ROLES, 0) | {str(tier.role): tier.count for tier in designed.tiers}
 
 
 def limits_hold(proof: Proof, evidence: Evidence) -> None:
     """All fabrics together stay within the limits of the case and of every stage.
 
     capex <= budget_usd (of a stage: what it spends); power (servers' too if they count) <= power_w; rack units <=
-    rack_units (of a stage: what stands from it on). Source: case file, ``limits`` and ``stages[].limits``.
+    rack_units (of a stage: what is installed from it on). Source: case file, ``limits`` and ``stages[].limits``.
     """
     _limits(proof, evidence, "", evidence.case.limits, None)
-    for at, stage in enumerate(evidence.case.stages or ()):
-        _limits(proof, evidence, f"{stage.name}: ", stage.limits, at)
+    for number, stage in enumerate(evidence.case.stages or ()):
+        _limits(proof, evidence, f"{stage.name}: ", stage.limits, number)
     if not proof.noted:
         proof.note("no limits")
 

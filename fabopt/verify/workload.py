@@ -6,9 +6,8 @@ from fabopt.floor.racks import servers_per_rack
 from fabopt.problem.demand import case_workload, computing
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
-from fabopt.schema.structure import DirectStructure
 from fabopt.schema.topologies import can_be_asked
-from fabopt.units import MBPS_PER_GBPS, cents, exact
+from fabopt.units import MBPS_PER_GBPS, cents, exact, some
 from fabopt.verify import direct
 from fabopt.verify.bandwidth import oversubscription
 from fabopt.verify.evidence import Evidence, FabricEvidence
@@ -23,17 +22,18 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     """What the case leaves out of the computing fabric is what its model needs.
 
     The bandwidth is the least at which exposed communication keeps the limit; the ratios are the most, with the
-    bandwidth that the slowest cards offer, which is not more than the design has. Source: docs/workloads.md.
+    bandwidth that the slowest NICs offer, which is not more than the design has. Source: docs/workloads.md.
     """
-    found = _claimed(proof, evidence)
-    if found is None:
+    known = _claimed(proof, evidence)
+    if known is None:
         return
-    workload, claimed = found
+    workload, claimed = known
     fabric = _fabric(evidence, claimed.needs.fabric)
     needs, wanted = claimed.needs, fabric.wanted
     reach = Reach(needs.leaf_gpus, needs.in_network_reduction)
     proof.holds(
-        needs.leaf_gpus <= _certain_gpus(evidence, wanted), f"{needs.leaf_gpus} GPUs are on one leaf for certain"
+        needs.leaf_gpus <= _certain_gpus(evidence, wanted),
+        f"the needs count on {some(needs.leaf_gpus, 'GPU')} on one leaf",
     )
     proof.holds(not reach.reduces or _reduces(fabric), "switches reduce where that was counted on")
     offered = exact(needs.offered_gbps_per_gpu) * MBPS_PER_GBPS
@@ -54,10 +54,10 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
 
     Bytes, times and shares as in docs/workloads.md; (servers + network) / (GPUs x utilization) to the cent.
     """
-    found = _claimed(proof, evidence)
-    if found is None:
+    known = _claimed(proof, evidence)
+    if known is None:
         return
-    workload, claimed = found
+    workload, claimed = known
     totals = evidence.design.totals
     if totals is None:
         raise LookupError("the design has no totals")
@@ -83,7 +83,7 @@ def _claimed(proof: Proof, evidence: Evidence) -> tuple[Workload, WorkloadUse] |
 
 def _fabric(evidence: Evidence, name: str) -> FabricEvidence:
     for fabric in evidence.fabrics:
-        if fabric.made.name == name:
+        if fabric.designed.name == name:
             return fabric
     raise LookupError(f"the design has no fabric {name!r}")
 
@@ -95,7 +95,7 @@ def _certain_gpus(evidence: Evidence, wanted: Fabric) -> int:
 
 
 def _reduces(fabric: FabricEvidence) -> bool:
-    tiers = fabric.made.tiers
+    tiers = fabric.designed.tiers
     return bool(tiers) and all(fabric.switch(tier.role).reduces for tier in tiers)
 
 
@@ -128,10 +128,10 @@ def _equal_content(proof: Proof, wanted: Fabric, needs: WorkloadNeeds) -> None:
 
 
 def _network(evidence: Evidence, fabric: FabricEvidence) -> Network:
-    structure = fabric.made.structure
+    structure = fabric.designed.structure
     group = structure.servers_per_group * evidence.server.gpus
-    if isinstance(structure, DirectStructure):
+    if fabric.is_direct:
         ratios = {"leaf": fabric.injection / min(direct.bisection(fabric), direct.all_to_all(fabric))}
         return network_of(fabric.injection, ratios, (group, evidence.gpus), _reduces(fabric))
-    below = gpus_below(fabric.num_tiers, group, structure.groups_per_pod, evidence.gpus)
+    below = gpus_below(fabric.num_tiers, group, fabric.designed.clos.groups_per_pod, evidence.gpus)
     return network_of(fabric.injection, oversubscription(fabric), below, _reduces(fabric))

@@ -60,11 +60,13 @@ def attached(plan: FabricPlan, servers: CabledLinks) -> list[CabledLinks]:
     of_servers = part_in_cage(servers.assemblies[0])
     unbought = of_servers or ("nothing bought",)
     attachments = _read(plan, servers.assemblies)
-    parts = [unbought if one.attachment.buys == "none" else part_in_cage(one.assemblies[0]) for one in attachments]
+    parts = [
+        unbought if entry.attachment.buys == "none" else part_in_cage(entry.assemblies[0]) for entry in attachments
+    ]
     cages = OpenCages(_used_slots(plan, servers), _leaf_lanes(plan), of_servers)
     leaves, stages = _dealt(plan.numbers.clos, wanted)
-    placed = place_attachments(wanted, parts, leaves, cages, [one.per_cable for one in attachments])
-    return [_cabled(plan, one, slots, stage) for one, slots, stage in zip(attachments, placed, stages, strict=True)]
+    placed = place_attachments(wanted, parts, leaves, cages, [entry.per_cable for entry in attachments])
+    return [_cabled(plan, entry, slots, stage) for entry, slots, stage in zip(attachments, placed, stages, strict=True)]
 
 
 def _leaf_lanes(plan: FabricPlan) -> int:
@@ -101,26 +103,26 @@ def _used_slots(plan: FabricPlan, servers: CabledLinks) -> Ints:
     return used
 
 
-def _cabled(plan: FabricPlan, one: _Attached, placed: LeafSlots, stage: Ints) -> CabledLinks:
+def _cabled(plan: FabricPlan, entry: _Attached, placed: LeafSlots, stage: Ints) -> CabledLinks:
     tier = plan.tier("leaf")
-    slots, own = in_cages(placed, one.lanes, one.per_cable)
-    end = _near_end(plan, one.attachment, one.first, own)
+    slots, own = in_cages(placed, entry.lanes, entry.per_cable)
+    end = _near_end(plan, entry.attachment, entry.first, own)
     b = slots.leaf + plan.first["leaf"]
     cabled = CabledLinks(
         kind=1,
         a=end.device,
         a_nic=end.nic,
         a_nic_port=end.port,
-        near=at_slots(end.slot, one.lanes, 1),
+        near=at_slots(end.slot, entry.lanes, 1),
         b=b,
         far=down_cages(plan.switch("leaf"), tier.down, slots.slot),
         gbps=float(tier.gbps_down),
         run_m=plan.runs.of(end.kind, end.device, b),
-        assemblies=one.assemblies,
+        assemblies=entry.assemblies,
         row=np.full(len(own), NOTHING),
         stage=stage,
     )
-    return plan.dealt(cabled, one.rows, (one.lanes, _leaf_lanes(plan)))
+    return plan.dealt(cabled, entry.rows, (entry.lanes, _leaf_lanes(plan)))
 
 
 def _near_end(plan: FabricPlan, attachment: Attachment, first: int, slots: Ints) -> _NearEnd:

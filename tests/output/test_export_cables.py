@@ -12,7 +12,7 @@ import pytest
 
 from fabopt.cli import main
 from fabopt.errors import InputError, OutputError
-from fabopt.output.export import cables, formats, ports
+from fabopt.output.export import FORMATS, cables, formats, ports
 from fabopt.output.export.cables import BY_OTHERS, POINT_TO_POINT_COLUMNS, SCHEDULE_COLUMNS
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.formats import Options, export, format_names
@@ -65,7 +65,7 @@ def test_replaces_what_is_there(file: Path, tmp_path: Path) -> None:
 
 def test_names_every_unknown_format(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(file), "--to", "cable,ports", "--to", "svg", "-o", str(tmp_path / "out")]) == 2
-    allowed = "allowed: cables, ports, racks, netbox, dot, graphml, drawio"
+    allowed = f"allowed: {', '.join(FORMATS)}"
     assert capfd.readouterr().err.splitlines() == [
         f"--to: unknown format; found 'cable'; {allowed}; did you mean `cables`?",
         f"--to: unknown format; found 'svg'; {allowed}",

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from fabopt.schema.design import Design
 from fabopt.verify import verify, verify_wiring
+from fabopt.verify.codes import combined
 from fabopt.verify.rules import WIRING_RULES
-from fabopt.verify.wiring import MOST_LINKS, combined
+from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring
 from tests.samples import export_samples, growth_samples, small
@@ -376,7 +377,7 @@ def test_every_rule_is_broken_by_something() -> None:
 def test_the_detail_says_what_is_wrong() -> None:
     made = changed(wiring("two_tiers"), "cables", length_m={-1: 5.0})
     assert broken("two_tiers", made) == {
-        "wires_cover_runs": "compute: wires shorter than their run is 1, recomputed 0",
+        "wires_cover_runs": "compute: cables shorter than their run is 1, recomputed 0",
         BILL: "compute: mpo of 5 m in use on the bill is 30, recomputed 31; mpo of 30 m in use on the bill is 32, "
         "recomputed 31",
     }

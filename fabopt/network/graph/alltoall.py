@@ -60,9 +60,9 @@ def _by_one_switch(network: Network) -> float:
     """What leaves a switch goes over its links."""
     arcs, hosts = network.arcs, network.hosts
     out = np.bincount(arcs.tail, weights=arcs.mbps, minlength=network.switches)
-    at = network.with_hosts
-    leaving = hosts[at] * (network.endpoints - hosts[at]) / (network.endpoints - 1)
-    return float((out[at] / leaving).min())
+    with_hosts = network.with_hosts
+    leaving = hosts[with_hosts] * (network.endpoints - hosts[with_hosts]) / (network.endpoints - 1)
+    return float((out[with_hosts] / leaving).min())
 
 
 def _by_bottleneck(network: Network, busy: Floats) -> float:

@@ -39,11 +39,11 @@ def bisection(network: Network, alltoall: float = 0.0, most_halves: int = MOST_H
 
     Raises ``ValueError`` for fewer than two switches with endpoints.
     """
-    at = network.with_hosts
-    if len(at) < 2:
+    with_hosts = network.with_hosts
+    if len(with_hosts) < 2:
         raise ValueError("one switch has no halves")
-    halves = comb(len(at), len(at) // 2)
-    equal = bool((network.hosts[at] == network.hosts[at[0]]).all())
+    halves = comb(len(with_hosts), len(with_hosts) // 2)
+    equal = bool((network.hosts[with_hosts] == network.hosts[with_hosts[0]]).all())
     apart = _transit_is_apart(network)
     if equal and halves <= (most_halves if apart else min(most_halves, MOST_FLOWS)):
         least = min(_least_cuts(network, halves, apart))
@@ -59,12 +59,12 @@ def _transit_is_apart(network: Network) -> bool:
 
 def _least_cuts(network: Network, halves: int, apart: bool) -> Iterator[float]:
     """The least cut by endpoints of parts of all halves."""
-    at = network.with_hosts
-    picked = combinations(range(len(at)), len(at) // 2)
+    with_hosts = network.with_hosts
+    picked = combinations(range(len(with_hosts)), len(with_hosts) // 2)
     for start in range(0, halves, _TOGETHER):
         some = [next(picked) for _ in range(min(_TOGETHER, halves - start))]
-        sides = np.zeros((len(some), len(at)), dtype=np.bool_)
-        sides[np.repeat(np.arange(len(some)), len(at) // 2), np.concatenate(some)] = True
+        sides = np.zeros((len(some), len(with_hosts)), dtype=np.bool_)
+        sides[np.repeat(np.arange(len(some)), len(with_hosts) // 2), np.concatenate(some)] = True
         yield float(_by_endpoints(network, sides, apart).min())
 
 
@@ -78,9 +78,9 @@ def _by_endpoints(network: Network, sides: Sides, apart: bool) -> Floats:
 
 def _cuts(network: Network, sides: Sides) -> Floats:
     """Capacity across, transit switches on the side to which they have more."""
-    at, a, b = network.with_hosts, network.a, network.b
+    with_hosts, a, b = network.with_hosts, network.a, network.b
     full = np.zeros((len(sides), network.switches), dtype=np.bool_)
-    full[:, at] = sides
+    full[:, with_hosts] = sides
     direct = (network.hosts[a] > 0) & (network.hosts[b] > 0)
     cut = (full[:, a[direct]] != full[:, b[direct]]) @ network.mbps[direct].astype(np.float64)
     through = np.flatnonzero(~direct)
@@ -99,11 +99,11 @@ def _flow(network: Network, side: Sides) -> float:
     """The least capacity between one side and the other, by maximum flow (Ford and Fulkerson 1956)."""
     from ortools.graph.python import max_flow  # small graphs with transit only
 
-    graph, arcs, at = max_flow.SimpleMaxFlow(), network.arcs, network.with_hosts
+    graph, arcs, with_hosts = max_flow.SimpleMaxFlow(), network.arcs, network.with_hosts
     source, sink = network.switches, network.switches + 1
     graph.add_arcs_with_capacity(arcs.tail, arcs.head, arcs.mbps)
-    ends = np.where(side, source, at), np.where(side, at, sink)
-    graph.add_arcs_with_capacity(*ends, np.full(len(at), 2 * network.capacity + 1))
+    ends = np.where(side, source, with_hosts), np.where(side, with_hosts, sink)
+    graph.add_arcs_with_capacity(*ends, np.full(len(with_hosts), 2 * network.capacity + 1))
     status = graph.solve(source, sink)
     if status != graph.OPTIMAL:
         raise RuntimeError(f"the flow has no optimum: {status}")
@@ -111,15 +111,15 @@ def _flow(network: Network, side: Sides) -> float:
 
 
 def _between(network: Network, alltoall: float, apart: bool) -> Range:
-    at = network.with_hosts
-    hosts = network.hosts[at].astype(np.float64)
+    with_hosts = network.with_hosts
+    hosts = network.hosts[with_hosts].astype(np.float64)
     root = np.sqrt(hosts)
     values, vectors = np.linalg.eigh(_laplacian(network) / np.multiply.outer(root, root))
     # uniform traffic at the rate r puts r x E/2 x E/2 / (E - 1) across every cut into halves
     most, endpoints = float(network.port_mbps), network.endpoints
     lower = max(float(values[1]) / 2, alltoall * endpoints / 2 / max(1, endpoints - 1))
-    orders = [np.argsort(vectors[:, 1 + i] / root, kind="stable") for i in range(min(_VECTORS, len(at) - 1))]
-    sides = np.array([_first_half(order, network.hosts[at]) for order in [*orders, np.arange(len(at))]])
+    orders = [np.argsort(vectors[:, 1 + i] / root, kind="stable") for i in range(min(_VECTORS, len(with_hosts) - 1))]
+    sides = np.array([_first_half(order, network.hosts[with_hosts]) for order in [*orders, np.arange(len(with_hosts))]])
     cuts = _by_endpoints(network, sides, apart)
     best = sides[int(cuts.argmin())]
     upper = min(float(cuts.min()), _exchanged(network, best) if apart else np.inf)
@@ -133,10 +133,10 @@ def _laplacian(network: Network) -> Floats:
     whole = np.zeros((network.switches, network.switches))
     whole[network.a, network.b] = whole[network.b, network.a] = -network.mbps.astype(np.float64)
     np.fill_diagonal(whole, -whole.sum(axis=1))
-    at, transit = network.with_hosts, np.flatnonzero(network.hosts == 0)
-    kept = whole[np.ix_(at, at)]
+    with_hosts, transit = network.with_hosts, np.flatnonzero(network.hosts == 0)
+    kept = whole[np.ix_(with_hosts, with_hosts)]
     if len(transit):
-        across = whole[np.ix_(at, transit)]
+        across = whole[np.ix_(with_hosts, transit)]
         kept = kept - across @ np.linalg.solve(whole[np.ix_(transit, transit)], across.T)
     return np.asarray((kept + kept.T) / 2)
 
@@ -159,11 +159,11 @@ def _exchanged(network: Network, side: Sides) -> float:
     best = side.copy()
     for _ in range(_ROUNDS):
         across = np.where(best[:, np.newaxis] != best, capacity, -capacity).sum(axis=1)
-        one, other = np.flatnonzero(best), np.flatnonzero(~best)
-        gain = across[one][:, np.newaxis] + across[other] - 2 * capacity[np.ix_(one, other)]
-        gain[network.hosts[one][:, np.newaxis] != network.hosts[other]] = -np.inf
+        inside, outside = np.flatnonzero(best), np.flatnonzero(~best)
+        gain = across[inside][:, np.newaxis] + across[outside] - 2 * capacity[np.ix_(inside, outside)]
+        gain[network.hosts[inside][:, np.newaxis] != network.hosts[outside]] = -np.inf
         most = int(gain.argmax())
         if gain.flat[most] <= 0:
             break
-        best[[one[most // len(other)], other[most % len(other)]]] ^= True
+        best[[inside[most // len(outside)], outside[most % len(outside)]]] ^= True
     return float(_by_endpoints(network, best[np.newaxis], True)[0])

@@ -14,31 +14,31 @@ from fabopt.network.graph.symmetry import Kinds
 NOWHERE = -1
 
 
-def cut_off(part: Ints, at: Ints) -> int:
-    """``part``: of every switch, ``NOWHERE`` of one that is lost; ``at``: switches of every server.
+def cut_off(part: Ints, switch_of: Ints) -> int:
+    """``part``: of every switch, ``NOWHERE`` of one that is lost; ``switch_of``: switches of every server.
 
-    Shape of ``at``: (servers, ports), ``NOWHERE`` for a port that is lost.
+    Shape of ``switch_of``: (servers, ports), ``NOWHERE`` for a port that is lost.
     """
-    reached = np.sort(np.where(at >= 0, part[at], NOWHERE), axis=1)
-    first = np.concatenate([np.ones((len(at), 1), dtype=np.bool_), reached[:, 1:] != reached[:, :-1]], axis=1)
+    reached = np.sort(np.where(switch_of >= 0, part[switch_of], NOWHERE), axis=1)
+    first = np.concatenate([np.ones((len(switch_of), 1), dtype=np.bool_), reached[:, 1:] != reached[:, :-1]], axis=1)
     counts = np.bincount(reached[first & (reached >= 0)])
-    return len(at) - int(counts.max(initial=0))
+    return len(switch_of) - int(counts.max(initial=0))
 
 
-def cut_off_by_switch(network: Network, kinds: Kinds, at: Ints, some: Ints | None = None) -> int:
+def cut_off_by_switch(network: Network, kinds: Kinds, switch_of: Ints, some: Ints | None = None) -> int:
     """The most that the loss of one switch, of all or of some, cuts off."""
     tried = np.arange(network.switches) if some is None else some
     if all(_is_joined(_without_switch(network, one)) for one in np.intersect1d(kinds.switches, tried).tolist()):
-        alone = at[(at == at[:, :1]).all(axis=1), 0]
+        alone = switch_of[(switch_of == switch_of[:, :1]).all(axis=1), 0]
         return int(np.bincount(alone, minlength=network.switches)[tried].max(initial=0))
-    return max(cut_off(_without_switch(network, one), at) for one in tried.tolist())
+    return max(cut_off(_without_switch(network, one), switch_of) for one in tried.tolist())
 
 
-def cut_off_by_link(network: Network, kinds: Kinds, at: Ints, mbps: int | Ints) -> int:
+def cut_off_by_link(network: Network, kinds: Kinds, switch_of: Ints, mbps: int | Ints) -> int:
     """The most that the loss of one link of so much, in all rows or in each, cuts off."""
     if all(_is_joined(part) for part in _without_links(network, kinds.rows, mbps)):
         return 0
-    return max(cut_off(part, at) for part in _without_links(network, np.arange(len(network.a)), mbps))
+    return max(cut_off(part, switch_of) for part in _without_links(network, np.arange(len(network.a)), mbps))
 
 
 def _without_switch(network: Network, switch: int) -> Ints:
@@ -55,5 +55,5 @@ def _without_links(network: Network, rows: Ints, mbps: int | Ints) -> Iterator[I
 
 
 def _is_joined(part: Ints) -> bool:
-    found: NDArray[np.int64] = np.unique(part[part >= 0])
-    return len(found) <= 1
+    parts: NDArray[np.int64] = np.unique(part[part >= 0])
+    return len(parts) <= 1

@@ -47,9 +47,9 @@ class _Step(NamedTuple):
     heads: Ints
 
 
-def _step(network: Network, mine: NDArray[np.bool_], length: int) -> _Step:
-    tails, first = np.unique(network.arcs.tail[mine], return_index=True)
-    return _Step(length, tails, first, network.arcs.head[mine])
+def _step(network: Network, as_long: NDArray[np.bool_], length: int) -> _Step:
+    tails, first = np.unique(network.arcs.tail[as_long], return_index=True)
+    return _Step(length, tails, first, network.arcs.head[as_long])
 
 
 def _block(switches: int, steps: Sequence[_Step], sources: Ints) -> Hops:
@@ -62,14 +62,14 @@ def _block(switches: int, steps: Sequence[_Step], sources: Ints) -> Hops:
     length = 0
     while any(front.any() for front in fronts):
         counts[_unpacked(fronts[0], len(sources))] = length
-        found = np.zeros_like(seen)
+        reached = np.zeros_like(seen)
         for step in steps:
             if step.length <= len(fronts):
                 before = fronts[step.length - 1]
-                found[step.tails] |= np.bitwise_or.reduceat(before[step.heads], step.first, axis=0)
-        found &= ~seen
-        seen |= found
-        fronts.appendleft(found)
+                reached[step.tails] |= np.bitwise_or.reduceat(before[step.heads], step.first, axis=0)
+        reached &= ~seen
+        seen |= reached
+        fronts.appendleft(reached)
         length += 1
     return counts.T
 

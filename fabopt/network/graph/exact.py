@@ -20,9 +20,9 @@ def alltoall_by_program(network: Network) -> float:
     arcs, demand = network.arcs, uniform(network)
     carried = [solver.Constraint(-solver.infinity(), int(mbps)) for mbps in arcs.mbps]
     for target in network.with_hosts.tolist():
-        kept = {at: solver.Constraint(0, 0) for at in range(network.switches) if at != target}
-        for at, constraint in kept.items():
-            constraint.SetCoefficient(rate, demand[at, target])
+        kept = {number: solver.Constraint(0, 0) for number in range(network.switches) if number != target}
+        for number, constraint in kept.items():
+            constraint.SetCoefficient(rate, demand[number, target])
         for arc, (tail, head) in enumerate(zip(arcs.tail.tolist(), arcs.head.tolist(), strict=True)):
             if tail == target:
                 continue

@@ -42,10 +42,11 @@ def three_tiers(
         core = index // spines_per_core_group * group_cores + np.tile(np.arange(group_cores), spines)
         a.append(spine_at + pod * spines + index)
         b.append(core_at + core)
-    speed = [np.full(len(each), links if at < below else core_links) * mbps for at, each in enumerate(a)]
+    of_pair = [links] * below + [core_links] * (len(a) - below)
+    speed = [np.full(len(lower), number * mbps) for lower, number in zip(a, of_pair, strict=True)]
     cores = spines // spines_per_core_group * group_cores
-    at = [hosts] * (pods * leaves) + [0] * (pods * spines + cores)
-    return network_of(np.concatenate(a), np.concatenate(b), np.concatenate(speed), at, port_mbps)
+    of_switch = [hosts] * (pods * leaves) + [0] * (pods * spines + cores)
+    return network_of(np.concatenate(a), np.concatenate(b), np.concatenate(speed), of_switch, port_mbps)
 
 
 def fat_tree(radix: int, tiers: int, mbps: int = MBPS) -> Network:
@@ -71,12 +72,12 @@ def dragonfly(
     count = a * h + 1 if groups is None else groups
     inside = np.array(list(combinations(range(a), 2)), dtype=np.int64).reshape(-1, 2)
     first = np.arange(count) * a
-    one = (first[:, np.newaxis] + inside[:, 0]).ravel(), (first[:, np.newaxis] + inside[:, 1]).ravel()
+    inner = (first[:, np.newaxis] + inside[:, 0]).ravel(), (first[:, np.newaxis] + inside[:, 1]).ravel()
     far = global_links(count, a * h)
     ends = [far[:, 0] * a + far[:, 1] // h, far[:, 2] * a + far[:, 3] // h] if len(far) else [first[:0], first[:0]]
-    speed = np.concatenate([np.full(len(one[0]), local * mbps), np.full(len(ends[0]), mbps)])
-    low, high = (np.concatenate([one[side], ends[side]]) for side in (0, 1))
-    return network_of(low, high, speed, [p] * (a * count), port_mbps, _lengths(len(one[0]), len(ends[0])))
+    speed = np.concatenate([np.full(len(inner[0]), local * mbps), np.full(len(ends[0]), mbps)])
+    low, high = (np.concatenate([inner[side], ends[side]]) for side in (0, 1))
+    return network_of(low, high, speed, [p] * (a * count), port_mbps, _lengths(len(inner[0]), len(ends[0])))
 
 
 def dragonfly_plus(
@@ -153,15 +154,15 @@ def hyperx(
 
     Source: Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC 2009.
     """
-    each = [links] * len(sides) if isinstance(links, int) else list(links)
+    of_pair = [links] * len(sides) if isinstance(links, int) else list(links)
     node = np.arange(prod(sides)).reshape(sides)
     a, b, speed = [], [], []
     for axis, side in enumerate(sides):
         lines = np.moveaxis(node, axis, -1).reshape(-1, side)
-        for one, other in combinations(range(side), 2):
-            a.append(lines[:, one])
+        for place, other in combinations(range(side), 2):
+            a.append(lines[:, place])
             b.append(lines[:, other])
-            speed.append(np.full(len(lines), each[axis] * mbps))
+            speed.append(np.full(len(lines), of_pair[axis] * mbps))
     return network_of(np.concatenate(a), np.concatenate(b), np.concatenate(speed), [hosts] * node.size, port_mbps)
 
 
@@ -173,6 +174,6 @@ def rail_only(rails: int, servers: int, mbps: int = MBPS) -> tuple[Network, ...]
     return (network_of([], [], [], [servers], mbps),) * rails
 
 
-def _pairs(one: Ints, other: Ints) -> tuple[Ints, Ints]:
+def _pairs(some: Ints, others: Ints) -> tuple[Ints, Ints]:
     """Every one with every other."""
-    return np.repeat(one, len(other)), np.tile(other, len(one))
+    return np.repeat(some, len(others)), np.tile(others, len(some))

@@ -70,9 +70,9 @@ def half_rate(network: Network) -> float:
         return np.inf
     if len(np.unique(components(network)[leaves])) > 1:
         return 0.0
-    made, arcs = _shares(network), network.arcs
-    most = 2 * made.loads / len(leaves)
-    own = np.where(network.hosts[arcs.tail] > 0, made.largest + 2 * (made.loads - made.own) / len(leaves), np.inf)
+    shares, arcs = _shares(network), network.arcs
+    most = 2 * shares.loads / len(leaves)
+    own = np.where(network.hosts[arcs.tail] > 0, shares.largest + 2 * (shares.loads - shares.own) / len(leaves), np.inf)
     # paths back are those there, so a link into a leaf carries what the one out of it does
     most = np.minimum(most, np.minimum(own, own[np.lexsort((arcs.tail, arcs.head))]))
     return float((arcs.mbps / np.where(most > 0, most, np.nan))[most > 0].min())
@@ -89,22 +89,22 @@ class _Shares(NamedTuple):
 def _shares(network: Network) -> _Shares:
     """One leaf of every class of twins is looked at as a destination."""
     arcs, twins = network.arcs, network.twins
-    made = _Shares(*(np.zeros(arcs.size) for _ in _Shares._fields))
+    shares = _Shares(*(np.zeros(arcs.size) for _ in _Shares._fields))
     back = np.lexsort((arcs.tail, arcs.head))
     starts = np.searchsorted(arcs.tail, np.arange(network.switches + 1))
-    for at in range(0, twins.classes, _TOGETHER):
-        some = twins.first[at : at + _TOGETHER]
-        for number, away in enumerate(path_lengths(network, some), at):
+    for start in range(0, twins.classes, _TOGETHER):
+        some = twins.first[start : start + _TOGETHER]
+        for number, away in enumerate(path_lengths(network, some), start):
             target, loads, own = int(twins.first[number]), *_sent(network, int(twins.first[number]), away)
-            np.maximum(made.largest, own, out=made.largest)
+            np.maximum(shares.largest, own, out=shares.largest)
             if twins.size[number] > 1:
                 members = network.with_hosts[twins.place == number]
                 out = starts[members][:, np.newaxis] + np.arange(starts[target + 1] - starts[target])
-                made.largest[out] = np.maximum(made.largest[out], own[out].max(axis=0))
+                shares.largest[out] = np.maximum(shares.largest[out], own[out].max(axis=0))
                 loads, own = (exchanged(one, members == target, (out, back[out])) for one in (loads, own))
-            made.loads[:] += loads
-            made.own[:] += own
-    return made
+            shares.loads[:] += loads
+            shares.own[:] += own
+    return shares
 
 
 def _sent(network: Network, target: int, away: Hops) -> tuple[Floats, Floats]:

@@ -44,11 +44,11 @@ def matched_links(classes: Sequence[LeafClass]) -> int:
     return heaviest_transport(np.array(weights, dtype=np.int64), [one.in_all for one in present])
 
 
-def _apart(one: LeafClass, other: LeafClass) -> int:
+def _apart(some: LeafClass, other: LeafClass) -> int:
     """Links between a leaf and the furthest one of a class; 0 where a leaf has only itself to be matched with."""
-    if one.kind != other.kind or one.pods > 1:
+    if some.kind != other.kind or some.pods > 1:
         return LINKS_BETWEEN_PODS
-    return LINKS_IN_POD if one is not other or one.leaves > 1 else 0
+    return LINKS_IN_POD if some is not other or some.leaves > 1 else 0
 
 
 def mean_switches(classes: Sequence[LeafClass]) -> Fraction:

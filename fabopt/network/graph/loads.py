@@ -35,8 +35,8 @@ def arc_loads(network: Network, demand: Floats) -> Floats:
     """
     load = np.zeros(network.arcs.size)
     targets = np.flatnonzero(demand.any(axis=0))
-    for at in range(0, len(targets), _SENT_TOGETHER):
-        some = targets[at : at + _SENT_TOGETHER]
+    for start in range(0, len(targets), _SENT_TOGETHER):
+        some = targets[start : start + _SENT_TOGETHER]
         load += _sent(network.arcs, demand[:, some].T, path_lengths(network, some))
     return load
 
@@ -51,29 +51,29 @@ def uniform_loads(network: Network) -> Floats:
     load, hosts = np.zeros(arcs.size), network.hosts.astype(np.float64)
     back = np.lexsort((arcs.tail, arcs.head))
     starts = np.searchsorted(arcs.tail, np.arange(network.switches + 1))
-    for at in range(0, twins.classes, _TOGETHER):
-        some = twins.first[at : at + _TOGETHER]
-        for number, away in enumerate(path_lengths(network, some), at):
+    for start in range(0, twins.classes, _TOGETHER):
+        some = twins.first[start : start + _TOGETHER]
+        for number, away in enumerate(path_lengths(network, some), start):
             target, size = int(twins.first[number]), int(twins.size[number])
             demand = hosts * hosts[target]
             demand[target] = 0
-            mine = _sent(arcs, demand[np.newaxis], away[np.newaxis])
+            of_class = _sent(arcs, demand[np.newaxis], away[np.newaxis])
             if size > 1:
                 members = network.with_hosts[twins.place == number]
                 out = starts[members][:, np.newaxis] + np.arange(starts[target + 1] - starts[target])
-                mine = exchanged(mine, members == target, (out, back[out]))
-            load += mine
+                of_class = exchanged(of_class, members == target, (out, back[out]))
+            load += of_class
     return load
 
 
-def exchanged(mine: Floats, is_target: NDArray[np.bool_], own: tuple[Ints, Ints]) -> Floats:
+def exchanged(of_first: Floats, is_target: NDArray[np.bool_], own: tuple[Ints, Ints]) -> Floats:
     """Loads of the traffic to all switches of a class, from those of the traffic to one of them.
 
     ``own``: arcs from, and to, every switch of the class, shape (switches, links), in the same order.
     """
-    whole = mine * len(is_target)
+    whole = of_first * len(is_target)
     for rows in own:
-        to_it, to_others = mine[rows[is_target]], mine[rows[~is_target][:1]]
+        to_it, to_others = of_first[rows[is_target]], of_first[rows[~is_target][:1]]
         whole[rows] = to_it + (len(is_target) - 1) * to_others
     return whole
 

@@ -1,7 +1,7 @@
-"""The heaviest matching of boxes with boxes, by classes of equal boxes.
+"""The heaviest matching of switches with switches, by classes of equal switches.
 
 Boxes of one class are exchanged by symmetries of the graph, so that a best fractional matching gives all pairs of one
-kind equal shares; it is then a transport between classes, and its optimum that of the matching of single boxes.
+kind equal shares; it is then a transport between classes, and its optimum that of the matching of single switches.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ Ints = NDArray[np.int64]
 
 
 def heaviest_transport(weights: Ints, counts: Sequence[int]) -> int:
-    """The most that a matching of all boxes with all boxes weighs, ``counts[c]`` of them being of class c.
+    """The most that a matching of all switches with all switches weighs, ``counts[c]`` of them being of class c.
 
-    ``weights``: shape (classes, classes), of the best pair of one box of the first class and one of the second.
+    ``weights``: shape (classes, classes), of the best pair of one switch of the first class and one of the second.
     Exact; raises ``RuntimeError`` if the flow has no optimum.
     """
     classes = len(counts)
@@ -37,17 +37,17 @@ def heaviest_transport(weights: Ints, counts: Sequence[int]) -> int:
 
 
 def heaviest_assignment(weights: Ints) -> int:
-    """The most that a matching of all boxes with all boxes weighs, one by one; ``weights``: shape (boxes, boxes).
+    """The most that a matching of all switches with all weighs, one by one; ``weights``: shape (switches, switches).
 
     Exact. Raises ``RuntimeError`` if the assignment has no optimum.
     """
     from ortools.graph.python import linear_sum_assignment  # only irregular graphs need it
 
-    boxes = len(weights)
-    near, far = np.divmod(np.arange(boxes * boxes), boxes)
+    switches = len(weights)
+    near, far = np.divmod(np.arange(switches * switches), switches)
     assignment = linear_sum_assignment.SimpleLinearSumAssignment()
     assignment.add_arcs_with_cost(near, far, int(weights.max()) - weights.ravel())
     status = assignment.solve()
     if status != assignment.OPTIMAL:
         raise RuntimeError(f"the assignment has no optimum: {status}")
-    return int(weights.max()) * boxes - int(assignment.optimal_cost())
+    return int(weights.max()) * switches - int(assignment.optimal_cost())

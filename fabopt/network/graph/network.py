@@ -106,17 +106,19 @@ class Network:
     @cached_property
     def twins(self) -> Twins:
         """The switches with endpoints by classes."""
-        arcs, at = self.arcs, self.with_hosts
-        ends = np.searchsorted(arcs.tail, np.stack([at, at + 1]))
+        arcs, with_hosts = self.arcs, self.with_hosts
+        ends = np.searchsorted(arcs.tail, np.stack([with_hosts, with_hosts + 1]))
         known: dict[tuple[int, bytes], int] = {}
         place = [
             known.setdefault((hosts, _links_of(arcs, start, end)), len(known))
-            for hosts, start, end in zip(self.hosts[at].tolist(), *ends.tolist(), strict=True)
+            for hosts, start, end in zip(self.hosts[with_hosts].tolist(), *ends.tolist(), strict=True)
         ]
         by_class = np.argsort(place, kind="stable")
         size = np.bincount(place, minlength=len(known))
         start = np.cumsum(size) - size
-        return Twins(np.array(place), at[by_class[start]], at[by_class[start + np.minimum(1, size - 1)]], size)
+        return Twins(
+            np.array(place), with_hosts[by_class[start]], with_hosts[by_class[start + np.minimum(1, size - 1)]], size
+        )
 
     def without(self, rows: Ints) -> Network:
         """The network without some rows of links."""
@@ -139,18 +141,21 @@ def network_of(
 
     Raises ``ValueError`` for links that lead nowhere, or from a switch to itself.
     """
-    one, other, speed, long = (
-        each.ravel() for each in np.broadcast_arrays(*(np.asarray(one, dtype=np.int64) for one in (a, b, mbps, length)))
+    ends_a, ends_b, speed, long = (
+        column.ravel()
+        for column in np.broadcast_arrays(*(np.asarray(given, dtype=np.int64) for given in (a, b, mbps, length)))
     )
-    at = np.asarray(hosts, dtype=np.int64)
-    ends = np.concatenate([one.ravel(), other.ravel()])
-    if len(ends) and not 0 <= ends.min() <= ends.max() < len(at):
+    of_switch = np.asarray(hosts, dtype=np.int64)
+    ends = np.concatenate([ends_a.ravel(), ends_b.ravel()])
+    if len(ends) and not 0 <= ends.min() <= ends.max() < len(of_switch):
         raise ValueError("a link leads to a switch that is not there")
-    if (one == other).any():
+    if (ends_a == ends_b).any():
         raise ValueError("a link leads from a switch to itself")
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    pair, place = np.unique(low * len(at) + high, return_inverse=True)
+    low, high = np.minimum(ends_a, ends_b), np.maximum(ends_a, ends_b)
+    pair, place = np.unique(low * len(of_switch) + high, return_inverse=True)
     merged, shortest = np.zeros(len(pair), dtype=np.int64), np.full(len(pair), LONGEST)
     np.add.at(merged, place.ravel(), speed)
     np.minimum.at(shortest, place.ravel(), long)
-    return Network(pair // max(1, len(at)), pair % max(1, len(at)), merged, at, port_mbps, shortest)
+    return Network(
+        pair // max(1, len(of_switch)), pair % max(1, len(of_switch)), merged, of_switch, port_mbps, shortest
+    )

@@ -30,8 +30,8 @@ class Plant:
     tier        of every switch: 0 leaf, 1 spine, 2 core; network: which of those that share no switch it is in
     pod         of every leaf and spine, over all networks; plane: as the design file counts them, from 0
     a, b        switches of every link between switches, the end nearer to servers first; mbps and length of it
-    at          switch of every port of every server, shape (servers, ports); card: of these ports
-    port_mbps   speed of a server's port; card_mbps: what a card moves at most; gpus: that share a server
+    switch_of   of every port of every server, shape (servers, ports); nic_of: of these ports
+    port_mbps   speed of a server's port; nic_mbps: what a NIC moves at most; gpus: that share a server
     below_leaf  what the endpoints of the busiest leaf send; below_spine: the busiest spine's links from leaves carry
     carried     what the bisection of a whole network carries of a port's speed; ports: most of a switch
     direct      whether switches of a tier are joined to each other; apart: whether rails never meet
@@ -46,10 +46,10 @@ class Plant:
     b: Ints
     mbps: Ints
     length: Ints
-    at: Ints
-    card: Ints
+    switch_of: Ints
+    nic_of: Ints
     port_mbps: int
-    card_mbps: float
+    nic_mbps: float
     gpus: int
     below_leaf: int
     below_spine: int
@@ -71,13 +71,13 @@ class Plant:
 
     def after(self, lost: Lost) -> Left:
         """What is left after some losses."""
-        alive = ~lost.ports & ~lost.switches[self.at]
+        alive = ~lost.ports & ~lost.switches[self.switch_of]
         shares = self.whole
         if lost.switches.any() or lost.links.any():
             shares = self._of_networks(lost) if self.direct else self._of_tiers(lost)
-        rate = self._rate(alive, np.where(alive, shares[self.at], np.inf))
+        rate = self._rate(alive, np.where(alive, shares[self.switch_of], np.inf))
         part = np.where(lost.switches, NOWHERE, self._parts(lost))
-        return Left(float(rate.min(initial=np.inf)), cut_off(part, np.where(alive, self.at, NOWHERE)))
+        return Left(float(rate.min(initial=np.inf)), cut_off(part, np.where(alive, self.switch_of, NOWHERE)))
 
     def _rate(self, alive: Mask, shares: Floats) -> Floats:
         """Mb/s per GPU of every server, whose ports' boundaries carry such shares; a lost port's is infinite.
@@ -85,13 +85,13 @@ class Plant:
         All ports of a server in a network send alike, where rails meet, in all networks.
         """
         total = np.zeros(len(alive))
-        groups = self.network[self.at[0]] if self.apart else np.zeros_like(self.card)
-        lowest = {one: shares[:, groups == one].min(axis=1) for one in np.unique(groups).tolist()}
-        for card in np.unique(self.card).tolist():
-            mine = np.flatnonzero(self.card == card)
-            count = alive[:, mine].sum(axis=1)
-            carried = sum(np.where(alive[:, at], lowest[int(groups[at])], 0) for at in mine.tolist())
-            total += np.minimum(count * self.port_mbps, self.card_mbps) * carried / np.maximum(1, count)
+        groups = self.network[self.switch_of[0]] if self.apart else np.zeros_like(self.nic_of)
+        lowest = {group: shares[:, groups == group].min(axis=1) for group in np.unique(groups).tolist()}
+        for nic in np.unique(self.nic_of).tolist():
+            ports = np.flatnonzero(self.nic_of == nic)
+            count = alive[:, ports].sum(axis=1)
+            carried = sum(np.where(alive[:, port], lowest[int(groups[port])], 0) for port in ports.tolist())
+            total += np.minimum(count * self.port_mbps, self.nic_mbps) * carried / np.maximum(1, count)
         return np.minimum(total / self.gpus, self.most_mbps)
 
     def _parts(self, lost: Lost) -> Ints:
@@ -130,11 +130,11 @@ class Plant:
     def _of_network(self, lost: Lost, network: int, shares: Floats) -> None:
         """Set what the largest part carries that stays joined; the others carry nothing."""
         whole, switches = self._graph(network)
-        mine = self.network[self.a] == network
-        left = replace(whole, mbps=whole.mbps - self._gone(lost, mine, whole, switches))
+        inside = self.network[self.a] == network
+        left = replace(whole, mbps=whole.mbps - self._gone(lost, inside, whole, switches))
         rows = np.flatnonzero(lost.switches[switches[whole.a]] | lost.switches[switches[whole.b]] | (left.mbps == 0))
         part = np.where(lost.switches[switches], NOWHERE, components(left.without(rows)))
-        ports = np.bincount(self.at.ravel(), minlength=self.switches)[switches]
+        ports = np.bincount(self.switch_of.ravel(), minlength=self.switches)[switches]
         known = part >= 0
         if not known.any():
             return
@@ -152,14 +152,14 @@ class Plant:
     def _graph(self, network: int) -> tuple[Network, Ints]:
         """One network with an endpoint on each leaf, and which switch each of its switches is."""
         switches = np.flatnonzero(self.network == network)
-        mine = self.network[self.a] == network
-        a, b = (np.searchsorted(switches, end[mine]) for end in (self.a, self.b))
+        inside = self.network[self.a] == network
+        a, b = (np.searchsorted(switches, end[inside]) for end in (self.a, self.b))
         hosts = (self.tier[switches] == 0).astype(np.int64)
-        return network_of(a, b, self.mbps[mine], hosts, self.port_mbps, self.length[mine]), switches
+        return network_of(a, b, self.mbps[inside], hosts, self.port_mbps, self.length[inside]), switches
 
-    def _gone(self, lost: Lost, mine: Mask, whole: Network, switches: Ints) -> Ints:
+    def _gone(self, lost: Lost, inside: Mask, whole: Network, switches: Ints) -> Ints:
         """Capacity of every row of a network that is gone with links of it."""
-        rows = np.flatnonzero(mine & lost.links)
+        rows = np.flatnonzero(inside & lost.links)
         ends = np.searchsorted(switches, np.stack([self.a[rows], self.b[rows]]))
         code = ends.min(axis=0) * whole.switches + ends.max(axis=0)
         place = np.searchsorted(whole.a * whole.switches + whole.b, code)
@@ -185,4 +185,4 @@ class Left(NamedTuple):
 
 def nothing(plant: Plant) -> Lost:
     """No failure."""
-    return Lost(*(np.zeros(shape, dtype=np.bool_) for shape in (plant.switches, len(plant.a), plant.at.shape)))
+    return Lost(*(np.zeros(shape, dtype=np.bool_) for shape in (plant.switches, len(plant.a), plant.switch_of.shape)))

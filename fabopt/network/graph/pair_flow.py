@@ -61,8 +61,8 @@ class PairFlow:
         """One switch and its links are gone; the others send to each other."""
         network = self.network
         left = network.without(np.flatnonzero((network.a == switch) | (network.b == switch)))
-        at = network.with_hosts[network.with_hosts != switch]
-        return _rate(arc_loads(left, _between(left, at)), left) if _joined(left, at) else 0.0
+        others = network.with_hosts[network.with_hosts != switch]
+        return _rate(arc_loads(left, _between(left, others)), left) if _joined(left, others) else 0.0
 
     def without_link(self, row: int, mbps: int) -> float:
         """So much of a row is gone. What it carried goes where it would without the row; the rest stays.
@@ -123,7 +123,7 @@ def rate_of(whole: Network, left: Network, members: Ints) -> float:
     return _rate(loads, replace(whole, mbps=np.maximum(left.mbps, 1)))
 
 
-def _spread(network: Network, at: Ints, rows: Ints) -> Floats:
+def _spread(network: Network, members: Ints, rows: Ints) -> Floats:
     """Load of every arc of a network if some rows, which carry nothing, are gone."""
     left = network.without(rows)
     arcs, gone = network.arcs, np.zeros(len(network.a), dtype=np.bool_)
@@ -133,19 +133,19 @@ def _spread(network: Network, at: Ints, rows: Ints) -> Floats:
         np.minimum(arcs.tail, arcs.head) * network.switches + np.maximum(arcs.tail, arcs.head),
     )
     loads = np.zeros(arcs.size)
-    loads[~gone[row]] = arc_loads(left, _between(left, at))
+    loads[~gone[row]] = arc_loads(left, _between(left, members))
     return loads
 
 
-def _between(network: Network, at: Ints) -> Floats:
+def _between(network: Network, members: Ints) -> Floats:
     demand = np.zeros((network.switches, network.switches))
-    demand[np.ix_(at, at)] = 1
+    demand[np.ix_(members, members)] = 1
     np.fill_diagonal(demand, 0)
     return demand
 
 
-def _joined(network: Network, at: Ints) -> bool:
-    return len(np.unique(components(network)[at])) <= 1
+def _joined(network: Network, members: Ints) -> bool:
+    return len(np.unique(components(network)[members])) <= 1
 
 
 def _rate(loads: Floats, network: Network) -> float:

@@ -33,15 +33,15 @@ def permutation_bound(network: Network) -> Fraction:
 
 def matched_links(network: Network) -> int:
     """Sum of links between x min(endpoints) over the heaviest matching of switches with switches."""
-    twins, at = network.twins, network.with_hosts
-    if not len(at):
+    twins, with_hosts = network.twins, network.with_hosts
+    if not len(with_hosts):
         return 0
-    counts, hosts = host_links(network, twins.first), network.hosts[at]
+    counts, hosts = host_links(network, twins.first), network.hosts[with_hosts]
     if _has_regular_antipodes(counts, hosts):
         return int(counts.max()) * int(hosts.sum())
     if twins.classes <= _MOST_CLASSES:
         return _of_classes(network, counts)
-    weights = host_links(network, at).astype(np.int64) * np.minimum.outer(hosts, hosts)
+    weights = host_links(network, with_hosts).astype(np.int64) * np.minimum.outer(hosts, hosts)
     return heaviest_assignment(weights)
 
 
@@ -56,8 +56,8 @@ def _has_regular_antipodes(counts: Hops, hosts: Ints) -> bool:
 
 def _of_classes(network: Network, counts: Hops) -> int:
     """The heaviest matching between classes of switches that symmetries exchange."""
-    twins, at = network.twins, network.with_hosts
-    first, other = np.searchsorted(at, twins.first), np.searchsorted(at, twins.other)
+    twins, with_hosts = network.twins, network.with_hosts
+    first, other = np.searchsorted(with_hosts, twins.first), np.searchsorted(with_hosts, twins.other)
     weights = counts[:, first].astype(np.int64)
     np.fill_diagonal(weights, counts[np.arange(twins.classes), other])
     hosts = network.hosts[twins.first]

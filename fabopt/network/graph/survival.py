@@ -28,14 +28,14 @@ _MOST_WAYS = 5_000
 
 
 class ServerPorts(NamedTuple):
-    """The ports of a server: ``ports`` of each of its ``cards``, evenly over ``planes``; ``per_leaf`` on each leaf.
+    """The ports of a server: ``ports`` of each of its ``nics``, evenly over ``planes``; ``per_leaf`` on each leaf.
 
-    ``top``: what a card moves, in ports' speed; less than its ports where its slot delivers less. ``dual``: the first
-    ports of all cards in a plane come before the second ones. ``apart``: a leaf has ports of one card, its rail, only;
+    ``top``: what a NIC moves, in ports' speed; less than its ports where its slot delivers less. ``dual``: the first
+    ports of all NICs in a plane come before the second ones. ``apart``: a leaf has ports of one NIC, its rail, only;
     ``own_planes``: so has a plane.
     """
 
-    cards: int
+    nics: int
     ports: int
     planes: int
     per_leaf: int
@@ -47,25 +47,25 @@ class ServerPorts(NamedTuple):
     @property
     def leaves(self) -> int:
         """Leaves that a server is on, over all planes."""
-        return self.cards * self.ports // self.per_leaf
+        return self.nics * self.ports // self.per_leaf
 
     def without_planes(self, failed: int) -> Fraction:
         """Share of its injection that is left."""
         if self.own_planes:
-            return self.without_cables(failed * (self.cards * self.ports // self.planes))
+            return self.without_cables(failed * (self.nics * self.ports // self.planes))
         left = self.ports - min(failed, self.planes) * (self.ports // self.planes)
         return min(Fraction(left), self.top) / self.top
 
     def without_cables(self, failed: int) -> Fraction:
-        """Share of its injection that is left if as many of its own cables fail, card by card: the worst there is."""
-        full, rest = divmod(min(failed, self.cards * self.ports), self.ports)
+        """Share of its injection that is left if as many of its own cables fail, NIC by NIC: the worst there is."""
+        full, rest = divmod(min(failed, self.nics * self.ports), self.ports)
         partly = min(Fraction(self.ports - rest), self.top) if rest else Fraction(0)
-        return ((self.cards - full - (rest > 0)) * self.top + partly) / (self.cards * self.top)
+        return ((self.nics - full - (rest > 0)) * self.top + partly) / (self.nics * self.top)
 
     def without_leaves(self, failed: int) -> Fraction:
         """Share of its injection that is left in the worst case.
 
-        Exact where cards move all that their ports do, leaves are of one card each (those of one card are the worst),
+        Exact where NICs move all that their ports do, leaves are of one NIC each (those of one NIC are the worst),
         or there are some thousand ways at most; else a lower bound.
         """
         count = min(failed, self.leaves)
@@ -74,23 +74,23 @@ class ServerPorts(NamedTuple):
         return min(self._shares(count))
 
     def _shares(self, count: int) -> Iterator[Fraction]:
-        each = self.ports // self.planes
-        place = np.arange(self.cards * each)
-        lost = np.zeros((self.planes, len(place) // self.per_leaf, self.cards), dtype=np.int64)
+        of_plane = self.ports // self.planes
+        place = np.arange(self.nics * of_plane)
+        lost = np.zeros((self.planes, len(place) // self.per_leaf, self.nics), dtype=np.int64)
         for plane in lost:
-            np.add.at(plane, (place // self.per_leaf, place % self.cards if self.dual else place // each), 1)
-        by_leaf = lost.reshape(-1, self.cards)
+            np.add.at(plane, (place // self.per_leaf, place % self.nics if self.dual else place // of_plane), 1)
+        by_leaf = lost.reshape(-1, self.nics)
         for failed in combinations(range(len(by_leaf)), count):
             left = self.ports - by_leaf[list(failed)].sum(axis=0)
-            yield sum(min(Fraction(one), self.top) for one in left.tolist()) / (self.cards * self.top)
+            yield sum(min(Fraction(one), self.top) for one in left.tolist()) / (self.nics * self.top)
 
 
 def by_number(share: Callable[[int], Share], most: int) -> list[Share]:
     """Shares after 0, 1, 2 failures and so on, until there are so many or nothing is left."""
-    found = [share(0)]
-    while len(found) <= most and np.any(np.asarray(found[-1] > 0)):
-        found.append(share(len(found)))
-    return found
+    by_failures = [share(0)]
+    while len(by_failures) <= most and np.any(np.asarray(by_failures[-1] > 0)):
+        by_failures.append(share(len(by_failures)))
+    return by_failures
 
 
 def worst_mix(some: Sequence[Share], others: Sequence[Share], count: int) -> list[Share]:
@@ -126,7 +126,7 @@ def dealt(some: Sequence[Share], others: Sequence[Share], count: int, join: Call
 
 def least(shares: Iterable[Share]) -> Share:
     """The least of each candidate."""
-    found = list(shares)
-    if any(isinstance(one, np.ndarray) for one in found):
-        return np.asarray(np.minimum.reduce(np.broadcast_arrays(*(np.asarray(one, dtype=float) for one in found))))
-    return min(found)
+    all_shares = list(shares)
+    if any(isinstance(one, np.ndarray) for one in all_shares):
+        return np.asarray(np.minimum.reduce(np.broadcast_arrays(*(np.asarray(one, dtype=float) for one in all_shares))))
+    return min(all_shares)

@@ -45,10 +45,10 @@ def group_moves(groups: int, group: int) -> list[Ints]:
 
 def kinds_of(network: Network, moves: Iterable[Ints]) -> Kinds:
     """Classes under those of some renumberings that leave the graph as it is, which is looked at here."""
-    found = [(move, rows) for move in moves if (rows := _moved(network, move)) is not None]
+    symmetries = [(move, rows) for move in moves if (rows := _moved(network, move)) is not None]
     return Kinds(
-        _first_of_each(network.switches, [move for move, _ in found]),
-        _first_of_each(len(network.a), [rows for _, rows in found]),
+        _first_of_each(network.switches, [move for move, _ in symmetries]),
+        _first_of_each(len(network.a), [rows for _, rows in symmetries]),
     )
 
 

@@ -11,8 +11,9 @@ from fabopt.output.charts.front import front_chart
 from fabopt.output.charts.grid import grid_chart
 from fabopt.output.charts.points import Dot, axes_of, dots_of
 from fabopt.output.charts.style import FILE_PALETTE, Palette, Spec, heading
-from fabopt.output.words import listed, some
+from fabopt.output.words import listed
 from fabopt.schema.front import Front
+from fabopt.units import some
 
 _GRID_KEYS = 2
 # Bars along more points than this are too thin to read: then so many are shown.

@@ -12,8 +12,8 @@ from fabopt.output.export.elevation import Elevation, Rack, elevation_of, power_
 from fabopt.output.export.ends import part_text
 from fabopt.output.export.formats import Options
 from fabopt.output.export.sheets import write_csv
-from fabopt.output.words import some
 from fabopt.schema.design import Design
+from fabopt.units import some
 from fabopt.wiring.model import Wiring
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def elevation_lines(elevation: Elevation, name: str) -> Iterator[str]:
     boxes = [box for rack in racks for box in rack.boxes]
     widths = tuple(max(map(len, column)) for column in zip(*((box.device, box.product) for box in boxes), strict=True))
     filled = sum(bool(rack.boxes) for rack in racks)
-    yield f"{name}: {some(len(boxes), 'box', 'boxes')} in {some(filled, 'rack')}, front view"
+    yield f"{name}: {some(len(boxes), 'box')} in {some(filled, 'rack')}, front view"
     for row in elevation.rows:
         yield from ("", f"Row {row.name}")
         for rack in row.racks:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabopt.output.terminal.answer import metric_name
-from fabopt.output.words import count, listed, money, percent, plain, power, some
+from fabopt.output.words import count, listed, money, percent, plain, power
 from fabopt.schema.design import Design, FabricDesign, Number, Totals
+from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
 
 STATUS_WORDS = {
@@ -36,7 +37,7 @@ def answer(design: Design) -> str:
 
 
 def _bought(totals: Totals) -> str:
-    parts = [some(totals.switches, "switch", "switches")]
+    parts = [some(totals.switches, "switch")]
     if totals.nics:
         parts.append(some(totals.nics, "NIC"))
     if totals.transceivers:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from html import escape
 
 from fabopt.output.export.topology import Edge, Graph, Node, topology
-from fabopt.output.words import count, plain, printable, some
+from fabopt.output.words import count, plain, printable
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.units import plural, some
 from fabopt.wiring.model import Wiring
 
 # Finest first: the finest is drawn of which no tier is wider than the drawing.
@@ -23,7 +24,6 @@ _TITLE, _SMALL, _LETTER = 13, 11, 0.53
 _THINNEST, _THICKEST = 1.5, 7.0
 # How far the edge of a box that stands for several looks out behind it.
 _BEHIND = 5.0
-_MANY = {"core": "cores", "spine": "spines", "leaf": "leaves", "server": "servers", "attachment": "attachments"}
 # Attachments stand beside the servers: both hang on leaves.
 _BOTTOM = ("server", "attachment")
 
@@ -111,7 +111,7 @@ class _Picture:
 
     def _tier_name(self, row: int) -> str:
         roles = dict.fromkeys(node.role for node in self.rows[row])
-        return " and ".join(_MANY[role] for role in roles)
+        return " and ".join(map(plural, roles))
 
     def _gutter(self, row: int) -> Iterator[str]:
         nodes, top = self.rows[row], self._top(row)
@@ -147,7 +147,7 @@ class _Picture:
         node, details = place.node, _text(self._details(place.node))
         shape = f'width="{place.width:.1f}" height="{_HEIGHT:g}" rx="5"'
         behind = f'<rect class="behind" x="{_BEHIND:g}" y="{_BEHIND:g}" {shape}/>' if node.boxes > 1 else ""
-        what = count(node.boxes) + " " + (_MANY[node.role] if node.boxes > 1 else node.role)
+        what = some(node.boxes, node.role)
         title = node.product if node.role == "attachment" else what
         texts = [(24, title, "title", _TITLE), (42, self._range(node, place.width - 12), "range", _SMALL)]
         lines = (_words(8, y, _fitting(words, place.width - 12, size), look) for y, words, look, size in texts)
@@ -166,7 +166,7 @@ class _Picture:
 
     def _details(self, node: Node) -> str:
         name = node.id.replace(" ... ", " to ")
-        parts = [f"{some(node.boxes, node.role, _MANY[node.role])}: {name}, {node.product}"]
+        parts = [f"{some(node.boxes, node.role)}: {name}, {node.product}"]
         for edge in self.edges:
             if node.id in (edge.a, edge.b):
                 other = edge.b if node.id == edge.a else edge.a

@@ -16,8 +16,8 @@ from fabopt.output.export.elevation import (
     watts_text,
 )
 from fabopt.output.terminal.floor import floor_lines
-from fabopt.output.words import some
 from fabopt.schema.design import Design
+from fabopt.units import some
 from fabopt.wiring.model import Wiring
 
 _STATES = ("servers", "network", "mixed", "attachments", "empty", "blocked", "reserved")
@@ -75,7 +75,7 @@ def _cell(rack: Rack, elevation: Elevation) -> Cell:
     use = _use(rack)
     if not rack.boxes:
         return Cell(rack.id, use, f"{rack.id}: {use}")
-    boxes = some(len(rack.boxes), "box", "boxes")
+    boxes = some(len(rack.boxes), "box")
     over = ", over its power" if is_over_power(rack, elevation) else ""
     return Cell(rack.id, use, f"{rack.id}: {boxes}, {units_text(rack, elevation)}, {watts_text(rack.power_w)}{over}")
 

@@ -12,7 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from fabopt.output.words import count, money, power, printable, sentence, some
+from fabopt.output.words import count, money, power, printable, sentence
+from fabopt.units import some
 
 if TYPE_CHECKING:
     from jinja2 import Environment

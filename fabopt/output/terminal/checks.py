@@ -8,8 +8,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fabopt.output.words import printable, some
+from fabopt.output.words import printable
 from fabopt.schema.design import Check
+from fabopt.units import some
 
 
 def check_report(name: str, checks: Sequence[Check]) -> RenderableType:

@@ -10,9 +10,10 @@ from rich.text import Text
 
 from fabopt.output.terminal.braille import BLANK, dots, stairs
 from fabopt.output.terminal.summary import table
-from fabopt.output.words import listed, money, plain, power, printable, some
+from fabopt.output.words import listed, money, plain, power, printable
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import Front, FrontPoint
+from fabopt.units import some
 
 PLOT_WIDTH, PLOT_HEIGHT = 60, 8
 AS_ABOVE = "as above"

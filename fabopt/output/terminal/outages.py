@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fabopt.output.terminal.answer import failures_named
 from fabopt.output.words import count, plain, printable
+from fabopt.units import some
 from fabopt.verify.outages import Outages
 
 SHARES = (0.05, 0.5, 0.95)
@@ -26,7 +26,7 @@ def outage_report(found: Sequence[Outages], seed: int) -> RenderableType:
     for one in found:
         grid.add_row(
             printable(one.fabric),
-            failures_named(one.count, one.failed),
+            some(one.count, one.failed),
             f"all {count(one.ways)}" if one.is_complete else count(len(one.gbps_per_gpu)),
             *(_shown(rate) for rate in (one.gbps_per_gpu[0], *map(one.quantile, SHARES), one.mean)),
             count(one.cut_off[-1]),

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from fabopt.output.terminal.answer import metric_name, metric_value
 from fabopt.output.terminal.summary import table
-from fabopt.output.words import money, printable, some
+from fabopt.output.words import money, printable
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
+from fabopt.units import some
 
 # Changes of a takeover that are shown; the file has them all.
 MOST_CHANGES_SHOWN = 2

@@ -20,8 +20,9 @@ from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
-from fabopt.topology.clos.floor_bounds import FloorBounds, SpreadBounds
+from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
+from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
 from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.clos.stage_bounds import EarlyCosts
 from fabopt.topology.link_parts import Costs, Floats, Number, scaled_ceil
@@ -105,11 +106,14 @@ class Bounds:
         # where leaves are is the fabric's own, so what depends on servers' links is too
         self._scopes: dict[tuple[str, ...], Scope] = {("server-leaf",): Scope()}
         self._hardware = (prune, fabric.hardware)
-        self.floor: FloorBounds | SpreadBounds | None = None
-        if fabric.spread:
-            self.floor = SpreadBounds(problem, fabric, self.link_at)
-        elif fabric.layout is not None and not problem.estimates_floor:
-            self.floor = FloorBounds(problem, fabric.layout, self.link_at)
+        self.runs = self._run_bounds()
+
+    def _run_bounds(self) -> RunBounds:
+        if self.fabric.spread:
+            return SpreadBounds(self.problem, self.fabric, self.link_at)
+        if self.fabric.layout is not None and self.problem.site.method != "estimates":
+            return LayoutBounds(self.problem, self.fabric.layout, self.link_at)
+        return FlatBounds(self.fabric.runs_m, self.link_at)
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""
@@ -139,15 +143,15 @@ class Bounds:
     @remembered("server-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
         """Leaf switches but one that take a server's port, the cheapest share first."""
-        found = []
+        lowers = []
         for leaf in self._switches(protocol, "leaf", without):
             for down in leaf.uses:
                 if down.lane.port_mbps != port.lane.port_mbps or not self._attaches(down.port, protocol):
                     continue
                 link = self.least_link(port, down.port, "server-leaf", protocol)
                 if np.isfinite(link[0]):
-                    found.append(Lower(link + self._share_alone(leaf, down), leaf, down))
-        return sorted(found, key=lambda one: float(one.share[0]))
+                    lowers.append(Lower(link + self._share_alone(leaf, down), leaf, down))
+        return sorted(lowers, key=lambda one: float(one.share[0]))
 
     @remembered("attachment-leaf")
     def _attaches(self, down: PortType, protocol: str) -> bool:
@@ -160,14 +164,14 @@ class Bounds:
     @remembered()
     def uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[Upper]:
         """Spine switches for leaf uplinks of a speed, the cheapest share first."""
-        found = [
+        uppers = [
             Upper(spine, down, up)
             for spine in self._switches(protocol, "spine")
             for down in spine.uses
             if down.lane.port_mbps == port_mbps
             for up in (spine.uses if tiers == 3 else (None,))
         ]
-        return sorted(found, key=lambda one: float(self._share_alone(one.switch, one.down)[0]))
+        return sorted(uppers, key=lambda one: float(self._share_alone(one.switch, one.down)[0]))
 
     @remembered()
     def cores(self, port_mbps: int, protocol: str) -> list[tuple[SwitchType, CageUse]]:
@@ -191,16 +195,16 @@ class Bounds:
 
     def least_link(self, near: PortType, far: PortType, kind: str, protocol: str) -> Floats:
         """The least that a link costs, its share of what it has in common with others included."""
-        if self.floor is not None and kind == "server-leaf":
-            return self.floor.server_link(near, far, protocol)
+        if kind == "server-leaf":
+            return self.runs.server_link(near, far, protocol)
         return self.link_at(near, far, run_of(self.fabric, kind), protocol)
 
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Floats:
-        """The least that a link over a run (on a floor: or over a longer one) costs; infinite past all on sale."""
+        """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
         key = (near, far, run_m, protocol)
         known = self.costs.least_links
         if key not in known:
-            longer = self.problem.plan is not None
+            longer = not self.problem.site.runs_are_alike
             joins = (
                 self.problem.links.assemblies(near, far, run_m, protocol, False, longer) if np.isfinite(run_m) else ()
             )
@@ -209,26 +213,26 @@ class Bounds:
 
     def attached(self) -> float:
         """The least that the links of attachments add to the objective, which the search leaves aside."""
-        found = (one.ports * self._least_attached(one) for one in self.fabric.attachments if one.buys == "both")
-        return sum(least for least in found if np.isfinite(least))
+        least_costs = (one.ports * self._least_attached(one) for one in self.fabric.attachments if one.buys == "both")
+        return sum(least for least in least_costs if np.isfinite(least))
 
-    def _least_attached(self, one: AttachmentDemand) -> float:
+    def _least_attached(self, demand: AttachmentDemand) -> float:
         leaves = {
             (use.port, protocol)
             for protocol in self.fabric.protocols
             for leaf in self._switches(protocol, "leaf")
             for use in leaf.uses
-            if one.port is not None and use.lane.port_mbps == one.port.lane.port_mbps
+            if demand.port is not None and use.lane.port_mbps == demand.port.lane.port_mbps
         }
-        return min((self._least_attached_to(one, *leaf) for leaf in leaves), default=np.inf)
+        return min((self._least_attached_to(demand, *leaf) for leaf in leaves), default=np.inf)
 
     @remembered()
-    def _least_attached_to(self, one: AttachmentDemand, leaf: PortType, protocol: str) -> float:
+    def _least_attached_to(self, demand: AttachmentDemand, leaf: PortType, protocol: str) -> float:
         """Of one link. In leaf cages of several ports, what is at the leaf may be there for servers already."""
-        assert one.port is not None
-        alone, near_ports = leaf.ports == 1, one.port.ports
+        assert demand.port is not None
+        alone, near_ports = leaf.ports == 1, demand.port.ports
         least = np.inf
-        for way in attachment_joins(self.problem, self.fabric, one, leaf, protocol):
+        for way in attachment_joins(self.problem, self.fabric, demand, leaf, protocol):
             cost = float(self.costs.of(way.near)[0]) / near_ports
             if alone or way.mode is not Mode.FAR:
                 cost += float(self.costs.of(way.cable)[0]) / way.ports_per_cable
@@ -246,7 +250,7 @@ class Bounds:
         return uplinks_needed(down_links, down, up, self.fabric.oversubscription_spine)
 
     def reserved(self, endpoints: Number) -> Number:
-        """Down ports such that the fabric's reserve of them stays free."""
+        """Down ports such that the fabric's reserve of them stays free. Rule ``reserve_is_kept``."""
         free = 1 - self.fabric.reserve
         return scaled_ceil(endpoints, free.denominator, free.numerator)
 
@@ -282,7 +286,7 @@ class Bounds:
         }
 
     def _leaves_of_spine(self, spine: Upper, together: int) -> int:
-        """Leaves that a spine can take; where wires carry several links some ports may be idle and need no uplinks."""
+        """Leaves that a spine can take; where cables carry several links some ports may be idle and need no uplinks."""
         return self.spine_ports(spine) if together == 1 else most_peers(spine.down, spine.switch, together)
 
     def most_pods(self, spine: Upper, protocol: str) -> int:

@@ -1,7 +1,7 @@
 """A Clos candidate on a floor: where its switches stand, how long each run is, and what may be bought for it.
 
 Runs count by *length class*: the shortest length on sale that covers them. Links of one cage are chosen for together,
-each wire of the length that its own links need. See docs/formulation/floor.md.
+each cable of the length that its own links need. See docs/formulation/floor.md.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ class Kind(NamedTuple):
 
 
 class Cabling(NamedTuple):
-    """A kind with the run of every link as a class; ``near_box``: number of what has cages of its own at that end."""
+    """A kind with the run of every link as a class; ``near_device``: number of what has its own cages at that end."""
 
     kind: Kind
     numbers: ClosNumbers
     joints: TierLinks
-    near_box: Ints
+    near_device: Ints
     classes: Ints
 
     def slots(self, per_cable: int) -> Ints:
-        """Slots at the near end when wires join pairs of boxes, so many links each."""
+        """Slots at the near end when cables join pairs of devices, so many links each."""
         return links_of(self.numbers, self.kind.name, per_cable)[0].a_slot
 
 
@@ -105,7 +105,7 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
     """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
     rack has a limit on it).
     """
-    if problem.plan is None or problem.plan.floor.rack_power_w is None:
+    if problem.site.rack_power_w is None:
         return SwitchSize(float(switch.product.rack_units), 0)
     links = problem.links
     return _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
@@ -134,16 +134,16 @@ def classes_of(problem: Problem, run_m: Floats) -> Ints:
 
 
 def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks, Ints]:
-    """Links of a kind, and the number of the near box with cages of its own (a NIC; a server whose NICs share)."""
+    """Links of a kind, and the number of the near device with cages of its own (a NIC; a server whose NICs share)."""
     if kind == "server-leaf":
-        made = server_leaf(numbers, per_cable)
-        return made.links, made.links.a if numbers.shared_cages else made.links.a * numbers.nics + made.nic
+        links, nic, _ = server_leaf(numbers, per_cable)
+        return links, links.a if numbers.shared_cages else links.a * numbers.nics + nic
     joints = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_cable)
     return joints, joints.a
 
 
 def ends_of(standing: Standing, kind: str) -> tuple[Positions, Positions]:
-    """Places of the boxes at both ends of a kind of links."""
+    """Places of the devices at both ends of a kind of links."""
     layout, stands = standing.layout, standing.stands
     if kind == "server-leaf":
         return layout.server_positions, stands[0]
@@ -160,20 +160,20 @@ def runs_between(standing: Standing, kind: str, joints: TierLinks) -> Floats:
 
 def cabling_of(problem: Problem, standing: Standing, kind: Kind) -> Cabling | None:
     """Measure the links of a kind; None if some run is too long for everything on sale."""
-    joints, box = links_of(standing.numbers, kind.name, 1)
+    joints, device = links_of(standing.numbers, kind.name, 1)
     classes = classes_of(problem, runs_between(standing, kind.name, joints))
     if classes.max(initial=0) >= len(grid_of(problem)):
         return None
-    return Cabling(kind, standing.numbers, joints, box, classes)
+    return Cabling(kind, standing.numbers, joints, device, classes)
 
 
 def floor_choices(problem: Problem, cabling: Cabling, joins: Joins) -> tuple[Choice, ...] | None:
     """What is left to choose for a kind of links; None if nothing on sale makes some of them."""
     if cabling.kind.need.one_sided or cabling.kind.mixes:
-        made = list(_unit_choices(problem, cabling, joins))
+        choices = list(_unit_choices(problem, cabling, joins))
     else:
-        made = [_whole_choice(problem, cabling, joins)]
-    return None if any(not one.options for one in made) else tuple(made)
+        choices = [_whole_choice(problem, cabling, joins)]
+    return None if any(not one.options for one in choices) else tuple(choices)
 
 
 # -- cage by cage --------------------------------------------------------------------------------------------------
@@ -183,12 +183,12 @@ def _unit_choices(problem: Problem, cabling: Cabling, joins: Joins) -> Iterable[
     """Choices for the cages of the end with several ports in each (bundles between two such): equal ones together."""
     near, far = cabling.kind.ports
     size = max(near.ports, far.ports)
-    box, slot = (
-        (cabling.near_box, cabling.joints.a_slot) if near.ports > 1 else (cabling.joints.b, cabling.joints.b_slot)
+    device, slot = (
+        (cabling.near_device, cabling.joints.a_slot) if near.ports > 1 else (cabling.joints.b, cabling.joints.b_slot)
     )
-    order = np.lexsort((slot, box))
+    order = np.lexsort((slot, device))
     cage = slot[order] // size
-    first = np.flatnonzero(np.append(True, (np.diff(box[order]) != 0) | (np.diff(cage) != 0)))
+    first = np.flatnonzero(np.append(True, (np.diff(device[order]) != 0) | (np.diff(cage) != 0)))
     units = np.full((len(first), size), -1)
     lane = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
     number = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(order))))
@@ -211,14 +211,14 @@ def _unit_options(problem: Problem, cabling: Cabling, joins: Joins, classes: tup
     grid = grid_of(problem)
     mixed = len(set(classes)) > 1
     options = []
-    for one in joins(float(grid[max(classes)]), mixed):
-        cables = unit_cables(problem, one, classes)
+    for assembly in joins(float(grid[max(classes)]), mixed):
+        cables = unit_cables(problem, assembly, classes)
         near_cages, far_cages = _cages(cabling, len(classes))
-        parts = [PartUse(one.near, near_cages, "from")] if one.near is not None else []
+        parts = [PartUse(assembly.near, near_cages, "from")] if assembly.near is not None else []
         parts += [PartUse(item, number, None) for item, number in cables.items()]
-        parts += [PartUse(one.far, far_cages, "to")] if one.far is not None else []
+        parts += [PartUse(assembly.far, far_cages, "to")] if assembly.far is not None else []
         runs = tuple(float(grid[at]) for at in classes)
-        row = RowShare(*cabling.kind.ends, None, one, len(classes), near_cages, far_cages, tuple(parts), runs)
+        row = RowShare(*cabling.kind.ends, None, assembly, len(classes), near_cages, far_cages, tuple(parts), runs)
         options.append(Option((row,)))
     return undominated(options)
 
@@ -231,62 +231,62 @@ def _cages(cabling: Cabling, ports: int) -> tuple[int, int]:
     return (1, ports) if near.ports > 1 else (ports, 1)
 
 
-def unit_cables(problem: Problem, one: Assembly, classes: Sequence[int]) -> dict[Item, int]:
-    """Wires of an assembly for the links of one cage, each as long as its own links need."""
-    per_cable = 1 if one.mode is Mode.LINK else one.ports_per_cable
+def unit_cables(problem: Problem, assembly: Assembly, classes: Sequence[int]) -> dict[Item, int]:
+    """Cables of an assembly for the links of one cage, each as long as its own links need."""
+    per_cable = 1 if assembly.mode is Mode.LINK else assembly.ports_per_cable
     cables: dict[Item, int] = {}
     for start in range(0, len(classes), per_cable):
-        item = cable_at(problem, one, max(classes[start : start + per_cable]))
+        item = cable_at(problem, assembly, max(classes[start : start + per_cable]))
         cables[item] = cables.get(item, 0) + 1
     return dict(sorted(cables.items(), key=lambda pair: pair[0].length_m or 0))
 
 
-def cable_at(problem: Problem, one: Assembly, at: int) -> Item:
-    """The wire of an assembly in the shortest length for a class that it covers."""
-    length = float(grid_of(problem)[at])
-    return next(item for item in problem.item_table.lengths(one.cable.id) if (item.length_m or 0.0) >= length)
+def cable_at(problem: Problem, assembly: Assembly, length_class: int) -> Item:
+    """The cable of an assembly in the shortest length for a class that it covers."""
+    length = float(grid_of(problem)[length_class])
+    return next(item for item in problem.item_table.lengths(assembly.cable.id) if (item.length_m or 0.0) >= length)
 
 
 # -- all at once ---------------------------------------------------------------------------------------------------
 
 
 def _whole_choice(problem: Problem, cabling: Cabling, joins: Joins) -> Choice:
-    """One assembly for every link, in the lengths that its wires need."""
+    """One assembly for every link, in the lengths that its cables need."""
     options = []
-    for one in joins(float(grid_of(problem)[cabling.classes.max(initial=0)]), True):
-        parts = cabling.kind.need.quantities(one)
+    for assembly in joins(float(grid_of(problem)[cabling.classes.max(initial=0)]), True):
+        parts = cabling.kind.need.quantities(assembly)
         if parts.fits:
-            row = whole_row(problem, cabling, one, int(parts.near), int(parts.far))
+            row = whole_row(problem, cabling, assembly, int(parts.near), int(parts.far))
             options.append(Option((row,)))
     kept = undominated(options)
     return Choice((*cabling.kind.key, "whole", tuple(option.rows for option in kept)), 1, kept)
 
 
-def whole_row(problem: Problem, cabling: Cabling, one: Assembly, near: int, far: int) -> RowShare:
+def whole_row(problem: Problem, cabling: Cabling, assembly: Assembly, near: int, far: int) -> RowShare:
     """All links of a kind by one assembly; ``near``, ``far``: occupied cages."""
-    parts = [PartUse(one.near, near, "from")] if one.near is not None else []
-    parts += [PartUse(item, number, None) for item, number in _all_cables(problem, cabling, one).items()]
-    parts += [PartUse(one.far, far, "to")] if one.far is not None else []
+    parts = [PartUse(assembly.near, near, "from")] if assembly.near is not None else []
+    parts += [PartUse(item, number, None) for item, number in _all_cables(problem, cabling, assembly).items()]
+    parts += [PartUse(assembly.far, far, "to")] if assembly.far is not None else []
     longest = float(grid_of(problem)[cabling.classes.max(initial=0)])
     links = len(cabling.classes)
-    return RowShare(*cabling.kind.ends, None, one._replace(length_m=longest), links, near, far, tuple(parts), ())
+    return RowShare(*cabling.kind.ends, None, assembly._replace(length_m=longest), links, near, far, tuple(parts), ())
 
 
-def _all_cables(problem: Problem, cabling: Cabling, one: Assembly) -> dict[Item, int]:
-    """Wires by length when one assembly makes every link."""
-    joints, per_cable, classes = cabling.joints, one.ports_per_cable, cabling.classes
-    if one.mode is not Mode.LINK:
-        box, slot = cabling.near_box, joints.a_slot
-        if one.mode is Mode.FAR:
-            box, slot = joints.b, joints.b_slot
-        elif one.mode is Mode.PAIR:
+def _all_cables(problem: Problem, cabling: Cabling, assembly: Assembly) -> dict[Item, int]:
+    """Cables by length when one assembly makes every link."""
+    joints, per_cable, classes = cabling.joints, assembly.ports_per_cable, cabling.classes
+    if assembly.mode is not Mode.LINK:
+        device, slot = cabling.near_device, joints.a_slot
+        if assembly.mode is Mode.FAR:
+            device, slot = joints.b, joints.b_slot
+        elif assembly.mode is Mode.PAIR:
             slot = cabling.slots(per_cable)
-        _, cable = np.unique(np.stack([box, slot // per_cable]), axis=1, return_inverse=True)
+        _, cable = np.unique(np.stack([device, slot // per_cable]), axis=1, return_inverse=True)
         classes = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(classes, np.asarray(cable).ravel(), cabling.classes)
     counts = np.bincount(classes)
     cables: dict[Item, int] = {}
-    for at in np.flatnonzero(counts).tolist():
-        item = cable_at(problem, one, at)
-        cables[item] = cables.get(item, 0) + int(counts[at])
+    for length_class in np.flatnonzero(counts).tolist():
+        item = cable_at(problem, assembly, length_class)
+        cables[item] = cables.get(item, 0) + int(counts[length_class])
     return cables

@@ -13,8 +13,8 @@ from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks
 from fabopt.topology.clos.floor_links import switch_size
+from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
-    Ints,
     Parts,
     Shape,
     chunks,
@@ -108,6 +108,7 @@ class Leaves:
             g = np.arange(1, most + 1, dtype=np.int64)
             if self.fabric.group_servers is not None:
                 g = g[g == self.fabric.group_servers]
+            # Rule ``rails_are_aligned``
             if self.fabric.aligned and k > 1:
                 g = g[g >= servers]
             shape = Shape(servers, ports, block.nic.planes, k, g, sizes=self.problem.sizes)
@@ -120,12 +121,12 @@ class Leaves:
         costs, nic = self.bounds.costs, block.nic
         joins = self.bounds.server_joins(nic, block.down, int(shape.k), block.protocol)
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
-        cost = np.asarray(self._boxes_cost(block, shape) + costs.least(joins, need))
+        cost = np.asarray(self._devices_cost(block, shape) + costs.least(joins, need))
         if self.bounds.early is not None:
             cost[0] += self.bounds.early.of_leaves(Parts(block.protocol, nic, block.leaf, block.down), shape)
         return cost
 
-    def _boxes_cost(self, block: Block, shape: Shape) -> Floats:
+    def _devices_cost(self, block: Block, shape: Shape) -> Floats:
         """NICs and leaves."""
         costs, nic = self.bounds.costs, block.nic
         nics = np.multiply.outer(
@@ -133,17 +134,6 @@ class Leaves:
         )
         leaves = np.multiply.outer(costs.of(block.leaf.item), np.atleast_1d(nic.planes * shape.leaves))
         return np.asarray(nics + leaves)
-
-    def _on_floor(self, block: Block, shape: Shape, base: Floats, rows: Ints) -> Floats:
-        """``base`` with the server links of some rows as long as they will be."""
-        floor, nic, some = self.bounds.floor, block.nic, shape.take(rows)
-        assert floor is not None
-        size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
-        means = floor.server_links((nic.port, block.down.port), block.protocol, nic, some, size)
-        boxes = self._boxes_cost(block, some)
-        measured = base.copy()
-        measured[:, rows] = np.maximum(base[:, rows], boxes + means * (self.problem.servers * nic.ports_per_server))
-        return measured
 
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
         """Add uplinks to group sizes, then spines (and cores) to what is left below the threshold."""
@@ -158,9 +148,11 @@ class Leaves:
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         per_uplink = np.multiply.outer(upward, block.nic.planes * shape.leaves)
         open_ = np.flatnonzero((fewest <= most) & self.cutoff.within(base + per_uplink * fewest))
-        if self.bounds.floor is not None and open_.size:
-            base = self._on_floor(block, shape, base, open_)
-            open_ = open_[self.cutoff.within((base + per_uplink * fewest)[:, open_])]
+        if not open_.size:
+            return
+        base = base.copy()
+        base[:, open_] = self._with_own_runs(block, shape.take(open_), base[:, open_])
+        open_ = open_[self.cutoff.within((base + per_uplink * fewest)[:, open_])]
         if not open_.size:
             return
         rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
@@ -176,3 +168,14 @@ class Leaves:
             if kept.size:
                 sized = replace(shape, g=shape.g[rows[kept]], u=u[kept])
                 self.spines.open(block, sized, base[:, rows[kept]])
+
+    def _with_own_runs(self, block: Block, shape: Shape, base: Floats) -> Floats:
+        """``base`` with the servers' links as long as they will be, shape (metrics, rows)."""
+
+        def least(runs: OwnRuns) -> Floats:
+            size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
+            links = LinkRows((block.nic.port, block.down.port, block.protocol), block.nic, shape, (size,))
+            count = self.problem.servers * block.nic.ports_per_server
+            return np.asarray(self._devices_cost(block, shape) + runs.server_links(links) * count)
+
+        return self.bounds.runs.raised(base, least)

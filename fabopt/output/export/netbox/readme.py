@@ -10,7 +10,7 @@ from fabopt.output.export.netbox.objects import RACK_FORM, RACK_WIDTH_IN, Object
 from fabopt.output.export.netbox.ports import Ports
 from fabopt.output.export.netbox.table import Table
 from fabopt.output.export.netbox.words import NO_VENDOR, OTHER, PLANNED
-from fabopt.output.words import some
+from fabopt.units import some
 from fabopt.wiring.model import NOTHING
 
 _WIDTH = 110
@@ -51,7 +51,7 @@ def _notes(objects: Objects, ports: Ports, tables: Mapping[str, Table]) -> Itera
 
 
 def _place_notes(objects: Objects) -> Iterator[str]:
-    if objects.on_floor:
+    if objects.racks_in_use:
         yield (
             f"The case gives the height of a rack and no more: racks are entered as {RACK_FORM}, {RACK_WIDTH_IN} inch. "
             "Only racks in which something stands are listed."

@@ -86,7 +86,7 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong: where, what was found, what is allowed, what to do."""
+    """One thing that is wrong: where, what was found, what is allowed, what to do. As text it is one line."""
 
     file: str
     path: str
@@ -106,7 +106,7 @@ class Fault:
             parts.append(f"allowed: {self.allowed}")
         if self.hint:
             parts.append(self.hint)
-        return "; ".join(parts)
+        return legible("; ".join(parts))
 
 
 class FaboptError(Exception):

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Sequence
 
 from fabopt.cli.output import nowhere, tell
-from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError
+from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError, cut
 
 _INTERRUPTED = 130
+# Of an error of our own, which may quote a file.
+_LONGEST_REASON = 300
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,6 +55,6 @@ def _unexpected(error: Exception) -> int:
         return EXIT_INPUT
     if os.environ.get("FABOPT_DEBUG"):
         raise error
-    message = " ".join(str(error).split()) or "no message"
+    message = cut(" ".join(str(error).split()), _LONGEST_REASON) or "no message"
     tell(f"internal error: {type(error).__name__}: {message}; please report it (FABOPT_DEBUG=1 shows where)")
     return EXIT_NO_ANSWER

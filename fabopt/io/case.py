@@ -14,7 +14,7 @@ from fabopt.io.faults import Model, refuse, validated
 from fabopt.io.files import STANDARD_STREAM, read_bytes, read_named, read_standard_input, shown
 from fabopt.io.kinds import CASE, PRICE_BOOK
 from fabopt.io.library import find_case, is_path
-from fabopt.io.references import check_counted_servers, check_references
+from fabopt.io.references import MOST_NAMED, check_counted_servers, check_references
 from fabopt.io.text import parse_yaml
 from fabopt.io.workload import with_model
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
@@ -154,7 +154,8 @@ def _book(name: str, where: str, catalog: Catalog, base: Path, file: str) -> Pri
         if name not in known:
             close = nearest(name, known)
             hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"
-            allowed = ", ".join(known) or "a path; the catalog has no price books"
+            more = [f"and {len(known) - MOST_NAMED} more"] if len(known) > MOST_NAMED else []
+            allowed = ", ".join([*list(known)[:MOST_NAMED], *more]) or "a path; the catalog has no price books"
             raise InputError([fault(file, where, "unknown price book", name, allowed=allowed, hint=hint)])
         book = known[name]
         book_file, at = f"price book {name}", "prices."

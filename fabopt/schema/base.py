@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
+from unicodedata import category
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -64,6 +65,12 @@ def _check_word(text: str) -> str:
     return text
 
 
+def _check_reference(text: str) -> str:
+    if any(not one.isprintable() and category(one) != "Zs" for one in text):
+        raise ValueError("a name or path has only characters that can be seen")
+    return text
+
+
 def _check_no_path(text: str) -> str:
     if text.lower().endswith((".yaml", ".yml")):
         raise ValueError("a name that ends in .yaml would be read as a path")
@@ -75,7 +82,7 @@ Identifier = Annotated[str, AfterValidator(_check_id)]
 Text = Annotated[str, Field(max_length=4000)]
 Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_word)]
 # A name in the library, or a path.
-Reference = Annotated[str, Field(min_length=1, max_length=200)]
+Reference = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_reference)]
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=100)]
 BookName = Annotated[Name, AfterValidator(_check_no_path)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec
 
+from fabopt.errors import cut
 from fabopt.schema.design import Check
 
 _MOST_SHOWN = 6
@@ -39,8 +40,8 @@ class Proof:
 
     @property
     def detail(self) -> str:
-        """The faults if there are any, else what was counted."""
-        lines = self.broken or self.noted
+        """The faults if there are any, each on one line and cut where the file makes it long, else what was counted."""
+        lines = [cut(line, _LONGEST_MESSAGE) for line in self.broken] or self.noted
         shown = lines[:_MOST_SHOWN]
         if len(lines) > len(shown):
             shown.append(f"and {len(lines) - len(shown)} more")

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
+from fabopt.errors import Fault, cut
 from fabopt.floor.plan import FloorPlan
+from fabopt.io.faults import validated
 from fabopt.problem.out_of_band import SWITCHES, as_attachment, port_cage
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
 from fabopt.schema.catalog import Cable, Cage, Fibre, Nic, Product, Server, Switch, Transceiver
@@ -88,7 +90,10 @@ class Embedded:
             if kind not in PART_MODELS:
                 raise LookupError(f"part {part!r} is of no known kind: {kind}")
             body = {key: value for key, value in self.design.parts[part].items() if key != "kind"}
-            read = PART_MODELS[kind].model_validate_json(json.dumps(body))
+            faults: list[Fault] = []
+            read = validated(PART_MODELS[kind], body, f"part `{cut(part)}`", faults)
+            if read is None:
+                raise ValueError(str(faults[0]))
             if read.id != part:
                 raise LookupError(f"part {part!r} says that it is {read.id!r}")
             self._read[part] = read

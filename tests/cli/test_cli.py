@@ -343,6 +343,12 @@ def test_a_new_case_in_a_checkout_names_the_schema_relatively(folder: Path, monk
     assert starter_text(wanted).startswith("# yaml-language-server: $schema=../docs/schemas/case.json\n")
 
 
+@pytest.mark.parametrize("name", ["2027", "1.5", "1e5", "true", "null"])
+def test_a_new_case_has_its_name_where_that_could_be_a_number(run: Run, name: str) -> None:
+    assert run(*new(name, "--catalog", "./acme.yaml")).code == 0
+    assert read_inputs(f"{name}.yaml").case.name == name
+
+
 def test_a_new_case_replaces_nothing_unasked(run: Run) -> None:
     Path("pod.yaml").write_text("mine")
     code, _, err = run(*new("pod", "--catalog", "./acme.yaml"))

@@ -203,6 +203,7 @@ def test_a_long_file_name_keeps_its_end() -> None:
     name = file_name("folder/" * 100 + "case\n.yaml")
     assert len(name) == LONGEST_FILE_NAME and name.startswith("...") and name.endswith(r"folder/case\n.yaml")
     assert str(fault("a\nb", "", "is wrong")) == r"a\nb: is wrong"
+    assert str(fault("a", "b\n", "is\u202ewrong", allowed="c\r")) == r"a: b\n: is\u202ewrong; allowed: c\r"
 
 
 def test_a_long_word_is_compared_in_no_time() -> None:
@@ -233,3 +234,15 @@ def test_a_wrong_case_in_a_design_is_wrong_input(run: Run, folder: Path, command
     ran = run(command, "design.json", *options.get(command, []))
     assert ran.code == 2
     assert ran.err.startswith("design.json: case.content.fabrics[0].name: this value is not allowed; found 'a,b'")
+
+
+def test_a_wrong_part_in_a_design_is_told_like_one_of_a_catalog(run: Run, folder: Path) -> None:
+    assert run("solve", "case.yaml", "--json", "design.json").code == 0
+    content = json.loads(Path("design.json").read_text())
+    part = next(part for part in content["parts"].values() if part["kind"] == "switch")
+    part["power_w"] = SECRET * 9
+    Path("design.json").write_text(json.dumps(content))
+    ran = run("export", "design.json", "--to", "ports", "-o", "out")
+    told = "this value is not allowed; found 'not-to-be-shownnot-to-be-shownnot-to-...'; allowed: a number"
+    assert ran.code == 2 and f"part `{part['id']}`: power_w: {told}" in ran.err
+    assert "pydantic" not in ran.err

@@ -10,7 +10,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.design import Conflict
 from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.torus import SHORTEST_SIDE
-from fabopt.topology.server_torus.sides import boxes_of, is_box
+from fabopt.topology.server_torus.sides import lattices_of
 from fabopt.topology.server_torus.space import NODES, has_ports
 
 SMALLEST_BOX = SHORTEST_SIDE**2
@@ -30,7 +30,7 @@ def torus_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
             found = _cards(inquiry, fabric)
             if found is not None:
                 yield found
-            elif not is_box(inquiry.problem.servers):
+            elif not lattices_of(inquiry.problem.servers):
                 yield _size(inquiry)
                 return
 
@@ -60,10 +60,9 @@ def _size(inquiry: Inquiry) -> Conflict:
     """The nearest numbers of servers that are boxes, and the nearer one of them with a design."""
     servers = inquiry.problem.servers
     inquiry.tell("stages.servers")
-    below = (
-        one for one in takewhile(lambda one: one >= SMALLEST_BOX, count(min(servers, LARGEST_BOX), -1)) if is_box(one)
-    )
-    above = (one for one in takewhile(lambda one: one <= LARGEST_BOX, count(max(servers, SMALLEST_BOX))) if is_box(one))
+    smaller = takewhile(lambda one: one >= SMALLEST_BOX, count(min(servers, LARGEST_BOX), -1))
+    larger = takewhile(lambda one: one <= LARGEST_BOX, count(max(servers, SMALLEST_BOX)))
+    below, above = (filter(lattices_of, numbers) for numbers in (smaller, larger))
     near = sorted((one for one in (next(below, None), next(above, None)) if one), key=lambda one: abs(one - servers))
     needed = inquiry.first_with_design((one, sized(inquiry.case, one)) for one in near)
     shown = " or ".join(f"{one:,} = {_box(one)}" for one in near)
@@ -72,6 +71,6 @@ def _size(inquiry: Inquiry) -> Conflict:
 
 def _box(servers: int) -> str:
     """The box whose sides are most alike."""
-    boxes = [sides for dimensions in (2, 3) for sides in boxes_of(servers, dimensions)]
-    sides = min(boxes, key=lambda one: (one[-1] - one[0], one))
+    lattices = lattices_of(servers)
+    sides = min(lattices, key=lambda one: (one[-1] - one[0], one))
     return " x ".join(map(str, sides))

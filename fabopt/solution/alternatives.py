@@ -25,7 +25,7 @@ from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import ClosNetwork, clos_of
 from fabopt.topology.family import Restriction
-from fabopt.topology.server_torus.space import options_of
+from fabopt.topology.server_torus.space import forwarding_nics
 from fabopt.units import gbps, rounded, usd, watts
 
 # What one plans with before there is a floor plan.
@@ -122,7 +122,7 @@ def _other_hardware(
         yield "port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed)
     if winner.leaf is not None:
         yield "leaf switch", "another", Restriction(not_leaf=winner.leaf.id)
-    if candidate.topology == "torus" and len(fabric.torus_nodes) > 1 and any(options_of(problem, fabric)):
+    if candidate.topology == "torus" and len(fabric.torus_nodes) > 1 and any(forwarding_nics(problem, fabric)):
         nodes = "switches" if winner.leaf is None else "servers"
         yield "torus of", nodes, Restriction(nodes=nodes)
 

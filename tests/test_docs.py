@@ -346,6 +346,7 @@ def test_mathematics_is_closed() -> None:
     for page in FORMULATION:
         text = re.sub(r"`[^`\n]*`", "", outside_code(page))
         assert text.count("$$") % 2 == 0, name_of(page)
+        assert "\\begin{" not in text, f"{name_of(page)}: one formula a line, for renderers differ in environments"
         for line in re.sub(r"\$\$.*?\$\$", "", text, flags=re.DOTALL).splitlines():
             assert line.count("$") % 2 == 0, f"{name_of(page)}: {line}"
             assert not any(formula != formula.strip() for formula in line.split("$")[1::2]), f"{name_of(page)}: {line}"

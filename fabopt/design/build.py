@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
-from fabopt.floor.appliances import ApplianceRacks, appliances_of, racks_in_use
+from fabopt.floor.appliances import appliances_of, racks_in_use
 from fabopt.parts.nics import NicOption
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.demand import resolved
@@ -86,10 +86,10 @@ def _cables_by_stage(problem: Problem, units: Sequence[tuple[Option, int]]) -> l
 
 def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | None) -> Placement | None:
     """Where switches stand, and the boxes of attachments; None without a floor plan."""
-    if switches is None or problem.plan is None:
+    if switches is None:
         return None
-    racks = ApplianceRacks(problem.case, problem.plan.floor)
-    appliances = {name: places for (owner, name), places in racks.places.items() if owner == fabric.name}
+    places = problem.floor.appliances.places
+    appliances = {name: of_one for (owner, name), of_one in places.items() if owner == fabric.name}
     return switches.model_copy(update={"attachments": appliances})
 
 

@@ -99,7 +99,7 @@ def _slots(problem: Problem) -> Conflict:
 
 def obstacles_of(problem: Problem, settings: Settings, clock: Clock) -> tuple[Conflict, ...]:
     """What stands nearest in the way where no design was found on a floor, and none was ruled out."""
-    if problem.plan is None or clock.is_over():
+    if problem.site.settles or clock.is_over():
         return ()
     inquiry = _inquiry(problem, settings, clock)
     spent = _asked(inquiry, spending) if problem.limits.are_set else []
@@ -259,7 +259,7 @@ def _shown(value: object) -> Number | str | None:
 
 
 def _runs(inquiry: Inquiry) -> Iterator[Conflict]:
-    if inquiry.problem.plan is not None:
+    if not inquiry.problem.site.runs_are_alike:
         return
     tallest = max(max(fabric.tiers, default=0) for fabric in inquiry.problem.fabrics)
     for key, tiers in RUN_KEYS.items():

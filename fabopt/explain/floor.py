@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.explain.what_if import Inquiry
-from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating
+from fabopt.problem.site import FloorSite
 from fabopt.schema.design import Conflict
 from fabopt.search.floor.apart import TooFar, too_far_apart
-from fabopt.search.search import Search
+from fabopt.search.floor.search import EstimateSearch
 
 # Racks that a message names at most.
 MOST_NAMED = 8
@@ -23,15 +23,15 @@ MOST_TOLD = 3
 
 def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """A floor with too few racks, with racks that no tray reaches, or with runs longer than everything on sale."""
-    problem, plan = inquiry.problem, inquiry.problem.plan
-    if plan is None or problem.servers_per_rack is None:
+    problem, site = inquiry.problem, inquiry.problem.site
+    if not isinstance(site, FloorSite):
         return
-    needed = racks_needed(problem.servers, problem.servers_per_rack)
+    plan, needed = site.plan, racks_needed(problem.servers, site.servers_per_rack)
     lost = plan.cut_off()
     joined = plan.usable_racks - len(lost)
     if needed > joined:
-        detail = f"{problem.servers} servers, {problem.servers_per_rack} a rack, fill {needed} racks; "
-        for_appliances = ApplianceRacks(problem.case, plan.floor).taken
+        detail = f"{problem.servers} servers, {site.servers_per_rack} a rack, fill {needed} racks; "
+        for_appliances = site.appliances.taken
         others = (
             f"blocked, reserved nor for attachments ({', '.join(for_appliances[:MOST_NAMED])})"
             if for_appliances
@@ -78,9 +78,8 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
 
 def crowded(inquiry: Inquiry) -> Iterator[Conflict]:
     """What kept the likeliest design out of every layout, where no design was found and none was ruled out."""
-    told = Search(
-        estimating(inquiry.problem), inquiry.settings, inquiry.clock, context=inquiry.context.beside()
-    ).obstacles()
-    told = told or ["no layout has racks enough for servers and switches"]
+    problem, context = estimating(inquiry.problem), inquiry.context.beside()
+    obstacles = EstimateSearch(problem, inquiry.settings, inquiry.clock, context=context).obstacles()
+    told = list(dict.fromkeys(obstacles)) or ["no layout has racks enough for servers and switches"]
     for detail in told[:MOST_TOLD]:
         yield Conflict(limit="site.floor", value=None, needed=None, detail=detail)

@@ -22,6 +22,7 @@ from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
+from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.search import Search
 from fabopt.topology.families import most_servers
@@ -72,7 +73,7 @@ class Inquiry:
 
     def search_of(self, problem: Problem, clock: Clock) -> Search:
         """The search of the case's problem or of a changed one."""
-        return Search(problem, self.settings, clock, context=self.context)
+        return search_of(problem, self.settings, clock, context=self.context)
 
     def problem_of(self, case: Case) -> Problem:
         """A changed case, with the parts of the catalog as they were found for the case itself.

@@ -6,9 +6,10 @@ docs/formulation/floor.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from math import ceil
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -57,21 +58,20 @@ def appliances_of(case: Case) -> Iterator[Appliance]:
 class ApplianceRacks:
     """Racks and units of all appliances of a case on its floor.
 
-    places      of every device that has found one: (rack, lowest unit), rack by rack from the bottom up
-    missing     devices that have found none, by attachment
+    ``places``: of every device that has found one, (rack, lowest unit), rack by rack from the bottom up.
     """
 
     def __init__(self, case: Case, floor: Floor) -> None:
         self._floor = floor
         self.appliances = tuple(appliances_of(case))
-        self.places: dict[ApplianceKey, tuple[Place, ...]] = {}
-        self.missing: dict[ApplianceKey, int] = {}
         space = _SpaceBelow(floor)
-        for appliance in self.appliances:
-            places = tuple(space.put(appliance, appliance.attachment.racks or self.free))
-            self.places[appliance.key] = places
-            if len(places) < appliance.attachment.boxes:
-                self.missing[appliance.key] = appliance.attachment.boxes - len(places)
+        self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(
+            {one.key: tuple(space.put(one, one.attachment.racks or self.free)) for one in self.appliances}
+        )
+
+    def missing(self, appliance: Appliance) -> int:
+        """Devices that have found no place."""
+        return appliance.attachment.boxes - len(self.places[appliance.key])
 
     @cached_property
     def listed(self) -> tuple[str, ...]:

@@ -164,7 +164,7 @@ class _Check:
         """Report attachments for whose boxes there are too few racks."""
         placed, paths = ApplianceRacks(case, self.floor), {one.name: path for path, one in _attachments(case)}
         for appliance in placed.appliances:
-            missing, one = placed.missing.get(appliance.key, 0), appliance.attachment
+            missing, one = placed.missing(appliance), appliance.attachment
             if not missing:
                 continue
             racks = one.racks or placed.free

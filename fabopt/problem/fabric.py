@@ -25,7 +25,7 @@ from fabopt.problem.attachments import (
 )
 from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.problem.out_of_band import ByStage
-from fabopt.schema.case import Case, Distances, Fabric, Failing
+from fabopt.schema.case import Case, Fabric, Failing
 from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps
@@ -59,7 +59,7 @@ class Survival:
 
 @dataclass(frozen=True, eq=False)
 class FabricProblem:
-    """One fabric to design. ``runs_m``: of every kind of link; on a floor the least that one can be."""
+    """One fabric to design. ``runs_m``: of every kind of link the run, or the least one where they differ."""
 
     name: str
     role: str
@@ -148,8 +148,12 @@ def fabric_of(
     server: Server,
     servers: int,
     pcie: Mapping[int, float],
+    runs_m: Mapping[str, float],
 ) -> FabricProblem:
-    """What a case means for one of its fabrics. ``servers``: of the last stage; ``pcie``: usable Gb/s by generation."""
+    """What a case means for one of its fabrics.
+
+    ``servers``: of the last stage; ``pcie``: usable Gb/s by generation; ``runs_m``: by kind of links.
+    """
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refused: dict[str, str] = {}
@@ -184,7 +188,7 @@ def fabric_of(
         attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
         nics=nics,
         switches=switches,
-        runs_m=_runs_m(case.site.distances_m),
+        runs_m=runs_m,
         refused_nics=tuple(refused.values()),
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,
@@ -192,15 +196,6 @@ def fabric_of(
         per_switch=switch_ports(fabric, offering, server),
         logical_fabrics=logical_fabrics,
     )
-
-
-def _runs_m(distances: Distances) -> dict[str, float]:
-    return {
-        "server-leaf": distances.server_leaf,
-        "attachment-leaf": distances.attachment_leaf or distances.server_leaf,
-        "leaf-spine": distances.leaf_spine,
-        "spine-core": distances.spine_core,
-    }
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:

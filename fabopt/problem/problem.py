@@ -11,10 +11,6 @@ from fractions import Fraction
 from itertools import pairwise
 from types import MappingProxyType
 
-from fabopt.floor.appliances import ApplianceRacks
-from fabopt.floor.open_layouts import MOST_RACKS
-from fabopt.floor.plan import FloorPlan
-from fabopt.floor.racks import servers_per_rack
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item, order_at_once
@@ -27,18 +23,13 @@ from fabopt.problem.fabric import FabricProblem, fabric_of
 from fabopt.problem.limits import Limits, limits_of
 from fabopt.problem.model_needs import with_needs
 from fabopt.problem.roles import settled, with_separations
+from fabopt.problem.site import FloorSite, Site, site_of
 from fabopt.schema.case import Case, Stage
 from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.workload.deadline import Pace
 
 CABLES = ("cable", "fibre")
-
-
-# On larger floors only the candidates that look best are measured, and nothing is called optimal.
-MOST_SERVERS_PROVEN_ON_FLOOR = 512
-# On floors of few racks, up to so many servers, switches may stand anywhere.
-MOST_SERVERS_ANYWHERE = 32
 
 
 def of_item(weights: Weights, stage: int, item: Item) -> int:
@@ -82,12 +73,9 @@ class Problem:
     energy_cents_per_mw: tuple[Fraction, ...]
     server_item: Item | None
     pcie_x16_gbps: Mapping[int, float]
-    plan: FloorPlan | None = None
-    estimates: bool = False
+    site: Site
     # metrics that break ties before the documented order, as names of the program's levels
     then: tuple[str, ...] = ()
-    in_layouts: bool = False
-    servers_per_rack: int | None = None
     # where the case has a model: what it needs of the computing fabric, and how long its steps take
     needs: WorkloadNeeds | None = None
     pace: Pace | None = None
@@ -102,21 +90,15 @@ class Problem:
         return len(equipment) > 1 and bought
 
     @property
-    def estimates_floor(self) -> bool:
-        """Whether only the candidates that look best are measured on the floor: if it is large, or if that will do."""
-        return self.plan is not None and (self.estimates or self.servers > MOST_SERVERS_PROVEN_ON_FLOOR)
-
-    @property
     def limits_in_all(self) -> Limits:
         """Limits on all that is bought and on what stands in the end: of the case, and of its stages."""
         return self.limits.with_others([stage.limits for stage in self.stages])
 
     @property
-    def stands_anywhere(self) -> bool:
-        """Whether all places on the floor are looked at, not only layouts with a rule for every switch."""
-        if self.plan is None or self.in_layouts or self.estimates or self.first_servers:
-            return False
-        return self.plan.usable_racks <= MOST_RACKS and self.servers <= MOST_SERVERS_ANYWHERE
+    def floor(self) -> FloorSite:
+        """The site, where only a floor can be meant."""
+        assert isinstance(self.site, FloorSite)
+        return self.site
 
     @property
     def gpus(self) -> int:
@@ -204,6 +186,8 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     stages = tuple(_stage(stage, case) for stage in stages_of(case, server))
     servers = stages[-1].servers
     energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
+    site = site_of(case, server, servers, grows=len(stages) > 1)
+    runs_m = site.runs_m(item_table.lengths_m)
     return Problem(
         asked=asked,
         case=case,
@@ -214,38 +198,33 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         item_table=item_table,
         links=offering.links,
         offering=offering,
-        fabrics=tuple(fabric_of(fabric, case, offering, server, servers, pcie) for fabric in case.fabrics),
+        fabrics=tuple(fabric_of(fabric, case, offering, server, servers, pcie, runs_m) for fabric in case.fabrics),
         nic_slots=server.nic_slots,
         limits=limits_of(case.limits),
         weights=weights_of(case.objective, energy),
         energy_cents_per_mw=energy,
         server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
-        plan=_plan(case),
-        servers_per_rack=servers_per_rack(case.site, server),
+        site=site,
         needs=needs,
         pace=pace_of(case, server),
     )
 
 
 def estimating(problem: Problem) -> Problem:
-    """The same problem with a floor on which nothing has to be proven."""
-    return replace(problem, estimates=True)
+    """The same problem at a site where nothing has to be proven; itself where a proof is what a search finds anyway."""
+    site = problem.site.estimated()
+    return problem if site is problem.site else replace(problem, site=site)
 
 
 def in_layouts_only(problem: Problem) -> Problem:
     """The same problem in layouts with a rule for every switch."""
-    return replace(problem, in_layouts=True)
+    return replace(problem, site=problem.floor.in_layouts())
 
 
 def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:
     """The same problem with another objective and other limits."""
     return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
-
-
-def _plan(case: Case) -> FloorPlan | None:
-    floor = case.site.floor
-    return None if floor is None else FloorPlan(floor, ApplianceRacks(case, floor).taken)
 
 
 def _stage(stage: Stage, case: Case) -> StageProblem:

@@ -9,9 +9,9 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
+from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Ratio, RatioSearch
-from fabopt.search.search import Search
 
 
 @dataclass(frozen=True)
@@ -42,4 +42,4 @@ def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Con
     if problem.case.objective == EFFECTIVE:
         ratio = RatioSearch(problem, settings, clock, context=context).run()
         return Answer(problem, ratio.optimum, ratio, context)
-    return Answer(problem, Search(problem, settings, clock, context=context).run(), context=context)
+    return Answer(problem, search_of(problem, settings, clock, context=context).run(), context=context)

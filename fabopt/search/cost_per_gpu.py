@@ -23,8 +23,8 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
+from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.search import Search
 from fabopt.search.step_time import PER_ONE, prediction_of
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
@@ -197,7 +197,7 @@ class RatioSearch:
         problem = self.problem if deadline is None else in_time(self.problem, deadline)
         optimum = Optimum("infeasible")
         if problem is not None:
-            optimum = Search(problem, self.settings, self.clock, self.restrictions, context=self.context).run(ties)
+            optimum = search_of(problem, self.settings, self.clock, self.restrictions, context=self.context).run(ties)
         self._sized = max(self._sized, optimum.sized)
         least = optimum.value if optimum.verdict == "optimal" else optimum.bound
         floor = inf if optimum.verdict == "infeasible" else least or 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import (
     beyond_limits,
-    least_of,
     stage_steps,
     stage_weights,
     stock_weight,
@@ -22,8 +20,6 @@ from fabopt.search.coefficients import (
     without_dear_switches,
 )
 from fabopt.search.context import Context, SearchKey
-from fabopt.search.floor.chosen import Placed
-from fabopt.search.floor.variants import wanted_variants
 from fabopt.search.out_of_band import Together
 from fabopt.topology.batch import AnyBatch, Found, candidates_in
 from fabopt.topology.candidate import Candidate
@@ -36,6 +32,9 @@ from fabopt.topology.link_parts import Costs, Floats
 
 # Candidates of one search that are taken as columns for the program while prices are sought.
 MOST_SAMPLED = 8
+
+# A size of a batch, by its place.
+Size = tuple[AnyBatch, int]
 
 
 @dataclass
@@ -77,10 +76,9 @@ class Expansion:
         self.steps = stage_steps(problem)
         self.saving = stock_weight(problem)
         self.sized = 0
-        self.together = Together(problem, self.context, self._one, self.space, self.sized_at)
+        self.together = Together(problem, self.context, self._searched, self.space, self.candidates_at)
         self.left_out = False
         self.most_cents: int | None = None
-        self.placed = Placed(problem, self.table, settings.prune, self.context)
 
     def open(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
@@ -91,7 +89,7 @@ class Expansion:
         if self.counts:
             found = self.together.open(costs, slack)
         else:
-            found = [self._one(costs, fabric, slack, first) for fabric in self.problem.fabrics]
+            found = [self._searched(costs, fabric, slack, first) for fabric in self.problem.fabrics]
         self.sized = max(self.sized, sum(one.sized for one in found))
         least = sum(one.least for one in found)
         if self.counts:
@@ -99,10 +97,8 @@ class Expansion:
         bound = least - objective * self.saving - float(prices @ self.caps[1:])
         return Expanded(found, bound, table[0], slack)
 
-    def _one(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
+    def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
-        if self.problem.plan is not None:
-            return self._on_floor(fabric, costs, slack)
         if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
         known, part = self.context.found, self.restrictions.get(fabric.name)
@@ -120,7 +116,7 @@ class Expansion:
         found, looked = Found(), []
         for choice in self.context.equipped(self.problem, fabric, self.settings.prune):
             aside = _least_aside(self.problem, choice, costs, self.space(choice, costs).bounds.attached())
-            one = self._one(costs, choice, 0.0, first)
+            one = self._searched(costs, choice, 0.0, first)
             found.stopped |= one.stopped
             found.least = min(found.least, one.least + float(aside[0]))
             looked.append((choice, aside, one))
@@ -129,7 +125,7 @@ class Expansion:
             if spare < -RELATIVE_SLACK * abs(found.least) and self.settings.prune:
                 continue
             if spare > 0 and not first:
-                one = self._one(costs, choice, spare)
+                one = self._searched(costs, choice, spare)
             found.stopped |= one.stopped
             found.sized += one.sized
             found.batches += [replace(batch, cost=batch.cost + aside[:, np.newaxis]) for batch in one.batches]
@@ -146,76 +142,59 @@ class Expansion:
         return self.context.costs_at(self.problem.offering, table)
 
     def space(self, fabric: FabricProblem, costs: BoundedCosts) -> ClosSpace:
-        """What can stand on a floor: a Clos."""
+        """The Clos candidates of a fabric."""
         return ClosSpace(self.problem, fabric, *self._quest(fabric, costs))
-
-    def _on_floor(self, fabric: FabricProblem, costs: BoundedCosts, slack: float) -> Found:
-        """Search a fabric in every layout of the floor."""
-        found = Found()
-        for variant in self.wanted(fabric, costs):
-            self.space(variant, costs).search(slack, found)
-        return found
-
-    def wanted(self, fabric: FabricProblem, costs: BoundedCosts) -> list[FabricProblem]:
-        """The fabric in the forms that are in the part of the space that is searched."""
-        part = self.restrictions.get(fabric.name, Restriction())
-        return wanted_variants(self.problem, self.context.variants, fabric, part, partial(self.free, costs))
-
-    def free(self, costs: BoundedCosts, fabric: FabricProblem) -> ClosSpace:
-        """What can stand on a floor, whatever part of the space is searched."""
-        return ClosSpace(self.problem, fabric, costs, self.caps, Restriction(), self.settings.prune)
 
     def candidates(self, expanded: Expanded, most: int | None = None) -> list[Candidate]:
         """Those that were opened, or so many of the best; not those whose switches do not reach the breaks for it."""
-        made: list[Candidate] = []
-        for fabric, one in zip(self.problem.fabrics, expanded.found, strict=True):
-            if self.settings.prune and self.problem.plan is None and expanded.slack:
-                one = without_dear_switches(self.problem, one, expanded.slack, self.most_cents)
-            places = _places(one)
-            if most is not None or self.problem.stands_anywhere:
-                # of what has to suit the others' candidates, all
-                kept = most if fabric.per_switch is None else None
-                self.left_out |= kept is not None and len(places) > kept
-                places = sorted(places)[:kept]
-            if self.problem.stands_anywhere:
-                limit = (one.least + expanded.slack) * (1 + RELATIVE_SLACK)
-                mine = self.placed.candidates(((one.batches[b], i) for _, b, i in places), expanded.weights, limit)
-            else:
-                mine = self._sized_in_time([(one.batches[b], index) for _, b, index in places])
-            made += mine if self.problem.plan is None else self._near(mine, expanded, one)
-        return made
+        candidates: list[Candidate] = []
+        for fabric, found in zip(self.problem.fabrics, expanded.found, strict=True):
+            # of what has to suit the others' candidates, all
+            most_of_it = most if fabric.per_switch is None else None
+            candidates += self._candidates_of(found, expanded, most_of_it, in_order=most is not None)
+        return candidates
 
-    def _sized_in_time(self, places: Sequence[tuple[AnyBatch, int]]) -> list[Candidate]:
-        """Those of some places that can be made; when the time is over, what has been made by then."""
-        mine: list[Candidate] = []
-        for place in places:
-            if mine and self.clock.is_over():
+    def _candidates_of(self, found: Found, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
+        """Candidates of a fabric, ``most`` at the most; ``in_order``: the cheapest first."""
+        if self.settings.prune and expanded.slack:
+            found = without_dear_switches(self.problem, found, expanded.slack, self.most_cents)
+        return self._in_time(self._sizes(found, most, in_order))
+
+    def _sizes(self, found: Found, most: int | None, in_order: bool) -> list[Size]:
+        """The sizes found, or so many of the cheapest."""
+        by_cost = [
+            (float(cost), number, index)
+            for number, batch in enumerate(found.batches)
+            for index, cost in enumerate(batch.cost[0])
+        ]
+        if in_order:
+            self.left_out |= most is not None and len(by_cost) > most
+            by_cost = sorted(by_cost)[:most]
+        return [(found.batches[number], index) for _, number, index in by_cost]
+
+    def _in_time(self, sizes: Sequence[Size]) -> list[Candidate]:
+        """Candidates of some sizes that can be made; when the time is over, what has been made by then."""
+        candidates: list[Candidate] = []
+        for size in sizes:
+            if candidates and self.clock.is_over():
                 self.left_out = True
                 break
-            mine += self.sized_at(*place)
-        return mine
+            candidates += self.candidates_at(*size)
+        return candidates
 
-    def sized_at(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
-        """One candidate with its exact needs; where that takes a while, or is asked for often, worked out once."""
-        if self.problem.plan is None and not self.counts:
+    def candidates_at(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
+        """Candidates of one size with their exact needs; kept where that is asked for often."""
+        if not self.keeps_candidates:
             return candidates_in(self.problem, batch, index, self.settings.prune)
         known, key = self.context.candidates, batch.key(index)
         if key not in known:
             known[key] = candidates_in(self.problem, batch, index, self.settings.prune)
         return known[key]
 
-    def _near(self, candidates: list[Candidate], expanded: Expanded, found: Found) -> list[Candidate]:
-        """Those whose exact least is below the threshold too; a few of the best while that is the bound itself.
-
-        In a layout the cost of a batch is a bound, as runs are known only once switches stand.
-        """
-        least = [least_of(candidate, expanded.weights) for candidate in candidates]
-        order = sorted(range(len(least)), key=least.__getitem__)
-        if not self.settings.prune:
-            return candidates
-        limit = (found.least + expanded.slack) * (1 + RELATIVE_SLACK)
-        near = sum(1 for value in least if value <= limit)
-        return [candidates[place] for place in order[: max(near, MOST_SAMPLED)]]
+    @property
+    def keeps_candidates(self) -> bool:
+        """Whether the candidates of a size are asked for often, or take a while to make."""
+        return self.counts
 
     def ceiling(self, bound: float) -> float:
         """The slack beyond which no design is within the limits: that of a limit on the objective itself."""
@@ -228,7 +207,7 @@ class Expansion:
 
     def weigh_up_to(self, value: int) -> bool:
         """Bound only designs no dearer than one that was met: they reach fewer breaks. False if no bound changes."""
-        if not self.problem.weights.per_cent or self.problem.plan is not None:
+        if not self.problem.weights.per_cent:
             return False
         most = (value - self.problem.fixed_objective) // self.problem.weights.per_cent
         weights = stage_weights(self.problem, None, most).min(axis=0)
@@ -237,11 +216,6 @@ class Expansion:
         self.table[0], self.most_cents = weights, most
         self.steps, self.saving = stage_steps(self.problem, most), stock_weight(self.problem, most)
         return True
-
-
-def _places(found: Found) -> list[tuple[float, int, int]]:
-    """(cost, number of the batch, place in it) of every candidate found."""
-    return [(float(cost), b, i) for b, batch in enumerate(found.batches) for i, cost in enumerate(batch.cost[0])]
 
 
 def _least_aside(problem: Problem, fabric: FabricProblem, costs: Costs, attached: float) -> Floats:

@@ -40,7 +40,8 @@ MOST_GUESSES = 6
 class Together:
     """The search of all fabrics of a problem in which one is out-of-band.
 
-    ``look(costs, fabric, slack)`` searches one, ``space`` has its bounds, ``sized`` are the candidates of a place.
+    ``look(costs, fabric, slack)`` searches one, ``space`` has its bounds, ``sized`` are the candidates of a size;
+    ``measures``: whether these are made at once, quick as they are, to know how far above their bound they are.
     """
 
     problem: Problem
@@ -49,6 +50,7 @@ class Together:
     space: Callable[[FabricProblem, BoundedCosts], ClosSpace]
     sized: Callable[[AnyBatch, int], Sequence[Candidate]]
     above_bound: dict[str, float] = field(default_factory=dict)
+    measures: bool = True
 
     def open(self, costs: BoundedCosts, slack: float) -> list[Found]:
         """Search every fabric, out-of-band ones last, for what the others have found.
@@ -62,7 +64,7 @@ class Together:
                 found[fabric.name] = self._counted(fabric, costs).open(list(found.values()), slack)
             else:
                 found[fabric.name] = self.look(costs, fabric, slack)
-                if not self.problem.stands_anywhere:
+                if self.measures:
                     slack -= min(slack, self._certain(found[fabric.name], fabric, costs))
         return [found[fabric.name] for fabric in self.problem.fabrics]
 

@@ -9,35 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from fabopt.problem.card_slots import slots_are_short
-from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.problem import Problem, estimating, in_layouts_only
+from fabopt.problem.problem import Problem
+from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_of
 from fabopt.search.context import Context
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
-from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
-from fabopt.search.floor.estimates import ESTIMATES_WITHIN, likely
-from fabopt.search.floor.variants import variants_of
 from fabopt.search.lagrangian import Master, Point
-from fabopt.search.out_of_band import suiting, with_fewest
-from fabopt.topology.batch import AnyBatch
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.bounds import BoundedCosts
-from fabopt.topology.clos.floor_bounds import TooManyPlacesError
-from fabopt.topology.clos.layouts import anywhere, spread
 from fabopt.topology.family import Restriction
 from fabopt.topology.link_parts import Floats
 
 # The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
 FIRST_RISE = 0.002
 RISE = 4.0
-FIRST_RISE_ON_FLOOR = 0.05
 MOST_RISES = 12
 # Rounds of prices on limits; each is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 16
@@ -46,6 +36,9 @@ CLOSE_ENOUGH = 2e-4
 
 class Search:
     """The search for one problem, or for a restricted part of its space."""
+
+    method: Method = "sizes"
+    _expansion: type[Expansion] = Expansion
 
     def __init__(
         self,
@@ -62,13 +55,14 @@ class Search:
         ``at_most``: the objective of a design that is known to meet all limits, beyond which nothing need be opened.
         ``context``: what is known of the problem from other searches, which is added to.
         """
+        assert problem.site.method == self.method, "another search is for such a site: see ``search_of``"
         self.near = near
         self.at_most = at_most
         self.problem = problem
         self.settings = settings
         self.clock = clock
         self.fixed = problem.fixed_objective
-        self.expansion = Expansion(problem, settings, clock, restrictions or {}, context)
+        self.expansion = self._expansion(problem, settings, clock, restrictions or {}, context)
         self.context = self.expansion.context
 
     # -- the loop ---------------------------------------------------------------------------------------------
@@ -77,55 +71,10 @@ class Search:
         """The optimum; ``ties``: broken in the documented order, else any."""
         if slots_are_short(self.problem):
             return Optimum("infeasible")
-        if self.problem.plan is not None and len(self.problem.fabrics) > 1 and not self._in_one_layout:
-            return self._layout_by_layout(ties)
-        if self.problem.estimates_floor:
-            return self._estimate(ties)
-        try:
-            return self._prove(ties)
-        except TooManyPlacesError:
-            if self.problem.stands_anywhere:
-                self.settings.progress("too many places for the switches on this floor: looking at layouts")
-                return self._search_of(in_layouts_only(self.problem), self.context.beside()).run(ties)
-            self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
-            return self._search_of(estimating(self.problem), self.context.beside()).run(ties)
+        return self._best(ties)
 
-    def _search_of(self, problem: Problem, context: Context) -> Search:
-        """The search of the same part of the space of another problem."""
-        return Search(problem, self.settings, self.clock, self.expansion.restrictions, context=context)
-
-    @property
-    def _in_one_layout(self) -> bool:
-        return any(one.layout is not None for one in self.expansion.restrictions.values())
-
-    def _layout_by_layout(self, ties: bool) -> Optimum:
-        """Several fabrics stand around the same servers: the best of the layouts, each searched for all of them."""
-        first = self.problem.fabrics[0]
-        found: list[Optimum] = []
-        for number in range(
-            len(
-                variants_of(
-                    self.problem, self.context.variants, first, partial(self.expansion.free, self.expansion.costs_of(0))
-                )
-            )
-        ):
-            part = {
-                fabric.name: replace(self.expansion.restrictions.get(fabric.name, Restriction()), layout=number)
-                for fabric in self.problem.fabrics
-            }
-            found.append(Search(self.problem, self.settings, self.clock, part, context=self.context).run(ties))
-        made = [one for one in found if one.value is not None]
-        if not made:
-            proven = all(one.verdict == "infeasible" for one in found)
-            return Optimum("infeasible" if proven else "unknown", sized=self.expansion.sized)
-        best = min(made, key=lambda one: one.value or 0)
-        if all(one.verdict in ("optimal", "infeasible") for one in found):
-            return best
-        bounds = [one.bound for one in found if one.verdict != "infeasible"]
-        known = [bound for bound in bounds if bound is not None]
-        # that of an estimate holds wherever switches stand, so for the layouts in which nothing was found too
-        holds = bool(known) and (len(known) == len(bounds) or self.problem.estimates_floor)
-        return replace(best, verdict="feasible", bound=min(known) if holds else None)
+    def _best(self, ties: bool) -> Optimum:
+        return self._prove(ties)
 
     def _prove(self, ties: bool) -> Optimum:
         prices = np.zeros(len(self.expansion.caps) - 1)
@@ -133,7 +82,6 @@ class Search:
         if not np.isfinite(expanded.bound):
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
         slack, best, known = 0.0, Optimum("unknown"), -np.inf
-        most = self.settings.most_candidates if self.problem.plan is None else None
         if len(prices) and self.settings.prune:
             priced = self._price_limits(expanded)
             if priced is None:
@@ -143,7 +91,7 @@ class Search:
             expanded = self.expansion.open(prices, slack) if slack or prices.any() else expanded
         for rise in range(MOST_RISES + 1):
             self.expansion.left_out = False
-            solved = self._solve(self.expansion.candidates(expanded, most if best.picked else None))
+            solved = self._solve(self.expansion.candidates(expanded, self._most_candidates if best.picked else None))
             best = outcome = self._better(solved, best)
             known = max(known, self._bound_of(solved, expanded))
             complete = not expanded.stopped and not self.expansion.left_out and not self.clock.is_over()
@@ -154,10 +102,7 @@ class Search:
                 if self.expansion.weigh_up_to(outcome.value):
                     expanded = self.expansion.open(prices)
                     needed = self._above(outcome.value, expanded.bound)
-                if self.problem.plan is None:
-                    slack = self._least_to_open(slack, needed, expanded.bound)
-                else:
-                    slack = self._next(slack, needed, expanded.bound)
+                slack = self._next_slack(slack, needed, expanded.bound)
             elif slack >= self.expansion.ceiling(expanded.bound) or not complete or not self.settings.prune:
                 verdict = "infeasible" if complete and outcome.verdict == "infeasible" else "unknown"
                 return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
@@ -169,82 +114,15 @@ class Search:
             expanded = self.expansion.open(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
 
-    def _estimate(self, ties: bool) -> Optimum:
-        """The best of what looks best in every layout of a large floor, and a bound for any place of the switches."""
-        costs = self.expansion.costs_of(0)
-        least = sum(self._least_anywhere(costs)) if self.near is None else np.nan
-        if np.isinf(least):
-            return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.expansion.sized)
-        made = self._likely(costs)
-        outcome = self._tied(self._solve(made), ties)
-        if outcome.value is None and made and self.near is None:
-            # within the limits may be what needs little of them, rather than what costs least
-            lean = [candidate for row in self._limited for candidate in self._likely(self.expansion.costs_of(row))]
-            outcome = self._tied(self._solve(distinct([*made, *lean])), ties)
-        if outcome.value is None:
-            verdict = "infeasible" if self.near is None and self._cannot_be() else "unknown"
-            return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
-        return self._finished(
-            replace(outcome, verdict="feasible"), least - self.expansion.saving, not self.clock.is_over()
-        )
-
-    def _likely(self, costs: BoundedCosts) -> list[Candidate]:
-        """What looks best; ports of management are those of what the other fabrics have."""
-        made: list[Candidate] = []
-        for fabric in sorted(self.problem.fabrics, key=lambda one: one.per_switch is not None):
-            if fabric.per_switch is None:
-                made += self._likely_of(costs, fabric)
-            else:
-                made += suiting(self.problem, self.context, fabric, made, partial(self._likely_of, costs))
-        return made
-
-    def _likely_of(self, costs: BoundedCosts, fabric: FabricProblem) -> list[Candidate]:
-        variants = self.expansion.wanted(fabric, costs)
-        around = self.near or self.expansion.space(anywhere(self.problem, fabric), costs).search().least
-        found = [self.expansion.space(one, costs).search(ESTIMATES_WITHIN * around) for one in variants]
-        self.expansion.sized += sum(one.sized for one in found)
-        return likely(found, self._measured, costs.table[0])
-
-    def _measured(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
-        return () if self.clock.is_over() else self.expansion.sized_at(batch, index)
-
-    def obstacles(self) -> list[str]:
-        """What keeps the likeliest candidate out of every layout of the floor."""
-        costs, found = self.expansion.costs_of(0), []
-        for fabric in self.problem.fabrics:
-            for variant in self.expansion.wanted(fabric, costs):
-                batches = self.expansion.space(variant, costs).search().batches
-                found.append(obstacle(self.problem, variant, batches[0], 0) if batches else nothing_joins(variant))
-        return list(dict.fromkeys(found))
-
-    def _cannot_be(self) -> bool:
-        """Whether no place of the switches can help: a limit is below what is needed anywhere, or a run too long."""
-        for row in self._limited:
-            cap = self.expansion.caps[row]
-            if sum(self._least_anywhere(self.expansion.costs_of(row))) > cap + tolerance(cap):
-                return True
-        return too_far_apart(self.problem) is not None
-
     @property
-    def _limited(self) -> list[int]:
-        """Metrics with a limit. Not card slots, which were looked at before: by them alone all switches are equal."""
-        cards = np.array([item.kind == "nic" for item in self.problem.item_table.items])
-        return [row for row in range(1, len(self.expansion.table)) if self.expansion.table[row][~cards].any()]
+    def _most_candidates(self) -> int | None:
+        """So many candidates are enough once a design is met, if the settings say so."""
+        return self.settings.most_candidates
 
-    def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
-        """What every fabric costs at least, wherever its switches stand; infinite if it cannot be made."""
-        fabrics = [with_fewest(self.problem, self.context, one) for one in self.problem.fabrics]
-        found = [self.expansion.space(spread(self.problem, one), costs).search() for one in fabrics]
-        return [one.least if one.batches else np.inf for one in found]
-
-    def _least_to_open(self, slack: float, needed: float, bound: float) -> float:
+    def _next_slack(self, slack: float, needed: float, bound: float) -> float:
         """The threshold that proves the best design met, or that of a known one if it is lower and not open yet."""
         known = needed if self.at_most is None else self._above(self.at_most, bound)
         return known if slack < known < needed else needed
-
-    def _next(self, slack: float, needed: float, bound: float) -> float:
-        """The next threshold on a floor: not at once the one that proves, for a better design may lower that."""
-        return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
 
     def _better(self, outcome: Optimum, before: Optimum) -> Optimum:
         """A design met before, if the last program found none or a dearer one (its time was over)."""

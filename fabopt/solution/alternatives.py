@@ -14,9 +14,9 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
+from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
-from fabopt.search.search import Search
 from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
 from fabopt.solution.summaries import in_metric, summaries_of, summary_of
@@ -42,8 +42,9 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
     networks for management are not compared: they cost little.
     """
     problem, context = answer.problem, answer.context
-    if problem.plan is not None:
-        problem, context = estimating(problem), context.beside()
+    estimated = estimating(problem)
+    if estimated is not problem:
+        problem, context = estimated, context.beside()
     settings = replace(settings, most_candidates=MOST_OF_A_KIND)
     for index, fabric in enumerate(problem.fabrics):
         if fabric.role in MANAGEMENT:
@@ -61,7 +62,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
                 yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
         if isinstance(winner, ClosDesign) and winner.layout is not None and len(problem.fabrics) == 1:
             on_flat_runs = _on_flat_runs(problem, fabric, winner.network)
-            flat = Search(problem, settings, clock, context=context).of_one(on_flat_runs)
+            flat = search_of(problem, settings, clock, context=context).of_one(on_flat_runs)
             if flat.value is not None:
                 yield _alternative(answer, Answer(problem, flat), index, "flat runs", f"{FLAT_RUN_M} m")
     # the steps of plans that are only bills are not known
@@ -82,7 +83,7 @@ def _rival(
 ) -> Optimum:
     """The best design of a part of the space; of a ratio, of those that are about as fast as the answer."""
     if answer.ratio is None:
-        return Search(problem, settings, clock, restrictions, answer.optimum.value, context=context).run()
+        return search_of(problem, settings, clock, restrictions, answer.optimum.value, context=context).run()
     return RatioSearch(problem, settings, clock, restrictions, context).near(answer.optimum)
 
 
@@ -135,7 +136,7 @@ def _alternative(answer: Answer, other: Answer, index: int, what: str, value: st
     summary = summary_of(part)
     if what.endswith(("topology", "torus of")):
         summary += f"; {theirs.cables:,} cables; {_carries(problem, other.picked[index][0])}"
-    if other.optimum.verdict != "optimal" and problem.plan is None:
+    if other.optimum.verdict != "optimal" and problem.site.settles:
         summary += BEST_FOUND
     made = _of_sums(problem, mine, theirs, what, named, summary)
     if answer.ratio is None:

@@ -17,8 +17,8 @@ from fabopt.program.orders import Picked, Sums, all_uses, sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.design import MOVED_CABLE
+from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.search import Search
 from fabopt.topology.candidate import Candidate, Option, over_stages
 
 CABLES = ("cable", "fibre")
@@ -77,7 +77,7 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
     moved = 0
     for number in range(len(problem.stages)):
         alone = problem_of(_stage_alone(problem.case, number), problem.catalog)
-        found = Search(alone, settings, clock).run(ties=False)
+        found = search_of(alone, settings, clock).run(ties=False)
         if found.value is None:
             return None
         uses = {
@@ -112,7 +112,7 @@ def _other_recabling(problem: Problem, context: Context, settings: Settings, clo
     other = "forbid" if problem.case.growth.recabling == "allow" else "allow"
     growth = problem.case.growth.model_copy(update={"recabling": other})
     changed = problem_of(problem.case.model_copy(update={"growth": growth}), problem.catalog, offering=problem.offering)
-    found = Search(changed, settings, clock, context=context.beside()).run(ties=False)
+    found = search_of(changed, settings, clock, context=context.beside()).run(ties=False)
     if found.value is None:
         return None
     moves = sum(count for (_, item), count in all_uses(changed, found.picked).items() if item.id == MOVED_CABLE)

@@ -8,7 +8,7 @@ from fabopt.problem.problem import problem_of
 from fabopt.program.legend import Form, program_text
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 
 
 def formulation_text(inputs: Inputs, form: Form) -> str:
@@ -17,7 +17,7 @@ def formulation_text(inputs: Inputs, form: Form) -> str:
         hint = "write objective: capex_usd for the program of the cheapest design"
         raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
     problem = problem_of(inputs.case, inputs.catalog)
-    optimum = Search(problem, Settings(), Clock(None)).run(ties=False)
+    optimum = search_of(problem, Settings(), Clock(None)).run(ties=False)
     if optimum.program is None:
         raise InfeasibleError(f"{inputs.case_file}: no candidate meets the case, so there is no program to write")
     return program_text(optimum.program, form)

@@ -19,6 +19,7 @@ from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Conflict, Design
+from fabopt.search.choice import search_of
 from fabopt.search.search import Search
 from fabopt.solution import optimize
 from fabopt.topology.families import most_servers
@@ -229,13 +230,13 @@ def test_no_design_is_past_the_reach(family: str) -> None:
             continue
         most = most_servers(problem_with(given, ENDLESS))
         for servers in (most + 1, most + 2, 2 * most + 1):
-            assert not Search(problem_with(given, servers), Settings(), Clock(None)).any_design().picked, (
+            assert not search_of(problem_with(given, servers), Settings(), Clock(None)).any_design().picked, (
                 seed,
                 servers,
             )
         if most:
             tried += 1
-            met += bool(Search(problem_with(given, most), Settings(), Clock(None)).any_design().picked)
+            met += bool(search_of(problem_with(given, most), Settings(), Clock(None)).any_design().picked)
     assert met >= tried / 2 > 0
 
 

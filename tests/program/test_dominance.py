@@ -6,7 +6,7 @@ import pytest
 
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from tests.samples.small import Json, assert_proven, bought, case, catalog, comparable, inputs, product, solved
 
 ONE_CARD = {"nics": ["nic-400"], "nics_per_server": 2}
@@ -33,7 +33,7 @@ def market(**changes: object) -> Json:
 def in_program(content: Json, parts: Json) -> set[str]:
     """What options of links in the program are made of."""
     given = inputs(content, parts)
-    found = Search(problem_of(given.case, given.catalog), Settings(), Clock(None)).run()
+    found = search_of(problem_of(given.case, given.catalog), Settings(), Clock(None)).run()
     assert found.program is not None
     return {item.id for many in found.program.options.values() for one in many for item in one.items}
 

@@ -16,7 +16,7 @@ from fabopt.program.legend import VARIABLES, Form, program_text, rule_of
 from fabopt.program.lexicographic import optimum_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.program.solvers import pulp
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from fabopt.solution.formulation_text import formulation_text
 from fabopt.topology.candidate import Clash
 from tests.paths import ROOT
@@ -28,7 +28,7 @@ ENTRY = re.compile(r"  (\S+): ")
 
 def program_of(path: Path) -> Program:
     given = inputs_from_objects(path)
-    program = Search(problem_of(given.case, given.catalog), Settings(), Clock(None)).run(ties=False).program
+    program = search_of(problem_of(given.case, given.catalog), Settings(), Clock(None)).run(ties=False).program
     assert program is not None
     return program
 
@@ -91,7 +91,7 @@ def test_cables_that_cages_hold_singly_are_not_taken_together() -> None:
     """Copper below and the active cable above are the cheapest ones; where no switch holds both, one of them goes."""
     given = inputs(case())
     problem = problem_of(given.case, given.catalog)
-    free = Search(problem, Settings(prune=False), Clock(None)).run(ties=False)
+    free = search_of(problem, Settings(prune=False), Clock(None)).run(ties=False)
     candidate, units = free.picked[0]
     (below, down), (above, up) = (
         (choice.key, place)
@@ -117,7 +117,7 @@ def test_a_row_without_variables_is_explained() -> None:
 def test_solvers_read_it(path: Path, tmp_path: Path) -> None:
     """CBC both texts, HiGHS and SCIP the MPS text; all find the optimum."""
     program = program_of(path)
-    wanted = Search(program.problem, Settings(), Clock(None)).run(ties=False).value
+    wanted = search_of(program.problem, Settings(), Clock(None)).run(ties=False).value
     assert wanted is not None
     for form in ("lp", "mps"):
         file = tmp_path / f"program.{form}"

@@ -13,7 +13,7 @@ from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.orders import Picked, order_of, sums_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.design import NetworkDesign
 from tests.oracles.brute_orders import Plan, cheapest
@@ -32,7 +32,7 @@ def module(uses: tuple[int, ...], number: int = 0, **terms: Any) -> Json:
 def some_design() -> NetworkDesign:
     """Any network; what is ordered hangs on uses alone."""
     given = inputs(case())
-    found = Search(problem_of(given.case, given.catalog), Settings(), Clock(None)).run()
+    found = search_of(problem_of(given.case, given.catalog), Settings(), Clock(None)).run()
     return found.picked[0][0].design
 
 

@@ -11,7 +11,7 @@ from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from fabopt.solution import optimize
 
 Json = dict[str, Any]
@@ -139,7 +139,7 @@ def assert_optimum(found: tuple[float, ...] | None, content: Json, parts: Json, 
     if found is None:
         given = inputs(content, parts)
         problem = problem_of(given.case, given.catalog)
-        assert Search(problem, Settings(), Clock(None)).run(ties=False).verdict == "infeasible", text
+        assert search_of(problem, Settings(), Clock(None)).run(ties=False).verdict == "infeasible", text
         return
     made = solved(content, parts)
     totals = made.totals

@@ -13,9 +13,9 @@ import pytest
 
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
+from fabopt.search.choice import search_of
 from fabopt.search.coefficients import stage_weights, switch_surcharge, without_dear_switches
 from fabopt.search.expansion import Expansion
-from fabopt.search.search import Search
 from fabopt.topology.batch import AnyBatch
 from fabopt.topology.clos.shape import Shape
 from tests.samples.random_cases import generate
@@ -185,11 +185,11 @@ def deceiving() -> Json:
 
 def test_few_candidates_give_a_design_and_no_proof() -> None:
     made = problem(parts=deceiving())
-    best = Search(made, Settings(), Clock(None)).run()
+    best = search_of(made, Settings(), Clock(None)).run()
     assert best.verdict == "optimal" and best.value is not None
-    enough = Search(problem(parts=deceiving()), Settings(most_candidates=1000), Clock(None)).run()
+    enough = search_of(problem(parts=deceiving()), Settings(most_candidates=1000), Clock(None)).run()
     assert (enough.verdict, enough.value) == ("optimal", best.value)
-    few = Search(problem(parts=deceiving()), Settings(most_candidates=1), Clock(None)).run()
+    few = search_of(problem(parts=deceiving()), Settings(most_candidates=1), Clock(None)).run()
     assert few.value is not None and few.bound is not None
     assert few.verdict == "feasible"
     assert few.value - best.value == 5_000 * DOLLAR * made.weights.per_cent
@@ -197,10 +197,10 @@ def test_few_candidates_give_a_design_and_no_proof() -> None:
 
 
 def test_a_known_design_changes_no_answer() -> None:
-    plain = Search(problem(parts=deceiving()), Settings(), Clock(None)).run()
+    plain = search_of(problem(parts=deceiving()), Settings(), Clock(None)).run()
     assert plain.value is not None
     for above in (0, 1, 10**9):
-        known = Search(problem(parts=deceiving()), Settings(), Clock(None), at_most=plain.value + above).run()
+        known = search_of(problem(parts=deceiving()), Settings(), Clock(None), at_most=plain.value + above).run()
         assert (known.verdict, known.value, known.bound) == ("optimal", plain.value, plain.bound)
 
 

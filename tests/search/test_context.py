@@ -11,9 +11,9 @@ from fabopt.io.case import inputs_from_objects
 from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
+from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch
-from fabopt.search.search import Search
 from tests.paths import ROOT
 from tests.samples.fingerprints import fingerprint, mutable_parts
 from tests.samples.growth_samples import eight, grown
@@ -50,7 +50,7 @@ def resolved(content: Any, parts: Any) -> Problem:
 def searched(problem: Problem, context: Context) -> int | None:
     if problem.case.objective == "usd_per_effective_gpu":
         return RatioSearch(problem, Settings(), Clock(None), context=context).run().optimum.value
-    return Search(problem, Settings(), Clock(None), context=context).run().value
+    return search_of(problem, Settings(), Clock(None), context=context).run().value
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabopt.problem import problem as problems
+from fabopt.problem import site
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.schema.design import Design
 from fabopt.search.floor import tree
@@ -119,8 +119,8 @@ def test_racks_further_apart_than_all_parts() -> None:
 
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every floor count as too large for proofs."""
-    monkeypatch.setattr(problems, "MOST_SERVERS_PROVEN_ON_FLOOR", 0)
-    monkeypatch.setattr(problems, "MOST_SERVERS_ANYWHERE", 0)
+    monkeypatch.setattr(site, "MOST_SERVERS_PROVEN_ON_FLOOR", 0)
+    monkeypatch.setattr(site, "MOST_SERVERS_ANYWHERE", 0)
 
 
 def test_a_large_floor_out_of_reach_is_infeasible(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from fabopt.problem.limits import Limits
 from fabopt.problem.problem import problem_of, with_objective
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design, Totals
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from fabopt.solution.optimize import solve
 from fabopt.verify import verify
 from tests.oracles.brute_out_of_band import least, least_growing
@@ -198,7 +198,7 @@ def test_budgets_of_one_problem_do_not_mix() -> None:
     problem = problem_of(given.case, given.catalog)
     for usd in (2000, 1351, 1352, 1100, 1400):
         limited = with_objective(problem, "capex_usd", Limits(capex_cents=100 * usd))
-        found = Search(limited, Settings(), Clock(None)).run()
+        found = search_of(limited, Settings(), Clock(None)).run()
         assert (found.verdict, found.value) == (("optimal", 135_200) if usd >= 1352 else ("infeasible", None))
 
 

@@ -6,7 +6,7 @@ from math import floor
 
 import pytest
 
-from fabopt.problem import problem as problems
+from fabopt.problem import site as sites
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import FrontPoint
 from fabopt.study.front.fronts import objectives_of, pareto_front
@@ -77,7 +77,7 @@ def test_points_say_which_families_and_cards_are_left_out() -> None:
 def test_a_point_is_ruled_out_only_by_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a floor that is too large for proofs a budget just below the best design found rules nothing out."""
     for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_ANYWHERE"):
-        monkeypatch.setattr(problems, most, 0)
+        monkeypatch.setattr(sites, most, 0)
     content = case(floor={"rack_units": 20}, limits={})
     best = solved(content, parts()).objective.value
     assert best is not None

@@ -12,7 +12,7 @@ import pytest
 
 from fabopt.errors import InputError, NoAnswerError
 from fabopt.io.case import inputs_from_objects
-from fabopt.problem import problem as problems
+from fabopt.problem import site as sites
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
@@ -236,7 +236,7 @@ def test_ends_on_a_small_floor_equal_brute_force() -> None:
 
 def test_large_floors_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_ANYWHERE"):
-        monkeypatch.setattr(problems, most, 0)
+        monkeypatch.setattr(sites, most, 0)
     content, parts = toy(FLOOR_SEED)
     found = ranges(parts, content, kinds=("switch",))
     assert FLOOR_NOTE in found.notes and [one.proven for one in found.ranges] == [False]

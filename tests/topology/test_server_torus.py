@@ -18,7 +18,7 @@ from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.schema.structure import SwitchlessStructure
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from fabopt.solution import optimize
 from fabopt.topology.server_torus.sides import lattices_of, links_of_ports, sides_of
 from fabopt.wiring.build import wiring_of
@@ -178,7 +178,7 @@ def test_what_it_cannot_do_is_left_to_switches(asked: Json) -> None:
     """Ports kept free, planes, cards that pass nothing on, and a case that says so."""
     given = small.inputs(case(9, **asked), catalog())
     problem = problem_of(given.case, given.catalog)
-    found = Search(problem, Settings(), Clock(None)).run(ties=False)
+    found = search_of(problem, Settings(), Clock(None)).run(ties=False)
     assert all(one.switches for one, _ in found.picked)
 
 

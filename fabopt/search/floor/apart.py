@@ -13,9 +13,9 @@ from fabopt.floor.racks import Floats, height_m, racks_needed
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.problem.site import RUNS_ON_FLOOR
 from fabopt.topology.batch import Batch
 from fabopt.topology.clos.floor_links import ends_of, links_of, runs_between, standing_of
-from fabopt.topology.clos.layouts import RUNS_ON_FLOOR
 from fabopt.topology.clos.link_kinds import kinds_of
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.shape import Parts, Shape
@@ -40,12 +40,10 @@ def too_far_apart(problem: Problem) -> TooFar | None:
     the reach of one kind of links after the other from that switch's rack. Where no rack has so many racks
     around it, there is no design.
     """
-    if problem.plan is None or problem.servers_per_rack is None:
-        return None
     for fabric in problem.fabrics:
         reach_m = {kind: _reach_m(problem, fabric, kind) for kind in RUNS_ON_FLOOR}
         runs = _least_runs(problem)
-        wanted = racks_needed(problem.servers, problem.servers_per_rack)
+        wanted = racks_needed(problem.servers, problem.floor.servers_per_rack)
         if not any(_most_around(runs, reach_m, tiers) >= wanted for tiers in fabric.tiers):
             return _nearest_miss(problem, fabric, runs, reach_m, wanted)
     return None
@@ -73,8 +71,7 @@ def _ends(fabric: FabricProblem, kind: str) -> Iterator[tuple[PortType, PortType
 
 def _least_runs(problem: Problem) -> dict[str, Floats]:
     """By kind of links the least run between two racks that trays join, shape (racks, racks)."""
-    plan, per_rack = problem.plan, problem.servers_per_rack
-    assert plan is not None and per_rack is not None
+    plan, per_rack = problem.floor.plan, problem.floor.servers_per_rack
     racks, floor = reachable(plan), plan.floor
     units = float(problem.server.rack_units or 1)
     top = floor.tray_height_m - float(height_m(floor.rack_units, 1))
@@ -135,11 +132,10 @@ def _miss(
     kind: str,
     needed: float,
 ) -> TooFar:
-    assert problem.plan is not None
-    racks = reachable(problem.plan)
-    one, other = np.unravel_index(int(np.argmax(runs[kind] == needed)), runs[kind].shape)
-    names = (problem.plan.ids[racks[one]], problem.plan.ids[racks[other]])
-    return TooFar(fabric.name, kind, needed, reach_m[kind], names)
+    plan = problem.floor.plan
+    racks = reachable(plan)
+    near, far = np.unravel_index(int(np.argmax(runs[kind] == needed)), runs[kind].shape)
+    return TooFar(fabric.name, kind, needed, reach_m[kind], (plan.ids[racks[near]], plan.ids[racks[far]]))
 
 
 def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape], index: int) -> str:

@@ -26,8 +26,8 @@ from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, over_stages
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.devices import devices_of
-from fabopt.topology.clos.floor_bounds import TooManyPlacesError
 from fabopt.topology.clos.floor_links import Standing, classes_of, numbers_of, switch_sizes
+from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.link_kinds import kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of
 from fabopt.topology.clos.shape import Parts, Shape
@@ -105,8 +105,7 @@ class Sized:
     @cached_property
     def beyond(self) -> list[float]:
         """What the links above each tier cost at least, wherever they go."""
-        assert self.problem.plan is not None
-        cheapest = int(classes_of(self.problem, np.array(self.problem.plan.floor.slack_m)))
+        cheapest = int(classes_of(self.problem, np.array(self.problem.floor.plan.floor.slack_m)))
         return _sums_from(np.array([one.least[:, cheapest].sum() for one in self.pairs]))[1:]
 
     @cached_property

@@ -20,6 +20,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
+from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, in_time, ratio_deadline, useful_deadline
 from fabopt.search.search import Search
@@ -167,11 +168,11 @@ class Finder:
 
     def search_of(self, problem: Problem) -> Search:
         """The search of the problem under other limits, weights or demands."""
-        return Search(problem, self.settings, self.clock, context=self.context)
+        return search_of(problem, self.settings, self.clock, context=self.context)
 
     def _graded(self, problem: Problem, found: Optimum) -> GradedDesign | None:
         # on large floors nothing is proven, and no design found means none
-        if self.clock.is_over() or (found.verdict == "unknown" and problem.plan is None):
+        if self.clock.is_over() or (found.verdict == "unknown" and problem.site.settles):
             raise StoppedError
         return None if found.value is None else GradedDesign(found, grades(problem, found.picked))
 

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings, StoppedError
-from fabopt.search.search import Search
+from fabopt.search.choice import search_of
 from fabopt.study.sensitivity.lines import Line, PricedDesign, priced_design
 from fabopt.study.sensitivity.scaled import Scaled, at_factor
 
@@ -117,7 +117,9 @@ class EndFinder:
         scaled = at_factor(self.base, indices, factor, self.settings.prune)
         quiet = replace(self.settings, progress=lambda text: None)
         try:
-            found = Search(scaled.problem, quiet, self.clock, at_most=self._at_most(scaled, indices, factor)).run(ties)
+            found = search_of(scaled.problem, quiet, self.clock, at_most=self._at_most(scaled, indices, factor)).run(
+                ties
+            )
         except NoAnswerError:
             raise StoppedError from None
         if self.clock.is_over() or found.verdict == "unknown":

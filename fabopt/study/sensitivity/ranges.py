@@ -102,7 +102,7 @@ def _without_answer(
 def _notes(problem: Problem) -> Iterator[str]:
     if problem.case.objective == "power_w":
         yield POWER_NOTE
-    if problem.estimates_floor:
+    if problem.site.method == "estimates":
         yield FLOOR_NOTE
 
 

@@ -22,7 +22,6 @@ from fabopt.search.context import Context
 from fabopt.study.front.finder import PRICE, Finder, GradedDesign
 from fabopt.study.front.measures import Measure
 from fabopt.topology.clos.bounds import Block, BoundedCosts
-from fabopt.topology.clos.layouts import anywhere
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.families import most_servers
 from fabopt.topology.link_parts import Floats
@@ -152,7 +151,7 @@ class MostServers:
 
 def shrinks(problem: Problem) -> bool:
     """Whether a design for N > 2 servers gives one for N - 1 that takes no more of anything."""
-    return problem.plan is None and len(problem.stages) == 1 and all(map(_is_plain, problem.fabrics))
+    return problem.site.runs_are_alike and len(problem.stages) == 1 and all(map(_is_plain, problem.fabrics))
 
 
 def _is_plain(fabric: FabricProblem) -> bool:
@@ -163,8 +162,6 @@ def _is_plain(fabric: FabricProblem) -> bool:
 
 def _least_share(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, caps: Floats) -> float:
     """The least that a fabric costs for each server."""
-    if problem.plan is not None:
-        fabric = anywhere(problem, fabric)
     bounds = ClosSpace(problem, fabric, costs, caps).bounds
     least = np.inf
     for protocol in fabric.protocols:

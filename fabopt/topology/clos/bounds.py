@@ -20,8 +20,9 @@ from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
-from fabopt.topology.clos.floor_bounds import FloorBounds, SpreadBounds
+from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
+from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
 from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.clos.stage_bounds import EarlyCosts
 from fabopt.topology.link_parts import Costs, Floats, Number, scaled_ceil
@@ -105,11 +106,14 @@ class Bounds:
         # where leaves are is the fabric's own, so what depends on servers' links is too
         self._scopes: dict[tuple[str, ...], Scope] = {("server-leaf",): Scope()}
         self._hardware = (prune, fabric.hardware)
-        self.floor: FloorBounds | SpreadBounds | None = None
-        if fabric.spread:
-            self.floor = SpreadBounds(problem, fabric, self.link_at)
-        elif fabric.layout is not None and not problem.estimates_floor:
-            self.floor = FloorBounds(problem, fabric.layout, self.link_at)
+        self.runs = self._run_bounds()
+
+    def _run_bounds(self) -> RunBounds:
+        if self.fabric.spread:
+            return SpreadBounds(self.problem, self.fabric, self.link_at)
+        if self.fabric.layout is not None and self.problem.site.method != "estimates":
+            return LayoutBounds(self.problem, self.fabric.layout, self.link_at)
+        return FlatBounds(self.fabric.runs_m, self.link_at)
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""
@@ -191,16 +195,16 @@ class Bounds:
 
     def least_link(self, near: PortType, far: PortType, kind: str, protocol: str) -> Floats:
         """The least that a link costs, its share of what it has in common with others included."""
-        if self.floor is not None and kind == "server-leaf":
-            return self.floor.server_link(near, far, protocol)
+        if kind == "server-leaf":
+            return self.runs.server_link(near, far, protocol)
         return self.link_at(near, far, run_of(self.fabric, kind), protocol)
 
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Floats:
-        """The least that a link over a run (on a floor: or over a longer one) costs; infinite past all on sale."""
+        """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
         key = (near, far, run_m, protocol)
         known = self.costs.least_links
         if key not in known:
-            longer = self.problem.plan is not None
+            longer = not self.problem.site.runs_are_alike
             joins = (
                 self.problem.links.assemblies(near, far, run_m, protocol, False, longer) if np.isfinite(run_m) else ()
             )

@@ -105,7 +105,7 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
     """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
     rack has a limit on it).
     """
-    if problem.plan is None or problem.plan.floor.rack_power_w is None:
+    if problem.site.rack_power_w is None:
         return SwitchSize(float(switch.product.rack_units), 0)
     links = problem.links
     return _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)

@@ -28,9 +28,10 @@ def joins_of(
 ) -> tuple[Assembly, ...]:
     """Assemblies of a kind of link over its run; ``all_``: with those that others beat.
 
-    On a floor the run of a fabric is the least that a link can have, so longer ones count too; attachments have theirs.
+    Where runs differ that of a fabric is the least that a link can have, so longer ones count too; attachments have
+    theirs.
     """
-    longer = problem.plan is not None and kind != "attachment-leaf"
+    longer = not problem.site.runs_are_alike and kind != "attachment-leaf"
     return problem.links.assemblies(near, far, run_of(fabric, kind), protocol, all_, longer)
 
 

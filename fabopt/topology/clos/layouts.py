@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from fabopt.floor.layouts import Layout, ServerSize, layouts
+from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.floor_links import classes_of, grid_of
+from fabopt.topology.clos.floor_links import grid_of
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.units import ceil_div, milliwatts
 
-RUNS_ON_FLOOR = ("server-leaf", "leaf-spine", "spine-core")
 
-
-def anywhere(problem: Problem, fabric: FabricProblem) -> FabricProblem:
-    """The fabric with runs that none on the floor is shorter than, wherever its switches stand."""
-    assert problem.plan is not None
-    slack_m = problem.plan.floor.slack_m
-    return _with_runs(problem, fabric, dict.fromkeys(RUNS_ON_FLOOR, slack_m))
-
-
-def spread(problem: Problem, fabric: FabricProblem) -> FabricProblem:
+def spread(fabric: FabricProblem) -> FabricProblem:
     """The fabric anywhere on the floor, with bounds that know how far apart the servers of a leaf are at least."""
-    return replace(anywhere(problem, fabric), spread=True)
+    return replace(fabric, spread=True)
 
 
 def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: int) -> tuple[FabricProblem, ...]:
@@ -34,31 +24,27 @@ def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: in
 
     All fabrics have the same layouts in the same order, each its share of every rack.
     """
-    plan, per_rack = problem.plan, problem.servers_per_rack
-    assert plan is not None and per_rack is not None
-    server_size, band = _server_size(problem), _band(problem, fabric)
-    with_room = layouts(plan, problem.servers, per_rack, server_size, units, power_mw, band)
-    placed = with_typical_runs if problem.estimates_floor else in_layout
-    return tuple(placed(problem, fabric, layout) for layout in with_room)
+    floor, size, band = problem.floor, _server_size(problem), _band(problem, fabric)
+    worth_it = layouts(floor.plan, problem.servers, floor.servers_per_rack, size, units, power_mw, band)
+    in_one = with_typical_runs if floor.method == "estimates" else in_layout
+    return tuple(in_one(problem, fabric, layout) for layout in worth_it)
 
 
 def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, ...]:
-    """The fabric on a small floor, its switches free to stand anywhere.
+    """The fabric on a small floor, its switches free to be in any rack.
 
     One fabric at once for all sets of racks that may hold servers; several, which have to agree, for one set each.
     """
-    plan, per_rack = problem.plan, problem.servers_per_rack
-    assert plan is not None and per_rack is not None
-    open_to_all = open_layouts(plan, problem.servers, per_rack, _server_size(problem), _band(problem, fabric))
+    floor, size, band = problem.floor, _server_size(problem), _band(problem, fabric)
+    permitted = open_layouts(floor.plan, problem.servers, floor.servers_per_rack, size, band)
     if len(problem.fabrics) == 1:
-        return (_free_in(problem, fabric, open_to_all),) if open_to_all else ()
-    return tuple(_free_in(problem, fabric, (one,)) for one in open_to_all)
+        return (_free_in(problem, fabric, permitted),) if permitted else ()
+    return tuple(_free_in(problem, fabric, (layout,)) for layout in permitted)
 
 
-def _free_in(problem: Problem, fabric: FabricProblem, places: tuple[OpenLayout, ...]) -> FabricProblem:
-    nearest_m = min(float(one.nearest_leaf_m.min()) for one in places)
-    free = _with_runs(problem, anywhere(problem, fabric), {"server-leaf": nearest_m})
-    return replace(free, places=places)
+def _free_in(problem: Problem, fabric: FabricProblem, permitted: tuple[OpenLayout, ...]) -> FabricProblem:
+    nearest_m = min(float(layout.nearest_leaf_m.min()) for layout in permitted)
+    return replace(_with_runs(problem, fabric, {"server-leaf": nearest_m}), places=permitted)
 
 
 def _server_size(problem: Problem) -> ServerSize:
@@ -74,10 +60,8 @@ def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:
 
 def _with_runs(problem: Problem, fabric: FabricProblem, runs_m: dict[str, float]) -> FabricProblem:
     """The fabric with other runs; those of one length class count alike, so that all with them share what is found."""
-    grid = grid_of(problem)
-    places = {kind: int(classes_of(problem, np.array(run_m))) for kind, run_m in runs_m.items()}
-    classes = {kind: float(grid[place]) if place < len(grid) else runs_m[kind] for kind, place in places.items()}
-    return replace(fabric, runs_m={**fabric.runs_m, **classes})
+    counted = {kind: counted_m(grid_of(problem), run_m) for kind, run_m in runs_m.items()}
+    return replace(fabric, runs_m={**fabric.runs_m, **counted})
 
 
 def in_layout(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:

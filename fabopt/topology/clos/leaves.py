@@ -13,8 +13,8 @@ from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks
 from fabopt.topology.clos.floor_links import switch_size
+from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
-    Ints,
     Parts,
     Shape,
     chunks,
@@ -134,17 +134,6 @@ class Leaves:
         leaves = np.multiply.outer(costs.of(block.leaf.item), np.atleast_1d(nic.planes * shape.leaves))
         return np.asarray(nics + leaves)
 
-    def _on_floor(self, block: Block, shape: Shape, base: Floats, rows: Ints) -> Floats:
-        """``base`` with the server links of some rows as long as they will be."""
-        floor, nic, some = self.bounds.floor, block.nic, shape.take(rows)
-        assert floor is not None
-        size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
-        means = floor.server_links((nic.port, block.down.port), block.protocol, nic, some, size)
-        devices = self._devices_cost(block, some)
-        measured = base.copy()
-        measured[:, rows] = np.maximum(base[:, rows], devices + means * (self.problem.servers * nic.ports_per_server))
-        return measured
-
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
         """Add uplinks to group sizes, then spines (and cores) to what is left below the threshold."""
         endpoints = most_endpoints(shape, self.fabric.attached)
@@ -158,9 +147,11 @@ class Leaves:
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         per_uplink = np.multiply.outer(upward, block.nic.planes * shape.leaves)
         open_ = np.flatnonzero((fewest <= most) & self.cutoff.within(base + per_uplink * fewest))
-        if self.bounds.floor is not None and open_.size:
-            base = self._on_floor(block, shape, base, open_)
-            open_ = open_[self.cutoff.within((base + per_uplink * fewest)[:, open_])]
+        if not open_.size:
+            return
+        base = base.copy()
+        base[:, open_] = self._with_own_runs(block, shape.take(open_), base[:, open_])
+        open_ = open_[self.cutoff.within((base + per_uplink * fewest)[:, open_])]
         if not open_.size:
             return
         rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
@@ -176,3 +167,14 @@ class Leaves:
             if kept.size:
                 sized = replace(shape, g=shape.g[rows[kept]], u=u[kept])
                 self.spines.open(block, sized, base[:, rows[kept]])
+
+    def _with_own_runs(self, block: Block, shape: Shape, base: Floats) -> Floats:
+        """``base`` with the servers' links as long as they will be, shape (metrics, rows)."""
+
+        def least(runs: OwnRuns) -> Floats:
+            size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
+            links = LinkRows((block.nic.port, block.down.port, block.protocol), block.nic, shape, (size,))
+            count = self.problem.servers * block.nic.ports_per_server
+            return np.asarray(self._devices_cost(block, shape) + runs.server_links(links) * count)
+
+        return self.bounds.runs.raised(base, least)

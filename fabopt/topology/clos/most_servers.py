@@ -21,7 +21,6 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.catalog import Protocol
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
-from fabopt.topology.clos.layouts import anywhere
 from fabopt.topology.clos.shape import Shape, most_endpoints, most_peers, up_cage_limit, usable_ports
 from fabopt.topology.link_parts import ceil_of
 
@@ -56,7 +55,7 @@ class _Way(NamedTuple):
 
 def most_servers_of(problem: Problem, fabric: FabricProblem) -> int:
     """No Clos of a fabric, with the problem's number of servers or fewer, has more servers, whatever it costs."""
-    return _Reach(problem, fabric if problem.plan is None else anywhere(problem, fabric)).most()
+    return _Reach(problem, fabric).most()
 
 
 class _Reach:

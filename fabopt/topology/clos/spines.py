@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.floor.placement import SwitchSize
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos import step_deadline
@@ -18,11 +17,11 @@ from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import spine_uplinks
 from fabopt.topology.clos.floor_links import switch_size
+from fabopt.topology.clos.run_bounds import LinkRows
 from fabopt.topology.clos.shape import (
     Ints,
     Parts,
     Shape,
-    chunks,
     divisors,
     down_cage_limit,
     most_endpoints,
@@ -33,9 +32,6 @@ from fabopt.topology.clos.shape import (
 )
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats, Number, ceil_of
-
-# Rows that are put on a floor at a time.
-_FEW = 16
 
 
 class _Stack(NamedTuple):
@@ -149,7 +145,7 @@ class Spines:
             kept = np.flatnonzero(fits & self.cutoff.within(bound))
             if not kept.size:
                 continue
-            for rows in self._in_turn(bound, kept):
+            for rows in self.bounds.runs.in_turn(bound, kept, self.cutoff.within):
                 some = shape.take(rows)
                 uplinks = self._uplink_cost(stack, some, spine.down.cages)
                 total = self._with_early(stack, some, cost[:, rows] + uplinks)
@@ -167,42 +163,37 @@ class Spines:
         return survives(self.fabric, parts, shape, endpoints, self.bounds.problem.server.gpus)
 
     def _uplink_cost(self, stack: _Stack, shape: Shape, spine_cages: Number) -> Floats:
-        """What the leaves' uplinks cost at least: as for the least run, and on a floor for their own runs."""
+        """What the leaves' uplinks cost at least, shape (metrics, rows)."""
         need = shape.leaf_spine(
             stack.block.uplinks.lane.ports,
             self._leaf_up_limit(stack, shape),
             stack.spine.down.lane.ports,
             spine_cages,
         )
-        least, floor = self.costs.least(stack.joins, need), self.bounds.floor
-        if floor is None:
-            return least
-        block, ports = stack.block, (stack.block.uplinks.port, stack.spine.down.port)
-        means = floor.uplinks(ports, block.protocol, block.nic, shape, self._sizes(stack))
-        return np.asarray(np.maximum(least, means * (stack.planes * shape.leaves * shape.u)))
+        links = stack.planes * shape.leaves * shape.u
+        return self.bounds.runs.raised(
+            self.costs.least(stack.joins, need),
+            lambda runs: runs.uplinks(self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)) * links,
+        )
 
-    def _sizes(self, stack: _Stack) -> tuple[SwitchSize, ...]:
-        """What a leaf and a spine take of a rack."""
+    def _link_rows(self, stack: _Stack, near: CageUse, far: CageUse, shape: Shape) -> LinkRows:
+        """Links between two uses of cages for every row of a shape."""
         block, spine, problem = stack.block, stack.spine, self.bounds.problem
         uses = (spine.down,) if spine.up is None else (spine.down, spine.up)
-        return (
+        sizes = (
             switch_size(problem, block.leaf, block.uses, block.protocol),
             switch_size(problem, spine.switch, uses, block.protocol),
         )
+        return LinkRows((near.port, far.port, block.protocol), block.nic, shape, sizes)
 
     def _core_links(self, stack: _Stack, use: CageUse, shape: Shape) -> Floats:
-        """The least that a spine's uplink to a core costs, row by row."""
-        ports, protocol = (stack.spine_up.port, use.port), stack.block.protocol
-        least = self.bounds.least_link(*ports, "spine-core", protocol)[:, np.newaxis]
-        if self.bounds.floor is None:
-            return least
-        means = self.bounds.floor.core_links(ports, protocol, stack.block.nic, shape, self._sizes(stack))
-        return np.asarray(np.maximum(least, means))
+        """The least that a spine's uplink to a core costs, shape (metrics, rows or 1)."""
+        up = stack.spine_up
+        least = self.bounds.least_link(up.port, use.port, "spine-core", stack.block.protocol)[:, np.newaxis]
+        return self.bounds.runs.raised(least, lambda runs: runs.core_links(self._link_rows(stack, up, use, shape)))
 
     def _upward(self, stack: _Stack, shape: Shape) -> Floats:
-        """The least that a spine's uplink costs with its share of a core, row by row."""
-        if self.bounds.floor is None:
-            return np.repeat(stack.upward[:, np.newaxis], np.size(shape.g), axis=1)
+        """The least that a spine's uplink costs with its share of a core, shape (metrics, rows)."""
         best = np.full((stack.upward.size, np.size(shape.g)), np.inf)
         for core, use in self.bounds.cores(stack.spine_up.lane.port_mbps, stack.block.protocol):
             share = self.costs.of(core.item) / usable_ports(use, core)
@@ -273,7 +264,7 @@ class Spines:
         kept = np.flatnonzero(fits & self.cutoff.within(bound))
         if not kept.size:
             return
-        for rows in self._in_turn(bound, kept):
+        for rows in self.bounds.runs.in_turn(bound, kept, self.cutoff.within):
             some = shape.take(rows)
             links = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))
             cost = self._with_early(stack, some, base[:, rows] + switches[:, rows] + links)
@@ -282,16 +273,6 @@ class Spines:
             if inside.size:
                 left = rows[inside]
                 self._with_cores(stack, shape.take(left), cost[:, inside], fewest[left], most[left])
-
-    def _in_turn(self, bound: Floats, rows: Ints) -> Iterator[Ints]:
-        """Rows as they are to be sized: on a floor, where that takes a while, a few of the lowest bound first."""
-        if self.bounds.floor is None:
-            yield rows
-            return
-        for some in chunks(rows[np.argsort(bound[0, rows], kind="stable")], _FEW):
-            inside = some[self.cutoff.within(bound[:, some])]
-            if inside.size:
-                yield inside
 
     def _with_cores(self, stack: _Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
         """Every number of spine uplinks, core switch and way to join them that stays below the threshold."""
@@ -330,9 +311,9 @@ class Spines:
             return
         switches = np.multiply.outer(self.costs.of(core.item), stack.planes * wide.cores)
         need = wide.spine_core(up.lane.ports, up_cage_limit(spine.down, up, wide.spine_down), use.lane.ports, use.cages)
-        links = self.costs.least(joins, need)
-        if self.bounds.floor is not None:
-            links = np.maximum(links, link[:, rows] * (num_spines * shape.x)[rows])
+        links = self.bounds.runs.raised(
+            self.costs.least(joins, need), lambda runs: link[:, rows] * (num_spines * shape.x)[rows]
+        )
         cost, parts = base[:, rows] + switches + links, stack.parts(core, use)
         if self.bounds.early is not None:
             cost[0] += self.bounds.early.of_cores(parts, wide)

@@ -1,0 +1,25 @@
+"""Length classes: a run counts as the shortest length on sale that covers it.
+
+``lengths_m`` are all lengths on sale, rising, in metres, shape (classes,).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fabopt.floor.racks import Floats, Ints
+
+# Runs are rounded to a nanometre: a length covers a run that is longer by less.
+_TOLERANCE_M = 1e-9
+
+
+def classes_of_runs(lengths_m: Floats, run_m: ArrayLike) -> Ints:
+    """Index of the class of every run, shape of ``run_m``; the number of classes where no length is enough."""
+    return np.asarray(np.searchsorted(lengths_m, np.asarray(run_m) - _TOLERANCE_M))
+
+
+def counted_m(lengths_m: Floats, run_m: float) -> float:
+    """The length as which a run counts; itself where no length is enough."""
+    class_ = int(classes_of_runs(lengths_m, run_m))
+    return float(lengths_m[class_]) if class_ < len(lengths_m) else run_m

@@ -1,0 +1,116 @@
+"""The site of a problem: all links of a kind run the same, or a floor plan says how far each of them runs.
+
+It is chosen once, when a case is resolved (``site_of``); what searches and explains asks it, not whether it is a floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from fabopt.floor.appliances import ApplianceRacks
+from fabopt.floor.length_classes import counted_m
+from fabopt.floor.open_layouts import MOST_RACKS
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import Floats, servers_per_rack
+from fabopt.schema.case import Case, Distances
+from fabopt.schema.catalog import Server
+
+# On larger floors only the candidates that look best are measured, and nothing is called optimal.
+MOST_SERVERS_PROVEN_ON_FLOOR = 512
+# On floors of few racks, up to so many servers, switches may be anywhere.
+MOST_SERVERS_ANYWHERE = 32
+
+# How candidates are searched: by their sizes alone; with switches in any rack; in layouts with a rule for every switch;
+# in these, but only those that look best are placed.
+Method = Literal["sizes", "places", "layouts", "estimates"]
+# Kinds of links whose runs follow from a floor.
+RUNS_ON_FLOOR = ("server-leaf", "leaf-spine", "spine-core")
+
+
+@dataclass(frozen=True, eq=False)
+class FlatSite:
+    """No floor plan: all links of a kind run what the case says.
+
+    ``method``: how candidates are searched; ``runs_are_alike``: whether all links of a kind run the same; ``settles``:
+    whether a search that has the time always says whether there is a design; ``rack_power_w``: the most that a rack may
+    draw, if that is limited.
+    """
+
+    distances: Distances
+    method: Method = "sizes"
+    runs_are_alike = True
+    settles = True
+    rack_power_w: float | None = None
+
+    def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
+        """By kind of links how far they run. ``lengths_m``: all lengths on sale, rising, shape (classes,)."""
+        return given_runs_m(self.distances)
+
+    def estimated(self) -> FlatSite:
+        """The site with nothing to be proven: sizes are compared exactly as quickly."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class FloorSite:
+    """A floor plan: a link runs from the rack of one device to that of the other. Fields as those of ``FlatSite``.
+
+    ``appliances``: the racks that these take before anything else is placed.
+    """
+
+    distances: Distances
+    plan: FloorPlan
+    appliances: ApplianceRacks
+    servers_per_rack: int
+    method: Method
+    runs_are_alike = False
+    settles = False
+
+    @property
+    def rack_power_w(self) -> float | None:
+        """The most that a rack may draw, if that is limited."""
+        return self.plan.floor.rack_power_w
+
+    def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
+        """By kind of links a run that none on the floor is shorter than, as the length that it counts as."""
+        least_m = counted_m(lengths_m, self.plan.floor.slack_m)
+        return {**given_runs_m(self.distances), **dict.fromkeys(RUNS_ON_FLOOR, least_m)}
+
+    def estimated(self) -> FloorSite:
+        """The site with nothing to be proven."""
+        return replace(self, method="estimates")
+
+    def in_layouts(self) -> FloorSite:
+        """The site with a rule for every switch."""
+        return replace(self, method="layouts")
+
+
+Site = FlatSite | FloorSite
+
+
+def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
+    """The site of a case. ``servers``: at the last stage; ``grows``: whether there are stages before it."""
+    distances, floor = case.site.distances_m, case.site.floor
+    if floor is None:
+        return FlatSite(distances)
+    appliances, per_rack = ApplianceRacks(case, floor), servers_per_rack(case.site, server)
+    plan = FloorPlan(floor, appliances.taken)
+    assert per_rack is not None, "a case with a floor is refused if its server has no height"
+    method: Method = "layouts"
+    if servers > MOST_SERVERS_PROVEN_ON_FLOOR:
+        method = "estimates"
+    elif plan.usable_racks <= MOST_RACKS and servers <= MOST_SERVERS_ANYWHERE and not grows:
+        method = "places"
+    return FloorSite(distances, plan, appliances, per_rack, method)
+
+
+def given_runs_m(distances: Distances) -> dict[str, float]:
+    """By kind of links how far the case says that they run."""
+    return {
+        "server-leaf": distances.server_leaf,
+        "attachment-leaf": distances.attachment_leaf or distances.server_leaf,
+        "leaf-spine": distances.leaf_spine,
+        "spine-core": distances.spine_core,
+    }

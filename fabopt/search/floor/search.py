@@ -1,0 +1,187 @@
+"""The search on a floor: layout by layout where fabrics share it, and without a proof where it is too large for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem, estimating, in_layouts_only
+from fabopt.problem.site import Method
+from fabopt.program.lexicographic import Optimum
+from fabopt.search.coefficients import distinct, tolerance
+from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
+from fabopt.search.floor.estimates import ESTIMATES_WITHIN, likely
+from fabopt.search.floor.expansion import FloorExpansion, PlaceExpansion
+from fabopt.search.out_of_band import suiting, with_fewest
+from fabopt.search.search import RISE, Search
+from fabopt.topology.batch import AnyBatch
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.bounds import BoundedCosts
+from fabopt.topology.clos.floor_runs import TooManyPlacesError
+from fabopt.topology.clos.layouts import spread
+from fabopt.topology.family import Restriction
+
+# The threshold rises by this share of the bound, then fourfold, until it proves the best design met.
+FIRST_RISE_ON_FLOOR = 0.05
+
+
+class FloorSearch(Search):
+    """The search in layouts of a floor with a rule for every switch."""
+
+    method: Method = "layouts"
+    _expansion = FloorExpansion
+    expansion: FloorExpansion
+
+    def _best(self, ties: bool) -> Optimum:
+        if len(self.problem.fabrics) > 1 and not self._in_one_layout:
+            return self._layout_by_layout(ties)
+        return self._in_layouts(ties)
+
+    def _in_layouts(self, ties: bool) -> Optimum:
+        try:
+            return self._prove(ties)
+        except TooManyPlacesError:
+            self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
+            return self._instead(EstimateSearch, estimating(self.problem), ties)
+
+    def _instead(self, search: type[FloorSearch], problem: Problem, ties: bool) -> Optimum:
+        """What another search finds in the same part of the space."""
+        context = self.context.beside()
+        return search(problem, self.settings, self.clock, self.expansion.restrictions, context=context).run(ties)
+
+    @property
+    def _in_one_layout(self) -> bool:
+        return any(part.layout is not None for part in self.expansion.restrictions.values())
+
+    def _layout_by_layout(self, ties: bool) -> Optimum:
+        """Several fabrics share the racks of servers: the best of the layouts, each searched for all of them."""
+        optima = [self._in_layout(number, ties) for number in range(self._number_of_layouts)]
+        with_design = [optimum for optimum in optima if optimum.value is not None]
+        if not with_design:
+            proven = all(optimum.verdict == "infeasible" for optimum in optima)
+            return Optimum("infeasible" if proven else "unknown", sized=self.expansion.sized)
+        best = min(with_design, key=lambda optimum: optimum.value or 0)
+        if all(optimum.verdict in ("optimal", "infeasible") for optimum in optima):
+            return best
+        bounds = [optimum.bound for optimum in optima if optimum.verdict != "infeasible"]
+        known = [bound for bound in bounds if bound is not None]
+        return replace(best, verdict="feasible", bound=min(known) if self._bounds_all(known, bounds) else None)
+
+    @property
+    def _number_of_layouts(self) -> int:
+        return len(self.expansion.variants(self.problem.fabrics[0], self.expansion.costs_of(0)))
+
+    def _in_layout(self, number: int, ties: bool) -> Optimum:
+        """The best in one layout."""
+        restrictions = self.expansion.restrictions
+        part = {
+            fabric.name: replace(restrictions.get(fabric.name, Restriction()), layout=number)
+            for fabric in self.problem.fabrics
+        }
+        return type(self)(self.problem, self.settings, self.clock, part, context=self.context).run(ties)
+
+    def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
+        """Whether the least bound that is known bounds the designs of all layouts."""
+        return bool(known) and len(known) == len(bounds)
+
+    @property
+    def _most_candidates(self) -> int | None:
+        return None
+
+    def _next_slack(self, slack: float, needed: float, bound: float) -> float:
+        """Not at once the threshold that proves, for a better design may lower that."""
+        return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
+
+
+class PlaceSearch(FloorSearch):
+    """The search on a small floor, every switch in any rack."""
+
+    method = "places"
+    _expansion = PlaceExpansion
+
+    def _in_layouts(self, ties: bool) -> Optimum:
+        try:
+            return self._prove(ties)
+        except TooManyPlacesError:
+            self.settings.progress("too many places for the switches on this floor: looking at layouts")
+            return self._instead(FloorSearch, in_layouts_only(self.problem), ties)
+
+
+class EstimateSearch(FloorSearch):
+    """The search on a large floor: only what looks best in a layout has its switches placed."""
+
+    method = "estimates"
+
+    def _in_layouts(self, ties: bool) -> Optimum:
+        """The best of what looks best in every layout, and a bound for any place of the switches."""
+        costs = self.expansion.costs_of(0)
+        least = sum(self._least_anywhere(costs)) if self.near is None else np.nan
+        if np.isinf(least):
+            return Optimum("unknown" if self.clock.is_over() else "infeasible", sized=self.expansion.sized)
+        candidates = self._likely(costs)
+        outcome = self._tied(self._solve(candidates), ties)
+        if outcome.value is None and candidates and self.near is None:
+            # within the limits may be what needs little of them, rather than what costs least
+            lean = [candidate for row in self._limited for candidate in self._likely(self.expansion.costs_of(row))]
+            outcome = self._tied(self._solve(distinct([*candidates, *lean])), ties)
+        if outcome.value is None:
+            verdict = "infeasible" if self.near is None and self._cannot_be() else "unknown"
+            return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
+        bound = least - self.expansion.saving
+        return self._finished(replace(outcome, verdict="feasible"), bound, not self.clock.is_over())
+
+    def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
+        """An estimate's bound holds wherever switches are, so for layouts in which nothing was found too."""
+        return bool(known)
+
+    def _likely(self, costs: BoundedCosts) -> list[Candidate]:
+        """What looks best; ports of management are those of what the other fabrics have."""
+        candidates: list[Candidate] = []
+        for fabric in sorted(self.problem.fabrics, key=lambda one: one.per_switch is not None):
+            if fabric.per_switch is None:
+                candidates += self._likely_of(costs, fabric)
+            else:
+                candidates += suiting(self.problem, self.context, fabric, candidates, partial(self._likely_of, costs))
+        return candidates
+
+    def _likely_of(self, costs: BoundedCosts, fabric: FabricProblem) -> list[Candidate]:
+        variants = self.expansion.wanted(fabric, costs)
+        around = self.near or self.expansion.space(fabric, costs).search().least
+        found = [self.expansion.space(variant, costs).search(ESTIMATES_WITHIN * around) for variant in variants]
+        self.expansion.sized += sum(of_layout.sized for of_layout in found)
+        return likely(found, self._measured, costs.table[0])
+
+    def _measured(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
+        return () if self.clock.is_over() else self.expansion.candidates_at(batch, index)
+
+    def obstacles(self) -> Iterator[str]:
+        """What keeps the likeliest candidate of every fabric out of each layout, in words."""
+        costs = self.expansion.costs_of(0)
+        for fabric in self.problem.fabrics:
+            for variant in self.expansion.wanted(fabric, costs):
+                batches = self.expansion.space(variant, costs).search().batches
+                yield obstacle(self.problem, variant, batches[0], 0) if batches else nothing_joins(variant)
+
+    def _cannot_be(self) -> bool:
+        """Whether no place of the switches can help: a limit is below what is needed anywhere, or a run too long."""
+        for row in self._limited:
+            cap = self.expansion.caps[row]
+            if sum(self._least_anywhere(self.expansion.costs_of(row))) > cap + tolerance(cap):
+                return True
+        return too_far_apart(self.problem) is not None
+
+    @property
+    def _limited(self) -> list[int]:
+        """Metrics with a limit. Not NIC slots, which were looked at before: by them alone all switches are equal."""
+        nics = np.array([item.kind == "nic" for item in self.problem.item_table.items])
+        return [row for row in range(1, len(self.expansion.table)) if self.expansion.table[row][~nics].any()]
+
+    def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
+        """What every fabric costs at least, wherever its switches are; infinite if it cannot be made."""
+        fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
+        found = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
+        return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in found]

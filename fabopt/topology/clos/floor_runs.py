@@ -1,0 +1,176 @@
+"""Runs in a layout of the floor by their length class, worked out once for every size whose switches are placed.
+
+Where leaves are follows from the sizes of groups alone, where spines are from those of pods besides.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.floor.layouts import Layout
+from fabopt.floor.length_classes import classes_of_runs
+from fabopt.floor.placement import SwitchSize, place, place_leaves
+from fabopt.floor.racks import Positions, height_m
+from fabopt.parts.item_table import ItemTable
+from fabopt.parts.lookup import Lookup
+from fabopt.parts.nics import NicOption
+from fabopt.topology.clos.floor_links import numbers_of
+from fabopt.topology.clos.shape import Ints, Shape
+from fabopt.topology.link_parts import Floats
+
+# Sizes whose switches are placed in a layout before the search is content with estimates.
+MOST_PLACED = 4000
+
+
+class TooManyPlacesError(Exception):
+    """More sizes could be the best of a layout than are worth placing one by one."""
+
+
+class LeavesKey(NamedTuple):
+    """What the racks of leaves in a layout follow from."""
+
+    g: int
+    rails: int
+    planes: int
+    size: SwitchSize
+
+
+class GroupsKey(NamedTuple):
+    """What the runs between servers and leaves follow from; ``g`` is 0 where they are kept for every size of group."""
+
+    g: int
+    k: int
+    nics: int
+    ports_per_nic: int
+    planes: int
+    size: SwitchSize
+
+
+class PlacesKey(NamedTuple):
+    """What the racks of leaves and spines in a layout follow from; ``sizes``: of a leaf and a spine."""
+
+    g: int
+    rails: int
+    planes: int
+    groups_per_pod: int
+    spines: int
+    rail_pods: bool
+    sizes: tuple[SwitchSize, ...]
+
+
+class RunClasses(NamedTuple):
+    """Length classes that occur among runs, rising, and how many runs are of each, both of shape (classes,)."""
+
+    classes: Ints
+    counts: Ints
+
+
+class RackClasses(NamedTuple):
+    """Length classes that occur among runs, rising, and the place among them of the run from every rack for switches to
+    every spine, shape (racks, spines).
+    """
+
+    classes: Ints
+    place: Ints
+
+
+# Where switches are installed in a layout; None: they do not fit.
+_LEAVES: Lookup[Layout, LeavesKey, Positions | None] = Lookup()
+_PLACES: Lookup[Layout, PlacesKey, tuple[Positions, ...] | None] = Lookup()
+# Runs by their class among the lengths of a table.
+_TO_NEAREST: Lookup[Layout, ItemTable, RunClasses] = Lookup()
+_TO_LEAVES: Lookup[Layout, tuple[ItemTable, GroupsKey], RunClasses] = Lookup()
+_TO_SPINES: Lookup[Layout, tuple[ItemTable, PlacesKey], RunClasses] = Lookup()
+_TO_CORES: Lookup[Layout, tuple[ItemTable, PlacesKey], RackClasses] = Lookup()
+
+
+def groups_key(g: int, nic: NicOption, shape: Shape, size: SwitchSize) -> GroupsKey:
+    """What the runs of servers follow from in groups of g, on leaves that take so much of a rack."""
+    return GroupsKey(g, int(shape.k), nic.nics_per_server, nic.ports_per_nic, nic.planes, size)
+
+
+def places_key(nic: NicOption, shape: Shape, sizes: tuple[SwitchSize, ...]) -> PlacesKey:
+    """What the racks of one shape's leaves and spines follow from."""
+    return PlacesKey(
+        int(shape.g), int(shape.rails), nic.planes, int(shape.groups_per_pod), int(shape.spines),
+        bool(shape.rail_pods), sizes,
+    )  # fmt: skip
+
+
+class LayoutRuns:
+    """Runs in a layout by their class among the lengths of a table; None where switches do not fit."""
+
+    def __init__(self, layout: Layout, item_table: ItemTable) -> None:
+        self.layout = layout
+        self.item_table = item_table
+
+    def to_nearest(self) -> RunClasses:
+        """From every server to the nearest place that a leaf may have."""
+        return _TO_NEAREST.of(self.layout, self.item_table, self._counted, self.layout.nearest_leaf_m)
+
+    def to_leaves(self, nic: NicOption, shape: Shape, size: SwitchSize) -> RunClasses | None:
+        """From every server to its leaves."""
+        leaves_key = LeavesKey(int(shape.g), int(shape.rails), nic.planes, size)
+        leaves = _LEAVES.of(self.layout, leaves_key, place_leaves, self.layout, numbers_of(nic, shape), size)
+        if leaves is None:
+            return None
+        key = (self.item_table, groups_key(int(shape.g), nic, shape, size))
+        return _TO_LEAVES.of(self.layout, key, self._leaf_runs, nic, shape, leaves)
+
+    def to_spines(self, key: PlacesKey, nic: NicOption, shape: Shape) -> RunClasses | None:
+        """From every leaf to all spines of its pod."""
+        positions = self._positions(key, nic, shape)
+        if positions is None:
+            return None
+        return _TO_SPINES.of(self.layout, (self.item_table, key), self._spine_runs, positions, shape)
+
+    def to_cores(self, key: PlacesKey, nic: NicOption, shape: Shape) -> RackClasses | None:
+        """From every rack that a core may be in to all spines."""
+        positions = self._positions(key, nic, shape)
+        if positions is None:
+            return None
+        return _TO_CORES.of(self.layout, (self.item_table, key), self._core_runs, positions[1])
+
+    def _positions(self, key: PlacesKey, nic: NicOption, shape: Shape) -> tuple[Positions, ...] | None:
+        placed = _PLACES.table(self.layout)
+        if key not in placed:
+            if len(placed) >= MOST_PLACED:
+                raise TooManyPlacesError
+            placed[key] = place(self.layout, numbers_of(nic, shape), key.sizes)
+        return placed[key]
+
+    def _leaf_runs(self, nic: NicOption, shape: Shape, leaves: Positions) -> RunClasses:
+        leaf = np.arange(len(leaves.rack)).reshape(nic.planes, -1, int(shape.rails))
+        of_server = leaf[:, np.arange(self.layout.servers) // int(shape.g), :]
+        rack, height_of_server_m = self.layout.server_rack[:, None], self.layout.server_height_m[:, None]
+        run_m = self.layout.plan.run_m(rack, height_of_server_m, leaves.rack[of_server], leaves.height_m[of_server])
+        return self._counted(run_m)
+
+    def _spine_runs(self, positions: tuple[Positions, ...], shape: Shape) -> RunClasses:
+        leaves, spines = positions
+        planes, pods, per_pod = int(shape.planes), int(shape.pods), int(shape.spines)
+        leaf = np.arange(len(leaves.rack))
+        plane, within = leaf // (len(leaf) // planes), leaf % (len(leaf) // planes)
+        block, rail = within // int(shape.rails) // int(shape.groups_per_pod), within % int(shape.rails)
+        pod = block * int(shape.rails) + rail if shape.rail_pods else block
+        spine = ((plane * pods + pod) * per_pod)[:, None] + np.arange(per_pod)
+        run_m = self.layout.plan.run_m(
+            leaves.rack[:, None], leaves.height_m[:, None], spines.rack[spine], spines.height_m[spine]
+        )
+        return self._counted(run_m)
+
+    def _core_runs(self, spines: Positions) -> RackClasses:
+        layout, plan = self.layout, self.layout.plan
+        racks = layout.switch_racks[layout.free_units[layout.switch_racks] > 0]
+        top_m = float(np.max(height_m(layout.top_unit[racks], 1)))
+        run_m = plan.run_m(racks[:, None], top_m, spines.rack[None, :], spines.height_m[None, :])
+        run_m = np.where(racks[:, None] == spines.rack[None, :], plan.floor.slack_m, run_m)
+        classes = classes_of_runs(self.item_table.lengths_m, run_m)
+        different, place_of = np.unique(classes, return_inverse=True)
+        return RackClasses(different, place_of.reshape(classes.shape))
+
+    def _counted(self, run_m: Floats) -> RunClasses:
+        classes = classes_of_runs(self.item_table.lengths_m, run_m.ravel())
+        return RunClasses(*np.unique(classes, return_counts=True))

@@ -69,9 +69,9 @@ class Watched:
 
     def note(self, values: Sequence[int | float], done: int, new: int) -> None:
         """Take note of the metric of new points; ``new``: how many of those done were solved now."""
-        found = [*values, *([] if self.best is None else [self.best])]
-        if found:
-            self.best = max(found) if self.maximizes else min(found)
+        values_met = [*values, *([] if self.best is None else [self.best])]
+        if values_met:
+            self.best = max(values_met) if self.maximizes else min(values_met)
         of = f" of {self.wanted:,}" if self.wanted else ""
         parts = [f"{done:,}{of} points"]
         if self.best is not None:
@@ -118,8 +118,8 @@ def sweep_case(
         watched = Watched(show, metric.metric, metric.sense == "maximize", grid.size)
 
         def report(points: Sequence[FrontPoint], done: int, new: int) -> None:
-            found = [point.values[metric.metric] for point in points if metric.metric in point.values]
-            watched.note(found, done, new)
+            values = [point.values[metric.metric] for point in points if metric.metric in point.values]
+            watched.note(values, done, new)
 
         settings = Settings(request.engine)
         execution = sweeps.Execution(request.engine, jobs, dask)
@@ -157,7 +157,7 @@ def pareto_case(
             points,
             Settings(request.engine, progress=show),
             clock,
-            lambda found: watched.note([first.shown(found[-1].grades[first.name])], len(found), len(found)),
+            lambda designs: watched.note([first.shown(designs[-1].grades[first.name])], len(designs), len(designs)),
         )
     return _answered(front, targets)
 

@@ -31,30 +31,30 @@ def sensitivity_of_case(
     asked = Asked(kinds, parts)
     check_asked(asked, inputs)
     with at_work(request) as (clock, show):
-        found = sensitivity(inputs, asked, Settings(request.engine, request.time_limit_s, progress=show), clock)
+        ranges = sensitivity(inputs, asked, Settings(request.engine, request.time_limit_s, progress=show), clock)
     if json is not None:
-        deliver(json, sensitivity_bytes(found))
-    if found.status in ("infeasible", "unknown"):
-        return _without_answer(found)
+        deliver(json, sensitivity_bytes(ranges))
+    if ranges.status in ("infeasible", "unknown"):
+        return _without_answer(ranges)
     if csv is not None:
-        deliver(csv, sensitivity_csv(found))
+        deliver(csv, sensitivity_csv(ranges))
     if STANDARD_STREAM in (json, csv):
-        tell(sensitivity_headline(found))
+        tell(sensitivity_headline(ranges))
     else:
-        say(sensitivity_summary(found))
+        say(sensitivity_summary(ranges))
     return EXIT_DONE
 
 
-def _without_answer(found: Sensitivity) -> int:
+def _without_answer(ranges: Sensitivity) -> int:
     """Say why there is no answer."""
     from fabopt.schema.design import Design
 
     design = Design(
-        fabopt=found.fabopt,
-        case=found.case,
-        status=found.status,
-        objective=found.objective,
-        conflicts=found.conflicts,
+        fabopt=ranges.fabopt,
+        case=ranges.case,
+        status=ranges.status,
+        objective=ranges.objective,
+        conflicts=ranges.conflicts,
     )
-    tell("\n".join([*infeasible_lines(design), *found.notes]))
-    return EXIT_INFEASIBLE if found.status == "infeasible" else EXIT_NO_ANSWER
+    tell("\n".join([*infeasible_lines(design), *ranges.notes]))
+    return EXIT_INFEASIBLE if ranges.status == "infeasible" else EXIT_NO_ANSWER

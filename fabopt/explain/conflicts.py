@@ -14,19 +14,20 @@ from functools import partial
 
 from fabopt.explain.demands import changed, demand_conflicts, path_conflicts
 from fabopt.explain.floor import crowded, floor_conflicts
-from fabopt.explain.limits import share_of, spending, together
+from fabopt.explain.limits import share_of, spending, stage_limit_conflicts, together, unlimited
 from fabopt.explain.relaxation import nearest
-from fabopt.explain.supply import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
+from fabopt.explain.supply import buying_conflicts, supply_conflicts
 from fabopt.explain.torus import servers_are_points, torus_conflicts
 from fabopt.explain.what_if import Inquiry, Watch, share_of_limits, sized
 from fabopt.parts.nics import NicOption
-from fabopt.problem.card_slots import cards_at_least, slots_are_short, sum_of_cards
 from fabopt.problem.logical_fabrics import equipped
+from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Distances, Fabric
 from fabopt.schema.design import Conflict, Number
+from fabopt.search.context import Context
 from fabopt.topology.families import most_servers
 from fabopt.units import gbps
 
@@ -42,13 +43,13 @@ RUN_KEYS = {"server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf
 Lines = Callable[[Inquiry], Iterator[Conflict]]
 
 
-def conflicts_of(problem: Problem, settings: Settings, clock: Clock) -> tuple[Conflict, ...]:
+def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
     """Every limit that alone stands in the way, with what it would have to be.
 
     Where a design exists without the limits on spending, these clash with the demands; else the demands, the structure
-    that the case prescribes and the catalog clash, whatever may be spent.
+    that the case prescribes and the catalog clash, whatever may be spent. ``context``: of the search that found none.
     """
-    inquiry = _inquiry(problem, settings, clock)
+    inquiry = _inquiry(problem, settings, clock, context)
     if slots_are_short(problem):
         return (_slots(problem),)
     if unequipped := tuple(_logical(problem)):
@@ -66,7 +67,7 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock) -> tuple[Co
 
 
 def _logical(problem: Problem) -> Iterator[Conflict]:
-    """Logical fabrics for which no card will do on the leaves of their host."""
+    """Logical fabrics for which no NIC will do on the leaves of their host."""
     for host in problem.fabrics:
         if not host.logical_fabrics or equipped(problem, host, False):
             continue
@@ -77,9 +78,9 @@ def _logical(problem: Problem) -> Iterator[Conflict]:
                 limit=f"fabrics.{logical.name}.nics",
                 value=shown,
                 needed=wanted,
-                detail=f"a leaf has one speed of ports to servers: cards that give {logical.name} its bandwidth, a "
+                detail=f"a leaf has one speed of ports to servers: NICs that give {logical.name} its bandwidth, a "
                 f"port a cage, have ports of {shown} Gb/s, those of its host {host.name} {wanted}; "
-                f"{sum_of_cards(problem)}",
+                f"{sum_of_nics(problem)}",
             )
 
 
@@ -92,26 +93,26 @@ def _slots(problem: Problem) -> Conflict:
     return Conflict(
         limit=f"servers.{problem.server.id}.nic_slots",
         value=problem.nic_slots,
-        needed=sum(cards_at_least(problem).values()),
-        detail=f"cards that give each fabric its bandwidth do not fit the server: {sum_of_cards(problem)}",
+        needed=sum(nics_at_least(problem).values()),
+        detail=f"NICs that give each fabric its bandwidth do not fit the server: {sum_of_nics(problem)}",
     )
 
 
-def obstacles_of(problem: Problem, settings: Settings, clock: Clock) -> tuple[Conflict, ...]:
+def obstacles_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
     """What stands nearest in the way where no design was found on a floor, and none was ruled out."""
     if problem.site.settles or clock.is_over():
         return ()
-    inquiry = _inquiry(problem, settings, clock)
+    inquiry = _inquiry(problem, settings, clock, context)
     spent = _asked(inquiry, spending) if problem.limits.are_set else []
     return tuple(spent or _asked(inquiry, crowded))
 
 
-def _inquiry(problem: Problem, settings: Settings, clock: Clock) -> Inquiry:
+def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Inquiry:
     def tell(what: str) -> None:
         settings.progress(f"no design meets the case: looking at {what}")
 
     quiet = replace(settings, progress=lambda text: None)
-    return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell)
+    return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell, context)
 
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:

@@ -7,7 +7,7 @@ line of questions that the clock does not let finish: what was not answered is n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import gcd
 from typing import NamedTuple, TypeVar
 
@@ -69,7 +69,7 @@ class Inquiry:
     settings: Settings
     clock: Clock
     tell: Callable[[str], None]
-    context: Context = field(default_factory=Context)
+    context: Context
 
     def search_of(self, problem: Problem, clock: Clock) -> Search:
         """The search of the case's problem or of a changed one."""
@@ -83,7 +83,7 @@ class Inquiry:
         if case.stages is not None:
             stages = stages_of(case, self.problem.server)
             most = stages[-1].servers or 0
-            fewer = [one.model_copy(update={"servers": min(one.servers or 0, most)}) for one in stages]
+            fewer = [stage.model_copy(update={"servers": min(stage.servers or 0, most)}) for stage in stages]
             case = case.model_copy(update={"stages": tuple(fewer)})
         return problem_of(case, self.catalog, offering=self.problem.offering)
 
@@ -117,10 +117,10 @@ class Inquiry:
         return self._sums(with_objective(self.problem, metric, limits), self.clock)
 
     def _sums(self, problem: Problem, clock: Clock) -> Least | None:
-        found = self._answer(self.search_of(problem, clock).run(ties=False), clock)
-        if found is None:
+        optimum = self._answer(self.search_of(problem, clock).run(ties=False), clock)
+        if optimum is None:
             return None
-        return Least(sums_of(problem, found.picked), found.verdict == "optimal", found.bound)
+        return Least(sums_of(problem, optimum.picked), optimum.verdict == "optimal", optimum.bound)
 
     def _fewest_units(self, limits: Limits) -> Least | None:
         """A design of few rack units, then ever fewer, until there is none."""
@@ -144,10 +144,10 @@ class Inquiry:
         return None if few is None else Least(nearest(few, -1, ask, next_fewer).sums, is_least)
 
     @staticmethod
-    def _answer(found: Optimum, clock: Clock) -> Optimum | None:
-        if found.picked:
-            return found
-        if found.verdict != "infeasible" or clock.is_over():
+    def _answer(optimum: Optimum, clock: Clock) -> Optimum | None:
+        if optimum.picked:
+            return optimum
+        if optimum.verdict != "infeasible" or clock.is_over():
             raise StoppedError
         return None
 
@@ -171,22 +171,27 @@ def sized(case: Case, servers: int) -> Case:
     return case.model_copy(update={"stages": (*stages[:-1], last)})
 
 
-def share_of_limits(problem: Problem, found: Optimum) -> float:
+def spent_of(problem: Problem, sums: Sums) -> dict[str, int]:
+    """What a design takes of each limit on spending, by its name in ``Limits``; servers included where they count."""
+    return {
+        "capex_cents": sums.cents,
+        "power_mw": sums.power_mw + problem.fixed_power_mw,
+        "rack_milliunits": sums.rack_milliunits,
+    }
+
+
+def share_of_limits(problem: Problem, optimum: Optimum) -> float:
     """The share of the scarcest limit that a design uses; 0 without limits."""
-    sums, limits = sums_of(problem, found.picked), problem.limits
-    uses = (
-        (sums.cents, limits.capex_cents),
-        (sums.power_mw + problem.fixed_power_mw, limits.power_mw),
-        (sums.rack_milliunits, limits.rack_milliunits),
-    )
+    spent = spent_of(problem, sums_of(problem, optimum.picked))
+    uses = ((use, getattr(problem.limits, field)) for field, use in spent.items())
     return max((use / most for use, most in uses if most), default=0.0)
 
 
 def narrowed(problem: Problem, fabric: FabricProblem, least_mbps: int, most_mbps: int) -> Problem:
     """The same problem with those cards in one fabric that give each GPU so much bandwidth."""
     nics = {
-        protocol: tuple(one for one in options if least_mbps <= int(one.injection) <= most_mbps)
+        protocol: tuple(nic for nic in options if least_mbps <= int(nic.injection) <= most_mbps)
         for protocol, options in fabric.nics.items()
     }
     changed = replace(fabric, nics=nics)
-    return replace(problem, fabrics=tuple(changed if one is fabric else one for one in problem.fabrics))
+    return replace(problem, fabrics=tuple(changed if other is fabric else other for other in problem.fabrics))

@@ -49,6 +49,7 @@ def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[
     types: dict[str, SwitchType] = {}
     for product in offering.offered.switches:
         item = offering.item_table.item(product.id)
+        # Rule ``protocols_agree``
         if item is not None and product.protocol == protocol:
             types[product.id] = _switch_type(product, item, offering.ports)
     chosen = {role: getattr(fabric.switches, role) for role in TIER_ROLES}

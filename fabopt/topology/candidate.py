@@ -180,8 +180,8 @@ def choices_of(
 ) -> tuple[Choice, ...] | None:
     """What has to be chosen for all links of a need; None if they cannot be made.
 
-    Cage by cage where one end has single-port cages; else bundle by bundle where ``mixes`` says that whole cages
-    meet; else everything at once.
+    Rule ``cages_close``: cage by cage where one end has single-port cages; else bundle by bundle where ``mixes`` says
+    that whole cages meet; else everything at once.
     """
     if need.links == 0:
         return ()

@@ -94,7 +94,7 @@ class Finder:
             graded = self._least(together, demands) if first.is_price else self._most(first, demands)
             if graded is None:
                 return None
-            demands.update({one.name: graded.grades[one.name] for one in together})
+            demands.update({measure.name: graded.grades[measure.name] for measure in together})
         return graded
 
     def _most(self, measure: Measure, demands: dict[str, int]) -> GradedDesign | None:
@@ -151,8 +151,8 @@ class Finder:
         problem = asked(self.problem, demands)
         if problem is None:
             return None
-        found = RatioSearch(problem, self.settings, self.clock, context=self.context).run().optimum
-        return self._graded(problem, found)
+        optimum = RatioSearch(problem, self.settings, self.clock, context=self.context).run().optimum
+        return self._graded(problem, optimum)
 
     def _solve(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         problem = asked(self.problem, demands)
@@ -161,7 +161,7 @@ class Finder:
         return self._searched(problem, measures)
 
     def _searched(self, problem: Problem, measures: Sequence[Measure]) -> GradedDesign | None:
-        first, *others = (one.name for one in measures)
+        first, *others = (measure.name for measure in measures)
         weights = weights_of(first, problem.energy_cents_per_mw)
         problem = replace(problem, weights=weights, then=tuple(others))
         return self._graded(problem, self.search_of(problem).run())
@@ -170,15 +170,15 @@ class Finder:
         """The search of the problem under other limits, weights or demands."""
         return search_of(problem, self.settings, self.clock, context=self.context)
 
-    def _graded(self, problem: Problem, found: Optimum) -> GradedDesign | None:
+    def _graded(self, problem: Problem, optimum: Optimum) -> GradedDesign | None:
         # on large floors nothing is proven, and no design found means none
-        if self.clock.is_over() or (found.verdict == "unknown" and problem.site.settles):
+        if self.clock.is_over() or (optimum.verdict == "unknown" and problem.site.settles):
             raise StoppedError
-        return None if found.value is None else GradedDesign(found, grades(problem, found.picked))
+        return None if optimum.value is None else GradedDesign(optimum, grades(problem, optimum.picked))
 
 
 def _key(measures: Sequence[Measure], demands: Demands) -> _Key:
-    return tuple(one.name for one in measures), tuple(sorted(demands.items()))
+    return tuple(measure.name for measure in measures), tuple(sorted(demands.items()))
 
 
 def better(measure: Measure, graded: GradedDesign) -> int:
@@ -231,20 +231,20 @@ def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kb
     if injection <= 0 and not room:
         return fabric
     nics = {
-        protocol: tuple(one for one in options if one.injection >= injection and one.crosses_any_cut >= bisection)
+        protocol: tuple(nic for nic in options if nic.injection >= injection and nic.crosses_any_cut >= bisection)
         for protocol, options in fabric.nics.items()
     }
     own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
     changed = replace(
         fabric, nics=nics, figure_demands=replace(own, bisection=max(bisection, own.bisection), headroom=room)
     )
-    return _tightened(changed, [one for options in nics.values() for one in options]) if bisection > 0 else changed
+    return _tightened(changed, [nic for options in nics.values() for nic in options]) if bisection > 0 else changed
 
 
 def _tightened(fabric: FabricProblem, nics: Sequence[NicOption]) -> FabricProblem:
     """The least ratios that the bisection allows any card: bounds are better with them."""
     assert fabric.figure_demands is not None
-    most = max((one.injection for one in nics), default=Fraction(1)) / fabric.figure_demands.bisection
+    most = max((nic.injection for nic in nics), default=Fraction(1)) / fabric.figure_demands.bisection
     most = max(most, Fraction(1))
     return replace(
         fabric,

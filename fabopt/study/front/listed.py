@@ -51,21 +51,21 @@ def _undiscounted(problem: Problem) -> bool:
 
 def weighed(problem: Problem, first: Measure, second: Measure, weights: tuple[int, int]) -> Weights:
     """So many times the first sum and so many times the second one, as what a search minimizes."""
-    both = [weights_of(one.name, problem.energy_cents_per_mw) for one in (first, second)]
+    both = [weights_of(measure.name, problem.energy_cents_per_mw) for measure in (first, second)]
 
     def of(values: Sequence[int]) -> int:
         return sum(weight * value for weight, value in zip(weights, values, strict=True))
 
-    paid = any(one.energy for one in both)
+    paid = any(alone.energy for alone in both)
     stages = range(len(problem.stages)) if paid else ()
     return Weights(
-        of([one.per_cent for one in both]),
-        0 if paid else of([one.per_mw for one in both]),
-        of([one.per_unit for one in both]),
+        of([alone.per_cent for alone in both]),
+        0 if paid else of([alone.per_mw for alone in both]),
+        of([alone.per_unit for alone in both]),
         1,
-        tuple(of([one.of_mw(stage) for one in both]) for stage in stages),
-        of([one.per_switch for one in both]),
-        of([one.per_cable for one in both]),
+        tuple(of([alone.of_mw(stage) for alone in both]) for stage in stages),
+        of([alone.per_switch for alone in both]),
+        of([alone.per_cable for alone in both]),
     )
 
 
@@ -79,8 +79,8 @@ class Corner(NamedTuple):
 class _Segment(NamedTuple):
     """Two points with no design below the line between them. ``least``: of any design by the weights of the line."""
 
-    one: Corner
-    other: Corner
+    left: Corner
+    right: Corner
     least: float
 
 
@@ -106,92 +106,94 @@ class Listing:
         """
         first, second = self.traded
         ends = [self.finder.best(order, {}) for order in ((first, second), (second, first))]
-        made = [one.optimum.picked for one in ends if one is not None]
-        if len(made) < 2:
+        designs = [end.optimum.picked for end in ends if end is not None]
+        if len(designs) < 2:
             return
-        for picked in made:
+        for picked in designs:
             self._add([[candidate] for candidate, _ in picked])
-        self._graded = _Grades(self.problem, made[0], self._sums_of(made[0]), self.sums.names)
-        corners = [Corner(*self._sums_of(picked)[:2]) for picked in made]
+        self._graded = _Grades(self.problem, designs[0], self._sums_of(designs[0]), self.sums.names)
+        corners = [Corner(*self._sums_of(picked)[:2]) for picked in designs]
         yield self._listed([corners[0]])
         done = [corners[0]]
         for edge in list(self._edges(*corners)):
             self._fill(edge)
-            done.append(edge.other)
+            done.append(edge.right)
             yield self._listed(done)
 
     def _sums_of(self, picked: Sequence[Picked]) -> list[int]:
-        return [sum(column) for column in zip(*(self.sums.of(stage_uses(one)) for one in picked), strict=True)]
+        return [sum(column) for column in zip(*(self.sums.of(stage_uses(choice)) for choice in picked), strict=True)]
 
     # -- what may be missing ----------------------------------------------------------------------------------
 
-    def _edges(self, one: Corner, other: Corner) -> Iterator[_Segment]:
+    def _edges(self, left: Corner, right: Corner) -> Iterator[_Segment]:
         """Part two points where a design lies below the line between them, until there is none."""
-        if one.first >= other.first:
+        if left.first >= right.first:
             return
-        weights = _line(one, other)
-        least, found = self._search(one, other, weights, 0.0)
-        self._add(found)
-        inside = (self._rows[:, 0] > one.first) & (self._rows[:, 0] < other.first)
+        weights = _line(left, right)
+        least, candidates = self._search(left, right, weights, 0.0)
+        self._add(candidates)
+        inside = (self._rows[:, 0] > left.first) & (self._rows[:, 0] < right.first)
         heights = self._rows[inside, :2].astype(object) @ weights
-        if len(heights) and min(heights) < _height(one, weights):
+        if len(heights) and min(heights) < _height(left, weights):
             lowest = self._rows[inside][int(np.argmin(heights))]
             corner = Corner(int(lowest[0]), int(lowest[1]))
-            yield from self._edges(one, corner)
-            yield from self._edges(corner, other)
+            yield from self._edges(left, corner)
+            yield from self._edges(corner, right)
         else:
-            yield _Segment(one, other, least)
+            yield _Segment(left, right, least)
 
     def _fill(self, edge: _Segment) -> None:
         """Open all that could have a point between two ends of which nothing is below the line."""
-        weights = _line(edge.one, edge.other)
-        inside = (self._rows[:, 0] > edge.one.first) & (self._rows[:, 0] < edge.other.first)
+        weights = _line(edge.left, edge.right)
+        inside = (self._rows[:, 0] > edge.left.first) & (self._rows[:, 0] < edge.right.first)
         # the ends too if something has come to beat them since: corners are higher with them, never lower
-        known = np.vstack([edge.one, self._rows[inside, :2], edge.other])
+        known = np.vstack([edge.left, self._rows[inside, :2], edge.right])
         corners = np.column_stack([known[1:, 0] - 1, known[:-1, 1] - 1]).astype(object) @ weights
         highest = float(max(corners))
         slack = highest - edge.least + 2 * tolerance(highest)
         if slack > 0:
-            self._add(self._search(edge.one, edge.other, weights, slack)[1])
+            self._add(self._search(edge.left, edge.right, weights, slack)[1])
 
     def _search(
-        self, one: Corner, other: Corner, weights: tuple[int, int], slack: float
+        self, left: Corner, right: Corner, weights: tuple[int, int], slack: float
     ) -> tuple[float, list[list[Candidate]]]:
         """Candidates by fabric that are least by some weights, or so much above that, between two points."""
         first, second = self.traded
         self.finder.settings.progress(f"{len(self._rows):,} points known, looking for more between them")
         demands = {
-            first.name: self._graded.grade(first.name, other.first),
-            second.name: self._graded.grade(second.name, one.second),
+            first.name: self._graded.grade(first.name, right.first),
+            second.name: self._graded.grade(second.name, left.second),
         }
         problem = asked(self.problem, demands)
         assert problem is not None
         problem = replace(problem, weights=weighed(problem, first, second, weights), then=())
-        least, found = self.finder.search_of(problem).below(slack)
+        least, candidates = self.finder.search_of(problem).below(slack)
         self.finder.context.forget_bounds()
         if self.finder.clock.is_over():
             raise StoppedError
-        return least, [[one for one in found if one.fabric == fabric.name] for fabric in problem.fabrics]
+        return least, [
+            [candidate for candidate in candidates if candidate.fabric == fabric.name] for fabric in problem.fabrics
+        ]
 
     # -- what is known ----------------------------------------------------------------------------------------
 
-    def _add(self, found: Sequence[Sequence[Candidate]]) -> None:
+    def _add(self, by_fabric: Sequence[Sequence[Candidate]]) -> None:
         """Take all that some candidates can come to into the front of what is known."""
         fresh: dict[Hashable, list[JointCandidate]] = {}
-        for one in joint_candidates(self.problem, found, self.sums):
-            key = (one.rank, one.signature)
+        for joint in joint_candidates(self.problem, by_fabric, self.sums):
+            key = (joint.rank, joint.signature)
             if key not in self._seen:
                 self._seen.add(key)
-                fresh.setdefault(one.signature, []).append(one)
+                fresh.setdefault(joint.signature, []).append(joint)
         rows, places = [self._rows], [self._from]
-        for signature, some in fresh.items():
+        for signature, alike in fresh.items():
             if signature not in self._mixes:
-                self._mixes[signature] = mixes_of(some[0].kinds(self.sums))
+                self._mixes[signature] = mixes_of(alike[0].kinds(self.sums))
             mixed = np.delete(self._mixes[signature].sums, -2, axis=1)
-            for one in _undominated(some):
-                rows.append(mixed + np.array(one.fixed, dtype=np.int64))
+            for joint in _undominated(alike):
+                rows.append(mixed + np.array(joint.fixed, dtype=np.int64))
                 places.append(np.column_stack([np.full(len(mixed), len(self._joint)), np.arange(len(mixed))]))
-                self._joint.append(one)
+                self._joint.append(joint)
         self._keep(np.vstack(rows), np.vstack(places))
 
     def _keep(self, rows: Ints, places: Ints) -> None:
@@ -206,7 +208,7 @@ class Listing:
         """The points up to the last of some corners of the front, each once in grades."""
         rows = np.flatnonzero(self._rows[:, 0] <= corners[-1].first)
         firsts, seconds = (
-            self._graded.column(one.name, self._rows[rows, place]) for place, one in enumerate(self.traded)
+            self._graded.column(measure.name, self._rows[rows, place]) for place, measure in enumerate(self.traded)
         )
         kept = np.ones(len(rows), dtype=bool)
         kept[:-1] &= firsts[:-1] < firsts[1:]
@@ -253,9 +255,9 @@ class Listed(Sequence[GradedDesign]):
         return [self[int(place)] for place in np.union1d(near, self._corners)]
 
 
-def _line(one: Corner, other: Corner) -> tuple[int, int]:
+def _line(left: Corner, right: Corner) -> tuple[int, int]:
     """Weights by which two points are the same."""
-    less, more = one.second - other.second, other.first - one.first
+    less, more = left.second - right.second, right.first - left.first
     shared = gcd(less, more)
     return less // shared, more // shared
 
@@ -264,12 +266,12 @@ def _height(corner: Corner, weights: tuple[int, int]) -> int:
     return corner.first * weights[0] + corner.second * weights[1]
 
 
-def _undominated(some: Sequence[JointCandidate]) -> list[JointCandidate]:
+def _undominated(alike: Sequence[JointCandidate]) -> list[JointCandidate]:
     """Of candidates that can be mixed in the same ways those whose boxes are not beaten; of equals the first."""
     kept: list[JointCandidate] = []
-    for one in sorted(some, key=lambda joint: (joint.fixed[:-1], joint.rank)):
-        if not kept or one.fixed[1] < kept[-1].fixed[1]:
-            kept.append(one)
+    for joint in sorted(alike, key=lambda joint: (joint.fixed[:-1], joint.rank)):
+        if not kept or joint.fixed[1] < kept[-1].fixed[1]:
+            kept.append(joint)
     return kept
 
 
@@ -302,5 +304,5 @@ class _Grades:
         """Every metric of a design."""
         if joint not in self._rates:
             self._rates[joint] = grades(self.problem, picked)
-        found = {name: self.grade(name, value) for name, value in zip(self.names, row, strict=True)}
-        return {**self._rates[joint], **found}
+        grades_of_sums = {name: self.grade(name, value) for name, value in zip(self.names, row, strict=True)}
+        return {**self._rates[joint], **grades_of_sums}

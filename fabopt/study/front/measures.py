@@ -71,7 +71,7 @@ ALIASES = {"bisection": "bisection_gbps_per_gpu"}
 def measure(option: str, word: str, sense: Sense) -> Measure | Fault:
     """The metric that an option names; or what is wrong with the word."""
     name = ALIASES.get(word, word)
-    allowed = [one.name for one in MEASURES.values() if one.sense == sense]
+    allowed = [metric.name for metric in MEASURES.values() if metric.sense == sense]
     if name in allowed:
         return MEASURES[name]
     if name in MEASURES:
@@ -148,4 +148,6 @@ def least_mbps(grade: int) -> Fraction:
 
 def shown(grades_by_metric: Mapping[str, int]) -> dict[str, int | float]:
     """Grades in the units of their metrics, in the order of the metrics."""
-    return {name: one.shown(grades_by_metric[name]) for name, one in MEASURES.items() if name in grades_by_metric}
+    return {
+        name: measure.shown(grades_by_metric[name]) for name, measure in MEASURES.items() if name in grades_by_metric
+    }

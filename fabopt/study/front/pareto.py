@@ -56,18 +56,18 @@ def front(finder: Finder, objectives: Sequence[Measure], points: int | None, rep
     else:
         steps = _filled(finder, objectives) if two else _spread(finder, objectives, points)
     most = MOST_POINTS if points is None else points if two else None
-    found: list[GradedDesign] = []
+    designs: list[GradedDesign] = []
     is_whole = two
     try:
         for graded in steps:
-            if most is not None and len(found) >= most and len(undominated([*found, graded], objectives)) > most:
+            if most is not None and len(designs) >= most and len(undominated([*designs, graded], objectives)) > most:
                 is_whole = False
                 break
-            found.append(graded)
-            report(found)
+            designs.append(graded)
+            report(designs)
     except StoppedError:
-        return FoundFront(tuple(undominated(found, objectives)), False, False)
-    return FoundFront(tuple(undominated(found, objectives)), is_whole or points is not None, is_whole)
+        return FoundFront(tuple(undominated(designs, objectives)), False, False)
+    return FoundFront(tuple(undominated(designs, objectives)), is_whole or points is not None, is_whole)
 
 
 def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> FoundFront | None:
@@ -106,11 +106,11 @@ def _in_order(first: Measure, second: Measure) -> tuple[Measure, ...]:
 
 def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
     """Objectives with one that the search can minimize in front: capex, the ratio, tco, power."""
-    names = [one.name for one in objectives]
+    names = [objective.name for objective in objectives]
     ratio_first = PRICE.name not in names
     return sorted(
         objectives,
-        key=lambda one: (not ratio_first or one.name != EFFECTIVE, not one.is_price, one.name, objectives.index(one)),
+        key=lambda objective: (not ratio_first or objective.name != EFFECTIVE, not objective.is_price, objective.name),
     )
 
 
@@ -118,12 +118,12 @@ def _filled(finder: Finder, objectives: Sequence[Measure]) -> Iterator[GradedDes
     """The two ends, then points in the largest gap of the second objective, until no gap can hold one."""
     first, second = in_turn(objectives)
     ends = [finder.best(order, {}) for order in (_in_order(first, second), _in_order(second, first))]
-    graded = [one for one in ends if one is not None]
-    yield from graded
+    ends_met = [end for end in ends if end is not None]
+    yield from ends_met
     # demands that have not been answered: between the worth just below one point and that of the next
-    gaps = [_Gap(*(second.worth(one.grades[second.name]) for one in reversed(graded)))] if len(graded) == 2 else []
+    gaps = [_Gap(*(second.worth(end.grades[second.name]) for end in reversed(ends_met)))] if len(ends_met) == 2 else []
     while gaps:
-        gap = max(gaps, key=lambda one: (one.worst - one.best, one.best))
+        gap = max(gaps, key=lambda gap: (gap.worst - gap.best, gap.best))
         gaps.remove(gap)
         if gap.worst - gap.best < 2:
             continue
@@ -146,15 +146,15 @@ class _Gap(NamedTuple):
 def _spread(finder: Finder, objectives: Sequence[Measure], points: int) -> Iterator[GradedDesign]:
     """Points for demands on the second and third objective, evenly spread between their best and their worst."""
     first, *others = in_turn(objectives)
-    graded: list[GradedDesign] = []
-    for one in (first, *others):
-        end = finder.best((one, *(other for other in (first, *others) if other is not one)), {})
+    ends_met: list[GradedDesign] = []
+    for objective in (first, *others):
+        end = finder.best((objective, *(other for other in (first, *others) if other is not objective)), {})
         if end is None:
             return
-        graded.append(end)
+        ends_met.append(end)
         yield end
-    each = max(2, ceil(points ** (1 / len(others))))
-    for demands in product(*(_levels(one, graded, each) for one in others)):
+    many = max(2, ceil(points ** (1 / len(others))))
+    for demands in product(*(_levels(objective, ends_met, many) for objective in others)):
         answer = finder.best((first, *others), dict(demands))
         if answer is not None:
             yield answer
@@ -167,23 +167,23 @@ def _levels(measure: Measure, ends: Sequence[GradedDesign], many: int) -> list[t
     return [(measure.name, worst + (best - worst) * index // max(1, many - 1)) for index in range(many)]
 
 
-def undominated(found: Sequence[GradedDesign], objectives: Sequence[Measure]) -> list[GradedDesign]:
+def undominated(designs: Sequence[GradedDesign], objectives: Sequence[Measure]) -> list[GradedDesign]:
     """Points that no other beats, each once, in the order of the objectives."""
     by_worth: dict[tuple[int, ...], GradedDesign] = {}
-    for graded in found:
+    for graded in designs:
         by_worth.setdefault(worth(graded.grades, objectives), graded)
     kept: list[tuple[int, ...]] = []
-    for one in sorted(by_worth):
+    for worths in sorted(by_worth):
         # whoever beats it comes before it; of two objectives that is the last one kept, if any
-        if not any(_dominates(other, one) for other in (kept[-1:] if len(objectives) == 2 else kept)):
-            kept.append(one)
-    return [by_worth[one] for one in kept]
+        if not any(_dominates(other, worths) for other in (kept[-1:] if len(objectives) == 2 else kept)):
+            kept.append(worths)
+    return [by_worth[worths] for worths in kept]
 
 
-def worth(found: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int, ...]:
+def worth(grades: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int, ...]:
     """Grades by objective such that less is better."""
-    return tuple(one.worth(found[one.name]) for one in objectives)
+    return tuple(objective.worth(grades[objective.name]) for objective in objectives)
 
 
-def _dominates(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+def _dominates(worths: tuple[int, ...], others: tuple[int, ...]) -> bool:
+    return worths != others and all(a <= b for a, b in zip(worths, others, strict=True))

@@ -40,17 +40,17 @@ class Place:
 
 
 def points_of(
-    problem: Problem, found: Sequence[GradedDesign], place: Place, progress: Callable[[str], None] = lambda text: None
+    problem: Problem, designs: Sequence[GradedDesign], place: Place, progress: Callable[[str], None] = lambda text: None
 ) -> list[FrontPoint]:
     """Points with their designs. Of those that differ only in how many links have which parts, the ends are proven."""
     ends: dict[Hashable, list[int]] = {}
-    for number, graded in enumerate(found):
+    for number, graded in enumerate(designs):
         parts = frozenset(id(option) for _, units in graded.optimum.picked for option, _ in units)
         ends.setdefault((tuple(id(one) for one, _ in graded.optimum.picked), parts), []).append(number)
     proved = {number for numbers in ends.values() for number in (numbers[0], numbers[-1])}
     points: list[FrontPoint] = []
-    for number, graded in enumerate(found):
-        progress(f"proving the designs: {number + 1:,} of {len(found):,} points")
+    for number, graded in enumerate(designs):
+        progress(f"proving the designs: {number + 1:,} of {len(designs):,} points")
         points.append(point_of(problem, graded, place, number in proved))
     return points
 

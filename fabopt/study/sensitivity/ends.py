@@ -71,17 +71,17 @@ class EndFinder:
         """The end of the range in a direction; raises ``StoppedError``. ``told``: what to say is being looked at."""
         self.told = told
         good, far = STEPS, MOST_STEPS if direction > 0 else 0
-        mine = self.answer.line(indices)
+        line = self.answer.line(indices)
         proven = self.is_proven
-        bad = self._first_bad(mine, self._rivals(indices), direction)
+        bad = self._first_bad(line, self._rivals(indices), direction)
         if bad is None:
             probe = self._probe(indices, far)
-            bad = self._past(mine, probe, indices, direction)
+            bad = self._past(line, probe, indices, direction)
             if bad is None:
                 return RangeEnd(far, None, proven and probe.is_proven)
         while bad - direction != good:
             probe = self._probe(indices, bad - direction)
-            nearer = self._past(mine, probe, indices, direction)
+            nearer = self._past(line, probe, indices, direction)
             if nearer is None:
                 good, proven = bad - direction, proven and probe.is_proven
             else:
@@ -95,18 +95,18 @@ class EndFinder:
         if self.base.limits.capex_cents is not None:
             yield Line(Fraction(self.base.limits.capex_cents), Fraction(0))
 
-    def _first_bad(self, mine: Line, rivals: Iterator[Line], direction: Direction) -> int | None:
+    def _first_bad(self, line: Line, rivals: Iterator[Line], direction: Direction) -> int | None:
         """The first step in a direction at which a rival costs less than the answer."""
-        found = [step for one in rivals if (step := _past_crossing(mine, one, direction)) is not None]
-        inside = [step for step in found if 0 <= step <= MOST_STEPS]
+        steps = [step for rival in rivals if (step := _past_crossing(line, rival, direction)) is not None]
+        inside = [step for step in steps if 0 <= step <= MOST_STEPS]
         return min(inside, key=lambda step: step * direction, default=None)
 
-    def _past(self, mine: Line, probe: Probe, indices: Indices, direction: Direction) -> int | None:
+    def _past(self, line: Line, probe: Probe, indices: Indices, direction: Direction) -> int | None:
         """The first step that a probe rules out; None if the answer is optimal there."""
-        if probe.cents is not None and mine.at(probe.factor) <= probe.cents:
+        if probe.cents is not None and line.at(probe.factor) <= probe.cents:
             return None
         rivals = self._rivals(indices) if probe.priced is None else iter([probe.priced.line(indices)])
-        step = self._first_bad(mine, rivals, direction)
+        step = self._first_bad(line, rivals, direction)
         assert step is not None
         return step
 
@@ -116,22 +116,21 @@ class EndFinder:
         factor = Fraction(step, STEPS)
         scaled = at_factor(self.base, indices, factor, self.settings.prune)
         quiet = replace(self.settings, progress=lambda text: None)
+        at_most = self._at_most(scaled, indices, factor)
         try:
-            found = search_of(scaled.problem, quiet, self.clock, at_most=self._at_most(scaled, indices, factor)).run(
-                ties
-            )
+            optimum = search_of(scaled.problem, quiet, self.clock, at_most=at_most).run(ties)
         except NoAnswerError:
             raise StoppedError from None
-        if self.clock.is_over() or found.verdict == "unknown":
+        if self.clock.is_over() or optimum.verdict == "unknown":
             raise StoppedError
-        if found.value is None:
+        if optimum.value is None:
             return Probe(step, None, None, None, True)
-        priced = priced_design(self.base, scaled.problem, found.picked)
-        cents = scaled.cents(found.value)
+        priced = priced_design(self.base, scaled.problem, optimum.picked)
+        cents = scaled.cents(optimum.value)
         if priced.line(indices).at(factor) != cents:
             raise AssertionError(f"a design that costs {cents} cents was expected at {priced.line(indices).at(factor)}")
         self.pool.append(priced)
-        return Probe(step, priced, scaled.problem, cents, found.verdict == "optimal")
+        return Probe(step, priced, scaled.problem, cents, optimum.verdict == "optimal")
 
     def _at_most(self, scaled: Scaled, indices: Indices, factor: Fraction) -> int | None:
         """The least objective of all designs met, at a factor; None where a budget may be below that."""
@@ -140,12 +139,12 @@ class EndFinder:
         return scaled.value(min(priced.line(indices).at(factor) for priced in (self.answer, *self.pool)))
 
 
-def _past_crossing(mine: Line, other: Line, direction: Direction) -> int | None:
+def _past_crossing(line: Line, other: Line, direction: Direction) -> int | None:
     """The first step in a direction from today's prices at which another line is lower; None if it never is."""
-    if other.at(Fraction(1)) < mine.at(Fraction(1)):
+    if other.at(Fraction(1)) < line.at(Fraction(1)):
         return STEPS + direction
-    gains = (mine.moving - other.moving) * direction
-    crossing = mine.crossing(other)
+    gains = (line.moving - other.moving) * direction
+    crossing = line.crossing(other)
     if gains <= 0 or crossing is None:
         return None
     return floor(crossing * STEPS) + 1 if direction > 0 else ceil(crossing * STEPS) - 1

@@ -85,7 +85,9 @@ class MostServers:
         if best is not None:
             self._last = best
             return Bought(*self.at(best))
-        problem, cheapest = self.at(self.fewest)
+        # in families that not every number of servers fits, the fewest may have no design though the case has one
+        sizes = (self.at(servers) for servers in (self.fewest, self.problem.servers))
+        problem, cheapest = next((size for size in sizes if size[1] is not None), (self.problem, None))
         return Bought(problem, None, cheapest)
 
     def at(self, servers: int) -> tuple[Problem, GradedDesign | None]:
@@ -94,7 +96,9 @@ class MostServers:
             problem = problem_of(
                 sized(self.problem.case, servers), self.problem.catalog, offering=self.problem.offering
             )
-            problem = replace(problem, limits=replace(problem.limits, capex_cents=None))
+            # demands are worked out for the servers of the case, and so are the notes on them
+            limits = replace(problem.limits, capex_cents=None)
+            problem = replace(problem, asked=self.problem.asked, limits=limits)
             self.settings.progress(f"looking at {servers:,} servers")
             finder = Finder(problem, self.settings, self.clock, self.context.beside())
             self._known[servers] = problem, finder.best((PRICE,), {})
@@ -131,9 +135,9 @@ class MostServers:
 
     def _most(self, budget_cents: int) -> int:
         """No design within the budget has more servers than this."""
-        each = self._least_per_server
+        least_cents = self._least_per_server
         saved = stock_value(self.problem)
-        most = FAR_TOO_MANY if each < 1 else int((budget_cents + saved) / each * (1 + 1e-9))
+        most = FAR_TOO_MANY if least_cents < 1 else int((budget_cents + saved) / least_cents * (1 + 1e-9))
         if most < 1:
             return 0
         large = problem_of(sized(self.problem.case, most), self.problem.catalog, offering=self.problem.offering)

@@ -36,7 +36,7 @@ def key_path(key: str, content: Mapping[str, Any]) -> KeyPath | Fault:
         known = _known(steps, here)
         if step not in known:
             above = key[: len(key) - len(".".join(words))].rstrip(".")
-            return _unknown(key, above, words[0], _names(here) or [str(one) for one in known])
+            return _unknown(key, above, words[0], _names(here) or [str(step) for step in known])
         steps.append(step)
         here = _inside(here, step)
         words = words[taken:]
@@ -124,13 +124,13 @@ def all_changed(
     inputs: Inputs, content: Mapping[str, Any], points: Sequence[Mapping[KeyPath, int | float]]
 ) -> list[Inputs]:
     """The inputs of every point; ``InputError`` with the faults of all of them together."""
-    made: list[Inputs] = []
+    changed: list[Inputs] = []
     faults: list[Fault] = []
     for values in points:
         try:
-            made.append(changed_inputs(inputs, content, values))
+            changed.append(changed_inputs(inputs, content, values))
         except InputError as error:
             faults += error.faults
     if faults:
         raise refuse(faults)
-    return made
+    return changed

@@ -107,11 +107,11 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
             faults.append(fault("--over", "", "not a key with values", text, allowed=f"KEY={ranges.RANGE_FORM}"))
             continue
         steps = _kept(key_path(key, content), faults)
-        some = _kept(ranges.values(key, range_), faults)
+        swept = _kept(ranges.values(key, range_), faults)
         if steps is not None and steps in keys:
             faults.append(fault("--over", key, "this key is swept twice"))
-        elif steps is not None and some is not None:
-            keys[steps], values[steps] = key, tuple(some)
+        elif steps is not None and swept is not None:
+            keys[steps], values[steps] = key, tuple(swept)
     if budget is None and not over:
         faults.append(fault("sweep", "", "nothing to sweep", hint="give --budget, --over, or both"))
     if budget is not None and BUDGET_KEY in keys.values():
@@ -128,12 +128,12 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
 Parsed = TypeVar("Parsed")
 
 
-def _kept(found: Parsed | Fault, faults: list[Fault]) -> Parsed | None:
+def _kept(parsed: Parsed | Fault, faults: list[Fault]) -> Parsed | None:
     """What was found, or nothing, its fault noted."""
-    if isinstance(found, Fault):
-        faults.append(found)
+    if isinstance(parsed, Fault):
+        faults.append(parsed)
         return None
-    return found
+    return parsed
 
 
 def empty_front(inputs: Inputs, grid: Grid) -> Front:
@@ -203,7 +203,7 @@ def _left(grid: Grid, before: Front | None, collected: Collected) -> list[GridCe
                 collected.keep(cell, point)
         missing = tuple(budget for budget, point in graded.items() if point is None)
         if missing:
-            left.append(GridCell(cell.number, cell.values, tuple(one for one in missing if one is not None)))
+            left.append(GridCell(cell.number, cell.values, tuple(budget for budget in missing if budget is not None)))
     return left
 
 

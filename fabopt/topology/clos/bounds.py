@@ -250,7 +250,7 @@ class Bounds:
         return uplinks_needed(down_links, down, up, self.fabric.oversubscription_spine)
 
     def reserved(self, endpoints: Number) -> Number:
-        """Down ports such that the fabric's reserve of them stays free."""
+        """Down ports such that the fabric's reserve of them stays free. Rule ``reserve_is_kept``."""
         free = 1 - self.fabric.reserve
         return scaled_ceil(endpoints, free.denominator, free.numerator)
 

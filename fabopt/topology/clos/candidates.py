@@ -8,7 +8,7 @@ from typing import Any
 
 from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.logical_fabrics import cards_of, order_of, slots_of
+from fabopt.problem.logical_fabrics import nics_of, order_of, slots_of
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
@@ -94,13 +94,16 @@ def _candidate(
 def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, devices: Uses) -> Uses:
     """Devices with the NICs of logical fabrics, which are there from the first stage on."""
     counts = dict(devices)
-    for item, count in cards_of(problem, fabric.attachments).items():
+    for item, count in nics_of(problem, fabric.attachments).items():
         counts[0, item] = counts.get((0, item), 0) + count
     return counts
 
 
 def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
-    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
+    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md).
+
+    Rule ``cage_groups_come_first``.
+    """
     parts, shape = clos.parts, clos.shape
     uses = (parts.leaf_down, parts.leaf_up, parts.spine_down, parts.spine_up, parts.core_down)
     return (

@@ -1,6 +1,6 @@
 """What a Clos still gives when some of its devices or links of a kind fail, in the worst places.
 
-``failures_leave_bandwidth``. What is left per GPU is that of the worst-hit server: injection over the ports that it has
+What is left per GPU is that of the worst-hit server: injection over the ports that it has
 left, times the share that every boundary carries: uplinks that a leaf has left over its endpoints, and what the spines
 of a pod still send upwards over what comes from below. Without failures this is bisection. See docs/bandwidth.md.
 """
@@ -116,7 +116,7 @@ def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Nu
 
 
 def survives(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
-    """Which rows have the bandwidth left that the case asks for."""
+    """Which rows have the bandwidth left that the case asks for. Rule ``failures_leave_bandwidth``."""
     kept = np.ones(np.size(shape.g), dtype=np.bool_)
     for survival in fabric.resilience:
         left = bandwidth_left(parts, shape, endpoints, gpus, survival.failed, survival.count)

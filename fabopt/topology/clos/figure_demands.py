@@ -1,6 +1,6 @@
 """Figures that a case, or a point of a front, asks of a Clos, as least uplinks; and room for more servers.
 
-``figures_meet_demand``. Bisection per GPU is I / (max(1, r) x max(1, s)) with injection I and the ratios r at the
+Rule ``figures_meet_demand``. Bisection per GPU is I / (max(1, r) x max(1, s)) with injection I and the ratios r at the
 leaves and s at the spines, so that a least bisection b is one on uplinks: u w >= b d v / I, and then
 x w2 >= b max(1, r) dS w / I. All-to-all: a leaf or a pod with e of the E server ports of a plane sends
 e rho (E-e)/(E-1) upwards. Ring all-reduce: the last server of a group, or of a pod, sends what it has on the leaf, or

@@ -28,7 +28,10 @@ Plan = tuple[StageNumbers, ...]
 
 
 def plans_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> tuple[Plan, ...]:
-    """What may stand at each stage; none if an early stage needs more than the last one has."""
+    """What is installed at each stage; none if an early stage needs more than the last one has.
+
+    Rules ``stages_are_fabrics`` and ``stages_only_add``.
+    """
     still = _still(problem, fabric, parts, shape)
     if still is None:
         return ()

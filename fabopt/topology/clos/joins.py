@@ -45,7 +45,10 @@ def server_joins(
 def attachment_joins(
     problem: Problem, fabric: FabricProblem, demand: AttachmentDemand, leaf: PortType, protocol: str
 ) -> tuple[Assembly, ...]:
-    """Ways to join an attachment (near) to a leaf (far), with only what is bought in them."""
+    """Ways to join an attachment (near) to a leaf (far), with only what is bought in them.
+
+    Rule ``assemblies_are_complete``: all that a link needs and the case buys.
+    """
     if demand.port is None:
         alone = problem.links.near_only(leaf, run_of(fabric, demand.run), protocol)
         return tuple(join._replace(near=None, far=join.near) for join in alone)

@@ -108,6 +108,7 @@ class Leaves:
             g = np.arange(1, most + 1, dtype=np.int64)
             if self.fabric.group_servers is not None:
                 g = g[g == self.fabric.group_servers]
+            # Rule ``rails_are_aligned``
             if self.fabric.aligned and k > 1:
                 g = g[g >= servers]
             shape = Shape(servers, ports, block.nic.planes, k, g, sizes=self.problem.sizes)

@@ -96,6 +96,7 @@ class Spines:
         rows: list[int] = []
         spines: list[int] = []
         for row, u in enumerate(shape.u.tolist()):
+            # Rule ``striping_is_even``
             if u not in self._counts:
                 self._counts[u] = divisors(u) if self.fabric.even else list(range(1, u + 1))
             rows.extend([row] * len(self._counts[u]))
@@ -320,7 +321,10 @@ class Spines:
         self.cutoff.offer(ClosBatch(self.fabric, parts, wide, cost))
 
     def _core_groups(self, shape: Shape, open_: Ints, core_ports: int) -> tuple[Ints, Shape]:
-        """Every (q, m2) with q a divisor of S, m2 of x, and pods x q x m2 core ports at most."""
+        """Every (q, m2) with q a divisor of S, m2 of x, and pods x q x m2 core ports at most.
+
+        Rule ``cores_join_pods``: a core has links to all pods.
+        """
         rows: list[int] = []
         qs: list[int] = []
         m2s: list[int] = []

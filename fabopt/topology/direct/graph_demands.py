@@ -46,6 +46,9 @@ def has_asked(problem: Problem, fabric: FabricProblem, network: DirectNetwork) -
 
 
 def survives(network: DirectNetwork, gpus: int, survival: Survival) -> bool:
-    """Whether a network has as much left as is asked for; what gives less even without failures is not tried."""
+    """Whether a network has as much left as is asked for; what gives less even without failures is not tried.
+
+    Rule ``failures_leave_flow``.
+    """
     wanted = Fraction(survival.least_mbps)
     return DirectFailures(network, gpus).bandwidth_left(survival.failed, survival.count, wanted) >= wanted

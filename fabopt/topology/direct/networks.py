@@ -92,6 +92,8 @@ class DirectTopology(Protocol):
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
         """Networks of at least so many switches that carry a load, on as many ports of a switch at the most.
 
+        Rule ``switches_form_network``: they are networks of the family, and every server has a switch.
+
         ``ports_per_cable``: links of a pair that cables on sale carry, beside 1.
         """
 

@@ -132,6 +132,7 @@ class SwitchedSpace(ABC):
         g = np.arange(1, most + 1, dtype=np.int64)
         if self.fabric.group_servers is not None:
             g = g[g == self.fabric.group_servers]
+        # Rule ``rails_are_aligned``
         if self.fabric.aligned and k > 1:
             g = g[g >= self.problem.servers]
         if not g.size:

@@ -52,6 +52,7 @@ def _between(
     together = int(network.net.together[0, column])
     joins = equal_joins(problem, fabric, port, scope, network.protocol)
     return whole_choice(
+        # Rule ``wires_join_neighbours``
         [join for join in joins if fills(join, together)],
         ("server", scope),
         int(network.net.links[0, column]),

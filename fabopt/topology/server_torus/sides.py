@@ -13,7 +13,10 @@ from fabopt.topology.direct.torus import SHORTEST_SIDE
 
 @lru_cache(maxsize=4096)
 def sides_of(servers: int, dimensions: int) -> tuple[tuple[int, ...], ...]:
-    """Sides that rise, ``SHORTEST_SIDE`` at least, of lattices with just so many servers."""
+    """Sides that rise, ``SHORTEST_SIDE`` at least, of lattices with just so many servers.
+
+    Rule ``servers_form_torus``.
+    """
     if servers > LONGEST_SIDE**dimensions:
         return ()
     return tuple(_rising(servers, dimensions, SHORTEST_SIDE))

@@ -138,6 +138,7 @@ def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[s
         return
     for protocol in fabric.protocols:
         for nic in fabric.nics[protocol]:
+            # Rule ``cards_pass_on``: they forward what is for other servers, over all ports of their cages
             if nic.forwards and nic.planes == 1 and not nic.apart and not nic.dual and has_ports(nic):
                 yield protocol, nic
 

@@ -9,7 +9,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.design import Conflict
 from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.torus import SHORTEST_SIDE
-from fabopt.topology.server_torus.sides import boxes_of, is_box
+from fabopt.topology.server_torus.sides import lattices_of
 from fabopt.topology.server_torus.space import NODES, has_ports
 
 SMALLEST_BOX = SHORTEST_SIDE**2
@@ -29,7 +29,7 @@ def torus_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
             without_nic = _nics(inquiry, fabric)
             if without_nic is not None:
                 yield without_nic
-            elif not is_box(inquiry.problem.servers):
+            elif not lattices_of(inquiry.problem.servers):
                 yield _size(inquiry)
                 return
 
@@ -59,8 +59,8 @@ def _size(inquiry: Inquiry) -> Conflict:
     """The nearest numbers of servers that are boxes, and the nearer one of them with a design."""
     servers = inquiry.problem.servers
     inquiry.tell("stages.servers")
-    below = filter(is_box, range(min(servers, LARGEST_BOX), SMALLEST_BOX - 1, -1))
-    above = filter(is_box, range(max(servers, SMALLEST_BOX), LARGEST_BOX + 1))
+    below = filter(lattices_of, range(min(servers, LARGEST_BOX), SMALLEST_BOX - 1, -1))
+    above = filter(lattices_of, range(max(servers, SMALLEST_BOX), LARGEST_BOX + 1))
     near = [size for size in (next(below, None), next(above, None)) if size is not None]
     near.sort(key=lambda size: abs(size - servers))
     needed = inquiry.first_with_design((size, sized(inquiry.case, size)) for size in near)
@@ -70,6 +70,5 @@ def _size(inquiry: Inquiry) -> Conflict:
 
 def _box(servers: int) -> str:
     """The box whose sides are most alike."""
-    boxes = [sides for dimensions in (2, 3) for sides in boxes_of(servers, dimensions)]
-    sides = min(boxes, key=lambda sides: (sides[-1] - sides[0], sides))
+    sides = min(lattices_of(servers), key=lambda sides: (sides[-1] - sides[0], sides))
     return " x ".join(map(str, sides))

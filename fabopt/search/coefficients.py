@@ -116,7 +116,7 @@ def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Flo
     that order the same, networks without tiers; of breaks also where there is stock, or spares.
     """
     total = np.zeros(len(batch))
-    if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.topology not in TIERED:
+    if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
         return total
     counts: dict[Item, Floats] = {item: total + count for item, count in batch.switch_counts().items()}
     for item, count in counts.items():

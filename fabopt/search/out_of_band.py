@@ -27,7 +27,7 @@ from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.link_parts import ceil_of
-from fabopt.topology.server_torus.space import options_of
+from fabopt.topology.server_torus.space import forwarding_nics
 from fabopt.units import ceil_div
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
@@ -250,7 +250,7 @@ def sums_of_switches(found: Iterable[set[ByStage]]) -> set[ByStage]:
 
 def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:
     """No design of a fabric has fewer switches: leaves by their ports, and a spine where a Clos has no single tier."""
-    if "torus" in fabric.topologies and any(options_of(problem, fabric)):
+    if "torus" in fabric.topologies and any(forwarding_nics(problem, fabric)):
         return 0
     ports = min((one.ports_per_server for many in fabric.nics.values() for one in many), default=0)
     room = max(

@@ -26,7 +26,7 @@ from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.family import Restriction
-from fabopt.topology.server_torus.space import options_of
+from fabopt.topology.server_torus.space import forwarding_nics
 from fabopt.units import gbps, rounded, usd, watts
 
 # What one plans with before there is a floor plan.
@@ -159,7 +159,7 @@ def _other_hardware(problem: Problem, fabric: FabricProblem, candidate: Candidat
         yield RivalKind("port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed))
     if winner.leaf is not None:
         yield RivalKind("leaf switch", "another", Restriction(not_leaf=winner.leaf.id))
-    if candidate.topology == "torus" and len(fabric.torus_nodes) > 1 and any(options_of(problem, fabric)):
+    if candidate.topology == "torus" and len(fabric.torus_nodes) > 1 and any(forwarding_nics(problem, fabric)):
         nodes = "switches" if winner.leaf is None else "servers"
         yield RivalKind("torus of", nodes, Restriction(nodes=nodes))
 

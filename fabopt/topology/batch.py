@@ -47,8 +47,8 @@ class Batch(ABC, Generic[AnyParts, AnyShape]):
 
     @property
     @abstractmethod
-    def topology(self) -> str:
-        """Name of the family."""
+    def family(self) -> str:
+        """Its name, as in the case and the design file."""
 
     def __len__(self) -> int:
         """How many candidates."""
@@ -56,7 +56,7 @@ class Batch(ABC, Generic[AnyParts, AnyShape]):
 
     def key(self, index: int) -> Hashable:
         """What tells a candidate apart from all others."""
-        return self.topology, self.fabric, self.parts, self.shape.key(index)
+        return self.family, self.fabric, self.parts, self.shape.key(index)
 
     def take(self, places: Ints) -> Self:
         """Some of them."""
@@ -98,5 +98,5 @@ def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) ->
     candidates = batch.candidates(problem, index, prune)
     if len(batch.fabric.topologies) == 1:
         return candidates
-    rank = batch.fabric.topologies.index(batch.topology)
+    rank = batch.fabric.topologies.index(batch.family)
     return tuple(replace(candidate, order=(rank, *candidate.order)) for candidate in candidates)

@@ -20,7 +20,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.structure import SwitchlessStructure
 from fabopt.search.choice import search_of
 from fabopt.solution import optimize
-from fabopt.topology.server_torus.sides import boxes_of, is_box, links_of_ports
+from fabopt.topology.server_torus.sides import lattices_of, links_of_ports, sides_of
 from fabopt.wiring.build import wiring_of
 from tests.oracles import brute_servers
 from tests.samples import small
@@ -252,8 +252,8 @@ def test_ports_lead_on_then_back() -> None:
 
 
 def test_boxes_and_links() -> None:
-    assert [one for one in range(1, 31) if is_box(one)] == [9, 12, 15, 16, 18, 20, 21, 24, 25, 27, 28, 30]
-    assert boxes_of(36, 2) == ((3, 12), (4, 9), (6, 6)) and boxes_of(36, 3) == ((3, 3, 4),)
+    assert [one for one in range(1, 31) if lattices_of(one)] == [9, 12, 15, 16, 18, 20, 21, 24, 25, 27, 28, 30]
+    assert sides_of(36, 2) == ((3, 12), (4, 9), (6, 6)) and sides_of(36, 3) == ((3, 3, 4),)
     # 5 pairs of ports, 1 and 2 at the least in a dimension; of 6 in cages of 4 ports the even ones
     assert links_of_ports((1, 2), 5, 2) == [(1, 4), (2, 3), (3, 2)]
     assert links_of_ports((1, 1), 6, 4) == [(2, 4), (4, 2)]

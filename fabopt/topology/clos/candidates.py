@@ -29,7 +29,7 @@ class ClosBatch(Batch[Parts, Shape]):
     """Clos candidates."""
 
     @property
-    def topology(self) -> str:
+    def family(self) -> str:
         """Clos or rail-only: that follows from how ports of NICs are dealt."""
         return self.parts.nic.topology
 

@@ -27,7 +27,7 @@ from fabopt.topology.link_parts import ceil_of
 ONE = Fraction(1)
 
 
-class _Above(NamedTuple):
+class _AboveLeaf(NamedTuple):
     """What can stand above a leaf's uplinks: a pod of so many leaves at the most, and so many pods (1 without cores).
 
     ``spread`` is what an uplink takes of the leaf's cages, in ports: more than one where a cable of several ports joins
@@ -106,7 +106,7 @@ class _Reach:
         given = self.fabric.group_servers
         return room if given is None else min(room, given)
 
-    def _groups(self, above: _Above | None, ports: int, k: int) -> int:
+    def _groups(self, above: _AboveLeaf | None, ports: int, k: int) -> int:
         """Most groups: those of a pod by its leaves, times pods; or with pods for each rail."""
         if above is None:
             return int(k == ports)
@@ -116,9 +116,9 @@ class _Reach:
 
     # -- switches ---------------------------------------------------------------------------------------------
 
-    def _leaves(self, protocol: Protocol, tiers: int) -> dict[tuple[PortType, _Above | None], int]:
+    def _leaves(self, protocol: Protocol, tiers: int) -> dict[tuple[PortType, _AboveLeaf | None], int]:
         """Most endpoints of any leaf, by its ports downwards and what can stand above it."""
-        most: dict[tuple[PortType, _Above | None], int] = {}
+        most: dict[tuple[PortType, _AboveLeaf | None], int] = {}
         ratio, reserve = self.fabric.oversubscription_leaf, self.fabric.reserve
         above = self._above(protocol, tiers) if tiers > 1 else {}
         for leaf in self.fabric.switches[protocol]["leaf"]:
@@ -132,20 +132,20 @@ class _Reach:
                         most[down.port, over] = max(most.get((down.port, over), 0), room)
         return most
 
-    def _above(self, protocol: Protocol, tiers: int) -> dict[PortType, list[_Above]]:
+    def _above(self, protocol: Protocol, tiers: int) -> dict[PortType, list[_AboveLeaf]]:
         """What can stand above each kind of leaf uplink."""
         ups = {up.port for leaf in self.fabric.switches[protocol]["leaf"] for up in leaf.uses}
         pods = self._pods(protocol) if tiers == 3 else {}
         return {up: _largest(self._spines(up, pods, protocol, tiers)) for up in ups}
 
-    def _spines(self, up: PortType, pods: dict[PortType, int], protocol: Protocol, tiers: int) -> Iterator[_Above]:
+    def _spines(self, up: PortType, pods: dict[PortType, int], protocol: Protocol, tiers: int) -> Iterator[_AboveLeaf]:
         for spine in self.fabric.switches[protocol]["spine"]:
             for down in spine.uses:
                 together = self._together(up, down.port, "leaf-spine", protocol)
                 for links, spread in self._pairings(together):
                     for over in spine.uses if tiers == 3 else (None,):
                         leaves = self._spine_ports(spine, down, over, Fraction(together, links)) // links
-                        yield _Above(leaves, 1 if over is None else pods[over.port], spread)
+                        yield _AboveLeaf(leaves, 1 if over is None else pods[over.port], spread)
 
     def _spine_ports(self, spine: SwitchType, down: CageUse, up: CageUse | None, spread: Fraction) -> int:
         key = (spine.id, down.group, down.split, up and (up.group, up.split), spread)
@@ -205,9 +205,9 @@ class _Reach:
         return best
 
 
-def _largest(reaches: Iterator[_Above]) -> list[_Above]:
+def _largest(reaches: Iterator[_AboveLeaf]) -> list[_AboveLeaf]:
     """Without those that another one matches in every way."""
-    kept: list[_Above] = []
+    kept: list[_AboveLeaf] = []
     for reach in sorted(set(reaches), reverse=True):
         beaten = any(
             reach.leaves <= other.leaves and reach.pods <= other.pods and reach.spread >= other.spread for other in kept

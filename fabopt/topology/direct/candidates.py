@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.port_types import PortType
@@ -25,7 +27,7 @@ from fabopt.topology.direct.design import DirectDesign
 from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, run_of
 from fabopt.topology.direct.shapes import SwitchedShape
-from fabopt.topology.link_parts import Number, Quantities, ceil_of
+from fabopt.topology.link_parts import Costs, Floats, Number, Quantities, ceil_of
 
 
 def equal_joins(
@@ -38,19 +40,19 @@ def equal_joins(
 
 @dataclass(frozen=True, eq=False)
 class DirectBatch(Batch[Parts, SwitchedShape[DirectNetworks]]):
-    """Networks of equal switches, joined as ``rule`` says."""
+    """Networks of equal switches, joined as ``topology`` says."""
 
-    rule: DirectTopology
+    topology: DirectTopology
 
     @property
-    def topology(self) -> str:
+    def family(self) -> str:
         """Name of the family."""
-        return self.rule.name
+        return self.topology.name
 
     def network(self, index: int) -> DirectNetwork:
         """One of them."""
         shape = self.shape.row(index)
-        return DirectNetwork(self.rule, shape.net, clos_of(self.fabric, self.parts, shape.servers))
+        return DirectNetwork(self.topology, shape.net, clos_of(self.fabric, self.parts, shape.servers))
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
         """One of them; none if its servers' links cannot be made beside the others after all."""
@@ -85,7 +87,7 @@ def assembled(
     if nic.item is not None:
         slots = nic.nics_per_server
         devices[0, nic.item] = problem.servers * slots
-    named, bound = (batch.fabric.name, batch.topology), batch.bound(index)
+    named, bound = (batch.fabric.name, batch.family), batch.bound(index)
     return (Candidate(*named, design, devices, choices, bound=bound, order=order, nic_slots=slots),)
 
 
@@ -142,6 +144,24 @@ def fills(assembly: Assembly, together: int) -> bool:
 def cable_links(assembly: Assembly) -> int:
     """Links that one cable carries."""
     return assembly.ports_per_cable if assembly.mode is Mode.PAIR else 1
+
+
+def least_of_kind(
+    costs: Costs, joins: Sequence[Assembly], net: DirectNetworks, column: int, ports_per_cage: int, planes: int = 1
+) -> Floats:
+    """What the links of a kind cost at the least, each metric by itself: shape (metrics, networks).
+
+    Infinite where nothing joins them, or their number does not come out in cables.
+    """
+    cages, links = planes * net.cages(ports_per_cage)[:, column], planes * net.links[:, column]
+    used, together = links > 0, net.together[:, column]
+    least = np.where(used, np.inf, 0.0)[np.newaxis, :].repeat(len(costs.table), axis=0)
+    for assembly in joins:
+        per_cable = cable_links(assembly)
+        cost = np.multiply.outer(costs.of(assembly.near), cages)
+        cost = cost + np.multiply.outer(costs.of(assembly.cable), links / per_cable)
+        least = np.where(used & (together % per_cable == 0), np.minimum(least, cost), least)
+    return np.asarray(least)
 
 
 def _row(assembly: Assembly, of: tuple[Box, str], links: int, cages: int) -> RowShare:

@@ -8,56 +8,37 @@ and packaging of efficient large-scale networks", SC 2009, sections 3.1 to 3.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
 from fabopt.network.direct_links import HyperX
 from fabopt.schema.structure import HyperxStructure
-from fabopt.topology.direct.lattices import (
-    MOST_DIMENSIONS,
-    halves,
-    lattice_net,
-    multiplicities,
-    smallest_sides,
-    thickened,
-    volume,
-)
+from fabopt.topology.direct.lattices import MOST_DIMENSIONS, LatticeTopology, halves, smallest_sides, volume
 from fabopt.topology.direct.loads import Ints, Load
-from fabopt.topology.direct.networks import DirectNetworks, Floats, merged, moore_mean
+from fabopt.topology.direct.networks import Floats, moore_mean
 
 
-class HyperxTopology:
-    """Sides S_i >= 2 and multiplicities m_i; numbers are the sides, then the multiplicities."""
+class HyperxTopology(LatticeTopology):
+    """Sides S_i >= 2 and multiplicities m_i."""
 
     name = "hyperx"
-    slack_ports = 0
+    dimensions = range(1, MOST_DIMENSIONS + 1)
 
-    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
-        """Lattices of no more switches than needed, their pairs joined as the load asks, or filling cables."""
-        parts = []
-        for dimensions in range(1, MOST_DIMENSIONS + 1):
-            sides = smallest_sides(leaves, dimensions, 2, most_ports + 1)
-            sides = sides[(sides - 1).sum(axis=1) <= most_ports]
-            switches = sides.prod(axis=1)
-            fewest = load.links(switches[:, np.newaxis], switches[:, np.newaxis], sides)
-            for links in multiplicities(fewest, ports_per_cable):
-                parts.append(_net(sides, links, switches))
-        return merged(parts, most_ports)
+    def _sides(self, leaves: int, dimensions: int, most_ports: int) -> Ints:
+        sides = smallest_sides(leaves, dimensions, 2, most_ports + 1)
+        return np.asarray(sides[(sides - 1).sum(axis=1) <= most_ports])
 
-    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
-        """Every lattice with all numbers of links that fit."""
-        for dimensions in range(1, MOST_DIMENSIONS + 1):
-            sides = smallest_sides(leaves, dimensions, 2, most_ports + 1)
-            sides = sides[(sides - 1).sum(axis=1) <= most_ports]
-            switches = sides.prod(axis=1)
-            fewest = load.links(switches[:, np.newaxis], switches[:, np.newaxis], sides)
-            yield from thickened(sides, fewest, sides - 1, most_ports)
+    def _ports(self, sides: Ints) -> Ints:
+        """One to every other switch of the line."""
+        return sides - 1
 
-    def scopes(self, numbers: Ints) -> tuple[str, ...]:
-        """One for each dimension."""
-        return self.mesh(numbers).scopes
+    def _fewest(self, sides: Ints, load: Load) -> Ints:
+        switches = sides.prod(axis=1)[:, np.newaxis]
+        return load.links(switches, switches, sides)
+
+    def _steps(self, sides: Ints, apart: Ints) -> Ints:
+        return np.asarray(apart > 0).astype(np.int64)
 
     def mesh(self, numbers: Ints) -> HyperX:
         """One network."""
@@ -84,7 +65,3 @@ class HyperxTopology:
     def most_switches(self, most_ports: int) -> int:
         """The largest cube."""
         return int((most_ports / MOST_DIMENSIONS + 1) ** MOST_DIMENSIONS)
-
-
-def _net(sides: Ints, links: Ints, switches: Ints) -> DirectNetworks:
-    return lattice_net(sides, links, switches, (sides - 1) * links)

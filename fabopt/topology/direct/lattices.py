@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 from math import prod
+from typing import ClassVar
 
 import numpy as np
 
-from fabopt.topology.direct.loads import Ints
-from fabopt.topology.direct.networks import DirectNetworks, rounded_up
+from fabopt.network.direct_links import Lattice
+from fabopt.topology.direct.loads import Ints, Load
+from fabopt.topology.direct.networks import DirectNetworks, merged, rounded_up
 
 MOST_DIMENSIONS = 3
 # No side of a torus is longer; of a HyperX ports forbid it first.
@@ -74,22 +77,72 @@ def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> Direct
     return DirectNetworks(numbers, switches, used, np.zeros_like(used), numbers[:, MOST_DIMENSIONS:])
 
 
-def thickened(sides: Ints, fewest: Ints, ports: Ints, most_ports: int) -> Iterator[DirectNetworks]:
-    """For every lattice all numbers of links from the fewest on; ``ports``: of a switch, for one link of a pair."""
-    for own_sides, least, ports_each in zip(sides, fewest, ports, strict=True):
-        spare = most_ports - int((least * ports_each).sum())
-        if spare >= 0:
-            links = np.stack(
-                np.meshgrid(*(one + np.arange(spare // of + 1) for one, of in zip(least, ports_each, strict=True)))
-            )
-            many = links.reshape(len(own_sides), -1).T
-            many = many[(many * ports_each).sum(axis=1) <= most_ports]
-            repeated = np.repeat(own_sides[np.newaxis, :], len(many), axis=0)
-            yield lattice_net(repeated, many, repeated.prod(axis=1), many * ports_each)
-
-
 def halves(numbers: Ints) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Sides and multiplicities of the dimensions that there are."""
     row = [int(one) for one in numbers]
     dimensions = sum(1 for side in row[:MOST_DIMENSIONS] if side)
     return tuple(row[:dimensions]), tuple(row[MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions])
+
+
+class LatticeTopology(ABC):
+    """Lattices whose lines are joined alike: ``numbers`` are the sides, then links of a pair in each dimension."""
+
+    dimensions: ClassVar[range]
+    slack_ports = 0
+
+    @abstractmethod
+    def mesh(self, numbers: Ints) -> Lattice:
+        """One network, link by link."""
+
+    @abstractmethod
+    def _sides(self, leaves: int, dimensions: int, most_ports: int) -> Ints:
+        """Sides of no more switches than needed, shape (lattices, dimensions)."""
+
+    @abstractmethod
+    def _ports(self, sides: Ints) -> Ints:
+        """Ports of a switch in each dimension, if a pair has one link."""
+
+    @abstractmethod
+    def _fewest(self, sides: Ints, load: Load) -> Ints:
+        """Fewest links of a pair in each dimension that carry a load."""
+
+    @abstractmethod
+    def _steps(self, sides: Ints, apart: Ints) -> Ints:
+        """Links of each dimension on a shortest path between switches whose coordinates differ by so much."""
+
+    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
+        """Lattices of no more switches than needed, their links as many as the load asks, or filling cables."""
+        parts = []
+        for dimensions in self.dimensions:
+            sides = self._sides(leaves, dimensions, most_ports)
+            for links in multiplicities(self._fewest(sides, load), ports_per_cable):
+                parts.append(lattice_net(sides, links, sides.prod(axis=1), links * self._ports(sides)))
+        return merged(parts, most_ports)
+
+    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
+        """For every lattice all numbers of links that fit, from the fewest on."""
+        for dimensions in self.dimensions:
+            many = self._sides(leaves, dimensions, most_ports)
+            for sides, fewest, ports in zip(many, self._fewest(many, load), self._ports(many), strict=True):
+                spare = most_ports - int((fewest * ports).sum())
+                if spare >= 0:
+                    yield _thickened(sides, fewest, ports, spare)
+
+    def scopes(self, numbers: Ints) -> tuple[str, ...]:
+        """One for each dimension."""
+        return self.mesh(numbers).scopes
+
+    def steps(self, numbers: Ints, here: Ints, there: Ints) -> Ints:
+        """Links of each dimension that shortest paths between switches take, over all pairs together."""
+        mesh = self.mesh(numbers)
+        apart = np.abs(mesh.coordinates[here] - mesh.coordinates[there])
+        return np.asarray(self._steps(np.array(mesh.sides), apart).sum(axis=0))
+
+
+def _thickened(sides: Ints, fewest: Ints, ports: Ints, spare: int) -> DirectNetworks:
+    """A lattice with all numbers of links from the fewest on that ``spare`` more ports of a switch allow."""
+    choices = (least + np.arange(spare // of_link + 1) for least, of_link in zip(fewest, ports, strict=True))
+    links = np.stack(np.meshgrid(*choices)).reshape(len(sides), -1).T
+    links = links[((links - fewest) * ports).sum(axis=1) <= spare]
+    repeated = np.repeat(sides[np.newaxis, :], len(links), axis=0)
+    return lattice_net(repeated, links, repeated.prod(axis=1), links * ports)

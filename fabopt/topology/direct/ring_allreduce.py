@@ -11,10 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from fabopt.network.direct_links import HyperX, Torus
 from fabopt.network.graph.ring import ring_rate
 from fabopt.topology.direct.graph_network import GraphNetwork, UniformNetwork
-from fabopt.topology.direct.loads import Ints
 
 # Links, both ways, times devices with endpoints: beyond, some seconds for one network.
 MOST_RINGS = 30_000_000
@@ -38,24 +36,15 @@ def at_most(network: UniformNetwork, gpus: int) -> Fraction:
     here, there = rings.ravel(), np.roll(rings, -1, axis=1).ravel()
     out = int(np.bincount(here[here != there], minlength=1).max())
     bounds = [Fraction(int(network.net.most_ports[0].sum()) * speed, max(1, out))]
-    mesh = network.mesh
-    if isinstance(mesh, HyperX | Torus):
-        steps = _steps(mesh, here, there)
+    steps = network.topology.steps(network.numbers, here, there)
+    if steps is not None:
         bounds += [
-            Fraction(2 * int(links) * speed, int(each))
-            for links, each in zip(network.net.links[0], steps, strict=False)
-            if each
+            Fraction(2 * int(links) * speed, int(taken))
+            for links, taken in zip(network.net.links[0], steps, strict=False)
+            if taken
         ]
     injection = network.nic.injection
     return min(injection, min(bounds) * network.share(gpus)) if out else injection
-
-
-def _steps(mesh: HyperX | Torus, here: Ints, there: Ints) -> Ints:
-    """Links of every dimension that all steps of rings take together."""
-    apart = np.abs(mesh.coordinates[here] - mesh.coordinates[there])
-    if isinstance(mesh, HyperX):
-        return np.asarray((apart > 0).sum(axis=0))
-    return np.asarray(np.minimum(apart, np.array(mesh.sides) - apart).sum(axis=0))
 
 
 def reduces(network: UniformNetwork, gpus: int, least: Fraction) -> bool | None:

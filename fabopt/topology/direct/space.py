@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
@@ -24,7 +25,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Found
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins
+from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins, least_of_kind
 from fabopt.topology.direct.graph_demands import has_asked, offer_tried
 from fabopt.topology.direct.loads import Ints, Load, load_of
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports
@@ -84,6 +85,12 @@ class SwitchedSpace(ABC):
                 return
             for k in divisors(block.nic.ports_per_plane):
                 self._groups(cutoff, block, k)
+
+    def _roomy(self, shape: Shape, leaves: Ints) -> NDArray[np.bool_]:
+        """Whether networks with so many leaves have room for as many more servers as is asked for."""
+        demands = self.fabric.figure_demands
+        least = 0 if demands is None else demands.headroom
+        return np.asarray(leaves // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= least)
 
     # -- hardware -----------------------------------------------------------------------------------------------
 
@@ -263,10 +270,7 @@ class DirectSpace(SwitchedSpace):
 
     def _wanted(self, shape: Shape, net: DirectNetworks) -> Ints:
         """Networks with paths as short, and room for as many more servers, as is asked for."""
-        kept = np.ones(len(net), dtype=np.bool_)
-        most, figure_demands = self.fabric.most_hops, self.fabric.figure_demands
-        if figure_demands is not None and figure_demands.headroom:
-            kept = net.switches // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= figure_demands.headroom
+        kept, most = self._roomy(shape, net.switches), self.fabric.most_hops
         if most is not None:
             for place in np.flatnonzero(kept).tolist():
                 kept[place] = self.topology.hops(net.numbers[place], int(shape.leaves[0])) <= most
@@ -287,16 +291,8 @@ class DirectSpace(SwitchedSpace):
         assert up is not None
         total = np.multiply.outer(self.costs.of(parts.leaf.item), planes * net.switches)
         scopes = self.topology.scopes(net.numbers[0])
-        cages, links = planes * net.cages(up.lane.ports), planes * net.links
         for column in range(net.ports.shape[1]):
             scope = scopes[column] if column < len(scopes) and scopes[0] in SCOPES else SCOPES[0]
-            used = links[:, column] > 0
-            best = np.where(used, np.inf, 0.0)[np.newaxis, :].repeat(len(total), axis=0)
-            for assembly in self._joins(up, scope, parts.protocol):
-                cost = np.multiply.outer(self.costs.of(assembly.near), cages[:, column]) + np.multiply.outer(
-                    self.costs.of(assembly.cable), links[:, column] / cable_links(assembly)
-                )
-                fits = net.together[:, column] % cable_links(assembly) == 0
-                best = np.where(used & fits, np.minimum(best, cost), best)
-            total = total + best
+            joins = self._joins(up, scope, parts.protocol)
+            total = total + least_of_kind(self.costs, joins, net, column, up.lane.ports, planes)
         return np.asarray(total)

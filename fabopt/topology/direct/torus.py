@@ -8,7 +8,6 @@ that. Source: Dally and Towles, Principles and Practices of Interconnection Netw
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -17,49 +16,38 @@ from fabopt.network.direct_links import Torus
 from fabopt.schema.structure import TorusStructure
 from fabopt.topology.direct.lattices import (
     LONGEST_SIDE,
+    MOST_DIMENSIONS,
+    LatticeTopology,
     halves,
-    lattice_net,
-    multiplicities,
     smallest_sides,
-    thickened,
     volume,
 )
 from fabopt.topology.direct.loads import Ints, Load
-from fabopt.topology.direct.networks import DirectNetworks, Floats, merged
+from fabopt.topology.direct.networks import Floats
 
 SHORTEST_SIDE = 3
 
 
-class TorusTopology:
-    """Sides k_i >= 3 and multiplicities m_i; numbers are the sides, then the multiplicities."""
+class TorusTopology(LatticeTopology):
+    """Sides k_i >= 3 and multiplicities m_i."""
 
     name = "torus"
-    slack_ports = 0
+    dimensions = range(2, MOST_DIMENSIONS + 1)
 
-    def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
-        """Lattices of no more switches than needed, their rings as thick as the load asks, or filling cables."""
-        parts = []
-        for dimensions in (2, 3):
-            sides = smallest_sides(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
-            switches = sides.prod(axis=1)
-            around = switches[:, np.newaxis] * (sides**2 // 4)
-            fewest = load.links(switches[:, np.newaxis], around, 2 * sides)
-            for links in multiplicities(fewest, ports_per_cable):
-                parts.append(lattice_net(sides, links, switches, 2 * links))
-        return merged(parts, most_ports)
+    def _sides(self, leaves: int, dimensions: int, most_ports: int) -> Ints:
+        return smallest_sides(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
 
-    def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
-        """Every lattice with all numbers of links that fit."""
-        for dimensions in (2, 3):
-            sides = smallest_sides(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
-            switches = sides.prod(axis=1)
-            around = switches[:, np.newaxis] * (sides**2 // 4)
-            fewest = load.links(switches[:, np.newaxis], around, 2 * sides)
-            yield from thickened(sides, fewest, np.full_like(sides, 2), most_ports)
+    def _ports(self, sides: Ints) -> Ints:
+        """One each way round."""
+        return np.full_like(sides, 2)
 
-    def scopes(self, numbers: Ints) -> tuple[str, ...]:
-        """One for each dimension."""
-        return self.mesh(numbers).scopes
+    def _fewest(self, sides: Ints, load: Load) -> Ints:
+        switches = sides.prod(axis=1)[:, np.newaxis]
+        return load.links(switches, switches * (sides**2 // 4), 2 * sides)
+
+    def _steps(self, sides: Ints, apart: Ints) -> Ints:
+        """The shorter way round."""
+        return np.asarray(np.minimum(apart, sides - apart))
 
     def mesh(self, numbers: Ints) -> Torus:
         """One network."""

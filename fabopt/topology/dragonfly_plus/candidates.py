@@ -31,7 +31,7 @@ class DragonflyPlusBatch(Batch[Parts, SwitchedShape[DragonflyPlusNetworks]]):
     """Leaf-spine groups that are joined to each other."""
 
     @property
-    def topology(self) -> str:
+    def family(self) -> str:
         """Name of the family."""
         return NAME
 

@@ -168,7 +168,7 @@ class DragonflyPlusSpace(SwitchedSpace):
     def _networks(self, cutoff: Cutoff, sized: _Sized, base: Floats) -> None:
         """Offer every network for one spine and group size."""
         frame = frames(int(sized.shape.leaves[0]), sized.demand, sized.room, sized.above.ports)
-        frame = frame.take(self._wanted(sized.shape, frame))
+        frame = frame.take(np.flatnonzero(self._roomy(sized.shape, frame.leaves)))
         frame = frame.take(cutoff.within(base + self._least_cost(sized, frame)))
         if not len(frame):
             return
@@ -179,12 +179,6 @@ class DragonflyPlusSpace(SwitchedSpace):
             many = replace(sized.shape, g=np.full(whole.size, sized.shape.g[0]))
             shape = SwitchedShape(many, net.take(whole))
             cutoff.offer(DragonflyPlusBatch(self.fabric, sized.parts, shape, cost[:, whole]))
-
-    def _wanted(self, shape: Shape, net: DragonflyPlusNetworks) -> Ints:
-        """Networks with room for as many more servers as is asked for."""
-        figure_demands = self.fabric.figure_demands
-        least = 0 if figure_demands is None else figure_demands.headroom or 0
-        return np.flatnonzero(net.leaves // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= least)
 
     def _switch_cost(self, sized: _Sized, net: DragonflyPlusNetworks) -> Floats:
         planes, leaf, spine = sized.block.nic.planes, sized.block.leaf.item, sized.above.spine.item

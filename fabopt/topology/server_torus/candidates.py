@@ -10,10 +10,10 @@ from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Batch
-from fabopt.topology.candidate import Candidate, Choice, Option, row_share, undominated
-from fabopt.topology.direct.candidates import assembled, cable_links, equal_joins, fills
+from fabopt.topology.candidate import Candidate, Choice
+from fabopt.topology.direct.candidates import assembled, equal_joins, fills, whole_choice
 from fabopt.topology.direct.networks import DirectTopology
-from fabopt.topology.link_parts import Number, Quantities, ceil_of
+from fabopt.topology.link_parts import Number
 from fabopt.topology.server_torus.design import ServerTorusDesign
 from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorusParts, ServerTorusShape
 
@@ -22,16 +22,16 @@ from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorus
 class ServerTorusBatch(Batch[ServerTorusParts, ServerTorusShape]):
     """Servers that are joined to each other."""
 
-    rule: DirectTopology
+    topology: DirectTopology
 
     @property
-    def topology(self) -> str:
+    def family(self) -> str:
         """Name of the family."""
-        return self.rule.name
+        return self.topology.name
 
     def network(self, index: int) -> ServerTorusNetwork:
         """One of them."""
-        return ServerTorusNetwork(self.rule, self.shape.row(index).net, self.parts)
+        return ServerTorusNetwork(self.topology, self.shape.row(index).net, self.parts)
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
         """One of them; none if its links cannot be made after all."""
@@ -49,18 +49,16 @@ def _between(
 ) -> Sequence[Choice] | None:
     """All links of a dimension, made by one assembly."""
     scope, port = network.scopes[column], network.nic.port
-    links, cages = int(network.net.links[0, column]), int(network.net.cages(port.ports)[0, column])
-    options = []
-    for assembly in equal_joins(problem, fabric, port, scope, network.parts.protocol):
+    together = int(network.net.together[0, column])
+    joins = equal_joins(problem, fabric, port, scope, network.protocol)
+    return whole_choice(
         # Rule ``wires_join_neighbours``
-        if fills(assembly, int(network.net.together[0, column])):
-            near = int(ceil_of(cages, 2))
-            parts = Quantities(near, links // cable_links(assembly), cages - near, True)
-            options.append(Option((row_share(("server", "server"), assembly, links, parts)._replace(scope=scope),)))
-    if not options:
-        return None
-    kept = undominated(options) if prune else tuple(options)
-    return (Choice((scope, "whole", tuple(option.rows for option in kept)), 1, kept),)
+        [join for join in joins if fills(join, together)],
+        ("server", scope),
+        int(network.net.links[0, column]),
+        int(network.net.cages(port.ports)[0, column]),
+        prune,
+    )
 
 
 def _tie_order(network: ServerTorusNetwork) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from fabopt.topology.direct.family import DirectFamily
 from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.networks import DirectTopology
 from fabopt.topology.family import Quest, Space, Spaces
-from fabopt.topology.server_torus.space import NODES, ServerTorusSpace, options_of
+from fabopt.topology.server_torus.space import NODES, ServerTorusSpace, forwarding_nics
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class TorusFamily:
         """The larger of both."""
         switches = "switches" in fabric.torus_nodes
         on_switches = self._of_switches.most_servers(problem, fabric) if switches else 0
-        ports = [nic.ports_per_server for _, nic in options_of(problem, fabric)]
+        ports = [nic.ports_per_server for _, nic in forwarding_nics(problem, fabric)]
         alone = 0 if not ports else int(LONGEST_SIDE ** (3 if max(ports) >= 6 else 2))
         return max(on_switches, alone)
 

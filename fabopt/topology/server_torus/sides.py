@@ -12,7 +12,7 @@ from fabopt.topology.direct.torus import SHORTEST_SIDE
 
 
 @lru_cache(maxsize=4096)
-def boxes_of(servers: int, dimensions: int) -> tuple[tuple[int, ...], ...]:
+def sides_of(servers: int, dimensions: int) -> tuple[tuple[int, ...], ...]:
     """Sides that rise, ``SHORTEST_SIDE`` at least, of lattices with just so many servers.
 
     Rule ``servers_form_torus``.
@@ -34,9 +34,9 @@ def _rising(product: int, dimensions: int, shortest: int) -> Iterator[tuple[int,
             yield from ((side, *others) for others in _rising(product // side, dimensions - 1, side))
 
 
-def is_box(servers: int) -> bool:
-    """Whether so many servers can be a torus of two or three dimensions."""
-    return any(boxes_of(servers, dimensions) for dimensions in (2, 3))
+def lattices_of(servers: int) -> tuple[tuple[int, ...], ...]:
+    """Sides of every torus of two or three dimensions with just so many servers; none for some numbers."""
+    return tuple(sides for dimensions in (2, 3) for sides in sides_of(servers, dimensions))
 
 
 def fewest_links(sides: tuple[int, ...], flow: Fraction) -> tuple[int, ...]:

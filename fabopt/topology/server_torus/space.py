@@ -13,7 +13,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Found
 from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.direct.candidates import cable_links, equal_joins
+from fabopt.topology.direct.candidates import equal_joins, least_of_kind
 from fabopt.topology.direct.graph_demands import offer_tried
 from fabopt.topology.direct.lattices import lattice_net
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merged
@@ -22,7 +22,7 @@ from fabopt.topology.family import Quest
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.server_torus.candidates import ServerTorusBatch
 from fabopt.topology.server_torus.network import ServerTorusParts, ServerTorusShape
-from fabopt.topology.server_torus.sides import boxes_of, fewest_links, links_of_ports
+from fabopt.topology.server_torus.sides import fewest_links, lattices_of, links_of_ports
 
 # What fabopt.schema.case calls the points of a torus.
 NODES = "servers"
@@ -55,7 +55,7 @@ class ServerTorusSpace:
         return cutoff.close()
 
     def _batches(self) -> Iterator[ServerTorusBatch]:
-        for protocol, nic in options_of(self.problem, self.fabric):
+        for protocol, nic in forwarding_nics(self.problem, self.fabric):
             wanted = self.quest.restriction
             if wanted.not_leaf is not None or wanted.protocol not in (None, protocol):
                 continue
@@ -77,17 +77,13 @@ class ServerTorusSpace:
         flow, nets = self._least_flow(parts.nic), []
         if flow is None:
             return []
-        for sides in self._boxes():
+        for sides in lattices_of(self.problem.servers):
             fewest = fewest_links(sides, flow)
             for links in links_of_ports(fewest, parts.nic.ports_per_server // 2, parts.nic.port.ports):
                 many = np.array([links])
                 net = lattice_net(np.array([sides]), many, np.array([self.problem.servers]), 2 * many)
                 nets.append(net)
         return nets
-
-    def _boxes(self) -> Iterator[tuple[int, ...]]:
-        for dimensions in (2, 3):
-            yield from boxes_of(self.problem.servers, dimensions)
 
     def _least_flow(self, nic: NicOption) -> Fraction | None:
         """The pair flow with which bisection and all-to-all are the injection over the ratio that leaves may have, and
@@ -118,21 +114,12 @@ class ServerTorusSpace:
         total = np.multiply.outer(
             self.costs.of(nic.item), np.full(len(net), self.problem.servers * nic.nics_per_server)
         )
-        cages = net.cages(nic.port.ports)
         for column in range(net.ports.shape[1]):
-            used = net.links[:, column] > 0
-            best = np.where(used, np.inf, 0.0)[np.newaxis, :].repeat(len(total), axis=0)
-            for assembly in joins:
-                cost = np.multiply.outer(self.costs.of(assembly.near), cages[:, column]) + np.multiply.outer(
-                    self.costs.of(assembly.cable), net.links[:, column] / cable_links(assembly)
-                )
-                whole = net.together[:, column] % cable_links(assembly) == 0
-                best = np.where(used & whole, np.minimum(best, cost), best)
-            total = total + best
+            total = total + least_of_kind(self.costs, joins, net, column, nic.port.ports)
         return np.asarray(total)
 
 
-def options_of(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, NicOption]]:
+def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, NicOption]]:
     """NICs, with their protocol, of which a torus of servers may be made; none where a case asks for what it lacks.
 
     That are ports for more servers or kept free, racks whose servers share switches, switches that reduce, and figures

@@ -1,186 +1,137 @@
-"""A Clos candidate on a floor: where its switches stand, how long each run is, and what may be bought for it.
+"""Links of one kind on a floor: every link has a run of its own.
 
 Runs count by *length class*: the shortest length on sale that covers them. Links of one cage are chosen for together,
-each wire of the length that its own links need. See docs/formulation/floor.md.
+each cable of the length that its own links need. See docs/formulation/floor.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from fabopt.floor.layouts import Layout
-from fabopt.floor.placement import SwitchSize, place
-from fabopt.floor.racks import Positions
-from fabopt.network.clos_links import ClosNumbers, Joints, leaf_spine, server_leaf, spine_core
+from fabopt.network.clos_links import ClosNumbers
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
-from fabopt.parts.nics import NicOption
-from fabopt.parts.port_types import PortType
-from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.problem import Problem
-from fabopt.schema.design import Box
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
-from fabopt.topology.clos.shape import Ints, Parts, Shape
-from fabopt.topology.link_parts import Floats, Need
+from fabopt.topology.clos.cabling import Cabling, Joins, KindKey, cable_at
+from fabopt.topology.clos.kind_links import KindLinks
+from fabopt.topology.clos.shape import Ints
 
-# What decides which parts a kind of links may be made of: equal keys have equal options.
-KindKey = tuple[Hashable, ...]
-
-
-class Standing(NamedTuple):
-    """A layout with the places of a candidate's switches: leaves, spines, cores."""
-
-    layout: Layout
-    stands: tuple[Positions, ...]
-    numbers: ClosNumbers
+# What may be bought for a cage of a kind of links whose runs are of these classes.
+_UNIT_OPTIONS: Lookup[LinkTable, tuple[KindKey, tuple[int, ...]], tuple[Option, ...]] = Lookup()
 
 
-class Kind(NamedTuple):
-    """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages."""
+class FloorLinks(KindLinks):
+    """Links whose runs have been measured."""
 
-    name: str
-    ends: tuple[Box, Box]
-    ports: tuple[PortType, PortType]
-    need: Need
-    mixes: bool
-    key: KindKey
+    flat_m = None
 
+    def __init__(self, problem: Problem, cabling: Cabling, joins: Joins) -> None:
+        super().__init__(problem, cabling.kind, joins)
+        self._cabling = cabling
+        self._lengths_m = problem.item_table.lengths_m
+        self.longest_m = float(self._lengths_m[cabling.longest])
 
-class Cabling(NamedTuple):
-    """A kind with the run of every link as a class; ``near_box``: number of what has cages of its own at that end."""
+    def joins(self, run_m: float, all_: bool) -> Sequence[Assembly]:
+        """Those over this run."""
+        return self._joins(run_m, all_)
 
-    kind: Kind
-    numbers: ClosNumbers
-    joints: Joints
-    near_box: Ints
-    classes: Ints
+    def cabling(self, numbers: ClosNumbers) -> Cabling | None:
+        """As measured."""
+        return self._cabling
 
-    def slots(self, per_cable: int) -> Ints:
-        """Slots at the near end when wires join pairs of boxes, so many links each."""
-        return links_of(self.numbers, self.kind.name, per_cable)[0].a_slot
+    def noted_runs_m(self, runs_m: tuple[float, ...]) -> tuple[float, ...] | None:
+        """The runs themselves."""
+        return runs_m
 
+    def named(self, assembly: Assembly) -> Assembly:
+        """With the length of the longest run."""
+        return assembly._replace(length_m=self.longest_m)
 
-Joins = Callable[[float, bool], Sequence[Assembly]]
+    def may_share_cages(self, assembly: Assembly) -> bool:
+        """Not those of breakouts at leaves, whose cables attachments would share."""
+        return assembly.mode is not Mode.FAR
 
+    def in_lengths(self, option: Option) -> Option:
+        """With every cable in the length that its links need."""
+        servers, *others = option.rows
+        assert servers.assembly is not None
+        return Option((self._whole_row(servers.assembly, servers.near_cages, servers.far_cages), *others))
 
-def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
-    """What the links of one candidate follow from."""
-    return ClosNumbers(
-        servers=int(shape.servers), planes=nic.planes, cards=nic.nics_per_server, ports=nic.ports_per_nic,
-        shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
-        spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
-        rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
-        group_cores=int(shape.cores_per_group) if int(shape.m2) else 0, sizes=shape.sizes, apart=nic.apart,
-        dual=nic.dual,
-    )  # fmt: skip
+    def choices(self, prune: bool) -> Sequence[Choice] | None:
+        """Cage by cage where one end has single-port cages or whole cages meet, else everything at once."""
+        by_cage = self.kind.need.one_sided or self.kind.mixes
+        choices = list(self._unit_choices()) if by_cage else [self._whole_choice()]
+        return None if any(not choice.options for choice in choices) else tuple(choices)
 
+    # -- cage by cage ---------------------------------------------------------------------------------------------
 
-def standing_of(problem: Problem, layout: Layout, parts: Parts, shape: Shape) -> Standing | None:
-    """The candidate's switches in their racks; None if they do not fit."""
-    numbers = numbers_of(parts.nic, shape)
-    stands = place(layout, numbers, switch_sizes(problem, parts))
-    return None if stands is None else Standing(layout, stands, numbers)
+    def _unit_choices(self) -> Iterable[Choice]:
+        """Choices for the cages of the end with several ports in each (bundles between two such): equal ones together."""
+        for classes, count in _units(self._cabling, len(self._lengths_m)):
+            options = _UNIT_OPTIONS.of(self.problem.links, (self.kind.key, classes), self._unit_options, classes)
+            yield Choice((*self.kind.key, "floor", classes), count, options)
 
+    def _unit_options(self, classes: tuple[int, ...]) -> tuple[Option, ...]:
+        runs_m = tuple(float(self._lengths_m[class_]) for class_ in classes)
+        near_cages, far_cages = self._cages(len(classes))
+        options = []
+        for assembly in self.joins(max(runs_m), len(set(classes)) > 1):
+            parts = _parts(assembly, near_cages, self._unit_cables(assembly, classes), far_cages)
+            row = RowShare(*self.kind.ends, None, assembly, len(classes), near_cages, far_cages, parts, runs_m)
+            options.append(Option((row,)))
+        return undominated(options)
 
-def switch_sizes(problem: Problem, parts: Parts) -> tuple[SwitchSize, ...]:
-    """What a switch of each tier takes of a rack, from the leaves up."""
-    tiers: list[tuple[SwitchType | None, tuple[CageUse | None, ...]]] = [
-        (parts.leaf, (parts.leaf_down, parts.leaf_up)),
-        (parts.spine, (parts.spine_down, parts.spine_up)),
-        (parts.core, (parts.core_down,)),
-    ]
-    return tuple(
-        switch_size(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
-        for switch, uses in tiers
-        if switch is not None
-    )
+    def _cages(self, ports: int) -> tuple[int, int]:
+        """Cages of a unit at both ends."""
+        near, far = self.kind.ports
+        if near.ports > 1 and far.ports > 1:
+            return 1, 1
+        return (1, ports) if near.ports > 1 else (ports, 1)
 
+    def _unit_cables(self, assembly: Assembly, classes: Sequence[int]) -> dict[Item, int]:
+        """Cables of an assembly for the links of one cage, each as long as its own links need."""
+        per_cable = 1 if assembly.mode is Mode.LINK else assembly.ports_per_cable
+        cables: dict[Item, int] = {}
+        for start in range(0, len(classes), per_cable):
+            item = cable_at(self.problem, assembly, max(classes[start : start + per_cable]))
+            cables[item] = cables.get(item, 0) + 1
+        return dict(sorted(cables.items(), key=lambda pair: pair[0].length_m or 0))
 
-def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
-    """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
-    rack has a limit on it).
-    """
-    if problem.site.rack_power_w is None:
-        return SwitchSize(float(switch.product.rack_units), 0)
-    links = problem.links
-    return _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
+    # -- all at once ----------------------------------------------------------------------------------------------
 
+    def _whole_choice(self) -> Choice:
+        """One assembly for every link, in the lengths that its cables need."""
+        options = []
+        for assembly in self.joins(self.longest_m, True):
+            parts = self.kind.need.quantities(assembly)
+            if parts.fits:
+                options.append(Option((self._whole_row(assembly, int(parts.near), int(parts.far)),)))
+        kept = undominated(options)
+        return Choice((*self.kind.key, "whole", tuple(option.rows for option in kept)), 1, kept)
 
-_POWERED: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], SwitchSize] = Lookup()
+    def _whole_row(self, assembly: Assembly, near: int, far: int) -> RowShare:
+        """All links by one assembly; ``near``, ``far``: occupied cages."""
+        parts = _parts(assembly, near, self._all_cables(assembly), far)
+        links = len(self._cabling.classes)
+        return RowShare(*self.kind.ends, None, self.named(assembly), links, near, far, parts, ())
 
-
-def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
-    cages = {use.group: use for use in uses}
-    modules_mw = 0
-    for use in cages.values():
-        fitting = links.modules(use.port, protocol, True)
-        modules_mw += use.cages * max((one.item.power_mw for one in fitting), default=0)
-    return SwitchSize(float(switch.product.rack_units), switch.item.power_mw + modules_mw)
-
-
-def grid_of(problem: Problem) -> Floats:
-    """All lengths on sale, rising: the classes of runs. A run past the last one cannot be cabled."""
-    return problem.item_table.lengths_m
-
-
-def classes_of(problem: Problem, run_m: Floats) -> Ints:
-    """Index of the class of every run; as many as there are classes where nothing is long enough."""
-    return np.searchsorted(grid_of(problem), run_m - 1e-9)
-
-
-def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[Joints, Ints]:
-    """Links of a kind, and the number of the near box with cages of its own (a NIC; a server whose NICs share)."""
-    if kind == "server-leaf":
-        made = server_leaf(numbers, per_cable)
-        return made.joints, made.joints.a if numbers.shared_cages else made.joints.a * numbers.cards + made.card
-    joints = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_cable)
-    return joints, joints.a
-
-
-def ends_of(standing: Standing, kind: str) -> tuple[Positions, Positions]:
-    """Places of the boxes at both ends of a kind of links."""
-    layout, stands = standing.layout, standing.stands
-    if kind == "server-leaf":
-        return layout.server_positions, stands[0]
-    return (stands[0], stands[1]) if kind == "leaf-spine" else (stands[1], stands[2])
+    def _all_cables(self, assembly: Assembly) -> dict[Item, int]:
+        """Cables by length when one assembly makes every link."""
+        cables: dict[Item, int] = {}
+        for class_, count in enumerate(np.bincount(_cable_classes(self._cabling, assembly)).tolist()):
+            if count:
+                item = cable_at(self.problem, assembly, class_)
+                cables[item] = cables.get(item, 0) + count
+        return cables
 
 
-def runs_between(standing: Standing, kind: str, joints: Joints) -> Floats:
-    """The run of every link."""
-    below, above = ends_of(standing, kind)
-    return standing.layout.plan.run_m(
-        below.rack[joints.a], below.height_m[joints.a], above.rack[joints.b], above.height_m[joints.b]
-    )
-
-
-def cabling_of(problem: Problem, standing: Standing, kind: Kind) -> Cabling | None:
-    """Measure the links of a kind; None if some run is too long for everything on sale."""
-    joints, box = links_of(standing.numbers, kind.name, 1)
-    classes = classes_of(problem, runs_between(standing, kind.name, joints))
-    if classes.max(initial=0) >= len(grid_of(problem)):
-        return None
-    return Cabling(kind, standing.numbers, joints, box, classes)
-
-
-def floor_choices(problem: Problem, cabling: Cabling, joins: Joins) -> tuple[Choice, ...] | None:
-    """What is left to choose for a kind of links; None if nothing on sale makes some of them."""
-    if cabling.kind.need.one_sided or cabling.kind.mixes:
-        made = list(_unit_choices(problem, cabling, joins))
-    else:
-        made = [_whole_choice(problem, cabling, joins)]
-    return None if any(not one.options for one in made) else tuple(made)
-
-
-# -- cage by cage --------------------------------------------------------------------------------------------------
-
-
-def _unit_choices(problem: Problem, cabling: Cabling, joins: Joins) -> Iterable[Choice]:
-    """Choices for the cages of the end with several ports in each (bundles between two such): equal ones together."""
+def _units(cabling: Cabling, classes: int) -> Iterable[tuple[tuple[int, ...], int]]:
+    """The classes of the links of every different cage, and how many such cages there are. ``classes``: in all."""
     near, far = cabling.kind.ports
     size = max(near.ports, far.ports)
     box, slot = (
@@ -189,104 +140,33 @@ def _unit_choices(problem: Problem, cabling: Cabling, joins: Joins) -> Iterable[
     order = np.lexsort((slot, box))
     cage = slot[order] // size
     first = np.flatnonzero(np.append(True, (np.diff(box[order]) != 0) | (np.diff(cage) != 0)))
+    links_of_cage = np.diff(np.append(first, len(order)))
     units = np.full((len(first), size), -1)
-    lane = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
-    number = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(order))))
-    units[number, lane] = cabling.classes[order]
-    base = len(grid_of(problem)) + 1
-    code = (units + 1) @ base ** np.arange(size, dtype=np.int64)
+    lane = np.arange(len(order)) - np.repeat(first, links_of_cage)
+    units[np.repeat(np.arange(len(first)), links_of_cage), lane] = cabling.classes[order]
+    code = (units + 1) @ (classes + 1) ** np.arange(size, dtype=np.int64)
     _, first_of, counts = np.unique(code, return_index=True, return_counts=True)
-    for kind, count in zip(units[first_of].tolist(), counts.tolist(), strict=True):
-        classes = tuple(one for one in kind if one >= 0)
-        known = (cabling.kind.key, classes)
-        options = _UNIT_OPTIONS.of(problem.links, known, _unit_options, problem, cabling, joins, classes)
-        yield Choice((*cabling.kind.key, "floor", classes), count, options)
+    for unit, count in zip(units[first_of].tolist(), counts.tolist(), strict=True):
+        yield tuple(class_ for class_ in unit if class_ >= 0), count
 
 
-# What may be bought for a cage of a kind of links whose runs are of these classes.
-_UNIT_OPTIONS: Lookup[LinkTable, tuple[KindKey, tuple[int, ...]], tuple[Option, ...]] = Lookup()
+def _cable_classes(cabling: Cabling, assembly: Assembly) -> Ints:
+    """The class of the longest link of every cable when one assembly makes every link, shape (cables,)."""
+    if assembly.mode is Mode.LINK:
+        return cabling.classes
+    joints, per_cable = cabling.joints, assembly.ports_per_cable
+    box, slot = cabling.near_box, joints.a_slot
+    if assembly.mode is Mode.FAR:
+        box, slot = joints.b, joints.b_slot
+    elif assembly.mode is Mode.PAIR:
+        slot = cabling.slots(per_cable)
+    _, cable = np.unique(np.stack([box, slot // per_cable]), axis=1, return_inverse=True)
+    classes = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(classes, np.asarray(cable).ravel(), cabling.classes)
+    return classes
 
 
-def _unit_options(problem: Problem, cabling: Cabling, joins: Joins, classes: tuple[int, ...]) -> tuple[Option, ...]:
-    grid = grid_of(problem)
-    mixed = len(set(classes)) > 1
-    options = []
-    for one in joins(float(grid[max(classes)]), mixed):
-        cables = unit_cables(problem, one, classes)
-        near_cages, far_cages = _cages(cabling, len(classes))
-        parts = [PartUse(one.near, near_cages, "from")] if one.near is not None else []
-        parts += [PartUse(item, number, None) for item, number in cables.items()]
-        parts += [PartUse(one.far, far_cages, "to")] if one.far is not None else []
-        runs = tuple(float(grid[at]) for at in classes)
-        row = RowShare(*cabling.kind.ends, None, one, len(classes), near_cages, far_cages, tuple(parts), runs)
-        options.append(Option((row,)))
-    return undominated(options)
-
-
-def _cages(cabling: Cabling, ports: int) -> tuple[int, int]:
-    """Cages of a unit at both ends."""
-    near, far = cabling.kind.ports
-    if near.ports > 1 and far.ports > 1:
-        return 1, 1
-    return (1, ports) if near.ports > 1 else (ports, 1)
-
-
-def unit_cables(problem: Problem, one: Assembly, classes: Sequence[int]) -> dict[Item, int]:
-    """Wires of an assembly for the links of one cage, each as long as its own links need."""
-    per_cable = 1 if one.mode is Mode.LINK else one.ports_per_cable
-    cables: dict[Item, int] = {}
-    for start in range(0, len(classes), per_cable):
-        item = cable_at(problem, one, max(classes[start : start + per_cable]))
-        cables[item] = cables.get(item, 0) + 1
-    return dict(sorted(cables.items(), key=lambda pair: pair[0].length_m or 0))
-
-
-def cable_at(problem: Problem, one: Assembly, at: int) -> Item:
-    """The wire of an assembly in the shortest length for a class that it covers."""
-    length = float(grid_of(problem)[at])
-    return next(item for item in problem.item_table.lengths(one.cable.id) if (item.length_m or 0.0) >= length)
-
-
-# -- all at once ---------------------------------------------------------------------------------------------------
-
-
-def _whole_choice(problem: Problem, cabling: Cabling, joins: Joins) -> Choice:
-    """One assembly for every link, in the lengths that its wires need."""
-    options = []
-    for one in joins(float(grid_of(problem)[cabling.classes.max(initial=0)]), True):
-        parts = cabling.kind.need.quantities(one)
-        if parts.fits:
-            row = whole_row(problem, cabling, one, int(parts.near), int(parts.far))
-            options.append(Option((row,)))
-    kept = undominated(options)
-    return Choice((*cabling.kind.key, "whole", tuple(option.rows for option in kept)), 1, kept)
-
-
-def whole_row(problem: Problem, cabling: Cabling, one: Assembly, near: int, far: int) -> RowShare:
-    """All links of a kind by one assembly; ``near``, ``far``: occupied cages."""
-    parts = [PartUse(one.near, near, "from")] if one.near is not None else []
-    parts += [PartUse(item, number, None) for item, number in _all_cables(problem, cabling, one).items()]
-    parts += [PartUse(one.far, far, "to")] if one.far is not None else []
-    longest = float(grid_of(problem)[cabling.classes.max(initial=0)])
-    links = len(cabling.classes)
-    return RowShare(*cabling.kind.ends, None, one._replace(length_m=longest), links, near, far, tuple(parts), ())
-
-
-def _all_cables(problem: Problem, cabling: Cabling, one: Assembly) -> dict[Item, int]:
-    """Wires by length when one assembly makes every link."""
-    joints, per_cable, classes = cabling.joints, one.ports_per_cable, cabling.classes
-    if one.mode is not Mode.LINK:
-        box, slot = cabling.near_box, joints.a_slot
-        if one.mode is Mode.FAR:
-            box, slot = joints.b, joints.b_slot
-        elif one.mode is Mode.PAIR:
-            slot = cabling.slots(per_cable)
-        _, cable = np.unique(np.stack([box, slot // per_cable]), axis=1, return_inverse=True)
-        classes = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
-        np.maximum.at(classes, np.asarray(cable).ravel(), cabling.classes)
-    counts = np.bincount(classes)
-    cables: dict[Item, int] = {}
-    for at in np.flatnonzero(counts).tolist():
-        item = cable_at(problem, one, at)
-        cables[item] = cables.get(item, 0) + int(counts[at])
-    return cables
+def _parts(assembly: Assembly, near: int, cables: dict[Item, int], far: int) -> tuple[PartUse, ...]:
+    parts = [PartUse(assembly.near, near, "from")] if assembly.near is not None else []
+    parts += [PartUse(item, count, None) for item, count in cables.items()]
+    return tuple([*parts, PartUse(assembly.far, far, "to")] if assembly.far is not None else parts)

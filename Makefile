@@ -4,31 +4,53 @@ VENV := .venv
 BIN := $(VENV)/bin
 CASE ?= cases/finetuning-1024-gpus.yaml
 STAMP := $(VENV)/.installed
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench families schemas goldens picture clean
+.PHONY: help setup demo quick test coverage lint hooks docs bench families schemas goldens picture clean
 
 help:  ## Show this
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
 setup: $(STAMP)  ## Make .venv with pinned versions
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(PIP) -e '.[dev]'
 	@touch $@
 
 demo: setup  ## Solve a shipped case and check the answer
 	$(BIN)/fabopt solve $(CASE) --json demo-design.json --bom demo-bom.xlsx
 	$(BIN)/fabopt check demo-design.json
 
-test: setup  ## Run every test
-	$(BIN)/python -m pytest -n auto
+quick: setup  ## Style, types, and the tests that your change needs
+	$(BIN)/python -m tests.quick
+
+test: setup  ## Run every test; COVERAGE=1 counts branches too
+	$(BIN)/python -m pytest -n auto $(if $(COVERAGE),--cov --cov-report=term:skip-covered)
+
+coverage:  ## Run every test, and say what none of them reached
+	$(MAKE) test COVERAGE=1
 
 lint: setup  ## Style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+hooks: $(VENV)/.hooks  ## Run lint before each commit
+	$(BIN)/pre-commit install
+
+$(VENV)/.hooks: $(STAMP)
+	$(PIP) -e '.[hooks]'
+	@touch $@
+
+docs: $(VENV)/.docs  ## Build the pages into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "open site/index.html, or: $(BIN)/python -m http.server -d site"
+
+$(VENV)/.docs: $(STAMP)
+	$(PIP) -e '.[docs]'
+	@touch $@
 
 bench: setup  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.bench
@@ -42,8 +64,8 @@ schemas: setup  ## Write docs/schemas from the types
 goldens: setup  ## Write the programs that tests compare whole
 	$(BIN)/python -m tests.program.lp_goldens
 
-picture: setup  ## Take the README's picture of a report
+picture: setup  ## Take the picture of a report
 	$(BIN)/python docs/photograph_report.py docs/img/report.png
 
 clean:  ## Remove what make made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache demo-design.json demo-bom.xlsx
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .coverage htmlcov site demo-design.json demo-bom.xlsx

@@ -22,25 +22,66 @@ EXIT_INPUT = 2
 EXIT_INFEASIBLE = 3
 EXIT_NO_ANSWER = 4
 
-_LONGEST_VALUE = 80
+# Of a value or a key of a file, which may be a secret that was named by mistake; of the name of a file.
+LONGEST_SHOWN = 40
+LONGEST_FILE_NAME = 200
+_CUT = "..."
+# No word that is allowed anywhere is as long; comparing takes time that grows with the length.
+_LONGEST_MISSPELT = 200
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
     """Return the allowed word that ``word`` is most likely a misspelling of, if one is close."""
-    matches = difflib.get_close_matches(word, list(words), n=1, cutoff=0.6)
+    matches = difflib.get_close_matches(word[:_LONGEST_MISSPELT], list(words), n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+def legible(text: str) -> str:
+    """Return text on one line: what cannot be printed, or would turn its direction, as an escape such as ``\\x1b``."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+def cut(text: str, longest: int = LONGEST_SHOWN) -> str:
+    """Return the legible start of a text from a file, with ``...`` at the end if that is not all of it."""
+    if len(text) <= longest and len(shown := legible(text)) <= longest:
+        return shown
+    shown = ""
+    for one in text:
+        if len(shown) + len(legible(one)) > longest - len(_CUT):
+            break
+        shown += legible(one)
+    return shown + _CUT
+
+
+def file_name(name: str) -> str:
+    """Return how messages name a file: legible, the end of a name that is longer than anyone reads."""
+    shown = legible(name)
+    return shown if len(shown) <= LONGEST_FILE_NAME else _CUT + shown[len(_CUT) - LONGEST_FILE_NAME :]
 
 
 def as_written(value: object) -> str:
     """Return a value as it would stand in a file (``null``, ``true``, ``'text'``), long ones cut or counted."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, str):
+        return _quoted(value)
     shown = repr(value)
-    if len(shown) <= _LONGEST_VALUE:
+    if len(shown) <= LONGEST_SHOWN:
         return shown
     if isinstance(value, list | dict):
         return f"a {'list' if isinstance(value, list) else 'mapping'} of {len(value)}"
-    return shown[: _LONGEST_VALUE - 3] + "..."
+    return cut(shown)
+
+
+def _quoted(text: str) -> str:
+    """Return a text in quotation marks, with a backslash before those of its kind that it holds itself."""
+    start = text[:LONGEST_SHOWN]
+    while len(repr(start)) - len("''") > LONGEST_SHOWN - len(_CUT) * (start != text):
+        start = start[:-1]
+    shown = repr(start)
+    return shown if start == text else shown[:-1] + _CUT + shown[-1]
 
 
 @dataclass(frozen=True)
@@ -56,7 +97,8 @@ class Fault:
     hint: str = ""
 
     def __str__(self) -> str:
-        where = f"{self.file}: {self.path}: " if self.path else f"{self.file}: "
+        file = file_name(self.file)
+        where = f"{file}: {self.path}: " if self.path else f"{file}: "
         parts = [where + self.problem]
         if self.has_value:
             parts.append(f"found {as_written(self.value)}")

@@ -23,6 +23,7 @@ import yaml
 
 from fabopt.io.case import inputs_from_objects, read_price_books
 from fabopt.io.catalog import read_catalog
+from fabopt.output.export import FORMATS
 from fabopt.problem.demand import Demand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.program.formulation import RULES, Program
@@ -392,6 +393,12 @@ def test_cases_page_has_the_defaults() -> None:
         ("finance.years", f"{finance.years:g}"),
     ):
         assert f"| `{key}` | {value} |" in text, f"{key} is {value} by default"
+
+
+def test_exports_page_has_every_format() -> None:
+    table = (ROOT / "docs" / "exports.md").read_text().partition("| format | files |")[2].partition("\n\n")[0]
+    named = [name for row in re.findall(r"^\| (`.+?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)]
+    assert tuple(named) == FORMATS
 
 
 def test_design_page_has_every_key() -> None:

@@ -10,6 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.paths import ROOT
 
@@ -158,6 +159,13 @@ def test_no_file_is_too_long(path: Path) -> None:
 def test_reasons_are_still_needed() -> None:
     for name in LONGER_WITH_REASON:
         assert len((PACKAGE / name).read_text().splitlines()) > MOST_LINES, f"{name} is short enough now"
+
+
+def test_hooks_run_what_lint_runs() -> None:
+    recipe = (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0].splitlines()[1:]
+    commands = [line.strip().replace("$(BIN)", ".venv/bin") for line in recipe]
+    settings = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
+    assert [hook["entry"] for repo in settings["repos"] for hook in repo["hooks"]] == commands
 
 
 def tracked_files() -> list[Path]:

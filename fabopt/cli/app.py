@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fabopt.output.export import FORMATS
+
 app = typer.Typer(
     name="fabopt",
     help="Design the network of an AI GPU cluster: the cheapest fabric that can be bought, with proof.",
@@ -238,7 +240,7 @@ def export(
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help="cables, ports, racks, netbox, dot, graphml or drawio; repeatable, or several with commas.",
+            help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; repeatable, or several with commas.",
         ),
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files; made if absent.")],

@@ -172,7 +172,7 @@ def _answered(front: Front, targets: Targets) -> int:
     if not front.complete:
         tell(_stopped(front, targets))
     statuses = {point.status for point in front.points}
-    if not statuses:
+    if statuses <= {"unknown", "infeasible"} and statuses != {"infeasible"}:
         return EXIT_NO_ANSWER
     return EXIT_INFEASIBLE if statuses == {"infeasible"} and front.complete else EXIT_DONE
 

@@ -63,29 +63,15 @@ class Search:
         """Solve, and prove the answer again. Stopped before there is any: a design of status ``unknown``."""
         inputs = self.inputs()
         from fabopt.solution import optimize
+        from fabopt.solution.designs import stopped_design
 
         try:
             with progress_shown() as progress, engines_silenced():
                 return optimize.solve(inputs, engine=self.engine, time_limit_s=self.time_limit_s, progress=progress)
         except NoAnswerError as error:
-            return self._unknown(inputs, str(error))
+            return stopped_design(inputs, self.engine, str(error))
         except KeyboardInterrupt:
-            return self._unknown(inputs, "interrupted")
-
-    def _unknown(self, inputs: Inputs, reason: str) -> Design:
-        from fabopt import __version__
-        from fabopt.design.build import case_record
-        from fabopt.problem.problem import problem_of
-        from fabopt.problem.separation import first_combination
-        from fabopt.schema.design import Design, Objective
-
-        return Design(
-            fabopt=__version__,
-            case=case_record(problem_of(first_combination(inputs.case, inputs.catalog), inputs.catalog)),
-            status="unknown",
-            objective=Objective(metric=inputs.case.objective, engine=self.engine),
-            notes=(*inputs.notes, reason),
-        )
+            return stopped_design(inputs, self.engine, "interrupted")
 
 
 @contextlib.contextmanager
@@ -185,8 +171,8 @@ def write_formulation(search: Search, output: str) -> None:
         raise InputError([fault(output, "", "a formulation is not written like this", allowed=allowed)])
     check_targets([output])
     inputs = search.inputs()
-    from fabopt.solution import optimize
+    from fabopt.solution.formulation_text import formulation_text
 
     with engines_silenced():
-        text = optimize.formulation_text(inputs, FORMULATION_ENDINGS[ending])
+        text = formulation_text(inputs, FORMULATION_ENDINGS[ending])
     deliver(output, text.encode())

@@ -14,6 +14,7 @@ from typing import Any
 from fabopt.floor.racks import racks_needed, servers_per_rack
 from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.io.library import checkout, is_path
+from fabopt.io.text import parse_yaml
 from fabopt.problem.problem import problem_of
 from fabopt.schema.case import MAX_ROWS, Floor, Site
 from fabopt.schema.catalog import Server
@@ -48,9 +49,11 @@ def starter_text(wanted: Starter) -> str:
     profile = PROFILES[wanted.profile]
     text = _TEMPLATE.format(
         schema=_place(wanted.schema, wanted.folder),
-        name=wanted.name,
+        file=wanted.name,
+        name=_as_text(wanted.name),
         catalog=json.dumps([_catalog(one, wanted.folder) for one in wanted.catalogs or ("reference",)]),
-        server=wanted.server,
+        server=_as_text(wanted.server),
+        server_id=wanted.server,
         gpus=wanted.gpus,
         gpus_each=server.gpus,
         servers=servers,
@@ -104,6 +107,11 @@ def _catalog(text: str, folder: Path) -> str:
     return relative if "/" in relative or is_path(relative) else f"./{relative}"
 
 
+def _as_text(word: str) -> str:
+    """Return a word as YAML that is text, in quotes where it would be read as a number or a truth."""
+    return word if parse_yaml(word.encode(), "") == word else json.dumps(word)
+
+
 def _place(schema: Path, folder: Path) -> str:
     """Return the schema's path for an editor: relative within a checkout, so that it can be shared, else whole."""
     if folder.resolve().is_relative_to(checkout().resolve()):
@@ -116,13 +124,13 @@ _TEMPLATE = """\
 #
 # A starter case, written by `fabopt new`. It solves as it is:
 #
-#     fabopt solve {name}.yaml
+#     fabopt solve {file}.yaml
 #
 # A key that is commented out shows its default, or an example where it says so. Editors with a YAML language server
 # (VS Code: the Red Hat YAML extension) complete and check the keys.
 
 name: {name}
-description: "{gpus:,} GPUs in {servers:,} x {server}, {profile}"
+description: "{gpus:,} GPUs in {servers:,} x {server_id}, {profile}"
 catalog: {catalog}  # names, see `fabopt catalog list`, or paths relative to this file
 # prices: []  # price books, by name or path; later ones win
 

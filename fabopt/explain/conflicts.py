@@ -22,8 +22,7 @@ from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.base import Strict
-from fabopt.schema.case import Case, Distances, Fabric
-from fabopt.schema.catalog import Catalog
+from fabopt.schema.case import Distances, Fabric
 from fabopt.schema.design import Conflict
 from fabopt.topology.families import most_servers
 from fabopt.units import gbps
@@ -40,16 +39,14 @@ RUN_KEYS = {"server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf
 Lines = Callable[[Inquiry], Iterator[Conflict]]
 
 
-def conflicts_of(
-    case: Case, catalog: Catalog, problem: Problem, settings: Settings, clock: Clock
-) -> tuple[Conflict, ...]:
+def conflicts_of(problem: Problem, settings: Settings, clock: Clock) -> tuple[Conflict, ...]:
     """Every limit that alone stands in the way, with what it would have to be.
 
     Where a design exists without the limits on spending, these clash with the demands; else the demands, the structure
     that the case prescribes and the catalog clash, whatever may be spent.
     """
 
-    inquiry = _inquiry(case, catalog, problem, settings, clock)
+    inquiry = _inquiry(problem, settings, clock)
     if slots_are_short(problem):
         return (_slots(problem),)
     if unequipped := tuple(_logical(problem)):
@@ -59,8 +56,8 @@ def conflicts_of(
         if found:
             return (*found, *_asked(inquiry, partial(_servers, share=share_of(found)), demand_conflicts))
     found = _unspendable(inquiry)
-    if not found and unlimited(case) != case:
-        free = _unspendable(replace(inquiry, case=unlimited(case)))
+    if not found and unlimited(problem.case) != problem.case:
+        free = _unspendable(replace(inquiry, case=unlimited(problem.case)))
         found = [one.model_copy(update={"detail": f"{one.detail}; limits on spending left aside"}) for one in free]
     return tuple(found) or (_nothing_helps(inquiry),)
 
@@ -94,23 +91,21 @@ def _slots(problem: Problem) -> Conflict:
     )
 
 
-def obstacles_of(
-    case: Case, catalog: Catalog, problem: Problem, settings: Settings, clock: Clock
-) -> tuple[Conflict, ...]:
+def obstacles_of(problem: Problem, settings: Settings, clock: Clock) -> tuple[Conflict, ...]:
     """What stands nearest in the way where no design was found on a floor, and none was ruled out."""
     if problem.site.settles or clock.is_over():
         return ()
-    inquiry = _inquiry(case, catalog, problem, settings, clock)
+    inquiry = _inquiry(problem, settings, clock)
     found = _asked(inquiry, spending) if problem.limits.are_set else []
     return tuple(found) or tuple(_asked(inquiry, crowded))
 
 
-def _inquiry(case: Case, catalog: Catalog, problem: Problem, settings: Settings, clock: Clock) -> Inquiry:
+def _inquiry(problem: Problem, settings: Settings, clock: Clock) -> Inquiry:
     def tell(what: str) -> None:
         settings.progress(f"no design meets the case: looking at {what}")
 
     quiet = replace(settings, progress=lambda text: None)
-    return Inquiry(case, catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell)
+    return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell)
 
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:

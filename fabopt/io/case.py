@@ -11,7 +11,8 @@ from typing import Any
 from fabopt.errors import Fault, InputError, fault, nearest
 from fabopt.io.catalog import check_whole, gathered, read_catalog, with_empty_kinds
 from fabopt.io.faults import Model, refuse, validated
-from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
+from fabopt.io.files import STANDARD_STREAM, read_bytes, read_named, read_standard_input, shown
+from fabopt.io.kinds import CASE, PRICE_BOOK
 from fabopt.io.library import find_case, is_path
 from fabopt.io.references import check_counted_servers, check_references
 from fabopt.io.text import parse_yaml
@@ -36,9 +37,9 @@ class Inputs:
 def read_case(path: Path | str) -> Case:
     """Return the case in a file (``-``: standard input); ids are not looked up yet. ``InputError`` lists all faults."""
     if str(path) == STANDARD_STREAM:
-        return _parsed(Case, parse_yaml(read_standard_input(), _STDIN), _STDIN)
+        return _parsed(Case, parse_yaml(read_standard_input(), _STDIN, CASE), _STDIN)
     path = find_case(str(path))
-    return _parsed(Case, parse_yaml(read_bytes(path), shown(path)), shown(path))
+    return _parsed(Case, parse_yaml(read_bytes(path), shown(path), CASE), shown(path))
 
 
 def read_inputs(
@@ -146,7 +147,7 @@ def _books(
 def _book(name: str, where: str, catalog: Catalog, base: Path, file: str) -> PriceBook:
     if is_path(name):
         path = base / name
-        book = _parsed(PriceBook, parse_yaml(read_bytes(path), shown(path)), shown(path))
+        book = _parsed(PriceBook, parse_yaml(read_named(path), shown(path), PRICE_BOOK), shown(path))
         book_file, at = shown(path), "prices."
     else:
         known = {book.name: book for book in catalog.prices if book.name}

@@ -10,13 +10,16 @@ from typing import Any, NamedTuple, TypeVar
 
 from fabopt.errors import Fault, InputError, fault, nearest
 from fabopt.io.cache import cached, content_key, store
-from fabopt.io.faults import refuse, validated
+from fabopt.io.faults import key_path, refuse, validated
 from fabopt.io.files import read_bytes, shown
+from fabopt.io.kinds import CATALOG, ENTRIES, are_mostly, unlike
 from fabopt.io.library import YAML_ENDINGS, find_catalog
 from fabopt.io.text import parse_yaml
 from fabopt.parts.price_books import products
+from fabopt.problem.names import alike
 from fabopt.schema.base import Strict
 from fabopt.schema.catalog import KIND_MODELS, KINDS, Catalog, Facts, PriceBook
+from fabopt.schema.design import MOVED_CABLE
 
 _HEAD_FILE = "catalog"
 _PRICES = "prices"
@@ -83,19 +86,25 @@ def _empty(origins: Sequence[Origin]) -> list[Fault]:
 
 
 def _twice(origins: Sequence[Origin]) -> list[Fault]:
-    """Find ids that two products share (of any kinds: a bill names parts by id alone), and price books of one name."""
+    """Find ids that two products share (of any kinds: a bill names parts by id alone) or that a bill has for something
+    else, and price books that cannot be told apart.
+    """
     faults: list[Fault] = []
-    seen: dict[tuple[str, str], tuple[Origin, str]] = {}
+    seen: dict[tuple[str, str], tuple[Origin, str, str]] = {}
     for origin in origins:
         entries = [("product id", kind, one.id) for kind in KINDS for one in getattr(origin.catalog, kind)]
         entries += [("price book", _PRICES, book.name) for book in origin.catalog.prices if book.name]
         for what, kind, name in entries:
-            if (what, name) in seen:
-                earlier, earlier_kind = seen[what, name]
-                file, also = origin.file_of(kind, name), earlier.file_of(earlier_kind, name)
+            file, key = origin.file_of(kind, name), (what, alike(name) if kind == _PRICES else name)
+            if key in seen:
+                earlier, earlier_kind, first = seen[key]
+                also = earlier.file_of(earlier_kind, first)
                 there = "in the same file" if also == file else f"also in {also}"
-                faults.append(fault(file, "", f"the {what} `{name}` is given twice", hint=there))
-            seen[what, name] = origin, kind
+                problem = "is given twice" if first == name else f"cannot be told from `{first}`"
+                faults.append(fault(file, "", f"the {what} `{name}` {problem}", hint=there))
+            if name == MOVED_CABLE and kind != _PRICES:
+                faults.append(fault(file, "", f"the {what} `{name}` is what a bill calls the moving of cables"))
+            seen[key] = origin, kind, name
     return faults
 
 
@@ -125,14 +134,16 @@ def _files(folder: Path) -> list[tuple[str, Path]]:
     """List a catalog folder's YAML files as (``kind/stem``, path), sorted; entries that mean nothing are faults."""
     faults: list[Fault] = []
     files: list[tuple[str, Path]] = []
-    for entry in _entries(folder):
-        if entry.is_dir() and entry.name in (*KINDS, _PRICES):
+    entries = _entries(folder)
+    _check_folder(folder, entries)
+    for entry in entries:
+        if os.path.isdir(entry) and entry.name in (*KINDS, _PRICES):
             for inner in _entries(entry):
-                if inner.suffix in YAML_ENDINGS and inner.is_file():
+                if inner.suffix in YAML_ENDINGS and os.path.isfile(inner):
                     files.append((f"{entry.name}/{inner.stem}", inner))
-                elif inner.is_dir():
+                elif os.path.isdir(inner):
                     faults.append(fault(shown(inner), "", "a folder here is not read", hint="one product a file"))
-        elif entry.is_dir():
+        elif os.path.isdir(entry):
             faults.append(_misplaced(entry, (*KINDS, _PRICES), "a folder"))
         elif entry.suffix in YAML_ENDINGS:
             if entry.stem == _HEAD_FILE:
@@ -148,6 +159,15 @@ def _files(folder: Path) -> list[tuple[str, Path]]:
     if faults:
         raise refuse(faults)
     return sorted(files)
+
+
+def _check_folder(folder: Path, entries: Sequence[Path]) -> None:
+    """Refuse a folder that is something else than a catalog, before any message names what is in it."""
+    words = [entry.name if os.path.isdir(entry) else entry.stem for entry in entries
+             if os.path.isdir(entry) or entry.suffix in YAML_ENDINGS]  # fmt: skip
+    if not are_mostly(words, (*KINDS, _PRICES, _HEAD_FILE)):
+        allowed = f"folders {', '.join((*KINDS, _PRICES))}, and {_HEAD_FILE}.yaml"
+        raise InputError([unlike(shown(folder), "catalog", f"a folder of {len(entries):,} entries", allowed)])
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -168,7 +188,7 @@ def _misplaced(entry: Path, words: Sequence[str], what: str) -> Fault:
 def _parse_file(path: Path, data: bytes) -> Catalog:
     file = shown(path)
     faults: list[Fault] = []
-    catalog = validated(Catalog, with_empty_kinds(parse_yaml(data, file)), file, faults)
+    catalog = validated(Catalog, with_empty_kinds(parse_yaml(data, file, CATALOG)), file, faults)
     if catalog is None:
         raise refuse(faults)
     return catalog
@@ -188,7 +208,7 @@ def _parse_folder(folder: Path, contents: Sequence[tuple[str, bytes]]) -> Catalo
     for name, data in contents:
         kind, _, stem = name.partition("/")
         file = shown(folder / f"{name}.yaml")
-        content = gathered(partial(parse_yaml, data, file), faults)
+        content = gathered(partial(parse_yaml, data, file, CATALOG if name == _HEAD_FILE else ENTRIES[kind]), faults)
         if content is None:
             continue
         if name == _HEAD_FILE:
@@ -207,7 +227,8 @@ def _head(content: object, file: str, faults: list[Fault]) -> dict[str, Any]:
     """Check ``catalog.yaml``: name, description and facts; products have files of their own."""
     if isinstance(content, dict) and (extra := [key for key in content if key not in _TOP_KEYS]):
         allowed = ", ".join(_TOP_KEYS)
-        faults += [fault(file, key, "unknown key", allowed=allowed, hint="products have a file each") for key in extra]
+        hint = "products have a file each"
+        faults += [fault(file, key_path((key,)), "unknown key", allowed=allowed, hint=hint) for key in extra]
         return {}
     head = validated(Catalog, content, file, faults)
     return {} if head is None else {key: getattr(head, key) for key in head.model_fields_set}

@@ -3,58 +3,84 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import Model, refuse, validated
 from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
+from fabopt.io.kinds import DESIGN, FRONT, Kind
+from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
 
 
 def read_design(path: Path | str) -> Design:
-    """Return the design in a JSON file (``-``: standard input); ``InputError`` lists all faults."""
-    return _read(Design, path, "a design is what `fabopt solve --json` writes")
+    """Return the design in a JSON file (``-``: standard input); ``InputError`` lists all faults.
+
+    The case in it is read like a case file; whether the rest is true is not asked here.
+    """
+    design, faults = _read(Design, path, DESIGN), list[Fault]()
+    if validated(Case, design.case.content, _shown(path), faults, ("case", "content")) is None:
+        raise refuse(faults)
+    return design
 
 
 def read_front(path: Path | str) -> Front:
     """Return the sweep or front in a JSON file, like ``read_design``."""
-    return _read(Front, path, "such a file is what `fabopt sweep --json` writes")
+    return _read(Front, path, FRONT)
 
 
-def _read(model: type[Model], path: Path | str, hint: str) -> Model:
-    standard = str(path) == STANDARD_STREAM
-    file = "<standard input>" if standard else shown(Path(path))
-    data = read_standard_input() if standard else read_bytes(Path(path))
+def _read(model: type[Model], path: Path | str, kind: Kind) -> Model:
+    file = _shown(path)
+    data = read_standard_input() if str(path) == STANDARD_STREAM else read_bytes(Path(path))
     faults: list[Fault] = []
-    found = validated(model, parse_json(data, file, hint), file, faults)
+    found = validated(model, parse_json(data, file, kind), file, faults)
     if found is None:
         raise refuse(faults)
     return found
 
 
-def parse_json(data: bytes, file: str, hint: str = "") -> Any:
-    """Return the value of a JSON file; keys given twice and numbers that are not finite are refused."""
+def _shown(path: Path | str) -> str:
+    return "<standard input>" if str(path) == STANDARD_STREAM else shown(Path(path))
+
+
+def parse_json(data: bytes, file: str, kind: Kind | None = None) -> Any:
+    """Return the value of a JSON file; keys given twice and numbers that are not finite are refused.
+
+    ``kind``: what the file must be, before any message quotes it.
+    """
+    faults: list[Fault] = []
     try:
-        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_constant)
+        content = json.loads(
+            data.decode("utf-8-sig"), object_pairs_hook=partial(_object, file, faults), parse_constant=_constant
+        )
     except UnicodeDecodeError:
         raise InputError([fault(file, "", "not UTF-8 text")]) from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise InputError([fault(file, where, f"not JSON: {error.msg}", hint=hint)]) from None
+        raise InputError([fault(file, where, f"not JSON: {error.msg}", hint=kind.hint if kind else "")]) from None
     except RecursionError:
         raise InputError([fault(file, "", "nested too deeply")]) from None
     except ValueError as error:
         raise InputError([fault(file, "", str(error))]) from None
+    refusal = kind and kind.refusal(content, file)
+    if refusal:
+        raise refusal
+    if faults:
+        raise refuse(faults)
+    return content
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(file: str, faults: list[Fault], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
-        keys = [key for key, _ in pairs]
-        double = next(key for index, key in enumerate(keys) if key in keys[:index])
-        raise ValueError(f"the key `{double}` is given twice")
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                faults.append(fault(file, "", f"the key `{cut(key)}` is given twice"))
+            seen.add(key)
     return content
 
 

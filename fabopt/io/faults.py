@@ -10,8 +10,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 
 from pydantic import BaseModel, ValidationError
 
-from fabopt.errors import Fault, InputError, fault, nearest
-from fabopt.schema.base import ID_PATTERN
+from fabopt.errors import Fault, InputError, cut, fault, nearest
+from fabopt.schema.base import ID_PATTERN, NAME_PATTERN
 from fabopt.schema.case import CALENDAR_MONTH, KEBAB
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -25,6 +25,7 @@ _PATTERNS = {
     KEBAB: "kebab-case: lower-case letters and digits, in words joined by - or .",
     CALENDAR_MONTH: "a year and a month, as in 2026-01",
     ID_PATTERN: "lower-case letters, digits and . + _ -",
+    NAME_PATTERN: "letters A to Z and a to z and digits, in words joined by a space or . _ -",
 }
 _TYPES = {
     "string_type": "text",
@@ -42,6 +43,8 @@ _TYPES = {
     "model_type": "keys with values",
     "model_attributes_type": "keys with values",
 }
+# Of a fault that is counted and not listed, for which no hint is looked for.
+_MORE = "this is wrong too"
 # What says that a mapping is not of the kind that was tried.
 _OTHER_KIND = ("missing", "extra_forbidden", "literal_error")
 _KEYED = ("model_type", "model_attributes_type")
@@ -67,15 +70,16 @@ def refuse(faults: Sequence[Fault]) -> InputError:
 
 
 def key_path(steps: Sequence[str | int]) -> str:
-    """Return a key path as users write it: ``fabrics[0].max_oversubscription``, ``prices["qm9700.x"]``."""
+    """Return a key path as users write it: ``fabrics[0].max_oversubscription``, ``prices["qm9700.x"]``; keys cut."""
     text = ""
     for step in steps:
         if isinstance(step, int):
             text += f"[{step}]"
         elif _PLAIN_KEY.fullmatch(step):
-            text += f".{step}" if text else step
+            text += f".{cut(step)}" if text else cut(step)
         else:
-            text += f"[{json.dumps(step, ensure_ascii=False)}]"
+            quoted = cut(step).replace('"', '\\"')
+            text += f'["{quoted}"]'
     return text
 
 
@@ -93,7 +97,8 @@ def validated(model: type[Model], content: object, file: str, faults: list[Fault
         return None
     located = _of_its_kind([_located(one, content) for one in errors])
     for steps, group in _by_place(located).items():
-        faults.append(_fault(model, steps, group, file, at))
+        listed = len(faults) < MAX_FAULTS
+        faults.append(_fault(model, steps, group, file, at) if listed else fault(file, key_path((*at, *steps)), _MORE))
     return None
 
 

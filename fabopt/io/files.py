@@ -8,21 +8,22 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fabopt.errors import InputError, OutputError, fault
+from fabopt.errors import InputError, OutputError, fault, file_name
 
 STANDARD_STREAM = "-"
 MAX_INPUT_BYTES = 20_000_000
+DEVICE = "this is a device or a pipe, not a file"
 _TEMPORARY = ".fabopt-"
 
 
 def shown(path: Path) -> str:
     """Return how a path is named in messages: relative where that is shorter and stays below the working directory."""
     if not path.is_absolute():
-        return str(path)
+        return file_name(str(path))
     try:
-        return str(path.relative_to(Path.cwd()))
+        return file_name(str(path.relative_to(Path.cwd())))
     except (ValueError, OSError):
-        return str(path)
+        return file_name(str(path))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -40,6 +41,13 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
+def read_named(path: Path) -> bytes:
+    """Return the bytes of a file that another file names; of a device or a pipe, which may never end, none."""
+    if is_device(path):
+        raise InputError([fault(shown(path), "", DEVICE)])
+    return read_bytes(path)
+
+
 def read_standard_input() -> bytes:
     """Return all of standard input, with the same bound as a file."""
     data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
@@ -52,15 +60,20 @@ def _too_large(file: str) -> InputError:
     return InputError([fault(file, "", "the file is too large", allowed=f"up to {MAX_INPUT_BYTES:,} bytes")])
 
 
+def is_device(path: Path) -> bool:
+    """Whether something is there that is neither a file nor a folder: a device, a pipe, a socket."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
 def check_writable(path: Path) -> None:
     """Raise ``OutputError`` if ``write_whole(path, ...)`` could not work, before any work is spent on its content."""
     if os.path.isdir(path):
-        raise OutputError(f"{path}: is a folder; name a file")
-    if _is_device(path):
+        raise OutputError(f"{shown(path)}: is a folder; name a file")
+    if is_device(path):
         return
     folder = Path(os.path.realpath(path)).parent
     if not os.path.isdir(folder):
-        raise OutputError(f"{path}: there is no folder {folder}")
+        raise OutputError(f"{shown(path)}: there is no folder {shown(folder)}")
     try:
         handle, probe = tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
         os.close(handle)
@@ -75,7 +88,7 @@ def write_whole(path: Path, data: bytes) -> None:
     A link stays a link, to the new content; a device or pipe is written to, not replaced.
     """
     try:
-        if _is_device(path):
+        if is_device(path):
             path.write_bytes(data)
         else:
             _replace(Path(os.path.realpath(path)), data)
@@ -98,12 +111,8 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
-def _is_device(path: Path) -> bool:
-    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
-
-
 def _not_written(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"{path}: cannot be written: {error.strerror or error}")
+    return OutputError(f"{shown(path)}: cannot be written: {error.strerror or error}")
 
 
 def _mode(path: Path) -> int:

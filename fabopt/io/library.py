@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from fabopt.errors import Fault, fault, nearest
-from fabopt.io.files import shown
+from fabopt.io.files import DEVICE, is_device, shown
 
 _PACKAGE = Path(__file__).parent.parent
 FOLDERS = ("catalogs", "models", "cases")
@@ -72,11 +72,14 @@ def find_case(text: str) -> Path:
 
 
 def find_catalog(text: str, base: Path, file: str, where: str) -> Path | Fault:
-    """Return the catalog that a case's ``text`` means: a name in the library, or a path relative to ``base``."""
+    """Return the catalog that a case's ``text`` means: a name in the library, or a path relative to ``base``.
+
+    ``where``: the key that says so, empty for an option, which may name a pipe.
+    """
     if is_path(text):
         path = base / text
         if os.path.exists(path):
-            return path
+            return fault(file, where, DEVICE, text) if where and is_device(path) else path
         return fault(file, where, "there is no such catalog file or folder", text, hint=f"looked for {shown(path)}")
     found = by_name("catalogs", text)
     if found is not None:

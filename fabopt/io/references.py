@@ -10,6 +10,7 @@ from fabopt.io.roles import check_roles
 from fabopt.io.workload import check_workload
 from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
 from fabopt.problem.demand import computing, stages_of
+from fabopt.problem.names import confused_names
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
 from fabopt.schema.catalog import KINDS, Catalog, Server
 from fabopt.schema.procurement import Procurement
@@ -28,6 +29,7 @@ MOST_NAMED = 6
 def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
     """Return everything in a case that does not work out with this catalog; empty if nothing."""
     check = _Check(catalog, file)
+    check.faults += confused_names(case, file)
     check.id_of("servers", case.server, "server")
     server = next((one for one in catalog.servers if one.id == case.server), None)
     if server is not None:

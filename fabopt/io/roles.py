@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.errors import Fault, fault
+from fabopt.problem.names import alike
 from fabopt.problem.out_of_band import COUNTED
 from fabopt.problem.separation import (
     SHARERS,
@@ -106,6 +107,6 @@ def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: s
             hint="add `{id: generic-bmc-1g, count: 1, role: oob}` to the server's `nics`",
         )
     for number, one in enumerate(fabric.attachments):
-        if one.name in COUNTED:
+        if alike(one.name) in COUNTED:
             key = f"{where}.attachments[{number}].name"
             yield fault(file, key, "is the name of what an out-of-band fabric counts by itself", one.name)

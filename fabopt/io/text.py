@@ -26,6 +26,7 @@ from yaml.events import (
 
 from fabopt.errors import Fault, InputError, fault
 from fabopt.io.faults import key_path, refuse
+from fabopt.io.kinds import Kind
 
 MAX_DEPTH = 50
 MAX_NODES = 1_000_000
@@ -37,14 +38,18 @@ _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_HANDLE = re.compile(r"tag handle '.*")
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _NUMBER_STARTS = frozenset("+-.0123456789")
 
 Path = tuple[str | int, ...]
 
 
-def parse_yaml(data: bytes, file: str) -> Any:
-    """Return the one document of a YAML file as dicts (text keys), lists and scalars; ``InputError`` otherwise."""
+def parse_yaml(data: bytes, file: str, kind: Kind | None = None) -> Any:
+    """Return the one document of a YAML file as dicts (text keys), lists and scalars; ``InputError`` otherwise.
+
+    ``kind``: what the file must be, before any message quotes it.
+    """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -57,6 +62,9 @@ def parse_yaml(data: bytes, file: str) -> Any:
         document = builder.document()
     except yaml.YAMLError as error:
         raise InputError([_syntax_fault(error, text, file)]) from None
+    refusal = kind and kind.refusal(document, file)
+    if refusal:
+        raise refusal
     if builder.faults:
         raise refuse(builder.faults)
     return document
@@ -65,6 +73,8 @@ def parse_yaml(data: bytes, file: str) -> Any:
 def _syntax_fault(error: yaml.YAMLError, text: str, file: str) -> Fault:
     mark = getattr(error, "problem_mark", None)
     reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
+    # One of the parsers quotes the handle of a tag.
+    reason = _HANDLE.sub("tag handle", reason)
     context = getattr(error, "context", None)
     if context:
         reason = f"{reason}, {context}"

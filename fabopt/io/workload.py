@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from fabopt.errors import Fault, InputError, fault, nearest
 from fabopt.io.faults import refuse, validated
 from fabopt.io.files import read_bytes, shown
+from fabopt.io.kinds import MODEL
 from fabopt.io.library import by_name, is_path, names
 from fabopt.io.text import parse_yaml
 from fabopt.problem.demand import stages_of
@@ -25,13 +27,13 @@ def read_model(text: str, base: Path, file: str = "model", where: str = "") -> M
         close, known = nearest(text, names("models")), ", ".join(names("models"))
         hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"
         raise InputError([fault(file, where, "unknown model", text, allowed=known, hint=hint)])
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError([fault(file, where, "there is no such model file", text, hint=f"looked for {shown(path)}")])
     return _parsed(path)
 
 
 def _parsed(path: Path) -> Model:
-    content, faults = parse_yaml(read_bytes(path), shown(path)), list[Fault]()
+    content, faults = parse_yaml(read_bytes(path), shown(path), MODEL), list[Fault]()
     if isinstance(content, dict):
         content = {"name": path.stem, **content}
     model = validated(Model, content, shown(path), faults)

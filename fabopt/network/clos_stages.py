@@ -1,7 +1,7 @@
-"""From which stage on each box and each link of a growing Clos is there.
+"""From which stage on each device and each link of a growing Clos is there.
 
-Boxes are counted in the order in which they are added (``fabopt.network.clos_links``), so what stands at a stage
-follows from a few numbers; a link is there as soon as both its boxes are. Stages count from 0.
+Devices are counted in the order in which they are added (``fabopt.network.clos_links``), so what is installed at a
+stage follows from a few numbers; a link is there as soon as both its ends are. Stages count from 0.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.network.clos_links import ClosNumbers, Ints, Joints
+from fabopt.network.clos_links import ClosNumbers, Ints, TierLinks
 from fabopt.units import ceil_div
 
 
 class StageNumbers(NamedTuple):
-    """What stands at one stage: servers; spines of every pod that there is; cores of every core group that there is.
+    """What is installed at one stage: servers; spines of every pod that there is; cores of every core group.
 
     No spines: a single leaf in every plane joins all servers. No cores: one pod, or no pods. ``pair_links``: links from
     a leaf to each spine where they are more than at the last stage (recabling allowed), else 0.
@@ -38,7 +38,7 @@ def _first_past(amounts: Sequence[int], index: Ints) -> Ints:
 
 def of_servers(stages: Stages, number: Ints) -> Ints:
     """Stage of each server, by its number."""
-    return _first_past([one.servers for one in stages], number)
+    return _first_past([stage.servers for stage in stages], number)
 
 
 def of_leaves(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
@@ -51,28 +51,28 @@ def of_spines(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
     pod, index = number // n.spines % n.pods, number % n.spines
     block = pod // n.rails if n.rail_pods else pod
     its_pod = of_servers(stages, block * n.pod_groups * n.group)
-    return np.maximum(its_pod, _first_past([one.spines for one in stages], index))
+    return np.maximum(its_pod, _first_past([stage.spines for stage in stages], index))
 
 
 def of_cores(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
     """Stage of each core: there must be spines of its group, and as many cores in every group."""
     group, index = number % n.cores // n.group_cores, number % n.group_cores
-    groups = [ceil_div(one.spines, n.core_spines) if one.group_cores else 0 for one in stages]
-    return np.maximum(_first_past(groups, group), _first_past([one.group_cores for one in stages], index))
+    groups = [ceil_div(stage.spines, n.core_spines) if stage.group_cores else 0 for stage in stages]
+    return np.maximum(_first_past(groups, group), _first_past([stage.group_cores for stage in stages], index))
 
 
-def of_links(n: ClosNumbers, stages: Stages, kind: str, joints: Joints) -> Ints:
-    """Stage of each link of a kind: the later one of its boxes', or that at which it is lent to another spine."""
-    a, b = joints.a, joints.b
+def of_links(n: ClosNumbers, stages: Stages, kind: str, links: TierLinks) -> Ints:
+    """Stage of each link of a kind: the later one of its ends', or that at which it is lent to another spine."""
+    a, b = links.a, links.b
     if kind == "server-leaf":
         return np.asarray(np.maximum(of_servers(stages, a), of_leaves(n, stages, b)))
     if kind == "spine-core":
         return np.asarray(np.maximum(of_spines(n, stages, a), of_cores(n, stages, b)))
-    lit = of_spines(n, stages, b)
-    if any(one.pair_links for one in stages):
+    reached = of_spines(n, stages, b)
+    if any(stage.pair_links for stage in stages):
         first = np.argmax(spine_of_uplinks(n, stages) >= 0, axis=0)
-        lit = np.minimum(lit, first[joints.a_slot])
-    return np.asarray(np.maximum(of_leaves(n, stages, a), lit))
+        reached = np.minimum(reached, first[links.a_slot])
+    return np.asarray(np.maximum(of_leaves(n, stages, a), reached))
 
 
 def spine_of_uplinks(n: ClosNumbers, stages: Stages) -> Ints:
@@ -81,15 +81,15 @@ def spine_of_uplinks(n: ClosNumbers, stages: Stages) -> Ints:
     An uplink whose spine is there leads to it. Where a stage has fewer spines with more links each, the next uplinks in
     order are lent to these spines: to the one that they are at if it still takes as many, else to the emptiest.
     """
-    each = n.uplinks // n.spines
-    home = np.arange(n.uplinks) // each
+    of_pair = n.uplinks // n.spines
+    home = np.arange(n.uplinks) // of_pair
     hosts = np.full((len(stages), n.uplinks), -1)
     for number, stage in enumerate(stages):
         own = home < stage.spines
         hosts[number, own] = home[own]
-        most = stage.pair_links or each
-        load = [each] * stage.spines
-        lent = range(stage.spines * each, stage.spines * most)
+        most = stage.pair_links or of_pair
+        load = [of_pair] * stage.spines
+        lent = range(stage.spines * of_pair, stage.spines * most)
         before = hosts[number - 1] if number else hosts[0] * 0 - 1
         waiting = []
         for uplink in lent:
@@ -107,14 +107,14 @@ def spine_of_uplinks(n: ClosNumbers, stages: Stages) -> Ints:
 
 
 def moves_of_a_leaf(n: ClosNumbers, stages: Stages) -> list[int]:
-    """Uplinks that a leaf which is there before moves to another spine, by stage."""
+    """Uplinks of a leaf, which is there before, that are recabled to another spine, by stage."""
     hosts = spine_of_uplinks(n, stages)
     changed = (hosts[1:] != hosts[:-1]) & (hosts[:-1] >= 0)
     return [0, *changed.sum(axis=1).tolist()]
 
 
-class Lent(NamedTuple):
-    """Where links are plugged in before their own spine is there: ``link`` (row of the joints), stages ``first`` to
+class LentUplinks(NamedTuple):
+    """Where links are plugged in before their own spine is there: ``link`` (row of the links), stages ``first`` to
     ``last``, spine (its number over all pods and planes) and slot among its down ports.
     """
 
@@ -125,33 +125,33 @@ class Lent(NamedTuple):
     slot: Ints
 
 
-def lent_links(n: ClosNumbers, stages: Stages, joints: Joints, ports: int) -> Lent:
+def lent_links(n: ClosNumbers, stages: Stages, links: TierLinks, ports: int) -> LentUplinks:
     """Where leaf-spine links are lent to; they take a spine's ports from the last of its ``ports`` downwards.
 
     Those that stay longest come first: what has to make room for the spine's own links is then gone when these come.
     """
-    rows = _times_lent(n, stages, joints)
+    rows = _times_lent(n, stages, links)
     slots = np.zeros(len(rows), dtype=np.int64)
     taken: dict[tuple[int, int], set[int]] = {}
     for row in sorted(range(len(rows)), key=lambda row: -rows[row][2]):
         _, first, last, spine = rows[row]
-        at = [taken.setdefault((spine, number), set()) for number in range(first, last + 1)]
-        slots[row] = next(slot for slot in range(ports - 1, -1, -1) if not any(slot in one for one in at))
-        for one in at:
-            one.add(int(slots[row]))
+        at_stages = [taken.setdefault((spine, number), set()) for number in range(first, last + 1)]
+        slots[row] = next(slot for slot in range(ports - 1, -1, -1) if not any(slot in used for used in at_stages))
+        for used in at_stages:
+            used.add(int(slots[row]))
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
-    return Lent(table[:, 0], table[:, 1], table[:, 2], table[:, 3], slots)
+    return LentUplinks(table[:, 0], table[:, 1], table[:, 2], table[:, 3], slots)
 
 
-def _times_lent(n: ClosNumbers, stages: Stages, joints: Joints) -> list[list[int]]:
+def _times_lent(n: ClosNumbers, stages: Stages, links: TierLinks) -> list[list[int]]:
     """Link, first and last stage, spine of every time for which a link is lent."""
-    hosts, leaf_stage = spine_of_uplinks(n, stages), of_leaves(n, stages, joints.a)
-    pod = joints.b // n.spines
+    hosts, leaf_stage = spine_of_uplinks(n, stages), of_leaves(n, stages, links.a)
+    pod = links.b // n.spines
     rows: list[list[int]] = []
     there: dict[int, list[int]] = {}
     for number in range(len(stages)):
-        host = hosts[number][joints.a_slot]
-        lent = (host >= 0) & (host != joints.b % n.spines) & (leaf_stage <= number)
+        host = hosts[number][links.a_slot]
+        lent = (host >= 0) & (host != links.b % n.spines) & (leaf_stage <= number)
         spine = pod * n.spines + host
         for link in np.flatnonzero(lent).tolist():
             row = there.get(link)

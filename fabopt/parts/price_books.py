@@ -30,6 +30,8 @@ from fabopt.units import CENTS_PER_USD, exact, rounded, usd
 KIND_OF_WORD = dict(zip(("switch", "nic", "transceiver", "cable", "fibre", "server"), KINDS, strict=True))
 _CHANGE = re.compile(r"([^=\s]+)=([+-]?[0-9]{1,6}(?:\.[0-9]{1,6})?)%")
 _OPTION = "--price-change"
+# Comparing a word with a whole catalog takes time, and no more faults of a file are listed.
+_MOST_HINTS = 100
 
 
 class PriceChange(NamedTuple):
@@ -82,7 +84,7 @@ def check_price_book(book: PriceBook, file: str, at: str, catalog: Catalog) -> l
         path = f"{at}{id_}"
         product = known.get(id_)
         if product is None:
-            close = nearest(id_, known)
+            close = nearest(id_, known) if len(faults) < _MOST_HINTS else None
             hint = f"did you mean `{close}`?" if close else ""
             faults.append(fault(file, path, "the catalog has no such product", id_, hint=hint))
         elif isinstance(product, Cable | Fibre):

@@ -22,7 +22,7 @@ from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
 from fabopt.problem.limits import Limits, limits_of
 from fabopt.problem.model_needs import with_needs
-from fabopt.problem.roles import settled
+from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of
 from fabopt.schema.case import Case, Stage
 from fabopt.schema.catalog import Catalog, Server
@@ -54,8 +54,9 @@ class StageProblem:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Everything that the search and the program need."""
+    """Everything that the search and the program need. ``asked``: the case before its demands were worked out."""
 
+    asked: Case
     case: Case
     catalog: Catalog
     server: Server
@@ -175,7 +176,8 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     ``offering``: that of another case with the same catalog, taken if it names the same products on the same terms.
     """
     server = next(one for one in catalog.servers if one.id == case.server)
-    case = settled(case, server, catalog)
+    asked = with_separations(case, server)
+    case = settled(asked, server, catalog)
     if offering is None or (offering.named, offering.terms) != (named_products(case, catalog), terms_of(case)):
         offering = offering_of(case, catalog, prune)
     item_table = offering.item_table
@@ -187,6 +189,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     site = site_of(case, server, servers, grows=len(stages) > 1)
     runs_m = site.runs_m(item_table.lengths_m)
     return Problem(
+        asked=asked,
         case=case,
         catalog=catalog,
         server=server,

@@ -13,8 +13,9 @@ from typing import NamedTuple
 from fabopt.errors import InputError, fault
 from fabopt.floor.racks import servers_per_rack
 from fabopt.problem.demand import Demand, demand_of, oversubscription_of, profile_of, stages_of
+from fabopt.problem.hosts import host_of
 from fabopt.problem.out_of_band import COUNTED, as_attachment, counted_ports, port_cage
-from fabopt.problem.separation import combinations, host_of, is_open
+from fabopt.problem.separation import combinations
 from fabopt.schema.case import Attachment, Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog, Role, Server
 from fabopt.schema.roles import Carried, OutOfBand, StorageDemand
@@ -49,8 +50,7 @@ def settled(case: Case, server: Server, catalog: Catalog) -> Case:
 
     Raises ``InputError`` where a separation is left to cost, and there is more than one.
     """
-    if is_open(case):
-        case = _only_way(case, server)
+    case = with_separations(case, server)
     own = case.model_copy(update={"fabrics": tuple(_with_demand(one, case, server) for one in case.fabrics)})
     logical_fabrics = [one for one in own.fabrics if one.separation in ("shared", "logical")]
     if logical_fabrics:
@@ -63,7 +63,7 @@ def settled(case: Case, server: Server, catalog: Catalog) -> Case:
     return _with_counted_ports(own, server, catalog)
 
 
-def _only_way(case: Case, server: Server) -> Case:
+def with_separations(case: Case, server: Server) -> Case:
     """The case with every separation said, if there is one way only; ``InputError`` if there are several."""
     ways = combinations(case, server)
     if len(ways) == 1:

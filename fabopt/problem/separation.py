@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Literal, NamedTuple
 
+from fabopt.problem.hosts import host_of
+from fabopt.problem.names import confused_attachments
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog, Server
 
@@ -43,14 +45,6 @@ class CabledTwice(NamedTuple):
     place: int
     first: str
     cards: int
-
-
-def host_of(fabric: Fabric, case: Case) -> Fabric | None:
-    """The fabric whose switches would carry another: the one that it names, else the only one of role compute."""
-    if fabric.host is not None:
-        return next((one for one in case.fabrics if one.name == fabric.host), None)
-    computing = [one for one in case.fabrics if one.role == "compute"]
-    return computing[0] if len(computing) == 1 else None
 
 
 def hindrances(fabric: Fabric, case: Case, server: Server, way: Way) -> Iterator[Hindrance]:
@@ -147,12 +141,21 @@ def reasons_against(fabric: Fabric, case: Case, server: Server, way: Way) -> lis
     if way != "shared" and has_no_cards(fabric, server):
         return [f"{server.id} has no cards for {fabric.role} and no slot"]
     found = [one.text for one in hindrances(fabric, case, server, way)]
+    if way != "physical":
+        found += _confused(fabric, case, way)
     if way == "shared":
         host = host_of(fabric, case)
         found += [f"it asks for `{key}`" for key in _PROMISES if getattr(fabric, key) is not None]
         if host is not None and "any" not in (fabric.protocol, host.protocol) and fabric.protocol != host.protocol:
             found.append(f"`{host.name}` speaks {host.protocol}, not {fabric.protocol}")
     return found
+
+
+def _confused(fabric: Fabric, case: Case, way: Way) -> Iterator[str]:
+    """What names of attachments would be in the way on the host's leaves."""
+    said = tuple(one.model_copy(update={"separation": way}) if one is fabric else one for one in case.fabrics)
+    for one in confused_attachments(case.model_copy(update={"fabrics": said}), ""):
+        yield f"attachment `{one.value}` {one.problem}"
 
 
 def is_open(case: Case) -> bool:
@@ -165,9 +168,10 @@ def combinations(case: Case, server: Server) -> list[Case]:
 
     The case alone where it leaves nothing open.
     """
-    each = [_ways(one, case, server) for one in case.fabrics]
+    if not is_open(case):
+        return [case]
     found = []
-    for ways in product(*each):
+    for ways in product(*(_ways(one, case, server) for one in case.fabrics)):
         said = [one.model_copy(update={"separation": way}) for one, way in zip(case.fabrics, ways, strict=True)]
         combined = _speaking(case.model_copy(update={"fabrics": tuple(said)}), case)
         if combined is not None and not any(cabled_twice(combined, server)):
@@ -178,7 +182,7 @@ def combinations(case: Case, server: Server) -> list[Case]:
 def first_combination(case: Case, catalog: Catalog) -> Case:
     """The combination of most separation: the case alone where it leaves nothing open."""
     server = next(one for one in catalog.servers if one.id == case.server)
-    return combinations(case, server)[0] if is_open(case) else case
+    return combinations(case, server)[0]
 
 
 def _ways(fabric: Fabric, case: Case, server: Server) -> list[str]:

@@ -13,12 +13,12 @@ from fabopt.parts.finance import Weights
 from fabopt.parts.items import Item
 from fabopt.program.formulation import FIXED, LINKS, MODEL, PICK, RULES, Program
 from fabopt.program.libraries import pulp
-from fabopt.program.purchases import BUY, HELD, SPARE, TIER
+from fabopt.program.purchases import BUY, HELD, PAID, SPARE
 from fabopt.topology.candidate import RowShare
 
 Form = Literal["lp", "mps"]
 COMMENT: dict[Form, str] = {"lp": "\\", "mps": "*"}
-VARIABLES = (PICK, LINKS, BUY, TIER, SPARE, HELD, FIXED)
+VARIABLES = (PICK, LINKS, BUY, PAID, SPARE, HELD, FIXED)
 # PuLP's own.
 EMPTY = "__dummy"
 COLUMNS = 116

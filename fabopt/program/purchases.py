@@ -22,7 +22,7 @@ Terms = list[tuple[pulp.LpVariable, int]]
 
 # With one stage their names have no stage.
 BUY = Variables("buy", ("item", "stage", "break"), "packs", "what the stage orders of the item at the price break")
-TIER = Variables("tier", ("item", "stage", "break"), "", "1 if the price break is the one that the stage's order pays")
+PAID = Variables("paid", ("item", "stage", "break"), "", "1 if the price break is the one that the stage's order pays")
 SPARE = Variables("spare", ("item", "stage"), "units", "spares of the item that are there from the stage on")
 HELD = Variables("held", ("item", "stage"), "", "1 if the item is in use by the stage")
 
@@ -55,7 +55,7 @@ class Purchases:
     most: Mapping[Item, int]
     between: Mapping[Item, Ranges]
     buy: dict[tuple[Item, int, Piece], pulp.LpVariable] = field(init=False, default_factory=dict)
-    tier: dict[tuple[Item, int, Piece], pulp.LpVariable] = field(init=False, default_factory=dict)
+    paid: dict[tuple[Item, int, Piece], pulp.LpVariable] = field(init=False, default_factory=dict)
     spare: dict[tuple[Item, int], pulp.LpVariable] = field(init=False, default_factory=dict)
     held: dict[tuple[Item, int], pulp.LpVariable] = field(init=False, default_factory=dict)
 
@@ -100,7 +100,7 @@ class Purchases:
             for piece, most in self._order_sizes(item, stage):
                 name = self._name(item, stage)
                 self.buy[item, stage, piece] = BUY.integer(0, most, name, piece.tier)
-                self.tier[item, stage, piece] = TIER.binary(name, piece.tier)
+                self.paid[item, stage, piece] = PAID.binary(name, piece.tier)
 
     def _order_sizes(self, item: Item, stage: int) -> Iterator[tuple[Piece, int]]:
         """The most packs that are ever ordered at each break: up to the next one; at the last, what is needed."""
@@ -144,7 +144,7 @@ class Purchases:
                 terms.append((var, item.pack_size * prices[piece.tier]))
                 base = item.base(stage, piece.tier, present)
                 if base:
-                    terms.append((self.tier[item, stage, piece], base))
+                    terms.append((self.paid[item, stage, piece], base))
         return terms
 
     # -- constraints ------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Purchases:
                 if large:
                     terms, constant = self._used(item, self._until(stage), -1)
                     terms += [
-                        (self.tier[key], useful[key]) if key in large else (self.buy[key], item.pack_size)
+                        (self.paid[key], useful[key]) if key in large else (self.buy[key], item.pack_size)
                         for key in orders
                     ]
                     if item.spares is not None:
@@ -187,7 +187,7 @@ class Purchases:
     def one_break_is_paid(self) -> None:
         """All of an order is bought at one break: from its first quantity on, and only if the break is taken."""
         for (item, stage, piece), var in self.buy.items():
-            taken, most = self.tier[item, stage, piece], var.upBound
+            taken, most = self.paid[item, stage, piece], var.upBound
             name = f"{self._name(item, stage)}_{piece.tier}"
             if most < piece.fewest:
                 self.lp += taken <= 0, f"one_break_is_paid_none_{name}"
@@ -195,7 +195,7 @@ class Purchases:
             self.lp += var - most * taken <= 0, f"one_break_is_paid_to_{name}"
         for item in self.ordered:
             for stage in self.stages:
-                taken_all = [self.tier[key] for key in self._orders(item) if key[1] == stage]
+                taken_all = [self.paid[key] for key in self._orders(item) if key[1] == stage]
                 self.lp += pulp.lpSum(taken_all) <= 1, f"one_break_is_paid_{self._name(item, stage)}"
 
     def supply_lasts(self) -> None:

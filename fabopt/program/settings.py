@@ -28,8 +28,13 @@ class Clock:
     """Seconds left of a time limit, and whether somebody wants to stop."""
 
     def __init__(self, time_limit_s: float | None) -> None:
-        self._end = None if time_limit_s is None else time.monotonic() + time_limit_s
+        self._start = time.monotonic()
+        self._end = None if time_limit_s is None else self._start + time_limit_s
         self._stopped = False
+
+    def spent_s(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._start
 
     def stop(self) -> None:
         """End the search as if its time were over: what has been found is kept."""

@@ -13,6 +13,9 @@ from fabopt.units import exact, mbps
 
 SPLIT_PATTERN = re.compile(r"([1-9][0-9]{0,3})x([0-9]{1,6}(?:\.[0-9]{1,3})?)")
 ID_PATTERN = r"^[a-z0-9][a-z0-9.+_-]{0,99}$"
+# What any program can write, and nobody mistakes for something else. Names of cases, fabrics and stages have small
+# letters only; which names are too much alike is said by ``fabopt.problem.names``.
+NAME_PATTERN = r"^[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*$"
 
 
 class Strict(BaseModel):
@@ -50,15 +53,31 @@ def _check_split(text: str) -> str:
 
 
 def _check_id(text: str) -> str:
-    if not re.match(ID_PATTERN, text):
+    if not re.fullmatch(ID_PATTERN, text):
         raise ValueError("an id has lower-case letters, digits and . + _ - only")
+    return text
+
+
+def _check_word(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise ValueError("write text that can be printed on one line, without spaces at its ends")
+    return text
+
+
+def _check_no_path(text: str) -> str:
+    if text.lower().endswith((".yaml", ".yml")):
+        raise ValueError("a name that ends in .yaml would be read as a path")
     return text
 
 
 Split = Annotated[str, AfterValidator(_check_split)]
 Identifier = Annotated[str, AfterValidator(_check_id)]
 Text = Annotated[str, Field(max_length=4000)]
-Word = Annotated[str, Field(min_length=1, max_length=200)]
+Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_word)]
+# A name in the library, or a path.
+Reference = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=100)]
+BookName = Annotated[Name, AfterValidator(_check_no_path)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Money = Annotated[float, Field(ge=0, le=1e12)]
 Watts = Annotated[float, Field(ge=0, le=1e9)]

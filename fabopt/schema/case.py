@@ -8,13 +8,16 @@ from typing import Annotated, Final, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
+from fabopt.errors import cut
 from fabopt.schema.base import (
     Count,
     Gbps,
     Identifier,
     Metres,
     Money,
+    Name,
     Ratio,
+    Reference,
     Split,
     Strict,
     Text,
@@ -102,7 +105,7 @@ class Attachment(Strict):
     from the first stage on.
     """
 
-    name: Word
+    name: Name
     ports: Count
     boxes: Count = 1
     rack_units: Annotated[float, Field(gt=0, le=100)] | None = None
@@ -330,8 +333,8 @@ class Case(Strict):
 
     name: Annotated[str, Field(pattern=KEBAB, max_length=100)]
     description: Text = ""
-    catalog: Annotated[tuple[Word, ...], Field(min_length=1)] = ("reference",)
-    prices: tuple[Word, ...] = ()
+    catalog: Annotated[tuple[Reference, ...], Field(min_length=1)] = ("reference",)
+    prices: tuple[Reference, ...] = ()
     server: Identifier
     servers: Servers | None = None
     gpus: Servers | None = None
@@ -372,7 +375,7 @@ class Case(Strict):
         for stage in self.stages or ():
             for name in stage.fabrics:
                 if name not in known:
-                    raise ValueError(f"stage `{stage.name}` names the fabric `{name}`, which is not in `fabrics`")
+                    raise ValueError(f"stage `{stage.name}` names the fabric `{cut(name)}`, which is not in `fabrics`")
         return self
 
     @model_validator(mode="after")

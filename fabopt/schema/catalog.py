@@ -11,7 +11,20 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.base import Count, Gbps, Identifier, Metres, Money, Split, Strict, Text, Watts, Word, parse_split
+from fabopt.schema.base import (
+    BookName,
+    Count,
+    Gbps,
+    Identifier,
+    Metres,
+    Money,
+    Split,
+    Strict,
+    Text,
+    Watts,
+    Word,
+    parse_split,
+)
 
 Protocol = Literal["ethernet", "infiniband"]
 PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
@@ -363,7 +376,7 @@ PriceByLength = dict[float, Price]
 class PriceBook(Strict):
     """Prices that replace the catalog's, by id; for what is sold by length, by length in metres."""
 
-    name: Word | None = None
+    name: BookName | None = None
     description: Text | None = None
     source: Source | None = None
     prices: Annotated[dict[Identifier, Price | PriceByLength], Field(min_length=1)]

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from fabopt.schema.base import Strict
 from fabopt.schema.prediction import WorkloadUse
-from fabopt.schema.structure import AnyStructure, Structure
+from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 
 Number = int | float
 # Bill rows of kind ``other``: the work of moving a cable that an earlier stage put in place.
@@ -218,6 +218,9 @@ class Placement(Strict):
     attachments: dict[str, tuple[Place, ...]] = {}
 
 
+NO_PLACES = Placement(policy="", leaf=())
+
+
 class FloorUse(Strict):
     """Where the servers stand: ``servers_per_rack`` of them in each of ``server_racks``, in this order, bottom up.
 
@@ -227,6 +230,9 @@ class FloorUse(Strict):
     servers_per_rack: int
     server_racks: tuple[str, ...]
     length_classes_m: tuple[Number, ...]
+
+
+NO_FLOOR = FloorUse(servers_per_rack=0, server_racks=(), length_classes_m=())
 
 
 class FabricDesign(Strict):
@@ -251,10 +257,22 @@ class FabricDesign(Strict):
     logical: tuple[LogicalUse, ...] = ()
 
     @property
+    def places(self) -> Placement:
+        """Where its switches are; nowhere without a floor."""
+        return self.placement if self.placement is not None else NO_PLACES
+
+    @property
     def clos(self) -> Structure:
         """The structure of a Clos; raises ``ValueError`` for another family's."""
         if not isinstance(self.structure, Structure):
             raise ValueError(f"{self.name} is a {self.topology}, not a Clos")
+        return self.structure
+
+    @property
+    def direct(self) -> DirectStructure:
+        """The structure of a network whose switches are joined to each other; raises ``ValueError`` for a Clos."""
+        if isinstance(self.structure, Structure):
+            raise ValueError(f"{self.name} is a Clos")
         return self.structure
 
 
@@ -355,3 +373,8 @@ class Design(Strict):
     conflicts: tuple[Conflict, ...] = ()
     workload: WorkloadUse | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def racks(self) -> FloorUse:
+        """Where its servers are; nowhere without a floor."""
+        return self.floor if self.floor is not None else NO_FLOOR

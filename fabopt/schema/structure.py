@@ -1,8 +1,12 @@
-"""The few numbers that a network is made of, family by family: what a design file says of its arithmetic."""
+"""The few numbers that a network is made of, family by family: what a design file says of its arithmetic.
+
+Three facts of every structure are in no file: ``kind`` tells families apart, ``is_direct`` says whether switches (or
+servers) are joined to each other, ``has_switches`` whether there are any.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from fabopt.schema.base import Strict
 
@@ -27,6 +31,10 @@ class Structure(Strict):
     Of a rail-only fabric, what is "per plane" or of a pod is of one rail, apart from ``ports_per_server``.
     """
 
+    kind: ClassVar[str] = "clos"
+    is_direct: ClassVar[bool] = False
+    has_switches: ClassVar[bool] = True
+
     tiers: Literal[1, 2, 3]
     servers_per_group: int
     groups: int
@@ -46,6 +54,10 @@ class Structure(Strict):
 class DirectStructure(Strict):
     """What all networks of equal switches have: how servers stand on them. Words are those of ``Structure``."""
 
+    kind: ClassVar[str] = "direct"
+    is_direct: ClassVar[bool] = True
+    has_switches: ClassVar[bool] = True
+
     servers_per_group: int
     groups: int
     ports_per_server: int
@@ -55,6 +67,8 @@ class DirectStructure(Strict):
 class HyperxStructure(DirectStructure):
     """A box of switches of one plane: any two that differ in coordinate i are joined by ``links_per_pair[i]`` links."""
 
+    kind: ClassVar[str] = "hyperx"
+
     family: Literal["hyperx"]
     sides: tuple[int, ...]
     links_per_pair: tuple[int, ...]
@@ -62,6 +76,8 @@ class HyperxStructure(DirectStructure):
 
 class TorusStructure(DirectStructure):
     """A box of switches of one plane: lines of dimension i are rings of ``links_per_pair[i]`` parallel links."""
+
+    kind: ClassVar[str] = "torus"
 
     family: Literal["torus"]
     sides: tuple[int, ...]
@@ -71,11 +87,16 @@ class TorusStructure(DirectStructure):
 class SwitchlessStructure(TorusStructure):
     """A box of servers, joined port to port; each is a group of its own with all its ports on "its switch", itself."""
 
+    kind: ClassVar[str] = "server-torus"
+    has_switches: ClassVar[bool] = False
+
     nodes: Literal["servers"]
 
 
 class DragonflyStructure(DirectStructure):
     """Groups of switches of one plane, each fully joined, and every two of them by equally many links, or one more."""
+
+    kind: ClassVar[str] = "dragonfly"
 
     family: Literal["dragonfly"]
     switches_per_group: int
@@ -90,6 +111,8 @@ class DragonflyPlusStructure(DirectStructure):
     links_per_pair           of a leaf to each spine of its group
     global_links_per_group   of all spines of a group to those of others
     """
+
+    kind: ClassVar[str] = "dragonfly+"
 
     family: Literal["dragonfly+"]
     leaves_per_group: int

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from fabopt.schema.base import Strict, Word
+from fabopt.schema.base import Reference, Strict
 from fabopt.schema.model import Model, PlanChanges
 
 
@@ -40,7 +40,7 @@ class Workload(Strict):
         Literal["pretraining", "mixed", "fine-tuning", "inference"] | None,
         Field(description="sets what a fabric leaves out"),
     ] = None
-    model: Word | Model | None = None
+    model: Reference | Model | None = None
     plan: PlanChanges = PlanChanges()
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
     max_exposed_communication: Annotated[float, Field(gt=0, le=1)] = DEFAULT_EXPOSED

@@ -1,92 +1,72 @@
 """Which separation costs least: every combination that a case leaves open is a problem of its own, and all are solved.
 
-See docs/formulation/several-networks.md.
+A case that leaves nothing open is its only combination. See docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.separation import WAYS, combinations, reasons_against
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Server
-from fabopt.search.choice import search_of
-from fabopt.search.context import Context
+from fabopt.search.answer import Answer
 
 PROVEN = ("optimal", "infeasible")
 
 
-@dataclass(frozen=True)
-class Tried:
-    """A case with every separation said, and what the search made of it."""
-
-    case: Case
-    problem: Problem
-    optimum: Optimum
-    context: Context
-
-
-def solved_ways(asked: Case, catalog: Catalog, settings: Settings, clock: Clock) -> list[Tried]:
-    """Every combination of separations, solved; those of most separation first."""
-    found: list[Tried] = []
-    context = Context()
+def problems_of(asked: Case, catalog: Catalog, prune: bool = True) -> Iterator[Problem]:
+    """A problem for every combination of separations, those of most separation first; they share what is on sale."""
+    offering = None
     for case in combinations(asked, _server(asked, catalog)):
-        offering = found[0].problem.offering if found else None
-        problem = problem_of(case, catalog, settings.prune, offering)
-        words = words_of(asked, case)
-        settings.progress(f"sizing candidates with {words}")
-        optimum = search_of(problem, settings, clock, context=context).run()
-        found.append(Tried(case, problem, optimum, context))
-        context = context.beside()
-    return found
+        problem = problem_of(case, catalog, prune, offering)
+        offering = offering or problem.offering
+        yield problem
 
 
 def words_of(asked: Case, case: Case) -> str:
-    """What a combination says of the fabrics that leave it open: ``storage logical, in-band shared``."""
+    """What a combination says of the fabrics that leave it open: ``storage logical, in-band shared``; else nothing."""
     pairs = zip(asked.fabrics, case.fabrics, strict=True)
-    return ", ".join(f"{one.name} {said.separation}" for one, said in pairs if one.separation == "any")
+    return ", ".join(f"{fabric.name} {said.separation}" for fabric, said in pairs if fabric.separation == "any")
 
 
-def cheapest(tried: Sequence[Tried]) -> Tried | None:
+def cheapest(answers: Sequence[Answer]) -> Answer | None:
     """The best of all, of equals the first; optimal only if every other one is decided too. None without any."""
-    made = [one for one in tried if one.optimum.value is not None]
-    if not made:
-        return None
-    best = min(made, key=lambda one: one.optimum.value or 0)
-    if all(one.optimum.verdict in PROVEN for one in tried):
+    best = min(
+        (answer for answer in answers if answer.has_design), key=lambda answer: answer.optimum.value or 0, default=None
+    )
+    if best is None or all(answer.optimum.verdict in PROVEN for answer in answers):
         return best
-    bounds = [one.optimum.bound for one in tried if one.optimum.verdict != "infeasible"]
+    bounds = [answer.optimum.bound for answer in answers if answer.optimum.verdict != "infeasible"]
     known = [bound for bound in bounds if bound is not None]
     bound = min(known) if len(known) == len(bounds) else None
     return replace(best, optimum=replace(best.optimum, verdict="feasible", bound=bound))
 
 
-def without_design(tried: Sequence[Tried]) -> Optimum:
+def without_design(answers: Sequence[Answer]) -> Optimum:
     """What is known where no combination has a design: infeasible only if all are."""
-    proven = all(one.optimum.verdict == "infeasible" for one in tried)
-    return replace(tried[0].optimum, verdict="infeasible" if proven else "unknown")
+    proven = all(answer.optimum.verdict == "infeasible" for answer in answers)
+    return replace(answers[0].optimum, verdict="infeasible" if proven else "unknown")
 
 
 def _server(case: Case, catalog: Catalog) -> Server:
     return next(server for server in catalog.servers if server.id == case.server)
 
 
-def choice_notes(asked: Case, catalog: Catalog, tried: Sequence[Tried], best: Tried | None) -> list[str]:
+def choice_notes(asked: Case, catalog: Catalog, answers: Sequence[Answer], best: Answer | None) -> Iterator[str]:
     """Which separation was picked for each fabric that leaves it open, what has no design, and what was left out."""
-    notes = []
-    if best is not None:
-        notes.append(f"separation: {words_of(asked, best.case)}, the cheapest of {len(tried)} that are possible")
-    for one in tried:
-        if one.optimum.value is None:
-            why = "no design" if one.optimum.verdict == "infeasible" else "no design found in time"
-            notes.append(f"separation: {words_of(asked, one.case)}: {why}")
+    if best is not None and (picked := words_of(asked, best.problem.asked)):
+        yield f"separation: {picked}, the cheapest of {len(answers)} that are possible"
+    for answer in answers:
+        words = words_of(asked, answer.problem.asked)
+        if words and not answer.has_design:
+            why = "no design" if answer.optimum.verdict == "infeasible" else "no design found in time"
+            yield f"separation: {words}: {why}"
     for fabric in asked.fabrics:
         for way in WAYS if fabric.separation == "any" else ():
             reasons = reasons_against(fabric, asked, _server(asked, catalog), way)
             if reasons:
-                notes.append(f"{fabric.name}: separation {way} left out: {reasons[0]}")
-    return notes
+                yield f"{fabric.name}: separation {way} left out: {reasons[0]}"

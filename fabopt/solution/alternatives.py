@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fabopt.floor.layouts import POLICIES
@@ -11,12 +11,15 @@ from fabopt.problem.problem import Problem, estimating
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import Case
 from fabopt.schema.design import Alternative
+from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, cents_per_effective_gpu
-from fabopt.solution.answer import Answer, in_metric, part_of, summaries_of, summary_of
+from fabopt.search.separations import words_of
 from fabopt.solution.baselines import baseline_plans
+from fabopt.solution.summaries import in_metric, summaries_of, summary_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.design import ClosDesign
@@ -128,7 +131,7 @@ def _other_hardware(
 def _alternative(answer: Answer, other: Answer, index: int, what: str, value: str) -> Alternative:
     problem = answer.problem
     mine, theirs = (sums_of(problem, one.picked) for one in (answer, other))
-    part = part_of(problem.fabrics[index], other.picked[index][0])
+    part = other.picked[index][0].design.file_part()
     named = part.tiers[0].switch.id if what.endswith("leaf switch") else value
     summary = summary_of(part)
     if what.endswith(("topology", "torus of")):
@@ -172,10 +175,14 @@ def _difference(one: float, other: float) -> int | float:
     return int(rest) if rest == int(rest) else rest
 
 
-def alternative_way(answer: Answer, other: Answer, words: str) -> Alternative:
-    """What it would be with other separations than the answer's, in words."""
-    mine, theirs = (sums_of(one.problem, one.picked) for one in (answer, other))
-    summary = summaries_of(other.problem, other.picked)
-    if other.optimum.verdict != "optimal":
-        summary += BEST_FOUND
-    return _of_sums(answer.problem, mine, theirs, "separation", words, summary)
+def other_separations(asked: Case, answer: Answer, tried: Sequence[Answer]) -> Iterator[Alternative]:
+    """What every other combination of separations would cost."""
+    sums = sums_of(answer.problem, answer.picked)
+    for other in tried:
+        if other.problem is answer.problem or not other.has_design:
+            continue
+        summary = summaries_of(other.problem, other.picked)
+        if other.optimum.verdict != "optimal":
+            summary += BEST_FOUND
+        words = words_of(asked, other.problem.asked)
+        yield _of_sums(answer.problem, sums, sums_of(other.problem, other.picked), "separation", words, summary)

@@ -13,7 +13,7 @@ from fabopt.wiring.model import Ints
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
-    """Links of one kind that are made of the same parts: which rows of ``Cabling.links``, and the parts."""
+    """Links of one kind that are made of the same parts: which rows of ``FabricCabling.links``, and the parts."""
 
     kind: Kind
     rows: Ints

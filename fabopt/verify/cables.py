@@ -8,10 +8,11 @@ import numpy as np
 
 from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.verify.assemblies import Assembly
+from fabopt.verify.codes import coded, combined, repeated
 from fabopt.verify.fit import cable_faults, fibre_joins, form_fits, works_together
 from fabopt.verify.link_rows import End, Row
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, coded, combined, repeated
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints
 
 # Lengths and runs are metres in floating point; a nanometre is nothing.
@@ -19,7 +20,7 @@ SAME_M = 1e-9
 CABLED_KINDS = ("transceiver", "cable", "fibre")
 
 
-def wires_are_listed(proof: Proof, cabling: Cabling) -> None:
+def wires_are_listed(proof: Proof, cabling: FabricCabling) -> None:
     """Every link that the file has parts for has a wire of those parts, and every wire has a link.
 
     Links of a kind by (near module, wire, far module) = sum of ``count`` of its rows with these parts; where nothing is
@@ -56,7 +57,7 @@ def _parts(row: Row) -> tuple[str, str, str]:
     )
 
 
-def wires_fit_cages(proof: Proof, cabling: Cabling) -> None:
+def wires_fit_cages(proof: Proof, cabling: FabricCabling) -> None:
     """What plugs into the two cages of a link goes in, and understands the other end.
 
     Cable: both heads have the form factor, split and lanes of their cages. Fibre: modules fit their cages, have one
@@ -99,7 +100,7 @@ def _works(module: Transceiver, end: End) -> bool:
     return end.box is None or works_together(module, end.box)
 
 
-def wires_join_cages(proof: Proof, cabling: Cabling) -> None:
+def wires_join_cages(proof: Proof, cabling: FabricCabling) -> None:
     """A wire's connectors are plugged in once each, and reach every link that it carries.
 
     A straight wire joins one cage to one cage (one connector to one, where modules have several); of a splitter or
@@ -111,7 +112,7 @@ def wires_join_cages(proof: Proof, cabling: Cabling) -> None:
     for one in cabling.assemblies:
         rows = one.rows
         cable, (near, far) = links.cable[rows], one.ports
-        heads = coded(zip(cables.a_heads[cable].tolist(), cables.b_heads[cable].tolist(), strict=True))[1]
+        heads = coded(zip(cables.a_connectors[cable].tolist(), cables.b_connectors[cable].tolist(), strict=True))[1]
         odd = [counted for counted in heads if counted not in one.heads]
         proof.holds(not odd, f"{one.name} with {odd} heads, its product has {sorted(one.heads)}")
         if one.kind.near.end.cages:  # how an attachment's cages are split may be left open
@@ -122,13 +123,13 @@ def wires_join_cages(proof: Proof, cabling: Cabling) -> None:
     proof.note(f"{len(cabling.own_cables)} wires")
 
 
-def _heads_suffice(proof: Proof, cabling: Cabling, ends: Ints) -> None:
+def _heads_suffice(proof: Proof, cabling: FabricCabling, ends: Ints) -> None:
     """``ends``: (wire, side, box, cage, connector) of the ends of links; side 0 is the near one."""
     cables = cabling.cables
     _, first = np.unique(combined(*ends), return_index=True)
     plugs = ends[:, first]
     proof.equal("connectors of a cage with two wires", repeated(combined(*plugs[2:])), 0)
-    for side, heads, where in ((0, cables.a_heads, "near"), (1, cables.b_heads, "far")):
+    for side, heads, where in ((0, cables.a_connectors, "near"), (1, cables.b_connectors, "far")):
         carried = np.bincount(ends[0][ends[1] == side], minlength=len(cables))
         used = np.bincount(plugs[0][plugs[1] == side], minlength=len(cables))
         proof.equal(f"wires with too few heads at the {where} end", int((used > heads).sum()), 0)
@@ -136,7 +137,7 @@ def _heads_suffice(proof: Proof, cabling: Cabling, ends: Ints) -> None:
         proof.equal(f"wires with two links in one of their {where} heads", int(shared.sum()), 0)
 
 
-def wires_cover_runs(proof: Proof, cabling: Cabling) -> None:
+def wires_cover_runs(proof: Proof, cabling: FabricCabling) -> None:
     """Every wire is long enough for each of its links, and within reach of every part.
 
     longest run of its links = run_m <= length_m <= reach; runs are those of the site, measured on its floor between the
@@ -162,7 +163,7 @@ def wires_cover_runs(proof: Proof, cabling: Cabling) -> None:
         proof.note(f"{one.name} {', '.join(f'{length:g}' for length in lengths)} m")
 
 
-def modules_fill_cages(proof: Proof, cabling: Cabling) -> None:
+def modules_fill_cages(proof: Proof, cabling: FabricCabling) -> None:
     """There is one module in every cage whose wires need one, of the kind that they need, and none elsewhere.
 
     {(box, cage) of links by a_module, b_module of their wires} = rows of the table of modules. Source: design file,
@@ -192,7 +193,7 @@ def modules_fill_cages(proof: Proof, cabling: Cabling) -> None:
     proof.note(", ".join(f"{count} x {name}" for name, count in sorted(counted.items())) or "no modules")
 
 
-def schedule_matches_bill(proof: Proof, cabling: Cabling) -> None:
+def schedule_matches_bill(proof: Proof, cabling: FabricCabling) -> None:
     """The wiring holds just the cables, fibres and modules that the bill says are in use.
 
     Wires by part and length, modules by part = ``in_use`` of the bill's lines of the fabric and of the logical ones on

@@ -29,7 +29,7 @@ from fabopt.verify.rules import (
     wiring_rules,
 )
 from fabopt.verify.separation import logical_fabrics, separates
-from fabopt.verify.wiring import Cabled, Cabling
+from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import Wiring
 
 Given = TypeVar("Given")
@@ -47,7 +47,7 @@ def verify(design: Design) -> tuple[Check, ...]:
 def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
     """Return the checks of ``WIRING_RULES`` for a wiring of a design, wherever it comes from. Never raises."""
     evidence = Evidence(design)
-    return tuple(_wiring_checks(evidence, Cabled(evidence, wiring)))
+    return tuple(_wiring_checks(evidence, CabledDesign(evidence, wiring)))
 
 
 def _proven(
@@ -69,7 +69,7 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
         yield from _proven(LOGICAL_RULES, logical, logical.made.name)
     for fabric in evidence.fabrics:
         yield from _proven(fabric_rules(fabric), fabric, fabric.made.name)
-    cabled = Cabled(evidence)
+    cabled = CabledDesign(evidence)
     if cabled.is_listed:
         yield from _wiring_checks(evidence, cabled)
         yield from _proven(FLOOR_RULES, cabled, when=has_floor(evidence))
@@ -78,6 +78,6 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)
 
 
-def _wiring_checks(evidence: Evidence, cabled: Cabled) -> Iterator[Check]:
+def _wiring_checks(evidence: Evidence, cabled: CabledDesign) -> Iterator[Check]:
     for index, fabric in enumerate(evidence.fabrics):
-        yield from _proven(wiring_rules(fabric), Cabling(fabric, cabled, index), fabric.made.name)
+        yield from _proven(wiring_rules(fabric), FabricCabling(fabric, cabled, index), fabric.made.name)

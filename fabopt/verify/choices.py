@@ -6,13 +6,13 @@ import hashlib
 import json
 
 from fabopt.schema.design import MOVED_CABLE
-from fabopt.schema.structure import DirectStructure, TorusStructure
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.verify.evidence import FACTS, RAIL_ONLY, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 
 ANY = "any"
-TIERED = ("clos", RAIL_ONLY)
+# The topologies that a structure of each kind may be of; of all others just that of its name.
+TOPOLOGIES = {"clos": ("clos", RAIL_ONLY), "server-torus": ("torus",)}
 
 
 def content_matches_hash(proof: Proof, evidence: Evidence) -> None:
@@ -66,8 +66,7 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     tiers, planes that are rails have two or three. Source: case file.
     """
     made, wanted = fabric.made, fabric.wanted
-    direct = made.structure if isinstance(made.structure, DirectStructure) else None
-    known = TIERED if direct is None else (getattr(direct, "family", ""),)
+    known = TOPOLOGIES.get(made.structure.kind, (made.structure.kind,))
     proof.holds(made.topology in known, f"topology {made.topology} is not one of {known}")
     proof.holds({ANY, made.topology} & set(wanted.topologies) != set(), f"topology {made.topology} is not allowed")
     allowed: object = wanted.planes
@@ -76,20 +75,26 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     proof.holds(allows(allowed, made.planes), f"{made.planes} planes, allowed {wanted.planes}")
     proof.holds(allows(wanted.protocol, made.protocol), f"protocol {made.protocol}, allowed {wanted.protocol}")
     proof.equal("striping", made.striping, wanted.striping)
-    if isinstance(direct, TorusStructure):
-        nodes = "servers" if fabric.is_switchless else "switches"
-        proof.holds(allows(wanted.torus_nodes, nodes), f"torus of {nodes}, allowed {wanted.torus_nodes}")
-    if direct is None:
-        least, most = (1, 2) if made.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
-        proof.holds(allows(wanted.tiers, len(made.tiers)), f"{len(made.tiers)} tiers, allowed {wanted.tiers}")
-        proof.holds(
-            least <= len(made.tiers) <= most, f"{len(made.tiers)} tiers of {least} to {most} that {made.topology} has"
-        )
-        proof.equal("structure.tiers", made.clos.tiers, len(made.tiers))
-    mesh = fabric.mesh
-    roles = list(ROLES[: len(made.tiers)]) if mesh is None else [role for role, _ in mesh.tiers]
-    proof.equal("tier roles", [tier.role for tier in made.tiers], roles)
+    (_mesh_matches if fabric.is_direct else _tiers_match)(proof, fabric)
     proof.note(f"{made.topology}, {made.protocol}, {len(made.tiers)} tiers, {made.planes} planes")
+
+
+def _tiers_match(proof: Proof, fabric: FabricEvidence) -> None:
+    """A Clos has tiers of leaves, spines and cores, as many as are allowed."""
+    made, wanted, tiers = fabric.made, fabric.wanted, len(fabric.made.tiers)
+    least, most = (1, 2) if made.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
+    proof.holds(allows(wanted.tiers, tiers), f"{tiers} tiers, allowed {wanted.tiers}")
+    proof.holds(least <= tiers <= most, f"{tiers} tiers of {least} to {most} that {made.topology} has")
+    proof.equal("structure.tiers", made.clos.tiers, tiers)
+    proof.equal("tier roles", [tier.role for tier in made.tiers], list(ROLES[:tiers]))
+
+
+def _mesh_matches(proof: Proof, fabric: FabricEvidence) -> None:
+    """Others have the tiers of their family; a torus is of what the case allows."""
+    proof.equal("tier roles", [tier.role for tier in fabric.made.tiers], [role for role, _ in fabric.mesh.tiers])
+    if fabric.made.topology == "torus":
+        nodes, allowed = "switches" if fabric.has_switches else "servers", fabric.wanted.torus_nodes
+        proof.holds(allows(allowed, nodes), f"torus of {nodes}, allowed {allowed}")
 
 
 def allows(allowed: object, value: object) -> bool:

@@ -19,7 +19,7 @@ Peers = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class Boxes:
+class EqualDevices:
     """``count`` equal boxes, each joined to ``peers``: pairs of (how many peers, links to each)."""
 
     count: int
@@ -36,7 +36,7 @@ class Boxes:
 
 
 @dataclass(frozen=True)
-class Leaves:
+class EqualLeaves:
     """``count`` leaves over all planes, each with ``servers`` servers and ``attached[i]`` ports of attachment i."""
 
     count: int
@@ -45,7 +45,7 @@ class Leaves:
 
 
 @dataclass(frozen=True)
-class Pods:
+class EqualPods:
     """``count`` pods over all planes, each with ``leaves`` leaves and ``endpoints`` server ports."""
 
     count: int
@@ -54,7 +54,7 @@ class Pods:
 
 
 @dataclass(frozen=True)
-class Clos:
+class ClosCounts:
     """The free choices of one fabric. Names in brackets are those of docs/formulation.md.
 
     ``servers`` N, ``server_ports`` over all planes, ``planes`` P, ``per_group`` g, ``per_leaf`` k, ``uplinks`` u,
@@ -106,7 +106,7 @@ class Clos:
         return self.groups * self.rails
 
     @cached_property
-    def leaf_classes(self) -> tuple[Leaves, ...]:
+    def leaf_classes(self) -> tuple[EqualLeaves, ...]:
         """All leaves by what hangs on them. Attachment port t sits on leaf t mod (leaves), counted from the
         leaves with the fewest servers, so that those with the most free ports come first in every round; in a cluster
         that grows, see ``grown_leaves``.
@@ -118,7 +118,7 @@ class Clos:
         ragged = self.planes * self.rails if self.last_group < self.per_group else 0
         cuts = sorted({0, ragged, leaves} | {end % leaves for end in ends})
         return tuple(
-            Leaves(
+            EqualLeaves(
                 upper - lower,
                 self.last_group if lower < ragged else self.per_group,
                 tuple(_hits(end, lower, leaves) - _hits(start, lower, leaves) for start, end in pairwise(ends)),
@@ -126,14 +126,14 @@ class Clos:
             for lower, upper in pairwise(cuts)
         )
 
-    def _grown_classes(self) -> Iterator[Leaves]:
+    def _grown_classes(self) -> Iterator[EqualLeaves]:
         """Classes of leaves of a cluster that grows."""
         kinds: Counter[tuple[int, tuple[int, ...]]] = Counter()
         for number, attached in enumerate(self.grown_leaves):
             last = number % self.leaves // self.rails == self.groups - 1
             kinds[self.last_group if last else self.per_group, attached] += 1
         for (servers, attached), count in kinds.items():
-            yield Leaves(count, servers, attached)
+            yield EqualLeaves(count, servers, attached)
 
     @cached_property
     def grown_leaves(self) -> tuple[tuple[int, ...], ...]:
@@ -182,17 +182,17 @@ class Clos:
         return self.groups_per_pod * (1 if self.rail_pods else self.rails)
 
     @cached_property
-    def pod_classes(self) -> tuple[Pods, ...]:
+    def pod_classes(self) -> tuple[EqualPods, ...]:
         """Full pods, and the last one (of every rail, if pods are of one rail), which may have fewer groups."""
         copies = self.planes * (self.rails if self.rail_pods else 1)
         leaves, ports = (1, self.per_leaf) if self.rail_pods else (self.rails, self.ports_per_server)
         full = self.pods_per_rail - 1
         last_groups = self.groups - full * self.groups_per_pod
         last_servers = self.servers - full * self.groups_per_pod * self.per_group
-        pods = [Pods(copies, last_groups * leaves, last_servers * ports)]
+        pods = [EqualPods(copies, last_groups * leaves, last_servers * ports)]
         if full:
             servers = self.groups_per_pod * self.per_group
-            pods.append(Pods(copies * full, self.groups_per_pod * leaves, servers * ports))
+            pods.append(EqualPods(copies * full, self.groups_per_pod * leaves, servers * ports))
         return tuple(pods)
 
     @cached_property
@@ -201,7 +201,7 @@ class Clos:
         return self.uplinks // self.spines if self.tiers > 1 else 0
 
     @cached_property
-    def spine_classes(self) -> tuple[Boxes, ...]:
+    def spine_classes(self) -> tuple[EqualDevices, ...]:
         """All spines by their leaves. A leaf gives ``extra`` of its spines one link more, in rotation, so the
         extra links of a pod's leaves fall on its spines evenly, to within one.
         """
@@ -211,14 +211,14 @@ class Clos:
             low, busier = divmod(pods.leaves * extra, self.spines)
             for spines, more in ((self.spines - busier, low), (busier, low + 1)):
                 if spines:
-                    classes.append(Boxes(pods.count * spines, ((more, base + 1), (pods.leaves - more, base))))
+                    classes.append(EqualDevices(pods.count * spines, ((more, base + 1), (pods.leaves - more, base))))
         return tuple(classes)
 
     @cached_property
-    def leaf_uplinks(self) -> Boxes:
+    def leaf_uplinks(self) -> EqualDevices:
         """Every leaf, seen from above: its links to the spines of its pod."""
         base, extra = divmod(self.uplinks, self.spines)
-        return Boxes(self.planes * self.leaves, ((extra, base + 1), (self.spines - extra, base)))
+        return EqualDevices(self.planes * self.leaves, ((extra, base + 1), (self.spines - extra, base)))
 
     @cached_property
     def most_spine_downlinks(self) -> int:
@@ -236,15 +236,15 @@ class Clos:
         return divide(self.spines, self.spines_per_core_group, "core groups share a pod's spines evenly")
 
     @cached_property
-    def spine_uplink_boxes(self) -> Boxes:
+    def spine_uplink_boxes(self) -> EqualDevices:
         """Every spine, seen from above: its links to the cores of its group."""
-        return Boxes(self.planes * self.pods * self.spines, ((self.cores_per_group, self.links_per_core_pair),))
+        return EqualDevices(self.planes * self.pods * self.spines, ((self.cores_per_group, self.links_per_core_pair),))
 
     @cached_property
-    def core_boxes(self) -> Boxes:
+    def core_boxes(self) -> EqualDevices:
         """Every core: all pods (of all rails) of its plane meet in it, q spines of each."""
         cores = self.planes * self.cores_per_group * self.core_groups
-        return Boxes(cores, ((self.pods * self.spines_per_core_group, self.links_per_core_pair),))
+        return EqualDevices(cores, ((self.pods * self.spines_per_core_group, self.links_per_core_pair),))
 
     def switches(self) -> Sequence[int]:
         """Switches of each tier over all planes."""

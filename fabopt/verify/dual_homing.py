@@ -5,10 +5,11 @@ They are proven where the case says ``homing: dual``.
 
 from __future__ import annotations
 
+from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, combined, counts_of
+from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.wiring import FabricCabling
 
 PORTS = 2
 
@@ -17,7 +18,7 @@ def is_dual_homed(fabric: FabricEvidence) -> bool:
     """Whether the case asks for it."""
     try:
         return fabric.wanted.homing == "dual"
-    except LookupError:
+    except UNPROVABLE:
         return False
 
 
@@ -33,14 +34,14 @@ def leaves_split_pairs(proof: Proof, fabric: FabricEvidence) -> None:
     proof.note(f"a leaf has one port of each of {per_leaf} cards of a server")
 
 
-def ports_reach_two_leaves(proof: Proof, cabling: Cabling) -> None:
+def ports_reach_two_leaves(proof: Proof, cabling: FabricCabling) -> None:
     """No leaf has both ports of a pair, so a leaf that fails leaves every card half of its bandwidth in the plane.
 
     For every server, card and plane: two links, to two leaves. Source: case file, ``homing``.
     """
     rows = cabling.of(SERVER_LEAF)
     links, plane = cabling.links, cabling.devices.plane
-    server, card, leaf = links.a[rows], links.a_card[rows], links.b[rows]
+    server, card, leaf = links.a[rows], links.a_nic[rows], links.b[rows]
     of_pair = counts_of(combined(server, card, plane[leaf]))
     proof.equal("cards without a pair of ports in a plane", int((of_pair != PORTS).sum()), 0)
     on_leaf = counts_of(combined(server, card, leaf))

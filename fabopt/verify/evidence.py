@@ -14,13 +14,13 @@ from functools import cached_property
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import BuiltInNic, Cage, Nic, Switch
-from fabopt.schema.design import FabricDesign, LogicalUse, PortUse, TierUse
-from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure, SwitchlessStructure
+from fabopt.schema.design import FabricDesign, LinkRow, LogicalUse, PortUse, TierUse
+from fabopt.schema.structure import DirectStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
-from fabopt.verify.clos_counts import Clos
-from fabopt.verify.direct_counts import Mesh, Servers
-from fabopt.verify.dragonfly_plus import Groups
-from fabopt.wiring.design_file import Embedded, Networks, at, divide, networks_of
+from fabopt.verify.clos_counts import ClosCounts, EqualDevices
+from fabopt.verify.families import counts_of
+from fabopt.verify.mesh_counts import MeshCounts, Scope
+from fabopt.wiring.design_file import DisjointNetworks, Embedded, divide, item_at, networks_of
 
 FACTS = "facts"
 ROLES = ("leaf", "spine", "core")
@@ -118,12 +118,12 @@ class FabricEvidence:
         """The cage groups in use: all of built-in cards, the named one of a chosen card."""
         index = self.made.nic.cage_group
         if not self.built_in:
-            return (at(self.nic.cages, index, "NIC cage group"),)
+            return (item_at(self.nic.cages, index, "NIC cage group"),)
         if not self.shared_cages:
-            at(self.nic.cages, index, "NIC cage group")
+            item_at(self.nic.cages, index, "NIC cage group")
             return self.nic.cages
         cages = tuple(cage for entry in self.built_in for cage in entry.cages or ())
-        at(cages, index, "server cage group")
+        item_at(cages, index, "server cage group")
         return cages
 
     @cached_property
@@ -172,13 +172,13 @@ class FabricEvidence:
         return usable * min(card.lanes, slot.lanes) / 16
 
     @cached_property
-    def networks(self) -> Networks:
+    def networks(self) -> DisjointNetworks:
         """The networks that share no switch: planes, or rails that never meet."""
         return networks_of(self.made, self.wanted)
 
     @property
     def card_networks(self) -> int:
-        """Networks that one card has ports in."""
+        """DisjointNetworks that one card has ports in."""
         number, apart = self.networks
         return divide(number, self.made.nic.per_server, "rails have planes of their own") if apart else number
 
@@ -189,7 +189,7 @@ class FabricEvidence:
 
     def tier(self, role: str) -> TierUse:
         """The tier of a role, which is at its place from the servers up."""
-        tier = at(self.made.tiers, ROLES.index(role), "tier")
+        tier = item_at(self.made.tiers, ROLES.index(role), "tier")
         if tier.role != role:
             raise LookupError(f"tier {ROLES.index(role)} is {tier.role}, not {role}")
         return tier
@@ -215,7 +215,7 @@ class FabricEvidence:
 
     def cage(self, role: str, use: PortUse) -> Cage:
         """A cage group of a tier's switch."""
-        return at(self.switch(role).cages, use.cage_group, f"{role} cage group")
+        return item_at(self.switch(role).cages, use.cage_group, f"{role} cage group")
 
     @cached_property
     def oversubscription_limits(self) -> dict[str, Fraction]:
@@ -232,14 +232,14 @@ class FabricEvidence:
         return {"leaf": exact(leaf), "spine": exact(spine)}
 
     @cached_property
-    def clos(self) -> Clos:
+    def clos(self) -> ClosCounts:
         """The fabric recounted from its free choices; of other families than a Clos, its leaves alone."""
-        if isinstance(self.made.structure, DirectStructure):
-            return self._leaves_alone(self.made.structure)
+        if self.is_direct:
+            return self._leaves_alone(self.made.direct)
         made, structure, tiers = self.made, self.made.clos, self.num_tiers
         groups = ceil_div(self.evidence.servers, structure.servers_per_group)
         three = tiers > 2
-        return Clos(
+        return ClosCounts(
             tiers=tiers,
             servers=self.evidence.servers,
             server_ports=made.nic.per_server * made.nic.ports_per_nic,
@@ -258,9 +258,9 @@ class FabricEvidence:
             sizes=self.evidence.sizes if made.growth else (),
         )
 
-    def _leaves_alone(self, structure: DirectStructure) -> Clos:
+    def _leaves_alone(self, structure: DirectStructure) -> ClosCounts:
         made = self.made
-        return Clos(
+        return ClosCounts(
             tiers=1,
             servers=self.evidence.servers,
             server_ports=made.nic.per_server * made.nic.ports_per_nic,
@@ -278,16 +278,38 @@ class FabricEvidence:
         )
 
     @property
-    def is_switchless(self) -> bool:
-        """Whether servers are joined to each other."""
-        return isinstance(self.made.structure, SwitchlessStructure)
+    def is_direct(self) -> bool:
+        """Whether switches (or servers) are joined to each other."""
+        return self.made.structure.is_direct
+
+    @property
+    def has_switches(self) -> bool:
+        """Whether servers are on switches, not joined to each other."""
+        return self.made.structure.has_switches
+
+    def is_measured(self, row: LinkRow) -> bool:
+        """Whether the runs of a row's links are measured on a floor, not flat."""
+        return self.made.placement is not None and row.from_ != "attachment"
 
     @cached_property
-    def mesh(self) -> Mesh | None:
-        """How switches are joined to each other, of one plane; None in a Clos."""
-        structure = self.made.structure
-        if isinstance(structure, DragonflyPlusStructure):
-            return Groups(structure)
-        if isinstance(structure, SwitchlessStructure):
-            return Servers(structure)
-        return Mesh(structure) if isinstance(structure, DirectStructure) else None
+    def mesh(self) -> MeshCounts:
+        """How switches (or servers) are joined to each other, of one plane; raises ``ValueError`` for a Clos."""
+        return counts_of(self.made.direct)
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Kinds of links between equal devices, of one plane; none in a Clos."""
+        return self.mesh.scopes if self.is_direct else ()
+
+    @property
+    def equals(self) -> str:
+        """The role of the devices that such links join: the last tier of switches, or servers."""
+        return self.made.tiers[-1].role if self.made.tiers else "server"
+
+    @cached_property
+    def leaf_spine(self) -> tuple[EqualDevices, tuple[EqualDevices, ...]]:
+        """Leaves by their links to spines, classes of spines by those to leaves."""
+        if not self.is_direct:
+            return self.clos.leaf_uplinks, self.clos.spine_classes
+        leaves, spines = self.mesh.leaf_spine(self.clos.planes)
+        return leaves, (spines,)

@@ -181,9 +181,7 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
-            if row.cable_or_fibre is None or row.run_part is None:
-                continue
-            if fabric.made.placement is not None and row.made.from_ != "attachment":
+            if row.cable_or_fibre is None or row.run_part is None or fabric.is_measured(row.made):
                 continue
             length = row.run_part.length_m
             offered = [one.m for one in row.cable_or_fibre.lengths if one.price_usd is not None and one.m >= kind.run_m]

@@ -12,13 +12,13 @@ from fabopt.units import ceil_div, milliwatts
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import unit_milliwatts
-from fabopt.verify.wiring import Cabled
+from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.model import Wiring
 
 POLICIES = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere")
 
 
-def servers_fill_racks(proof: Proof, cabled: Cabled) -> None:
+def servers_fill_racks(proof: Proof, cabled: CabledDesign) -> None:
     """Servers fill usable racks of the floor one after another, bottom up.
 
     ceil(N / servers per rack) racks, none twice, none blocked or reserved; every switch has a place if the case has a
@@ -46,7 +46,7 @@ def servers_fill_racks(proof: Proof, cabled: Cabled) -> None:
     proof.note(f"{evidence.servers} servers in {len(racks)} racks")
 
 
-def boxes_fit_racks(proof: Proof, cabled: Cabled) -> None:
+def boxes_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
     """No two boxes fill one rack unit, and no rack is higher or draws more than the floor allows.
 
     For every rack: units of its boxes are disjoint and within 1 .. rack_units; power of servers, switches, modules in

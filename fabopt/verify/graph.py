@@ -18,7 +18,7 @@ from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.bandwidth import through_servers
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import KINDS
 
 # Links, both ways, times classes of switches that are looked at as destinations: some tenths of a second.
@@ -32,7 +32,7 @@ MOST_HALVES = 1_000
 ONLY_ON_GRAPH = ("permutation_gbps_per_gpu", "allreduce_gbps_per_gpu", "mean_switch_hops")
 
 
-def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
+def figures_hold_on_graph(proof: Proof, cabling: FabricCabling) -> None:
     """The figures of the file are those of the graph that the wiring makes, plane by plane.
 
     Hops and worst permutation are equal; all-to-all is between what equal-cost paths carry and what no routing passes;
@@ -43,7 +43,7 @@ def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
     """
     planes = list(networks(cabling))
     works = [network.arcs.size * network.twins.classes for _, network, _ in planes]
-    most = MOST_WORK if cabling.fabric.mesh is None else MOST_DIRECT_PATHS
+    most = MOST_DIRECT_PATHS if cabling.fabric.is_direct else MOST_WORK
     if max(works, default=0) > most:
         proof.note(f"{max(works):,} links x destinations are more than {most:,}: the graph is left to the classes")
         _without_graph(proof, cabling, *ONLY_ON_GRAPH)
@@ -57,17 +57,17 @@ def figures_hold_on_graph(proof: Proof, cabling: Cabling) -> None:
         proof.note(f"{len(planes)} planes, {len(judged)} of them different")
 
 
-def _without_graph(proof: Proof, cabling: Cabling, *names: str) -> None:
+def _without_graph(proof: Proof, cabling: FabricCabling, *names: str) -> None:
     """A direct network has no closed forms of these figures."""
-    for name in names if cabling.fabric.mesh is not None else ():
+    for name in names if cabling.fabric.is_direct else ():
         written = getattr(cabling.fabric.made.metrics, name)
         proof.holds(written is None, f"{name} is {written}, which nothing proves on so large a graph")
 
 
-def networks(cabling: Cabling) -> Iterator[tuple[int, Network, Ints]]:
+def networks(cabling: FabricCabling) -> Iterator[tuple[int, Network, Ints]]:
     """(Number, graph, rings) of every plane: switches in the order of their rows, a ring of every port of a server."""
     links, devices = cabling.links, cabling.devices
-    if cabling.fabric.is_switchless:
+    if not cabling.fabric.has_switches:
         yield 1, *of_servers(cabling)
         return
     servers = cabling.of(SERVER_LEAF)
@@ -81,12 +81,12 @@ def networks(cabling: Cabling) -> Iterator[tuple[int, Network, Ints]]:
         place = place.ravel()
         leaf, one, other = np.split(place, [len(mine), len(mine) + len(a)])
         hosts = np.bincount(leaf, minlength=len(switches))
-        order = np.lexsort((links.a_card_port[mine], links.a_card[mine], links.a[mine]))
+        order = np.lexsort((links.a_nic_port[mine], links.a_nic[mine], links.a[mine]))
         rings = leaf[order].reshape(len(np.unique(links.a[mine])), -1).T
         yield plane, network_of(one, other, mbps[inside], hosts, cabling.fabric.nic_lane.port_mbps), rings
 
 
-def of_servers(cabling: Cabling) -> tuple[Network, Ints]:
+def of_servers(cabling: FabricCabling) -> tuple[Network, Ints]:
     """Servers that are joined to each other, an endpoint each, and the ring of all."""
     links, number, nic = cabling.links, cabling.numbers("server"), cabling.fabric.made.nic
     mbps, servers = cabling.mbps(np.arange(len(links))), cabling.fabric.evidence.servers
@@ -101,11 +101,11 @@ def _same(one: Network, other: Network) -> bool:
     )
 
 
-def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: Ints) -> None:
+def _judge(proof: Proof, cabling: FabricCabling, where: str, network: Network, rings: Ints) -> None:
     metrics, clos = cabling.fabric.made.metrics, cabling.clos
     uneven = clos.tiers > 1 and clos.uplinks % clos.spines != 0
     far = hopping(network)
-    no_switch = cabling.fabric.is_switchless
+    no_switch = not cabling.fabric.has_switches
     claimed = metrics.max_nic_hops if no_switch else metrics.max_switch_hops
     proof.equal(f"{where}boxes passed on the longest path", claimed, far.most - 2 * no_switch)
     if metrics.mean_switch_hops is not None:
@@ -116,7 +116,7 @@ def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: 
         bound = through_servers(cabling.fabric, _per_gpu(cabling, permutation_bound(network)))
         recomputed = plain_fraction(bound / MBPS_PER_GBPS)
         proof.equal(f"{where}permutation_gbps_per_gpu", metrics.permutation_gbps_per_gpu, recomputed)
-    is_direct, work = cabling.fabric.mesh is not None, network.arcs.size * network.twins.classes
+    is_direct, work = cabling.fabric.is_direct, network.arcs.size * network.twins.classes
     found = alltoall(network) if work <= MOST_WORK else None
     if found is not None:
         _holds(proof, cabling, f"{where}alltoall_gbps_per_gpu", found, not uneven, not is_direct)
@@ -132,14 +132,16 @@ def _judge(proof: Proof, cabling: Cabling, where: str, network: Network, rings: 
         _holds(proof, cabling, f"{where}bisection_gbps_per_gpu", halves._replace(lower=0.0), not uneven)
 
 
-def _per_gpu(cabling: Cabling, rate: Fraction) -> Fraction:
+def _per_gpu(cabling: FabricCabling, rate: Fraction) -> Fraction:
     """What a GPU gets where each of its endpoints sends so much, at most the injection."""
     fabric = cabling.fabric
-    ports = 1 if fabric.is_switchless else fabric.made.nic.per_server * fabric.made.nic.ports_per_nic
+    ports = fabric.made.nic.per_server * fabric.made.nic.ports_per_nic if fabric.has_switches else 1
     return min(fabric.injection, rate * ports / fabric.evidence.sharers)
 
 
-def _holds(proof: Proof, cabling: Cabling, name: str, found: Range, from_above: bool, from_below: bool = True) -> None:
+def _holds(
+    proof: Proof, cabling: FabricCabling, name: str, found: Range, from_above: bool, from_below: bool = True
+) -> None:
     """A figure of the file is within what was found: not more than cannot be passed, not less than can be had."""
     written = getattr(cabling.fabric.made.metrics, name.split(": ")[-1])
     least, most = (float(_per_gpu(cabling, Fraction(one))) for one in (found.lower, found.upper))

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
-from fabopt.network import direct_links
 from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.halves import HalfRate, port_share
 from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
 from fabopt.network.graph.symmetry import Kinds, kinds_of
-from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure
+from fabopt.network.structure_links import mesh_of
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.bandwidth import LAST_DIGIT
-from fabopt.verify.direct import cut, mesh_of, within_plane
-from fabopt.verify.dragonfly_plus import Groups
+from fabopt.verify.direct import cut
+from fabopt.verify.direct_wiring import between_devices, within_plane
 from fabopt.verify.failures import of_server
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF
 from fabopt.verify.proof import Proof
 from fabopt.verify.server_failures import ServerLosses
-from fabopt.verify.wiring import Cabling
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import KINDS
 
 # Links, both ways, times switches: of larger graphs files say no more than the case asks about.
@@ -33,7 +34,7 @@ MOST_WORK_IN_GROUPS = 250_000_000
 BETWEEN = "between"
 
 
-def failures_leave_flow(proof: Proof, cabling: Cabling) -> None:
+def failures_leave_flow(proof: Proof, cabling: FabricCabling) -> None:
     """What the file says is left after a failure is what the wired graph gives, and is what the case asks for.
 
     Left per GPU, at the worst place: injection over the ports that a server has left, x what bisection carries of a
@@ -44,7 +45,7 @@ def failures_leave_flow(proof: Proof, cabling: Cabling) -> None:
     Source: case file, ``resilience``; docs/bandwidth.md.
     """
     fabric = cabling.fabric
-    losses = ServerLosses(cabling) if fabric.is_switchless else Losses(cabling)
+    losses = LOSSES[fabric.made.structure.kind](cabling)
     asked = [one.failures for one in fabric.wanted.survived]
     for row in fabric.made.failures:
         what = f"{row.count} {row.failed}"
@@ -67,28 +68,30 @@ def failures_leave_flow(proof: Proof, cabling: Cabling) -> None:
         proof.note("the file says nothing of failures")
 
 
-class Losses:
+class SwitchLosses(ABC):
     """What is left of a fabric whose switches are joined to each other, on the graph of its wiring."""
 
-    def __init__(self, cabling: Cabling) -> None:
+    def __init__(self, cabling: FabricCabling) -> None:
         self.cabling = cabling
         self.fabric = cabling.fabric
         self.speed = cabling.fabric.nic_lane.port_mbps
-        self.mesh = mesh_of(cabling.fabric)
-        self.in_groups = isinstance(self.mesh, Groups)
+        self.mesh = cabling.fabric.mesh
         self._roles = tuple(role for role, _ in self.mesh.tiers)
         self._one_by_one = (*self._roles, BETWEEN)
         self._known: dict[str, Fraction] = {}
 
-    @cached_property
+    @property
+    @abstractmethod
     def is_large(self) -> bool:
         """Whether the graph of the largest plane is one of which files say no more than they have to."""
-        if isinstance(self.mesh, Groups):
-            links = sum(len(self.cabling.of(kind)) for kind in (LEAF_SPINE, "global")) // self.fabric.clos.planes
-            one = self.mesh.structure
-            tried = one.spines_per_group + one.global_links_per_group
-            return 2 * links * one.switch_groups * tried > MOST_WORK_IN_GROUPS
-        return max(network.arcs.size * network.switches for network, _ in self._planes) > MOST_WORK
+
+    @abstractmethod
+    def _without_one(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
+        """Mb/s of a port across the worst cut into halves after the worst single loss."""
+
+    @abstractmethod
+    def _link_mbps(self, network: Network) -> Ints:
+        """Of one link of every row of a graph."""
 
     def left(self, failed: str, count: int) -> Fraction:
         """Mb/s per GPU after so many failures; raises ``ValueError`` for several of what is tried one by one."""
@@ -116,12 +119,6 @@ class Losses:
         of_role = {"leaf": (0, leaves), "spine": (leaves, every), "switch": (0, every)}
         return np.arange(*of_role.get(failed, (0, 0)))
 
-    def _link_mbps(self, network: Network) -> Ints:
-        """Of one link of every row: a leaf's, or one between spines."""
-        above = (network.a >= self.mesh.leaves) & (network.b >= self.mesh.leaves)
-        up = self.fabric.up("leaf").port_mbps
-        return np.where(above, self.fabric.up("spine").port_mbps if self.in_groups else up, up)
-
     def _carried(self, failed: str, count: int) -> Fraction:
         """The share of a port's speed that bisection carries."""
         if failed in self._one_by_one and count != 1:
@@ -134,45 +131,30 @@ class Losses:
         carried = min(Fraction(1), cut(self.fabric) / self.speed)
         if failed not in self._one_by_one:
             return carried
-        left = self._of_groups if self.in_groups else self._of_equals
-        return min(carried, left(network, kinds, failed) / self.speed)
-
-    def _of_equals(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
-        flow, ports = PairFlow(network), self.fabric.clos.most_endpoints
-        if failed == "leaf":
-            return port_rate(min(flow.without_switches(kinds)), self.mesh.switches - 1, ports, self.speed)
-        left = min(flow.without_links(kinds, self.fabric.up("leaf").port_mbps))
-        return port_rate(left, self.mesh.switches, ports, self.speed)
-
-    def _of_groups(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
-        rate = HalfRate(network)
-        if failed == BETWEEN:
-            left = rate.without_links(kinds, self._link_mbps(network))
-        else:
-            left = rate.without_switches(kinds, self._switches(failed))
-        return port_share(min(left), self.fabric.clos.most_endpoints, self.speed)
+        return min(carried, self._without_one(network, kinds, failed) / self.speed)
 
     @cached_property
     def _planes(self) -> list[tuple[Network, Kinds]]:
         """The different graphs of planes, one endpoint on each switch, and what is alike in each."""
         if self.mesh.switches > len(self.cabling.devices):
-            raise ValueError(f"{self.mesh.switches} switches a plane of {len(self.cabling.devices)} boxes")
-        moves = direct_links.moves_of(_hint_of(self.mesh.structure))
-        found: list[Network] = []
+            raise ValueError(f"{self.mesh.switches} switches a plane of {len(self.cabling.devices)} devices")
+        # whose renumberings are tried on the graph of the wiring
+        moves = mesh_of(self.fabric.made.structure).moves
+        different: list[Network] = []
         for network in self._networks():
-            if not any(_same(network, other) for other in found):
-                found.append(network)
-        return [(network, kinds_of(network, moves)) for network in found]
+            if not any(_same(network, other) for other in different):
+                different.append(network)
+        return [(network, kinds_of(network, moves)) for network in different]
 
     def _networks(self) -> Iterator[Network]:
         links, devices = self.cabling.links, self.cabling.devices
         within, hosts = within_plane(self.cabling), np.zeros(self.mesh.switches, dtype=np.int64)
         hosts[: self.mesh.leaves] = 1
-        between = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
+        between = between_devices(self.cabling)
         length = np.where(links.kind[between] == KINDS.index("global"), GLOBAL_LENGTH, 1)
         mbps, plane = self.cabling.mbps(between), devices.plane[links.a[between]]
-        for one in np.unique(plane).tolist():
-            rows = plane == one
+        for number in np.unique(plane).tolist():
+            rows = plane == number
             ends = within[links.a[between][rows]], within[links.b[between][rows]]
             yield network_of(*ends, mbps[rows], hosts, self.speed, length[rows])
 
@@ -186,13 +168,70 @@ class Losses:
         return np.asarray(within[links.b[rows]].reshape(self.fabric.clos.servers, -1))
 
 
-def _hint_of(structure: DirectStructure) -> direct_links.Mesh:
-    """Whose renumberings are tried on the graph of the wiring."""
-    made = direct_links.mesh_of(structure)
-    if isinstance(structure, DragonflyPlusStructure) and isinstance(made, direct_links.Spines):
-        return direct_links.DragonflyPlus(structure.leaves_per_group, structure.links_per_pair, made)
-    return made
+class LossesOfEquals(SwitchLosses):
+    """Where all switches are leaves: traffic of all pairs of them."""
+
+    @property
+    def is_large(self) -> bool:
+        """By links, both ways, times switches."""
+        return max(network.arcs.size * network.switches for network, _ in self._planes) > MOST_WORK
+
+    def _link_mbps(self, network: Network) -> Ints:
+        return np.full(len(network.a), self.fabric.up("leaf").port_mbps)
+
+    def _without_one(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
+        flow, ports = PairFlow(network), self.fabric.clos.most_endpoints
+        if failed == "leaf":
+            return port_rate(min(flow.without_switches(kinds)), self.mesh.switches - 1, ports, self.speed)
+        left = min(flow.without_links(kinds, self.fabric.up("leaf").port_mbps))
+        return port_rate(left, self.mesh.switches, ports, self.speed)
 
 
-def _same(one: Network, other: Network) -> bool:
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("a", "b", "mbps", "length"))
+class LossesOfGroups(SwitchLosses):
+    """In a dragonfly+: traffic of the leaves of one half to those of the other."""
+
+    @property
+    def is_large(self) -> bool:
+        """By links, both ways, times groups, times spines and global links of a group."""
+        (scope,), (spines, _), groups = self.fabric.scopes, self.fabric.leaf_spine[0].peers[0], self.mesh.groups
+        links = sum(len(self.cabling.of(kind)) for kind in (LEAF_SPINE, scope.name)) // self.fabric.clos.planes
+        return 2 * links * groups * (spines + 2 * scope.links // groups) > MOST_WORK_IN_GROUPS
+
+    def _link_mbps(self, network: Network) -> Ints:
+        above = (network.a >= self.mesh.leaves) & (network.b >= self.mesh.leaves)
+        return np.where(above, self.fabric.up("spine").port_mbps, self.fabric.up("leaf").port_mbps)
+
+    def _without_one(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
+        rate = HalfRate(network)
+        if failed == BETWEEN:
+            left = rate.without_links(kinds, self._link_mbps(network))
+        else:
+            left = rate.without_switches(kinds, self._switches(failed))
+        return port_share(min(left), self.fabric.clos.most_endpoints, self.speed)
+
+
+class Losses(Protocol):
+    """What is left of a fabric after failures."""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether files say no more of so large a graph than they have to."""
+
+    def left(self, failed: str, count: int) -> Fraction:
+        """Mb/s per GPU after so many failures; raises ``ValueError`` for what is not looked at."""
+
+    def cut_off(self, failed: str) -> int:
+        """Servers outside the largest part that stays joined after one failure."""
+
+
+LOSSES: Mapping[str, Callable[[FabricCabling], Losses]] = {
+    "hyperx": LossesOfEquals,
+    "torus": LossesOfEquals,
+    "dragonfly": LossesOfEquals,
+    "dragonfly+": LossesOfGroups,
+    "server-torus": ServerLosses,
+}
+
+
+def _same(graph: Network, other: Network) -> bool:
+    return all(np.array_equal(getattr(graph, name), getattr(other, name)) for name in ("a", "b", "mbps", "length"))

@@ -9,6 +9,7 @@ import numpy as np
 from fabopt.schema.design import FabricDesign, StageStructure, TierUse
 from fabopt.units import ceil_div
 from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
+from fabopt.verify.codes import combined, counts_of, repeated
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.paths import (
     bisection_carries_claim,
@@ -20,7 +21,7 @@ from fabopt.verify.paths import (
 from fabopt.verify.ports import cages_keep_one_use, endpoints_are_cabled, planes_stay_apart
 from fabopt.verify.proof import Proof, prove
 from fabopt.verify.structure import switch_counts_close
-from fabopt.verify.wiring import Cabling, combined, counts_of, repeated
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import NOTHING, Ints, at_stage
 
 # What every stage must be, by its numbers and by the links that are there.
@@ -29,7 +30,7 @@ NUMBERS: tuple[Callable[[Proof, FabricEvidence], None], ...] = (
     uplinks_carry_demand,
     metrics_are_recomputed,
 )
-LINKS: tuple[Callable[[Proof, Cabling], None], ...] = (
+LINKS: tuple[Callable[[Proof, FabricCabling], None], ...] = (
     cages_keep_one_use,
     endpoints_are_cabled,
     planes_stay_apart,
@@ -41,7 +42,7 @@ LINKS: tuple[Callable[[Proof, Cabling], None], ...] = (
 )
 
 
-def stages_are_fabrics(proof: Proof, cabling: Cabling) -> None:
+def stages_are_fabrics(proof: Proof, cabling: FabricCabling) -> None:
     """What stands at each stage is a fabric that meets the case then, before the next stage has come.
 
     Over the boxes and links of stage <= s alone: all servers of the stage are cabled on every rail; leaves, spines and
@@ -57,7 +58,7 @@ def stages_are_fabrics(proof: Proof, cabling: Cabling) -> None:
     proof.equal("stages", [one.stage for one in growth], names)
     for number, one in enumerate(growth[:-1]):
         fabric = stage_of(cabling.fabric, one, number)
-        now = Cabling(fabric, cabling.cabled, cabling.index, number)
+        now = FabricCabling(fabric, cabling.cabled, cabling.index, number)
         found = [prove(rule, fabric) for rule in NUMBERS] + [prove(rule, now) for rule in LINKS]
         proof.broken.extend(f"{one.stage}: {fault}" for each in found for fault in each.broken)
         ratios = ", ".join(f"{name} {ratio:g}" for name, ratio in one.oversubscription.items())
@@ -116,7 +117,7 @@ def _tier(tier: TierUse, count: int, up_ports: int) -> TierUse:
     return tier.model_copy(update=update)
 
 
-def stages_only_add(proof: Proof, cabling: Cabling) -> None:
+def stages_only_add(proof: Proof, cabling: FabricCabling) -> None:
     """A stage adds to what is in place, and moves no more of it than is counted and paid.
 
     At every stage: the boxes at both ends of a link are there; no port has two links. A wire is installed with the
@@ -142,7 +143,7 @@ def stages_only_add(proof: Proof, cabling: Cabling) -> None:
     proof.note(f"{len(links)} links over {stages} stages, {sum(moves)} cables moved")
 
 
-def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
+def _moves(proof: Proof, cabling: FabricCabling, stages: int) -> list[int]:
     """Links at another port than at the stage before, by stage."""
     wiring = cabling.cabled.wiring
     mine = wiring.links.fabric == cabling.index
@@ -170,7 +171,7 @@ def _moves(proof: Proof, cabling: Cabling, stages: int) -> list[int]:
     return [0, *moves]
 
 
-def _modules_come_first(proof: Proof, cabling: Cabling, stage: Ints) -> None:
+def _modules_come_first(proof: Proof, cabling: FabricCabling, stage: Ints) -> None:
     """Every module of the fabric is there with the first link of its cage, of whichever fabric."""
     wiring = cabling.cabled.wiring
     links, modules = wiring.links, wiring.modules
@@ -189,7 +190,7 @@ def _earliest(code: Ints, stage: Ints, size: int) -> Ints:
     return first
 
 
-def stage_counts_close(proof: Proof, cabling: Cabling) -> None:
+def stage_counts_close(proof: Proof, cabling: FabricCabling) -> None:
     """What the file counts at each stage is what is installed by then, and the last stage is the fabric itself.
 
     Of stage <= s: groups, pods, switches, wires, links of a pair of boxes, ports of switches without a link. Source:
@@ -208,11 +209,11 @@ def stage_counts_close(proof: Proof, cabling: Cabling) -> None:
     proof.equal(f"{last.stage}: metrics", last.metrics, made.metrics)
 
 
-def _counted(cabling: Cabling, number: int) -> dict[str, int]:
+def _counted(cabling: FabricCabling, number: int) -> dict[str, int]:
     """The numbers of a stage as they are found in the tables."""
     fabric, devices = cabling.fabric, cabling.devices
-    now = Cabling(fabric, cabling.cabled, cabling.index, number)
-    leaves, spines, cores = (now.boxes(role) for role in ("leaf", "spine", "core"))
+    now = FabricCabling(fabric, cabling.cabled, cabling.index, number)
+    leaves, spines, cores = (now.devices_of(role) for role in ("leaf", "spine", "core"))
     of_pod = int(counts_of(combined(devices.plane[spines], devices.pod[spines])).max(initial=0))
     core_groups = fabric.made.planes * ceil_div(of_pod, fabric.made.clos.spines_per_core_group) if len(cores) else 1
     endpoints = len(now.of("server-leaf")) + len(now.of("attachment-leaf"))
@@ -232,7 +233,7 @@ def _counted(cabling: Cabling, number: int) -> dict[str, int]:
     }
 
 
-def _fewest_links(now: Cabling, kind: str) -> int:
+def _fewest_links(now: FabricCabling, kind: str) -> int:
     """Links between any two boxes that have some."""
     rows = now.of(kind)
     return int(counts_of(combined(now.links.a[rows], now.links.b[rows])).min()) if len(rows) else 0

@@ -11,12 +11,11 @@ from fabopt.schema.case import Attachment
 from fabopt.schema.catalog import Cage, Nic
 from fabopt.schema.design import LinkPart, PortUse
 from fabopt.units import ceil_div
-from fabopt.verify.clos_counts import Boxes
-from fabopt.verify.direct_counts import Equals, Scope
-from fabopt.verify.dragonfly_plus import Groups
+from fabopt.verify.clos_counts import EqualDevices
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_rows import NO_MEDIUM, End, Fill, Kind, Row, Side, fill_of, ports_per_connector, read_row
-from fabopt.wiring.design_file import at, divide
+from fabopt.verify.mesh_counts import Scope
+from fabopt.wiring.design_file import divide, item_at
 
 SERVER_LEAF = "server-leaf"
 LEAF_SPINE = "leaf-spine"
@@ -77,16 +76,19 @@ def _none_of(part: LinkPart | None) -> LinkPart | None:
 
 def all_kinds(fabric: FabricEvidence) -> tuple[Kind, ...]:
     """Every kind that the fabric's tiers and attachments call for; of servers joined to each other, the dimensions."""
-    if fabric.is_switchless and fabric.mesh is not None:
-        return tuple(between_servers(fabric, scope) for scope in fabric.mesh.scopes)
+    if not fabric.has_switches:
+        return tuple(between_equals(fabric, scope) for scope in fabric.scopes)
     kinds = [server_leaf(fabric), *attachment_kinds(fabric)]
     if fabric.num_tiers > 1:
         kinds.append(leaf_spine(fabric))
     if fabric.num_tiers > 2:
         kinds.append(spine_core(fabric))
-    if fabric.mesh is not None:
-        kinds += [between_equals(fabric, scope) for scope in fabric.mesh.scopes]
-    return tuple(kinds)
+    return *kinds, *(between_equals(fabric, scope) for scope in fabric.scopes)
+
+
+def nic_end(fabric: FabricEvidence) -> End:
+    """The cages of a server's cards, split as the file says."""
+    return End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
 
 
 def switch_end(fabric: FabricEvidence, role: str, use: PortUse) -> End:
@@ -94,7 +96,7 @@ def switch_end(fabric: FabricEvidence, role: str, use: PortUse) -> End:
     return End((fabric.cage(role, use),), use.split, parse_split(use.split), fabric.switch(role))
 
 
-def switch_side(end: End, boxes: tuple[Boxes, ...]) -> Side:
+def switch_side(end: End, boxes: tuple[EqualDevices, ...]) -> Side:
     """A side of switches: the links of a box fill its cages one after another."""
     return Side(end, fill_of(((box.count, box.links) for box in boxes), end.lane.ports), boxes)
 
@@ -104,11 +106,11 @@ def server_leaf(fabric: FabricEvidence) -> Kind:
     leaf are the sets of ports that go together: cards, not servers.
     """
     clos, site = fabric.clos, fabric.evidence.case.site.distances_m
-    nic = End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
+    nic = nic_end(fabric)
     sets = divide(clos.per_leaf, fabric.together, "sets of ports that go together fill a leaf's share")
-    servers = Boxes(clos.servers, ((clos.rails * clos.planes * sets, fabric.together),))
+    servers = EqualDevices(clos.servers, ((clos.rails * clos.planes * sets, fabric.together),))
     leaf = switch_end(fabric, "leaf", fabric.tier("leaf").down)
-    leaves = tuple(Boxes(one.count, ((one.servers * sets, fabric.together),)) for one in clos.leaf_classes)
+    leaves = tuple(EqualDevices(one.count, ((one.servers * sets, fabric.together),)) for one in clos.leaf_classes)
     return Kind(
         SERVER_LEAF,
         Side(nic, fill_of([fabric.nic_holders], nic.lane.ports), (servers,)),
@@ -121,14 +123,9 @@ def server_leaf(fabric: FabricEvidence) -> Kind:
 
 def leaf_spine(fabric: FabricEvidence) -> Kind:
     """Every uplink of every leaf, to the spines of its pod, or of its group in a dragonfly+."""
-    clos, mesh = fabric.clos, fabric.mesh
     leaf = switch_end(fabric, "leaf", fabric.up_use("leaf"))
     spine = switch_end(fabric, "spine", fabric.tier("spine").down)
-    if isinstance(mesh, Groups):
-        below, far = mesh.boxes(clos.planes)
-        above: tuple[Boxes, ...] = (far,)
-    else:
-        below, above = clos.leaf_uplinks, clos.spine_classes
+    below, above = fabric.leaf_spine
     return Kind(
         LEAF_SPINE,
         switch_side(leaf, (below,)),
@@ -155,11 +152,10 @@ def spine_core(fabric: FabricEvidence) -> Kind:
 
 
 def between_equals(fabric: FabricEvidence, scope: Scope) -> Kind:
-    """Links of one scope between switches of one type: a cage has ends of either side, each pair counts once."""
-    site, planes, role = fabric.evidence.case.site.distances_m, fabric.clos.planes, equals_of(fabric)
-    assert role != "server"
-    end = switch_end(fabric, role, fabric.up_use(role))
-    pairs = Boxes(1, ((planes * scope.pairs, scope.each),))
+    """Links of one scope between devices of one type: a cage has ends of either side, each pair counts once."""
+    site, planes, role = fabric.evidence.case.site.distances_m, fabric.clos.planes, fabric.equals
+    end = switch_end(fabric, role, fabric.up_use(role)) if fabric.has_switches else nic_end(fabric)
+    pairs = EqualDevices(1, ((planes * scope.pairs, scope.each),))
     near, far = halved(planes * scope.cages(end.lane.ports))
     return Kind(
         scope.name,
@@ -168,26 +164,6 @@ def between_equals(fabric: FabricEvidence, scope: Scope) -> Kind:
         planes * scope.links,
         site.spine_core if scope.name == "global" else site.leaf_spine,
         rows_between(fabric, role, role, scope=scope.name),
-    )
-
-
-def equals_of(fabric: FabricEvidence) -> Equals:
-    """The boxes that are joined to each other: the tier of switches, or servers."""
-    return "leaf" if fabric.mesh is None else fabric.mesh.role
-
-
-def between_servers(fabric: FabricEvidence, scope: Scope) -> Kind:
-    """Links of one dimension between servers: a cage has ends of either side, each pair counts once."""
-    end = End(fabric.nic_cages, fabric.made.nic.split, fabric.nic_lane, fabric.nic)
-    pairs = Boxes(1, ((scope.pairs, scope.each),))
-    near, far = halved(scope.cages(end.lane.ports))
-    return Kind(
-        scope.name,
-        Side(end, Counter({end.lane.ports: near}), (pairs,)),
-        Side(end, Counter({end.lane.ports: far}), (pairs,)),
-        scope.links,
-        fabric.evidence.case.site.distances_m.leaf_spine,
-        rows_between(fabric, "server", "server", scope=scope.name),
     )
 
 
@@ -200,7 +176,7 @@ def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: in
     """The cage of an attachment; open where the case does not say what it is. A logical fabric's is its cards'."""
     if attachment.name in fabric.logical:
         own = fabric.logical[attachment.name]
-        cage = at(fabric.evidence.card_cages(own), own.nic.cage_group, "NIC cage group")
+        cage = item_at(fabric.evidence.nic_cages(own), own.nic.cage_group, "NIC cage group")
         cage = cage.model_copy(update={"count": attachment.ports})
         return End((cage,), own.nic.split, parse_split(own.nic.split), fabric.evidence.part(own.nic.id, Nic))
     split = attachment.split
@@ -219,11 +195,11 @@ def attachment_kinds(fabric: FabricEvidence) -> Iterator[Kind]:
     for index, attachment in enumerate(fabric.wanted.attachments):
         end = attachment_end(fabric, attachment, leaf.lane.port_mbps)
         joined = [(leaves.count, leaves.attached[index]) for leaves in fabric.clos.leaf_classes]
-        used = tuple(Boxes(count, ((1, ports),)) for count, ports in joined if ports)
+        used = tuple(EqualDevices(count, ((1, ports),)) for count, ports in joined if ports)
         peers = tuple((boxes.count, boxes.links) for boxes in used)
         yield Kind(
             f"attachment {attachment.name}",
-            Side(end, fill_of([(1, attachment.ports)], end.lane.ports), (Boxes(1, peers),)),
+            Side(end, fill_of([(1, attachment.ports)], end.lane.ports), (EqualDevices(1, peers),)),
             Side(leaf, fills[index], used),
             attachment.ports,
             attachment_run_m(fabric, attachment),

@@ -15,7 +15,7 @@ from fabopt.schema.base import Lane
 from fabopt.schema.catalog import Cable, Cage, Fibre, Product, Transceiver
 from fabopt.schema.design import LinkPart, LinkRow
 from fabopt.units import ceil_div
-from fabopt.verify.clos_counts import Boxes
+from fabopt.verify.clos_counts import EqualDevices
 from fabopt.verify.evidence import Evidence
 
 NO_MEDIUM = "none"
@@ -47,7 +47,7 @@ class Side:
 
     end: End
     fill: Fill
-    boxes: tuple[Boxes, ...]
+    boxes: tuple[EqualDevices, ...]
 
     @property
     def occupied(self) -> int:
@@ -66,7 +66,7 @@ class Side:
         """Occupied cages when each takes ``per_cage`` such bundles."""
         return sum(boxes.count * ceil_div(boxes.bundles(size), per_cage) for boxes in self.boxes)
 
-    def cages_of(self, boxes: Boxes, bundle: Bundle | None) -> int:
+    def cages_of(self, boxes: EqualDevices, bundle: Bundle | None) -> int:
         """Occupied cages of one box at the far end."""
         if bundle is None:
             return ceil_div(boxes.links, self.end.lane.ports)

@@ -51,9 +51,9 @@ def links_close(proof: Proof, fabric: FabricEvidence) -> None:
 
 def length_of(fabric: FabricEvidence, kind: Kind, row: Row) -> float:
     """Metres that a row must state: the site's run; on a floor its longest length class, or its longest wire."""
-    if fabric.made.placement is None or row.made.from_ == "attachment":
-        return kind.run_m
-    return max(row.made.runs_m or [part.length_m or 0 for part in row.lengths])
+    if fabric.is_measured(row.made):
+        return max(row.made.runs_m or [part.length_m or 0 for part in row.lengths])
+    return kind.run_m
 
 
 def cages_close(proof: Proof, fabric: FabricEvidence) -> None:
@@ -84,7 +84,7 @@ def expected_cages(fabric: FabricEvidence, kind: Kind) -> tuple[int, int]:
 
 def is_between_equals(fabric: FabricEvidence, kind: str) -> bool:
     """Whether a kind of links joins switches of one type: their wires of several links are full, and take no more."""
-    return fabric.mesh is not None and any(scope.name == kind for scope in fabric.mesh.scopes)
+    return any(scope.name == kind for scope in fabric.scopes)
 
 
 def card_cages(fabric: FabricEvidence, bundle: Bundle) -> int:
@@ -144,7 +144,7 @@ def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:
         elif row.cable is not None and ports > 1:
             whole = together % ports == 0
             proof.holds(whole, f"{ports} ports of a server cage in one head, {together} of a card to one leaf")
-    for scope in fabric.mesh.scopes if fabric.mesh is not None else ():
+    for scope in fabric.scopes:
         one = between_equals(fabric, scope)
         size = one.bundle.size if one.bundle is not None else 1
         proof.equal(f"{scope.name}: idle heads of a pair's wires", scope.each % size, 0)

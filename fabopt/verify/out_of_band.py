@@ -55,9 +55,7 @@ def _wanted(evidence: Evidence, fabric: FabricEvidence) -> dict[str, list[int]]:
         "switches": [_switches(evidence, stage) * asked.ports_per_switch for stage in stages],
         "appliances": [boxes for _ in stages],
     }
-    per_rack = evidence.case.site.servers_per_rack
-    if evidence.design.floor is not None:
-        per_rack = evidence.design.floor.servers_per_rack
+    per_rack = evidence.design.racks.servers_per_rack or evidence.case.site.servers_per_rack
     if asked.pdus is not None:
         wanted["pdus"] = [asked.pdus for _ in stages]
     elif per_rack is not None:

@@ -21,7 +21,7 @@ from fabopt.units import MBPS_PER_GBPS, exact
 from fabopt.verify.direct import cut
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.wiring import Cabled, Cabling
+from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import KINDS
 
 TIERS = ("leaf", "spine", "core")
@@ -62,8 +62,8 @@ class Grounds:
 
     def __init__(self, design: Design) -> None:
         evidence = Evidence(design)
-        cabled = Cabled(evidence)
-        self._cablings = [Cabling(fabric, cabled, index) for index, fabric in enumerate(evidence.fabrics)]
+        cabled = CabledDesign(evidence)
+        self._cablings = [FabricCabling(fabric, cabled, index) for index, fabric in enumerate(evidence.fabrics)]
         self.fabrics = {one.fabric.made.name: plant_of(one) for one in self._cablings}
 
     def numbers(self, failed: Failing) -> dict[str, int]:
@@ -125,20 +125,20 @@ def lost_of(plant: Plant, failed: Failing, picked: Sequence[int]) -> Lost:
     return lost
 
 
-def plant_of(cabling: Cabling) -> Plant:
+def plant_of(cabling: FabricCabling) -> Plant:
     """One fabric as it is wired, at the last stage."""
     fabric, clos = cabling.fabric, cabling.clos
     links, devices, nic = cabling.links, cabling.devices, cabling.fabric.made.nic
-    boxes = np.concatenate([cabling.boxes(role) for role in TIERS])
+    boxes = np.concatenate([cabling.devices_of(role) for role in TIERS])
     number = np.full(len(devices), -1, dtype=np.int64)
     number[boxes] = np.arange(len(boxes))
-    tier = np.concatenate([np.full(len(cabling.boxes(role)), at) for at, role in enumerate(TIERS)])
+    tier = np.concatenate([np.full(len(cabling.devices_of(role)), at) for at, role in enumerate(TIERS)])
     ports, between = cabling.of(SERVER_LEAF), np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
-    ports = ports[np.lexsort((links.a_card_port[ports], links.a_card[ports], links.a[ports]))]
+    ports = ports[np.lexsort((links.a_nic_port[ports], links.a_nic[ports], links.a[ports]))]
     shape = (clos.servers, clos.server_ports)
     network = devices.plane[boxes] - 1
     card = np.repeat(np.arange(nic.per_server), nic.ports_per_nic)
-    direct = fabric.mesh is not None
+    direct = fabric.is_direct
     return Plant(
         tier=tier,
         network=network,

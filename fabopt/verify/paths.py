@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps
-from fabopt.verify.clos_counts import Clos
+from fabopt.verify.clos_counts import ClosCounts
+from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, combined, counts_of
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import KINDS, Ints
 
 
-def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
+def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
     """Every server has every rail: port by port on the leaf of its group, plane and rail.
 
     With pp = p / P: port i of card j of server s leads to plane i // pp, group s // g, rail (j x pp + i mod pp) // k,
@@ -24,7 +25,7 @@ def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(SERVER_LEAF)
     server, leaf = cabling.numbers("server")[links.a[rows]], links.b[rows]
-    card, port = links.a_card[rows] - cabling.server_before.cards - 1, links.a_card_port[rows] - 1
+    card, port = links.a_nic[rows] - cabling.server_before.cards - 1, links.a_nic_port[rows] - 1
     of_card = cabling.fabric.made.nic.ports_per_nic // cabling.fabric.card_networks
     plane, place = port // of_card, port % of_card
     if cabling.fabric.networks.apart:
@@ -45,7 +46,7 @@ def rails_reach_leaves(proof: Proof, cabling: Cabling) -> None:
     proof.note(f"{clos.rails} rails a plane, {clos.per_leaf} ports of every server on each")
 
 
-def leaves_reach_spines(proof: Proof, cabling: Cabling) -> None:
+def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     """Every leaf reaches every spine of its pod, by the same number of links.
 
     u links a leaf, all within its plane and pod; to each spine u / S (even), or counts that differ by one at most, as
@@ -60,7 +61,7 @@ def leaves_reach_spines(proof: Proof, cabling: Cabling) -> None:
     leaf, spine = links.a[rows], links.b[rows]
     strays = (devices.plane[leaf] != devices.plane[spine]) | (devices.pod[leaf] != devices.pod[spine])
     proof.equal("links to a spine of another pod", int(strays.sum()), 0)
-    uplinks = np.bincount(leaf, minlength=len(devices))[cabling.boxes("leaf")]
+    uplinks = np.bincount(leaf, minlength=len(devices))[cabling.devices_of("leaf")]
     proof.equal(f"leaves without {clos.uplinks} uplinks", int((uplinks != clos.uplinks).sum()), 0)
     each = counts_of(combined(leaf, spine))
     proof.equal("(leaf, spine) pairs", len(each), clos.planes * clos.leaves * clos.spines)
@@ -71,8 +72,8 @@ def leaves_reach_spines(proof: Proof, cabling: Cabling) -> None:
     proof.note(f"{len(each)} pairs of {low}" + (f" or {high} links" if high > low else " links"))
 
 
-def _spines_are_even(proof: Proof, cabling: Cabling, spine: Ints, apart: int) -> None:
-    devices, spines = cabling.devices, cabling.boxes("spine")
+def _spines_are_even(proof: Proof, cabling: FabricCabling, spine: Ints, apart: int) -> None:
+    devices, spines = cabling.devices, cabling.devices_of("spine")
     loads = np.bincount(spine, minlength=len(devices))[spines]
     pod = np.unique(combined(devices.plane[spines], devices.pod[spines]), return_inverse=True)[1].ravel()
     low, high = np.full(len(spines), len(spine)), np.zeros(len(spines), dtype=np.int64)
@@ -82,7 +83,7 @@ def _spines_are_even(proof: Proof, cabling: Cabling, spine: Ints, apart: int) ->
     proof.holds(widest <= apart, f"down links of a pod's spines differ by {widest}")
 
 
-def spines_reach_cores(proof: Proof, cabling: Cabling) -> None:
+def spines_reach_cores(proof: Proof, cabling: FabricCabling) -> None:
     """Every spine reaches every core of its group, and every core q spines of every pod.
 
     m2 links to each of C cores; spines of a plane fall into S / q sets by their cores; q x m2 links between a core and
@@ -110,7 +111,7 @@ def spines_reach_cores(proof: Proof, cabling: Cabling) -> None:
     proof.note(f"{len(groups)} groups of {clos.cores_per_group} cores, {wanted} links from each core to each pod")
 
 
-def planes_are_connected(proof: Proof, cabling: Cabling) -> None:
+def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
     """Every server reaches every other one in every plane, through switches only.
 
     The switches of a plane are one component of the graph of switch links (so P components in all), and every server
@@ -119,7 +120,7 @@ def planes_are_connected(proof: Proof, cabling: Cabling) -> None:
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     above = np.flatnonzero(links.kind > KINDS.index("attachment-leaf"))
     component = components(len(devices), links.a[above], links.b[above])
-    switches = np.concatenate([cabling.boxes(tier.role) for tier in cabling.tiers()])
+    switches = np.concatenate([cabling.devices_of(tier.role) for tier in cabling.tiers()])
     proof.equal("connected sets of switches", len(np.unique(component[switches])), clos.planes)
     places = np.unique(combined(component[switches], devices.plane[switches]))
     proof.equal("sets of switches by plane", len(places), clos.planes)
@@ -141,7 +142,7 @@ def components(boxes: int, a: Ints, b: Ints) -> Ints:
             return component
 
 
-def bisection_carries_claim(proof: Proof, cabling: Cabling) -> None:
+def bisection_carries_claim(proof: Proof, cabling: FabricCabling) -> None:
     """One half of the servers can send to the other what the file claims, over the links that are there.
 
     Cuts: servers 1 .. a against the rest, for a = N // 2 and the ends of the group and of the pod nearest to it. For
@@ -156,7 +157,7 @@ def bisection_carries_claim(proof: Proof, cabling: Cabling) -> None:
     clos, fabric = cabling.clos, cabling.fabric
     per_server = exact(fabric.made.metrics.bisection_gbps_per_gpu) * MBPS_PER_GBPS * fabric.evidence.sharers
     uneven = clos.tiers > 1 and clos.uplinks % clos.spines != 0
-    spare = len(cabling.boxes("spine")) * fabric.up("leaf").port_mbps if uneven else 0
+    spare = len(cabling.devices_of("spine")) * fabric.up("leaf").port_mbps if uneven else 0
     for first in _cuts(clos):
         needed = min(first, clos.servers - first) * (per_server.numerator // per_server.denominator)
         flow = _flow(cabling, first)
@@ -167,7 +168,7 @@ def bisection_carries_claim(proof: Proof, cabling: Cabling) -> None:
         proof.note("one server has no halves")
 
 
-def _cuts(clos: Clos) -> list[int]:
+def _cuts(clos: ClosCounts) -> list[int]:
     """How many servers are on the first side: half of them, or groups or pods that are nearest to half."""
     half = clos.servers // 2
     sizes = (1, clos.per_group, clos.per_group * clos.groups_per_pod)
@@ -175,7 +176,7 @@ def _cuts(clos: Clos) -> list[int]:
     return sorted(cut for cut in cuts if 0 < cut < clos.servers)
 
 
-def _flow(cabling: Cabling, cut: int) -> int:
+def _flow(cabling: FabricCabling, cut: int) -> int:
     """Mb/s that the first servers can send to the others. Servers with the same links and side are one node, which
     takes nothing from any flow: what the node carries can be shared among them equally.
     """
@@ -208,7 +209,7 @@ def _flow(cabling: Cabling, cut: int) -> int:
     return int(graph.optimal_flow())
 
 
-def _alike(cabling: Cabling, cut: int) -> tuple[Ints, Ints, Ints]:
+def _alike(cabling: FabricCabling, cut: int) -> tuple[Ints, Ints, Ints]:
     """Servers of one side with the same leaves: (first server of each set, how many, leaves of every port)."""
     links, rows = cabling.links, cabling.of(SERVER_LEAF)
     server = cabling.numbers("server")[links.a[rows]]

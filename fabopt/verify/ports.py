@@ -9,9 +9,10 @@ import numpy as np
 
 from fabopt.schema.base import Lane
 from fabopt.units import MBPS_PER_GBPS, ceil_div
-from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, equals_of
+from fabopt.verify.codes import combined, counts_of, repeated
+from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, CageRange, Joined, cages_per_server, combined, counts_of, repeated
+from fabopt.verify.wiring import CageRange, FabricCabling, LinksOfKind, cages_per_server
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Links
 
 ATTACHED = "attachment-leaf"
@@ -25,7 +26,7 @@ _ENDS = {
 _BETWEEN_EQUALS = tuple(kind for kind in KINDS if kind not in _ENDS)
 
 
-def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
+def boxes_are_listed(proof: Proof, cabling: FabricCabling) -> None:
     """Every box of the design is in the wiring once, under a name of its own.
 
     servers = N; boxes of a tier = its count, all of its switch type; one box for each attachment, or as many as it has
@@ -45,7 +46,7 @@ def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
     attached = [(one.name, 1 if one.rack_units is None else one.boxes) for one in apart]
     wanted.append(("attachment", [name for name, boxes in attached for _ in range(boxes)]))
     for role, products in wanted:
-        rows = cabling.boxes(role).tolist()
+        rows = cabling.devices_of(role).tolist()
         proof.equal(f"{role} boxes", len(rows), len(products))
         wrong = sum(devices.product[row] != product for row, product in zip(rows, products, strict=False))
         proof.equal(f"{role} boxes of another product", wrong, 0)
@@ -55,14 +56,14 @@ def boxes_are_listed(proof: Proof, cabling: Cabling) -> None:
     proof.equal("boxes of no role of the fabric", sum(role not in known for role in own), 0)
 
 
-def boxes_are_numbered(proof: Proof, cabling: Cabling) -> None:
+def boxes_are_numbered(proof: Proof, cabling: FabricCabling) -> None:
     """Every switch has its place: a leaf its group and rail, leaf and spine their pod, all their plane.
 
     Leaves: each (plane, group, rail) of P x G x r once; pod = that of T groups (of one rail). Spines: S in each of the
     P x n pods. Cores: equally many in each plane. Source: docs/formulation/wiring.md.
     """
     clos, devices = cabling.clos, cabling.devices
-    leaves = cabling.boxes("leaf")
+    leaves = cabling.devices_of("leaf")
     group, rail, plane = devices.group[leaves], devices.rail[leaves], devices.plane[leaves]
     for what, numbers, most in (
         ("group", group, clos.groups),
@@ -75,27 +76,27 @@ def boxes_are_numbered(proof: Proof, cabling: Cabling) -> None:
     if clos.tiers > 1:
         _pods_are_numbered(proof, cabling, group, rail)
     for role in ("spine", "core")[: clos.tiers - 1]:
-        each = counts_of(devices.plane[cabling.boxes(role)])
+        each = counts_of(devices.plane[cabling.devices_of(role)])
         expected = clos.switches()[1 if role == "spine" else 2] // clos.planes
         proof.equal(f"{role}s of each plane", each.tolist(), [expected] * clos.planes)
     proof.note(f"{clos.planes} planes of {clos.groups} groups x {clos.rails} rails")
 
 
-def _pods_are_numbered(proof: Proof, cabling: Cabling, group: Ints, rail: Ints) -> None:
+def _pods_are_numbered(proof: Proof, cabling: FabricCabling, group: Ints, rail: Ints) -> None:
     clos, devices = cabling.clos, cabling.devices
     block = (group - 1) // clos.groups_per_pod
     pod = block * clos.rails + rail if clos.rail_pods else block + 1
     if clos.tiers < 3:
         pod = np.full(len(group), NOTHING)
-    wrong = int((devices.pod[cabling.boxes("leaf")] != pod).sum())
+    wrong = int((devices.pod[cabling.devices_of("leaf")] != pod).sum())
     proof.equal("leaves in another pod", wrong, 0)
-    spines = cabling.boxes("spine")
+    spines = cabling.devices_of("spine")
     each = counts_of(combined(devices.plane[spines], devices.pod[spines]))
     proof.equal("pods with another number of spines", int((each != clos.spines).sum()), 0)
     proof.equal("pods with spines", len(each), clos.planes * clos.pods)
 
 
-def links_join_tiers(proof: Proof, cabling: Cabling) -> None:
+def links_join_tiers(proof: Proof, cabling: FabricCabling) -> None:
     """Every link is of a kind that the file has, between boxes of the two roles, and there are as many as listed.
 
     For every kind (and attachment): rows of the table = sum of ``count``; a is the box nearer the servers; switches are
@@ -119,7 +120,7 @@ def links_join_tiers(proof: Proof, cabling: Cabling) -> None:
         proof.note(f"{joined.kind.name} {len(joined.rows)}")
 
 
-def ports_are_used_once(proof: Proof, cabling: Cabling) -> None:
+def ports_are_used_once(proof: Proof, cabling: FabricCabling) -> None:
     """No port has two links, and no switch more than it can drive.
 
     (box, cage, lane) is at one end of one link of all fabrics; 0 <= lane < lanes; links of a switch <= ``max_ports``.
@@ -132,7 +133,7 @@ def ports_are_used_once(proof: Proof, cabling: Cabling) -> None:
     used = np.bincount(np.concatenate([links.a, links.b]), minlength=len(cabling.devices))
     for tier in cabling.tiers():
         most = cabling.fabric.switch(tier.role).max_ports
-        busiest = int(used[cabling.boxes(tier.role)].max(initial=0))
+        busiest = int(used[cabling.devices_of(tier.role)].max(initial=0))
         proof.holds(most is None or busiest <= most, f"{tier.role}: {busiest} links, {tier.id} drives {most}")
         proof.note(f"at most {busiest} links on a {tier.role}")
 
@@ -158,12 +159,12 @@ class _End(NamedTuple):
     lane: Lane
 
 
-def _ends(cabling: Cabling) -> Iterator[_End]:
+def _ends(cabling: FabricCabling) -> Iterator[_End]:
     """Both ends of every kind."""
     links = cabling.links
     for kind, rows in cabling.joined:
         near, far = _roles_of(cabling, kind.name)
-        allowed = _near_cages(cabling, Joined(kind, rows), near)
+        allowed = _near_cages(cabling, LinksOfKind(kind, rows), near)
         near_lane, far_lane = kind.near.end.lane, kind.far.end.lane
         a = links.a[rows], links.a_cage[rows], links.a_lanes[rows]
         b = links.b[rows], links.b_cage[rows], links.b_lanes[rows]
@@ -174,15 +175,14 @@ def _ends(cabling: Cabling) -> Iterator[_End]:
         )
 
 
-def _roles_of(cabling: Cabling, kind: str) -> tuple[str, str]:
+def _roles_of(cabling: FabricCabling, kind: str) -> tuple[str, str]:
     """Roles of the boxes at both ends; kinds that are not in ``KINDS`` are single attachments."""
     if kind in _BETWEEN_EQUALS:
-        role = equals_of(cabling.fabric)
-        return role, role
+        return cabling.fabric.equals, cabling.fabric.equals
     return _ENDS.get(kind, _ENDS["attachment-leaf"])
 
 
-def _near_cages(cabling: Cabling, joined: Joined, role: str) -> CageRange:
+def _near_cages(cabling: FabricCabling, joined: LinksOfKind, role: str) -> CageRange:
     """Cages of a switch that face up, of all cards of a server, or those that an attachment's ports fill."""
     part = cabling.logical_parts.get(joined.kind.name.removeprefix("attachment "))
     if part is not None and role == "attachment":
@@ -197,7 +197,7 @@ def _near_cages(cabling: Cabling, joined: Joined, role: str) -> CageRange:
     return CageRange(before + 1, before + cages_per_server(cabling.fabric))
 
 
-def cages_keep_one_use(proof: Proof, cabling: Cabling) -> None:
+def cages_keep_one_use(proof: Proof, cabling: FabricCabling) -> None:
     """A cage is split in one way and faces one side; a server's cage is one card's, where cards have their own.
 
     Every cage in use is of the group that the file names for its side, and split as the file says, which the product
@@ -215,7 +215,7 @@ def cages_keep_one_use(proof: Proof, cabling: Cabling) -> None:
     proof.note(f"{len(np.unique(combined(*_both_ends(cabling.links)[:2])))} cages in use")
 
 
-def _sides_are_apart(proof: Proof, cabling: Cabling) -> None:
+def _sides_are_apart(proof: Proof, cabling: FabricCabling) -> None:
     links = cabling.links
     box, cage, _, _ = _both_ends(links)
     code = combined(box, cage)
@@ -225,7 +225,7 @@ def _sides_are_apart(proof: Proof, cabling: Cabling) -> None:
     proof.equal("cages with links up and down", len(np.intersect1d(up, down)), 0)
 
 
-def _cards_are_apart(proof: Proof, cabling: Cabling) -> None:
+def _cards_are_apart(proof: Proof, cabling: FabricCabling) -> None:
     fabric, ends = cabling.fabric, server_ends(cabling)
     cages = np.unique(combined(ends.server, ends.cage), return_index=True)[1]
     cards = np.unique(combined(ends.server, ends.cage, ends.card), return_index=True)[1]
@@ -244,18 +244,18 @@ class ServerEnds(NamedTuple):
     port: Ints
 
 
-def server_ends(cabling: Cabling) -> ServerEnds:
+def server_ends(cabling: FabricCabling) -> ServerEnds:
     """Those of a fabric; where servers are joined to each other, both of every link."""
     links, rows = cabling.links, cabling.of(SERVER_LEAF)
-    near = ServerEnds(links.a[rows], links.a_cage[rows], links.a_card[rows], links.a_card_port[rows])
-    if not cabling.fabric.is_switchless:
+    near = ServerEnds(links.a[rows], links.a_cage[rows], links.a_nic[rows], links.a_nic_port[rows])
+    if cabling.fabric.has_switches:
         return near
-    a = links.a, links.a_cage, links.a_card, links.a_card_port
-    b = links.b, links.b_cage, links.b_card, links.b_card_port
+    a = links.a, links.a_cage, links.a_nic, links.a_nic_port
+    b = links.b, links.b_cage, links.b_nic, links.b_nic_port
     return ServerEnds(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
 
 
-def ends_run_at_one_speed(proof: Proof, cabling: Cabling) -> None:
+def ends_run_at_one_speed(proof: Proof, cabling: FabricCabling) -> None:
     """Both ends of every link run at the link's speed.
 
     gbps = G of the split NxG of the near cage = that of the far cage. Source: catalog, fit.
@@ -268,7 +268,7 @@ def ends_run_at_one_speed(proof: Proof, cabling: Cabling) -> None:
         proof.note(f"{kind.name} {', '.join(f'{speed / MBPS_PER_GBPS:g}' for speed in speeds)}")
 
 
-def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
+def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """Every server has all its ports cabled, every attachment all of its.
 
     Each (server, card, port) of N x c x p once, cards numbered on from those of earlier fabrics; each port of an
@@ -277,21 +277,21 @@ def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
     """
     links, nic = cabling.links, cabling.fabric.made.nic
     rows = cabling.of(SERVER_LEAF)
-    card, port = links.a_card[rows] - cabling.server_before.cards, links.a_card_port[rows]
+    card, port = links.a_nic[rows] - cabling.server_before.cards, links.a_nic_port[rows]
     logical = np.isin(cabling.attached_names, list(cabling.fabric.logical)) & (links.kind == KINDS.index(ATTACHED))
-    cardless = links.a_card[(links.kind != KINDS.index(SERVER_LEAF)) & ~logical]
-    portless = links.a_card_port[links.kind > KINDS.index("attachment-leaf")]
-    others = (cardless, portless, links.b_card, links.b_card_port)
+    cardless = links.a_nic[(links.kind != KINDS.index(SERVER_LEAF)) & ~logical]
+    portless = links.a_nic_port[links.kind > KINDS.index("attachment-leaf")]
+    others = (cardless, portless, links.b_nic, links.b_nic_port)
     proof.equal("other links with a card", sum(int((one != NOTHING).sum()) for one in others), 0)
     outside = (card < 1) | (card > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
     proof.equal("server ports that no card has", int(outside.sum()), 0)
     proof.equal("server ports cabled twice", repeated(combined(links.a[rows], card, port)), 0)
-    each = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.boxes("server")]
+    each = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.devices_of("server")]
     wanted = nic.per_server * nic.ports_per_nic
     proof.equal(f"servers without their {wanted} cables", int((each != wanted).sum()), 0)
     attachments = {one.name: one.ports // one.devices for one in cabling.fabric.wanted.attachments}
-    for box in cabling.boxes("attachment").tolist():
-        ports = np.sort(links.a_card_port[cabling.of("attachment-leaf")][links.a[cabling.of("attachment-leaf")] == box])
+    for box in cabling.devices_of("attachment").tolist():
+        ports = np.sort(links.a_nic_port[cabling.of("attachment-leaf")][links.a[cabling.of("attachment-leaf")] == box])
         name = cabling.devices.product[box]
         proof.equal(f"ports of {name}", ports.tolist(), list(range(1, attachments[name] + 1)))
     _logical_ports_are_cabled(proof, cabling)
@@ -300,17 +300,17 @@ def endpoints_are_cabled(proof: Proof, cabling: Cabling) -> None:
     proof.note(f"{len(rows)} server ports, {of_attachments} of attachments")
 
 
-def _logical_ports_are_cabled(proof: Proof, cabling: Cabling) -> None:
+def _logical_ports_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """Each (server, card, port) of a logical fabric once, each port in a cage of its own, on a card's own cages."""
     links = cabling.links
     for name, part in cabling.logical_parts.items():
         nic = cabling.fabric.logical[name].nic
         rows = np.flatnonzero((cabling.attached_names == name) & (links.kind == KINDS.index(ATTACHED)))
-        card, port = links.a_card[rows] - part.cards_before, links.a_card_port[rows]
+        card, port = links.a_nic[rows] - part.cards_before, links.a_nic_port[rows]
         outside = (card < 1) | (card > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
         proof.equal(f"ports of {name} that no card has", int(outside.sum()), 0)
         proof.equal(f"ports of {name} cabled twice", repeated(combined(links.a[rows], card, port)), 0)
-        each = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.boxes("server")]
+        each = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.devices_of("server")]
         wanted = nic.per_server * nic.ports_per_nic
         proof.equal(f"servers without their {wanted} cables of {name}", int((each != wanted).sum()), 0)
         if part.cages_of_card:
@@ -318,10 +318,10 @@ def _logical_ports_are_cabled(proof: Proof, cabling: Cabling) -> None:
             proof.equal(f"ports of {name} in a cage of another card", int((own != card).sum()), 0)
 
 
-def _attachments_are_spread(proof: Proof, cabling: Cabling) -> None:
+def _attachments_are_spread(proof: Proof, cabling: FabricCabling) -> None:
     """One a leaf and round over all leaves; in a cluster that grows, stage by stage, so that none has to move."""
     rows = cabling.of("attachment-leaf")
-    attached, leaves = cabling.links.b[rows], cabling.boxes("leaf")
+    attached, leaves = cabling.links.b[rows], cabling.devices_of("leaf")
     each = np.bincount(attached, minlength=len(cabling.devices))[leaves]
     proof.equal("attachment ports on other boxes", len(attached) - int(each.sum()), 0)
     if cabling.clos.sizes:
@@ -334,7 +334,7 @@ def _attachments_are_spread(proof: Proof, cabling: Cabling) -> None:
     proof.holds(high - low <= 1, f"{low} to {high} attachment ports on a leaf")
 
 
-def planes_stay_apart(proof: Proof, cabling: Cabling) -> None:
+def planes_stay_apart(proof: Proof, cabling: FabricCabling) -> None:
     """No link leads from one plane to another, and every card has equally many ports in each.
 
     Switches at both ends of a link have one plane; p / P ports of every card lead to each plane (of its own ones, where
@@ -345,7 +345,7 @@ def planes_stay_apart(proof: Proof, cabling: Cabling) -> None:
     crossing = int((plane[links.a[above]] != plane[links.b[above]]).sum())
     proof.equal("links from one plane to another", crossing, 0)
     rows = cabling.of(SERVER_LEAF)
-    each = counts_of(combined(links.a[rows], links.a_card[rows], plane[links.b[rows]]))
+    each = counts_of(combined(links.a[rows], links.a_nic[rows], plane[links.b[rows]]))
     planes = cabling.fabric.card_networks
     proof.equal("(card, plane) pairs", len(each), cabling.clos.servers * nic.per_server * planes)
     wanted = ceil_div(nic.ports_per_nic, planes)

@@ -16,7 +16,7 @@ from fabopt.units import cents, milliwatts, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.terms_of_sale import fallen, worth
-from fabopt.verify.wiring import Cabled
+from fabopt.verify.wiring import CabledDesign
 
 KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
 NO_FABRIC = ""
@@ -103,7 +103,7 @@ def _fabric_items(evidence: Evidence, made: FabricDesign, built_in: bool) -> Cou
 
 def _link_parts_by_stage(evidence: Evidence, made: FabricDesign) -> Counter[tuple[int, Item]]:
     """Wires and modules of a fabric by the stage that installs them, counted in the explicit wiring."""
-    wiring = Cabled(evidence).wiring
+    wiring = CabledDesign(evidence).wiring
     index = wiring.fabrics.index(made.name)
     used: Counter[tuple[int, Item]] = Counter()
     cables, modules = wiring.cables, wiring.modules

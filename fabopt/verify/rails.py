@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
+from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.paths import components
-from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, combined, counts_of
+from fabopt.verify.proof import UNPROVABLE, Proof
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import KINDS
 
 
@@ -20,7 +21,7 @@ def has_own_rails(fabric: FabricEvidence) -> bool:
     """Whether the fabric's rails are networks of their own, as far as the file says so."""
     try:
         return fabric.networks.apart
-    except LookupError:
+    except UNPROVABLE:
         return False
 
 
@@ -45,7 +46,7 @@ def scale_up_carries_rails(proof: Proof, fabric: FabricEvidence) -> None:
     proof.note(f"{shown[0]} of {shown[1]} Gb/s per GPU cross {rails} rails inside domains of {gpus} GPUs")
 
 
-def rails_never_meet(proof: Proof, cabling: Cabling) -> None:
+def rails_never_meet(proof: Proof, cabling: FabricCabling) -> None:
     """No way through switches leads from one rail to another.
 
     Where rails are networks of their own: the connected sets of switches are as many as networks, and all ports of
@@ -58,7 +59,7 @@ def rails_never_meet(proof: Proof, cabling: Cabling) -> None:
     rows = cabling.of(SERVER_LEAF)
     sets = np.unique(component[links.b[rows]])
     proof.equal("sets of switches that servers reach", len(sets), clos.planes)
-    pairs = np.unique(combined(component[links.b[rows]], links.a_card[rows]))
+    pairs = np.unique(combined(component[links.b[rows]], links.a_nic[rows]))
     proof.equal("(set of switches, card) pairs", len(pairs), clos.planes)
     each = counts_of(combined(component[links.b[rows]], links.a[rows]))
     proof.equal("(set of switches, server) pairs", len(each), clos.planes * clos.servers)

@@ -7,9 +7,7 @@ in docs/formulation.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
 
-from fabopt.schema.structure import DirectStructure
 from fabopt.verify.appliances import attachments_stand_apart
 from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
 from fabopt.verify.cables import (
@@ -32,15 +30,13 @@ from fabopt.verify.choices import (
     protocols_agree,
     tiers_match_case,
 )
-from fabopt.verify.direct import (
+from fabopt.verify.direct import figures_are_recomputed, flow_carries_demand, switches_form_network
+from fabopt.verify.direct_wiring import (
     cages_keep_one_kind,
     cuts_carry_claim,
-    figures_are_recomputed,
-    flow_carries_demand,
     paths_are_as_long,
     switches_are_joined,
     switches_are_numbered,
-    switches_form_network,
 )
 from fabopt.verify.dual_homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
 from fabopt.verify.evidence import Evidence, FabricEvidence
@@ -120,14 +116,13 @@ from fabopt.verify.totals import (
     status_is_honest,
     totals_add_up,
 )
-from fabopt.verify.wiring import Cabled, Cabling
+from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.verify.workload import workload_is_recomputed, workload_needs_are_met
 
 FabricRule = Callable[[Proof, FabricEvidence], None]
-WiringRule = Callable[[Proof, Cabling], None]
-FloorRule = Callable[[Proof, Cabled], None]
+WiringRule = Callable[[Proof, FabricCabling], None]
+FloorRule = Callable[[Proof, CabledDesign], None]
 DesignRule = Callable[[Proof, Evidence], None]
-Rule = TypeVar("Rule")
 
 FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
 DESIGN_RULES: tuple[DesignRule, ...] = (parts_are_known, one_candidate_per_fabric, nics_fit_slots)
@@ -261,23 +256,28 @@ MONEY_RULES: tuple[DesignRule, ...] = (
 WORKLOAD_RULES: tuple[DesignRule, ...] = (workload_needs_are_met, workload_is_recomputed)
 
 
-def fabric_rules(fabric: FabricEvidence) -> tuple[FabricRule, ...]:
+# What takes the place of rules of a Clos, by the kind of structure.
+INSTEAD: Mapping[str, Mapping[FabricRule, tuple[FabricRule, ...]]] = {
+    "clos": {}, "hyperx": DIRECT, "torus": DIRECT, "dragonfly": DIRECT, "dragonfly+": DIRECT,
+    "server-torus": {**DIRECT, **SWITCHLESS},
+}  # fmt: skip
+INSTEAD_WIRING: Mapping[str, Mapping[WiringRule, tuple[WiringRule, ...]]] = {
+    "clos": {}, "hyperx": DIRECT_WIRING, "torus": DIRECT_WIRING, "dragonfly": DIRECT_WIRING,
+    "dragonfly+": DIRECT_WIRING, "server-torus": {**DIRECT_WIRING, **SWITCHLESS_WIRING},
+}  # fmt: skip
+
+
+def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     """The rules of a fabric's numbers: those of a Clos, or what takes their place."""
-    if not isinstance(fabric.made.structure, DirectStructure):
-        return (*FABRIC_RULES, *_of_some(fabric, RAIL_RULES, HOMING_RULES))
-    instead = {**DIRECT, **SWITCHLESS} if fabric.is_switchless else DIRECT
-    return tuple(one for rule in FABRIC_RULES for one in instead.get(rule, (rule,)))
+    instead = INSTEAD[fabric.made.structure.kind]
+    yield from (proven for rule in FABRIC_RULES for proven in instead.get(rule, (rule,)))
+    yield from RAIL_RULES if has_own_rails(fabric) else ()
+    yield from HOMING_RULES if is_dual_homed(fabric) else ()
 
 
-def _of_some(fabric: FabricEvidence, of_rails: tuple[Rule, ...], of_homing: tuple[Rule, ...]) -> Iterator[Rule]:
-    """Rules of what only some fabrics have."""
-    yield from of_rails if has_own_rails(fabric) else ()
-    yield from of_homing if is_dual_homed(fabric) else ()
-
-
-def wiring_rules(fabric: FabricEvidence) -> tuple[WiringRule, ...]:
+def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:
     """The rules of a fabric's wiring: those of a Clos, or what takes their place."""
-    if not isinstance(fabric.made.structure, DirectStructure):
-        return (*WIRING_RULES, *_of_some(fabric, RAIL_WIRING_RULES, HOMING_WIRING_RULES))
-    instead = {**DIRECT_WIRING, **SWITCHLESS_WIRING} if fabric.is_switchless else DIRECT_WIRING
-    return tuple(one for rule in WIRING_RULES for one in instead.get(rule, (rule,)))
+    instead = INSTEAD_WIRING[fabric.made.structure.kind]
+    yield from (proven for rule in WIRING_RULES for proven in instead.get(rule, (rule,)))
+    yield from RAIL_WIRING_RULES if has_own_rails(fabric) else ()
+    yield from HOMING_WIRING_RULES if is_dual_homed(fabric) else ()

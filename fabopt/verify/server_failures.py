@@ -7,16 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from fabopt.network import direct_links
 from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.network import Network
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
 from fabopt.network.graph.symmetry import Kinds, kinds_of
-from fabopt.schema.structure import SwitchlessStructure
-from fabopt.verify.direct import cut, mesh_of
+from fabopt.network.structure_links import mesh_of
+from fabopt.verify.direct import cut
 from fabopt.verify.failures import of_server
 from fabopt.verify.graph import of_servers
-from fabopt.verify.wiring import Cabling
+from fabopt.verify.wiring import FabricCabling
 
 # Links, both ways, times servers: of larger graphs files say nothing.
 MOST_WORK = 200_000_000
@@ -25,7 +24,7 @@ MOST_WORK = 200_000_000
 class ServerLosses:
     """What is left after one server or cable: of what the cards inject, and of what all servers carry together."""
 
-    def __init__(self, cabling: Cabling) -> None:
+    def __init__(self, cabling: FabricCabling) -> None:
         self.cabling = cabling
         self.fabric = cabling.fabric
         self.speed = cabling.fabric.nic_lane.port_mbps
@@ -63,7 +62,5 @@ class ServerLosses:
     @cached_property
     def _graph(self) -> tuple[Network, Kinds]:
         """The servers, and what is alike among them."""
-        one = mesh_of(self.fabric).structure
-        assert isinstance(one, SwitchlessStructure)
         network, _ = of_servers(self.cabling)
-        return network, kinds_of(network, direct_links.moves_of(direct_links.Torus(one.sides, one.links_per_pair)))
+        return network, kinds_of(network, mesh_of(self.fabric.made.structure).moves)

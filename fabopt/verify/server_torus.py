@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabopt.schema.structure import SwitchlessStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps
-from fabopt.verify.direct import mesh_of
+from fabopt.verify.codes import combined, repeated
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import between_servers
+from fabopt.verify.link_kinds import between_equals
 from fabopt.verify.paths import components
 from fabopt.verify.ports import server_ends
 from fabopt.verify.proof import Proof
-from fabopt.verify.wiring import Cabling, combined, repeated
+from fabopt.verify.wiring import FabricCabling
 
 
 def servers_form_torus(proof: Proof, fabric: FabricEvidence) -> None:
@@ -22,10 +21,8 @@ def servers_form_torus(proof: Proof, fabric: FabricEvidence) -> None:
     sum of floor(k_i / 2) - 1 servers. A case that asks for ports kept free or ``resilience`` has none of these.
     Source: docs/formulation/direct-networks.md.
     """
-    mesh, made, wanted = mesh_of(fabric), fabric.made, fabric.wanted
-    one = mesh.structure
-    assert isinstance(one, SwitchlessStructure)
-    proof.holds(len(one.sides) in (2, 3), f"{len(one.sides)} dimensions")
+    mesh, made, wanted, one = fabric.mesh, fabric.made, fabric.wanted, fabric.made.structure
+    proof.holds(len(mesh.sides) in (2, 3), f"{len(mesh.sides)} dimensions")
     proof.equal("product of the sides", mesh.switches, fabric.evidence.servers)
     proof.equal("planes", made.planes, 1)
     proof.equal("servers_per_group", one.servers_per_group, 1)
@@ -33,8 +30,8 @@ def servers_form_torus(proof: Proof, fabric: FabricEvidence) -> None:
     asked = [*wanted.attachments, *wanted.survived] or wanted.reserve_ports or wanted.group_by != "any"
     proof.holds(not asked, "attachments, a reserve, racks or resilience, which it cannot have")
     proof.equal("max_switch_hops", made.metrics.max_switch_hops, 0)
-    proof.equal("max_nic_hops", made.metrics.max_nic_hops, sum(side // 2 for side in one.sides) - 1)
-    proof.note(f"{' x '.join(map(str, one.sides))} servers, {made.metrics.max_nic_hops} passed at the most")
+    proof.equal("max_nic_hops", made.metrics.max_nic_hops, sum(side // 2 for side in mesh.sides) - 1)
+    proof.note(f"{' x '.join(map(str, mesh.sides))} servers, {made.metrics.max_nic_hops} passed at the most")
 
 
 def cards_pass_on(proof: Proof, fabric: FabricEvidence) -> None:
@@ -43,7 +40,7 @@ def cards_pass_on(proof: Proof, fabric: FabricEvidence) -> None:
     R = sum over dimensions of 2 m_i; N ports of a cage divide 2 m_i, and the ports of a card that has its own cages.
     Source: catalog, ``forwards``; docs/formulation/direct-networks.md.
     """
-    mesh, nic, ports = mesh_of(fabric), fabric.made.nic, fabric.nic_lane.ports
+    mesh, nic, ports = fabric.mesh, fabric.made.nic, fabric.nic_lane.ports
     proof.holds(fabric.nic.forwards, f"{nic.id} does not pass on what is for others")
     proof.equal("ports of a server", nic.per_server * nic.ports_per_nic, mesh.most_ports)
     for scope in mesh.scopes:
@@ -57,14 +54,14 @@ def wires_join_neighbours(proof: Proof, fabric: FabricEvidence) -> None:
 
     links of a wire divide m_i. Source: docs/formulation/direct-networks.md.
     """
-    for scope in mesh_of(fabric).scopes:
-        one = between_servers(fabric, scope)
+    for scope in fabric.scopes:
+        one = between_equals(fabric, scope)
         size = one.bundle.size if one.bundle is not None else 1
         proof.equal(f"{scope.name}: idle heads of a pair's wires", scope.each % size, 0)
         proof.note(f"{scope.name} {size} links of a wire")
 
 
-def server_ports_are_joined(proof: Proof, cabling: Cabling) -> None:
+def server_ports_are_joined(proof: Proof, cabling: FabricCabling) -> None:
     """Every server has all its ports cabled to another server, once each.
 
     Each (server, card, port) of N x c x p at one end of one link, cards numbered on from those of earlier fabrics; all
@@ -75,15 +72,15 @@ def server_ports_are_joined(proof: Proof, cabling: Cabling) -> None:
     outside = (card < 1) | (card > nic.per_server) | (ends.port < 1) | (ends.port > nic.ports_per_nic)
     proof.equal("server ports that no card has", int(outside.sum()), 0)
     proof.equal("server ports cabled twice", repeated(combined(ends.server, card, ends.port)), 0)
-    each = np.bincount(ends.server, minlength=len(cabling.devices))[cabling.boxes("server")]
+    each = np.bincount(ends.server, minlength=len(cabling.devices))[cabling.devices_of("server")]
     wanted = nic.per_server * nic.ports_per_nic
     proof.equal(f"servers without their {wanted} cables", int((each != wanted).sum()), 0)
     component = components(len(cabling.devices), cabling.links.a, cabling.links.b)
-    proof.equal("connected sets of servers", len(np.unique(component[cabling.boxes("server")])), 1)
+    proof.equal("connected sets of servers", len(np.unique(component[cabling.devices_of("server")])), 1)
     proof.note(f"{len(ends.server)} server ports")
 
 
-def halves_carry_claim(proof: Proof, cabling: Cabling) -> None:
+def halves_carry_claim(proof: Proof, cabling: FabricCabling) -> None:
     """Half of the servers can send to the other half what the file claims, through each other.
 
     For the first N // 2 servers against the rest, and the first of every two: maximum flow >= claimed bisection per
@@ -101,7 +98,7 @@ def halves_carry_claim(proof: Proof, cabling: Cabling) -> None:
         proof.note(shown)
 
 
-def _flow(cabling: Cabling, sends: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+def _flow(cabling: FabricCabling, sends: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
     """Mb/s that some servers can send to the others."""
     from ortools.graph.python import max_flow  # only this rule and one of switches need it
 

@@ -204,7 +204,7 @@ def up_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, Kind]) -> i
     """Cages towards the tier above on any switch of a tier."""
     if tier.up is None:
         return 0
-    if fabric.mesh is not None and tier.role == fabric.mesh.role:
+    if fabric.scopes and tier.role == fabric.equals:
         return fabric.mesh.most_cages(fabric.up(tier.role).ports)
     kind = kinds[LEAF_SPINE if tier.role == "leaf" else SPINE_CORE]
     bundle = kind.bundle

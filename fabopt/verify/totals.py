@@ -116,13 +116,12 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
 
 def _racks(evidence: Evidence) -> set[str]:
     """Racks that the file names as places."""
-    floor = evidence.design.floor
-    if floor is None:
-        raise LookupError("the totals count racks, and the design has no floor")
-    places = [one.placement for one in evidence.design.fabrics if one.placement is not None]
-    switches = {rack for one in places for tier in (one.leaf, one.spine, one.core) for rack, _ in tier}
-    boxes = {rack for one in places for stands in one.attachments.values() for rack, _ in stands}
-    return set(floor.server_racks) | switches | boxes
+    racks = set(evidence.design.racks.server_racks)
+    for fabric in evidence.design.fabrics:
+        places = fabric.places
+        for of_role in (places.leaf, places.spine, places.core, *places.attachments.values()):
+            racks.update(rack for rack, _ in of_role)
+    return racks
 
 
 def _all_units(evidence: Evidence) -> Fraction:

@@ -7,33 +7,31 @@ from elsewhere can be proven as well.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.floor.plan import FloorPlan
-from fabopt.floor.racks import height_m
 from fabopt.parts.lookup import Lookup
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import TierUse
 from fabopt.units import MBPS_PER_GBPS
 from fabopt.verify.assemblies import Assembly, cable_of
-from fabopt.verify.clos_counts import Clos
-from fabopt.verify.direct_counts import Mesh
+from fabopt.verify.clos_counts import ClosCounts
+from fabopt.verify.closed import require_closed, require_rows
+from fabopt.verify.codes import coded
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
+from fabopt.verify.floor_runs import measured_m
 from fabopt.verify.link_kinds import all_kinds
 from fabopt.verify.link_rows import Kind
 from fabopt.verify.proof import UNPROVABLE
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.design_file import at
+from fabopt.wiring.design_file import item_at
 from fabopt.wiring.model import KINDS, NOTHING, Cables, Devices, Floats, Ints, Links, Wiring, at_stage
 
-_MOST_NUMBERS = 2**31  # two factors below it have a product that still fits
-Word = TypeVar("Word", bound=Hashable)
 # Beyond this a wiring takes gigabytes; its rules are left out then, and the classes of equal boxes must do.
 MOST_LINKS = 1_000_000
 # Far beyond any port, and small enough that sums of a million stay exact.
@@ -41,7 +39,7 @@ MOST_MBPS = 10**12
 
 
 @dataclass(frozen=True, eq=False)
-class Cabled:
+class CabledDesign:
     """A design and its wiring, which is made when the first rule asks; ``given``: one from elsewhere to prove instead.
 
     ``wiring`` raises ``ValueError``, each time, where the file has none.
@@ -58,22 +56,22 @@ class Cabled:
     @property
     def wiring(self) -> Wiring:
         """The tables."""
-        if isinstance(self._made, str):
-            raise ValueError(f"there is no wiring: {self._made}")
-        return self._made
+        if isinstance(self._wiring_or_fault, str):
+            raise ValueError(f"there is no wiring: {self._wiring_or_fault}")
+        return self._wiring_or_fault
 
     @cached_property
-    def _made(self) -> Wiring | str:
+    def _wiring_or_fault(self) -> Wiring | str:
         return self._read() if self.given is not None else _WIRING.of(self.evidence, None, self._read)
 
     def _read(self) -> Wiring | str:
         try:
             if self.given is None:
                 for fabric in self.evidence.fabrics:
-                    _require_closed(fabric)
-            made = self.given if self.given is not None else wiring_of(self.evidence.design)
-            _require_rows(made)
-            return made
+                    require_closed(fabric)
+            wiring = self.given if self.given is not None else wiring_of(self.evidence.design)
+            require_rows(wiring)
+            return wiring
         except UNPROVABLE as error:
             return str(error.args[0] if error.args else type(error).__name__)
 
@@ -84,83 +82,16 @@ class Cabled:
 
     @cached_property
     def runs_m(self) -> Floats:
-        """The cable that the floor asks for between the ends of every link; NaN where it says nothing: attachments'
-        links run over the site's flat distance.
-        """
-        links, devices, site = self.wiring.links, self.wiring.devices, self.evidence.case.site
-        if site.floor is None or self.evidence.design.floor is None:
-            return np.full(len(links), np.nan)
-        plan = FloorPlan(site.floor)
-        rack = np.array([plan.rack_index(one) if one else -1 for one in devices.rack], dtype=np.int64)
-        height = height_m(devices.unit, devices.height_u)
-        run = plan.run_m(rack[links.a], height[links.a], rack[links.b], height[links.b])
-        measured = (rack[links.a] >= 0) & (rack[links.b] >= 0) & (links.kind != KINDS.index("attachment-leaf"))
-        return np.where(measured, run, np.nan)
+        """The cable that the floor asks for between the ends of every link; NaN where it says nothing."""
+        return measured_m(self.evidence, self.wiring)
 
 
 # What a file's wiring is, or why it has none.
 _WIRING: Lookup[Evidence, None, Wiring | str] = Lookup()
 
 
-def _require_closed(fabric: FabricEvidence) -> None:
-    """Refuse a file whose counts disagree: tables of a damaged one could have any size."""
-    clos = fabric.clos
-    if fabric.mesh is not None:
-        _require_mesh(fabric, fabric.mesh)
-        return
-    structure = fabric.made.clos
-    counts = [fabric.tier(tier.role).count for tier in fabric.made.tiers]
-    if counts != list(clos.switches()):
-        raise ValueError(f"{fabric.made.name} has {counts} switches, recounted {list(clos.switches())}")
-    sizes = [(clos.per_group, clos.servers), (clos.groups_per_pod, clos.groups), (clos.per_leaf, clos.ports_per_server)]
-    if clos.tiers > 1:
-        sizes.append((clos.spines, clos.uplinks))
-    if clos.tiers > 2:
-        sizes += [(clos.spines_per_core_group, clos.spines), (clos.links_per_core_pair, clos.spine_uplinks)]
-        sizes.append((structure.cores_per_group, clos.cores_per_group))
-    for part, whole in sizes:
-        if not 1 <= part <= whole:
-            raise ValueError(f"{fabric.made.name}: {part} is not within 1 to {whole}")
-    _require_links(fabric)
-
-
-def _require_mesh(fabric: FabricEvidence, mesh: Mesh) -> None:
-    clos = fabric.clos
-    if fabric.is_switchless and fabric.evidence.servers != mesh.switches:
-        raise ValueError(f"{fabric.made.name} joins {mesh.switches} of {fabric.evidence.servers} servers")
-    listed = [(tier.role, tier.count) for tier in fabric.made.tiers]
-    wanted = [(role, clos.planes * count) for role, count in mesh.tiers]
-    if listed != wanted or clos.leaves > mesh.leaves:
-        raise ValueError(f"{fabric.made.name} has switches {listed}, recounted {wanted}")
-    if not (1 <= clos.per_group <= clos.servers and 1 <= clos.per_leaf <= clos.ports_per_server):
-        raise ValueError(f"{fabric.made.name}: groups of {clos.per_group} servers, {clos.per_leaf} ports on a leaf")
-    _require_links(fabric)
-
-
-def _require_links(fabric: FabricEvidence) -> None:
-    for kind in all_kinds(fabric):
-        listed = sum(row.made.count for row in kind.rows)
-        if listed != kind.count:
-            raise ValueError(f"{fabric.made.name}: {listed} {kind.name} links are listed, recounted {kind.count}")
-
-
-def _require_rows(wiring: Wiring) -> None:
-    """Refuse tables that name rows which are not there."""
-    links, boxes = wiring.links, len(wiring.devices)
-    for what, column, lowest, rows in (
-        ("links lead to boxes", links.a, 0, boxes),
-        ("links lead to boxes", links.b, 0, boxes),
-        ("links have wires", links.cable, NOTHING, len(wiring.cables)),
-        ("modules are in boxes", wiring.modules.device, 0, boxes),
-        ("links are lent", wiring.lent.link, 0, len(links)),
-        ("links are lent to boxes", wiring.lent.b, 0, boxes),
-    ):
-        if len(column) and not lowest <= int(column.min()) <= int(column.max()) < rows:
-            raise ValueError(f"{what} that are not listed")
-
-
-class Joined(NamedTuple):
-    """A kind of links of the file, and the rows of ``Cabling.links`` that are of it."""
+class LinksOfKind(NamedTuple):
+    """A kind of links of the file, and the rows of ``FabricCabling.links`` that are of it."""
 
     kind: Kind
     rows: Ints
@@ -197,16 +128,16 @@ def cages_per_server(fabric: FabricEvidence) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Cabling:
+class FabricCabling:
     """The wiring of one fabric, which is number ``index`` of the design's; ``stage``: of what is there by then only."""
 
     fabric: FabricEvidence
-    cabled: Cabled
+    cabled: CabledDesign
     index: int
     stage: int | None = None
 
     @property
-    def clos(self) -> Clos:
+    def clos(self) -> ClosCounts:
         """The fabric recounted from its free choices."""
         return self.fabric.clos
 
@@ -300,7 +231,7 @@ class Cabling:
         modules = [evidence.part(module, Transceiver) if module else None for module in (near, far)]
         return Assembly(kind, rows, cable_of(evidence, cable), *modules)
 
-    def boxes(self, role: str) -> Ints:
+    def devices_of(self, role: str) -> Ints:
         """Rows of the fabric's boxes of a role, in order; servers are every fabric's."""
         rows = np.flatnonzero(self.cabled.roles == role)
         if self.stage is not None:
@@ -313,7 +244,7 @@ class Cabling:
     def numbers(self, role: str) -> Ints:
         """For every box of the design its number among the fabric's boxes of a role, from 0; -1 for all others."""
         numbers = np.full(len(self.devices), -1, dtype=np.int64)
-        rows = self.boxes(role)
+        rows = self.devices_of(role)
         numbers[rows] = np.arange(len(rows))
         return numbers
 
@@ -322,17 +253,17 @@ class Cabling:
         return np.flatnonzero(self.links.kind == KINDS.index(kind))
 
     @cached_property
-    def joined(self) -> tuple[Joined, ...]:
+    def joined(self) -> tuple[LinksOfKind, ...]:
         """The links of every kind that the file must have; attachments one by one."""
         found = []
         for kind in all_kinds(self.fabric):
             if kind.name in KINDS:
-                found.append(Joined(kind, self.of(kind.name)))
+                found.append(LinksOfKind(kind, self.of(kind.name)))
         attached = self.of("attachment-leaf")
         names = self.attached_names[attached]
         for kind in all_kinds(self.fabric):
             if kind.name not in KINDS:
-                found.append(Joined(kind, attached[names == kind.name.removeprefix("attachment ")]))
+                found.append(LinksOfKind(kind, attached[names == kind.name.removeprefix("attachment ")]))
         return tuple(found)
 
     @cached_property
@@ -343,9 +274,9 @@ class Cabling:
         found = {}
         for fabric in fabrics:
             for one in fabric.made.logical:
-                groups = fabric.evidence.card_cages(one)
+                groups = fabric.evidence.nic_cages(one)
                 shared = any(nic.cages is not None for nic in fabric.evidence.server.nics if nic.role == one.role)
-                mine = groups if one.nic.built_in else (at(groups, one.nic.cage_group, "NIC cage group"),)
+                mine = groups if one.nic.built_in else (item_at(groups, one.nic.cage_group, "NIC cage group"),)
                 of_card = 0 if shared else sum(cage.count for cage in mine)
                 own = sum(cage.count for cage in mine) if shared else of_card * one.nic.per_server
                 found[one.name] = LogicalPart(cards, cages, one.nic.per_server, own, of_card)
@@ -358,7 +289,7 @@ class Cabling:
         links = self.links
         names = np.array([self.devices.product[row] for row in links.a.tolist()], dtype=object)
         for name, part in self.logical_parts.items():
-            mine = (links.a_card > part.cards_before) & (links.a_card <= part.cards_before + part.cards)
+            mine = (links.a_nic > part.cards_before) & (links.a_nic <= part.cards_before + part.cards)
             names[mine & (self.cabled.roles[links.a] == "server")] = name
         return names.astype(np.str_)
 
@@ -377,38 +308,3 @@ class Cabling:
         """Speed of some links in Mb/s; -1 for what is no speed."""
         speed = np.rint(self.links.gbps[rows] * MBPS_PER_GBPS)
         return np.where((speed > 0) & (speed < MOST_MBPS), speed, -1).astype(np.int64)
-
-
-def combined(*columns: Ints) -> Ints:
-    """One number for each row of columns of whole numbers; equal rows, and only they, have equal numbers."""
-    code = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns if len(code) else ():
-        low, high = int(column.min()), int(column.max())
-        if high - low >= _MOST_NUMBERS:
-            column, low, high = _ranked(column), 0, len(column)
-        if int(code.max()) >= _MOST_NUMBERS:
-            code = _ranked(code)
-        code = code * (high - low + 1) + (column - low)
-    return code
-
-
-def _ranked(column: Ints) -> Ints:
-    """Equal numbers for equal ones, as small as can be."""
-    return np.unique(column, return_inverse=True)[1].ravel().astype(np.int64)
-
-
-def repeated(code: Ints) -> int:
-    """How many rows are there once more."""
-    return len(code) - len(np.unique(code))
-
-
-def counts_of(code: Ints) -> Ints:
-    """How often each number is there."""
-    return np.unique(code, return_counts=True)[1]
-
-
-def coded(words: Iterable[Word]) -> tuple[Ints, list[Word]]:
-    """(Number of every word, the words by number)."""
-    found: dict[Word, int] = {}
-    numbers = [found.setdefault(word, len(found)) for word in words]
-    return np.array(numbers, dtype=np.int64), list(found)

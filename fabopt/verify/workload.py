@@ -6,7 +6,6 @@ from fabopt.floor.racks import servers_per_rack
 from fabopt.problem.demand import case_workload, computing
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
-from fabopt.schema.structure import DirectStructure
 from fabopt.schema.topologies import can_be_asked
 from fabopt.units import MBPS_PER_GBPS, cents, exact
 from fabopt.verify import direct
@@ -130,8 +129,8 @@ def _equal_content(proof: Proof, wanted: Fabric, needs: WorkloadNeeds) -> None:
 def _network(evidence: Evidence, fabric: FabricEvidence) -> Network:
     structure = fabric.made.structure
     group = structure.servers_per_group * evidence.server.gpus
-    if isinstance(structure, DirectStructure):
+    if fabric.is_direct:
         ratios = {"leaf": fabric.injection / min(direct.bisection(fabric), direct.all_to_all(fabric))}
         return network_of(fabric.injection, ratios, (group, evidence.gpus), _reduces(fabric))
-    below = gpus_below(fabric.num_tiers, group, structure.groups_per_pod, evidence.gpus)
+    below = gpus_below(fabric.num_tiers, group, fabric.made.clos.groups_per_pod, evidence.gpus)
     return network_of(fabric.injection, oversubscription(fabric), below, _reduces(fabric))

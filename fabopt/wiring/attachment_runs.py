@@ -1,4 +1,4 @@
-"""How far attachments that stand in racks are from their leaves: their cables are planned at a flat distance."""
+"""How far attachments that are in racks are from their leaves: their cables are planned at a flat distance."""
 
 from __future__ import annotations
 
@@ -6,44 +6,39 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fabopt.floor.plan import FloorPlan
-from fabopt.floor.racks import height_m
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import KINDS, NOTHING, Wiring
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring
+from fabopt.wiring.runs import FlatRuns, MeasuredRuns
 
 
 def longer_runs(design: Design) -> Iterator[str]:
     """Attachments that are further from a leaf, along the trays, than the site's flat distance says."""
-    floor = Embedded(design).case.site.floor
-    if floor is None or not any(one.placement and one.placement.attachments for one in design.fabrics):
+    if not any(fabric.places.attachments for fabric in design.fabrics):
         return
-    wiring = wiring_of(design)
-    for name, (flat_m, run_m, racks) in _runs(wiring, FloorPlan(floor)).items():
-        if run_m > flat_m:
+    wiring, embedded = wiring_of(design), Embedded(design)
+    runs = MeasuredRuns(embedded.plan, FlatRuns(embedded.case.site.distances_m), wiring.devices)
+    for name, links in _links_of_attachments(wiring).items():
+        run_m = runs.between(wiring.links.a[links], wiring.links.b[links])
+        longest = int(np.argmax(run_m))
+        planned_m = float(wiring.cables.run_m[wiring.links.cable[links[longest]]])
+        if run_m[longest] > planned_m:
+            ends = wiring.links.a[links[longest]], wiring.links.b[links[longest]]
+            racks = [wiring.devices.rack[device] for device in ends]
             yield (
-                f"{name}: its cables are planned for {flat_m:g} m (`site.distances_m.attachment-leaf`), and run up to "
-                f"{run_m:.1f} m, from {racks[0]} to {racks[1]}: give that distance"
+                f"{name}: its cables are planned for {planned_m:g} m (`site.distances_m.attachment-leaf`), and run up "
+                f"to {run_m[longest]:.1f} m, from {racks[0]} to {racks[1]}: give that distance"
             )
 
 
-def _runs(wiring: Wiring, plan: FloorPlan) -> dict[str, tuple[float, float, tuple[str, str]]]:
-    """Planned and longest measured run of every attachment whose cables are bought, and the racks of the latter."""
+def _links_of_attachments(wiring: Wiring) -> dict[str, Ints]:
+    """Rows of the links of every attachment whose cables are bought and whose ends are in racks."""
     links, devices = wiring.links, wiring.devices
     attached = (links.kind == KINDS.index("attachment-leaf")) & (links.cable != NOTHING)
-    found: dict[str, tuple[float, float, tuple[str, str]]] = {}
+    rows: dict[str, list[int]] = {}
     for row in np.flatnonzero(attached).tolist():
         a, b = int(links.a[row]), int(links.b[row])
-        racks = devices.rack[a], devices.rack[b]
-        if not all(racks):
-            continue
-        ends = [
-            (plan.rack_index(devices.rack[box]), height_m(devices.unit[box], devices.height_u[box])) for box in (a, b)
-        ]
-        run_m = float(plan.run_m(*ends[0], *ends[1]))
-        name = f"{devices.fabric[a]} {devices.product[a]}"
-        planned = float(wiring.cables.run_m[links.cable[row]])
-        if run_m > found.get(name, (0.0, 0.0, racks))[1]:
-            found[name] = planned, run_m, racks
-    return found
+        if devices.rack[a] and devices.rack[b]:
+            rows.setdefault(f"{devices.fabric[a]} {devices.product[a]}", []).append(row)
+    return {name: np.array(of_name, dtype=np.int64) for name, of_name in rows.items()}

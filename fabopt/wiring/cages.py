@@ -1,4 +1,4 @@
-"""Cages and lanes of the slots that ``fabopt.wiring.clos`` deals out."""
+"""Cages and lanes of the slots that ``fabopt.network`` deals out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fabopt.wiring.model import Ints
 
 
 class Cages(NamedTuple):
-    """Where slots are: cage from 1 over all groups of the box, lane from 0, lanes of the cage."""
+    """Where slots are: cage from 1 over all groups of the device, lane from 0, lanes of the cage."""
 
     cage: Ints
     lane: Ints
@@ -28,7 +28,7 @@ def at_slots(slots: Ints, lanes: int, first: int) -> Cages:
 
 def first_cage(switch: Switch, use: PortUse) -> int:
     """The first cage of a group, counted from 1 over all groups of the switch."""
-    return 1 + sum(one.count for one in switch.cages[: use.cage_group])
+    return 1 + sum(cage.count for cage in switch.cages[: use.cage_group])
 
 
 def down_cages(switch: Switch, use: PortUse, slots: Ints) -> Cages:

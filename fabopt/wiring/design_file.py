@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
+from fabopt.floor.plan import FloorPlan
 from fabopt.problem.out_of_band import SWITCHES, as_attachment, port_cage
 from fabopt.schema.case import Attachment, Case, Fabric, Stage
 from fabopt.schema.catalog import Cable, Cage, Fibre, Nic, Product, Server, Switch, Transceiver
@@ -29,24 +30,25 @@ Model = TypeVar("Model", bound=Product)
 Item = TypeVar("Item")
 
 
-def at(items: Sequence[Item], index: int, what: str) -> Item:
+def item_at(items: Sequence[Item], index: int, what: str) -> Item:
     """The item at an index of the file; counting from the end is not meant there."""
     if not 0 <= index < len(items):
         raise LookupError(f"{what} {index} does not exist, there are {len(items)}")
     return items[index]
 
 
-class Networks(NamedTuple):
-    """Networks of a fabric that share no switch; ``apart``: each is of one card (its rail) only."""
+class DisjointNetworks(NamedTuple):
+    """Networks of a fabric that share no switch; ``apart``: each is of one NIC (its rail) only."""
 
     number: int
     apart: bool
 
 
-def networks_of(made: FabricDesign, wanted: Fabric) -> Networks:
+def networks_of(fabric: FabricDesign, wanted: Fabric) -> DisjointNetworks:
     """The networks that a fabric of the file falls into: planes, or where rails never meet, each rail of each plane."""
-    rail_only = made.topology == "rail-only"
-    return Networks(made.planes * (made.nic.per_server if rail_only else 1), rail_only or wanted.planes == "rails")
+    rail_only = fabric.topology == "rail-only"
+    rails = fabric.nic.per_server if rail_only else 1
+    return DisjointNetworks(fabric.planes * rails, rail_only or wanted.planes == "rails")
 
 
 def divide(number: int, divisor: int, what: str) -> int:
@@ -60,7 +62,7 @@ def divide(number: int, divisor: int, what: str) -> int:
 class Embedded:
     """A design file with its case and its parts, as of the last stage or of stage ``number`` (from 0).
 
-    ``whole``: the file with all fabrics as they stand at last, where ``design`` is of a stage.
+    ``whole``: the file with all fabrics as they are at last, where ``design`` is of a stage.
     """
 
     design: Design
@@ -100,6 +102,13 @@ class Embedded:
         raise LookupError(f"part {part!r} is a {self.kind(part)}, not a {model.__name__.lower()}")
 
     @cached_property
+    def plan(self) -> FloorPlan:
+        """The case's floor; raises ``LookupError`` where it has none."""
+        if self.case.site.floor is None:
+            raise LookupError("the case has no floor")
+        return FloorPlan(self.case.site.floor)
+
+    @cached_property
     def server(self) -> Server:
         """The case's server."""
         return self.part(self.case.server, Server)
@@ -108,42 +117,49 @@ class Embedded:
     def wanted(self) -> dict[str, Fabric]:
         """The case's fabrics by name, with the attachments that there are at the stage.
 
-        An out-of-band one has ports for all switches of the file, one that carries logical fabrics for their cards.
+        An out-of-band one has ports for all switches of the file, one that carries logical fabrics for their NICs.
         """
-        made = {
-            one.name: (*one.attachments, *self._switch_ports(one), *self._logical_ports(one))
-            for one in self.case.fabrics
+        attachments = {
+            fabric.name: (*fabric.attachments, *self._switch_ports(fabric), *self._logical_ports(fabric))
+            for fabric in self.case.fabrics
         }
         if self.number is not None:
-            made = {name: tuple(self._so_far(attachments, self.number)) for name, attachments in made.items()}
-        return {one.name: one.model_copy(update={"attachments": made[one.name]}) for one in self.case.fabrics}
+            attachments = {name: tuple(self._so_far(all_, self.number)) for name, all_ in attachments.items()}
+        return {
+            fabric.name: fabric.model_copy(update={"attachments": attachments[fabric.name]})
+            for fabric in self.case.fabrics
+        }
 
     def _logical_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
-        made = next((one for one in self.design.fabrics if one.name == fabric.name), None)
         ratios = {one.name: one.max_oversubscription_leaf for one in fabric.carries if one.separation == "logical"}
         return tuple(
-            self._ports_of(one, ratios[one.name])
-            for one in (() if made is None else made.logical)
-            if one.name in ratios
+            self._ports_of(logical, ratios[logical.name])
+            for designed in self.design.fabrics
+            for logical in designed.logical
+            if designed.name == fabric.name and logical.name in ratios
         )
 
-    def _ports_of(self, one: LogicalUse, ratio: float) -> Attachment:
+    def _ports_of(self, logical: LogicalUse, ratio: float) -> Attachment:
         """The ports of servers that a logical fabric has."""
-        cage = at(self.card_cages(one), one.nic.cage_group, "NIC cage group")
+        cage = item_at(self.nic_cages(logical), logical.nic.cage_group, "NIC cage group")
         return Attachment(
-            name=one.name,
-            ports=self.servers * one.nic.per_server * one.nic.ports_per_nic,
+            name=logical.name,
+            ports=self.servers * logical.nic.per_server * logical.nic.ports_per_nic,
             form_factor=cage.form_factor,
-            split=one.nic.split,
+            split=logical.nic.split,
             lane_gbps=cage.lane_gbps,
             max_oversubscription=ratio,
-            network=one.name,
+            network=logical.name,
         )
 
-    def card_cages(self, one: LogicalUse) -> tuple[Cage, ...]:
-        """The cages that a logical fabric's cards have: their own, or those of the server that built-in ones share."""
-        shared = [cage for nic in self.server.nics if nic.role == one.role for cage in nic.cages or ()]
-        return tuple(shared) or self.part(one.nic.id, Nic).cages
+    def nic_cages(self, logical: LogicalUse) -> tuple[Cage, ...]:
+        """The cages that a logical fabric's NICs have: their own, or those of the server that built-in ones share."""
+        shared = [cage for nic in self.server.nics if nic.role == logical.role for cage in nic.cages or ()]
+        return tuple(shared) or self.part(logical.nic.id, Nic).cages
+
+    def shares_cages(self, logical: LogicalUse) -> bool:
+        """Whether a logical fabric's NICs share cages of the server."""
+        return any(nic.cages is not None for nic in self.server.nics if nic.role == logical.role)
 
     def _switch_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
         if fabric.oob is None:
@@ -154,35 +170,35 @@ class Embedded:
 
     @property
     def switches_by_stage(self) -> tuple[int, ...]:
-        """Switches of all fabrics of the file that stand at each stage."""
+        """Switches of all fabrics of the file that are there at each stage."""
         design = self.design if self.whole is None else self.whole
-        last = sum(tier.count for made in design.fabrics for tier in made.tiers)
-        grown = [made.growth for made in design.fabrics]
+        last = sum(tier.count for fabric in design.fabrics for tier in fabric.tiers)
+        grown = [fabric.growth for fabric in design.fabrics if fabric.growth]
         stages = range(len(self.case.stages or ()) - 1)
-        if not all(len(one) > len(stages) for one in grown if one):
+        if not all(len(growth) > len(stages) for growth in grown):
             raise ValueError("a fabric does not say how it grows at every stage")
         early = [
-            sum(one[at].leaves + one[at].spines + one[at].cores for one in grown if one)
-            + sum(tier.count for made in design.fabrics if not made.growth for tier in made.tiers)
-            for at in stages
+            sum(growth[stage].leaves + growth[stage].spines + growth[stage].cores for growth in grown)
+            + sum(tier.count for fabric in design.fabrics if not fabric.growth for tier in fabric.tiers)
+            for stage in stages
         ]
         return (*early, last)
 
     @staticmethod
     def _so_far(attachments: Sequence[Attachment], number: int) -> Iterator[Attachment]:
         """Attachments with the ports that there are at a stage; not those that come later."""
-        for one in attachments:
-            adds = one.adds[: number + 1]
+        for attachment in attachments:
+            adds = attachment.adds[: number + 1]
             if not adds:
-                yield one
+                yield attachment
             elif any(adds):
-                yield one.model_copy(update={"ports": sum(adds), "boxes": sum(adds), "adds": adds})
+                yield attachment.model_copy(update={"ports": sum(adds), "boxes": sum(adds), "adds": adds})
 
     @cached_property
     def stage(self) -> Stage:
         """The stage that is looked at: the last one, for which the fabric is designed, or an earlier one."""
         last = len(self.case.stages or ()) - 1
-        return at(self.case.stages or (), last if self.number is None else self.number, "stage")
+        return item_at(self.case.stages or (), last if self.number is None else self.number, "stage")
 
     @cached_property
     def servers(self) -> int:

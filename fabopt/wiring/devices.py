@@ -1,27 +1,26 @@
-"""The boxes of a design by name, with their numbers and places."""
+"""The devices of a design by name, with their numbers and places."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice, repeat
 from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.network.clos_stages import of_cores, of_leaves, of_spines
-from fabopt.network.direct_links import Dragonfly, Spines
+from fabopt.network.clos_links import NO_GROUP
 from fabopt.schema.case import Attachment
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import FabricDesign, Place
-from fabopt.wiring.design_file import Embedded
+from fabopt.schema.design import FabricDesign, Place, TierUse
+from fabopt.wiring.design_file import Embedded, divide
 from fabopt.wiring.model import NOTHING, Devices, Ints, Role
 from fabopt.wiring.numbers import Numbers
 
 LEAST_DIGITS = {"server": 4, "attachment": 2, "leaf": 3, "spine": 3, "core": 3}
 NOWHERE: Place = ("", 0)
-_STAGES_OF = {"leaf": of_leaves, "spine": of_spines, "core": of_cores}
 
 
-class Box(NamedTuple):
+class Device(NamedTuple):
     """One row of ``Devices``."""
 
     name: str
@@ -38,47 +37,50 @@ class Box(NamedTuple):
     stage: int = 0
 
 
-def table_of(boxes: list[Box]) -> Devices:
-    """Boxes as columns."""
+def table_of(devices: list[Device]) -> Devices:
+    """Devices as columns."""
 
     def numbers(column: str) -> Ints:
-        return np.array([getattr(box, column) for box in boxes], dtype=np.int64)
+        return np.array([getattr(device, column) for device in devices], dtype=np.int64)
 
     return Devices(
-        name=[box.name for box in boxes],
-        role=[box.role for box in boxes],
-        product=[box.product for box in boxes],
-        fabric=[box.fabric for box in boxes],
+        name=[device.name for device in devices],
+        role=[device.role for device in devices],
+        product=[device.product for device in devices],
+        fabric=[device.fabric for device in devices],
         plane=numbers("plane"),
         pod=numbers("pod"),
         group=numbers("group"),
         rail=numbers("rail"),
-        rack=[box.rack for box in boxes],
+        rack=[device.rack for device in devices],
         unit=numbers("unit"),
-        height_u=np.array([box.height_u for box in boxes], dtype=float),
+        height_u=np.array([device.height_u for device in devices], dtype=float),
         stage=numbers("stage"),
     )
 
 
-def server_boxes(embedded: Embedded) -> list[Box]:
+def server_devices(embedded: Embedded) -> list[Device]:
     """The servers, in the order in which they fill the racks."""
-    server, floor = embedded.server, embedded.design.floor
+    server, racks = embedded.server, embedded.design.racks
     ends = [embedded.servers_of(stage) for stage in embedded.case.stages or ()][:-1]
     height = float(server.rack_units or 1)
-    boxes = []
-    for index in range(embedded.servers):
-        rack, unit = NOWHERE
-        if floor is not None:
-            rack = floor.server_racks[index // floor.servers_per_rack]
-            unit = 1 + index % floor.servers_per_rack * units_of(height)
+    units = [1 + slot * units_of(height) for slot in range(racks.servers_per_rack)]
+    places = placed((rack, unit) for rack in racks.server_racks for unit in units)
+    devices = []
+    for index, (rack, unit) in enumerate(islice(places, embedded.servers)):
         name = numbered("server", "server", index)
         stage = sum(index >= end for end in ends)
-        boxes.append(Box(name, "server", server.id, rack=rack, unit=unit, height_u=height, stage=stage))
-    return boxes
+        devices.append(Device(name, "server", server.id, rack=rack, unit=unit, height_u=height, stage=stage))
+    return devices
+
+
+def placed(places: Iterator[Place]) -> Iterator[Place]:
+    """Places in their order, then ``NOWHERE`` without end."""
+    return chain(places, repeat(NOWHERE))
 
 
 def units_of(height_u: float) -> int:
-    """Whole rack units that a box blocks."""
+    """Whole rack units that a device blocks."""
     return max(1, int(-(-height_u // 1)))
 
 
@@ -87,64 +89,52 @@ def numbered(prefix: str, role: str, index: int) -> str:
     return f"{prefix}-{index + 1:0{LEAST_DIGITS[role]}d}"
 
 
-def fabric_boxes(numbers: Numbers) -> Iterator[Box]:
+def fabric_devices(numbers: Numbers) -> Iterator[Device]:
     """Attachments, leaves, spines and cores of a fabric, each role counted plane by plane."""
-    made = numbers.made
-    for one in numbers.attachments:
-        if one.name not in numbers.logical:
-            yield from _attached_boxes(one, made)
-    places = made.placement
-    for tier in made.tiers:
-        height = float(numbers.embedded.part(tier.id, Switch).rack_units)
-        stands = getattr(places, tier.role) if places is not None else ()
-        when = np.zeros(tier.count, dtype=np.int64)
-        if numbers.mesh is None:
-            when = _STAGES_OF[tier.role](numbers.clos, numbers.stages, np.arange(tier.count))
-        for index in range(tier.count):
-            network, within = divmod(index, tier.count // numbers.clos.planes)
-            plane, apart = divmod(network, numbers.clos.planes // made.planes)
-            pod, group, rail = _numbers_of(numbers, tier.role, within)
-            words = [made.name, *([f"p{plane + 1}"] if made.planes > 1 else ())]
-            if made.topology == "rail-only":
-                words.append(f"r{apart + 1}")
-                rail = apart * numbers.clos.rails + max(1, rail)
-            rack, unit = stands[index] if stands else NOWHERE
-            name = numbered("-".join([*words, tier.role]), tier.role, within)
-            yield Box(
-                name, tier.role, tier.id, made.name, plane + 1, pod, group, rail, rack, unit, height, int(when[index])
-            )
+    for attachment in numbers.attachments:
+        if attachment.name not in numbers.logical:
+            yield from _attached(attachment, numbers.fabric)
+    for tier in numbers.fabric.tiers:
+        yield from _switches(numbers, tier)
 
 
-def _attached_boxes(one: Attachment, made: FabricDesign) -> Iterator[Box]:
-    """The boxes of an attachment that are told apart, numbered if there are several, in their racks."""
-    places = made.placement.attachments.get(one.name, ()) if made.placement is not None else ()
-    name, height = f"{made.name}-{one.name}", one.rack_units or 0.0
-    for index in range(one.devices):
-        own = name if one.devices == 1 else numbered(name, "attachment", index)
-        rack, unit = places[index] if index < len(places) else NOWHERE
-        first = next((stage for stage, ports in enumerate(one.adds) if ports), 0)
-        yield Box(own, "attachment", one.name, made.name, rack=rack, unit=unit, height_u=height, stage=first)
+def _switches(numbers: Numbers, tier: TierUse) -> Iterator[Device]:
+    fabric, number, clos = numbers.fabric, np.arange(tier.count), numbers.clos
+    height = float(numbers.embedded.part(tier.id, Switch).rack_units)
+    places = placed(iter(getattr(fabric.places, tier.role)))
+    of_network = divide(tier.count, clos.planes, f"networks of {fabric.name} share its {tier.role} switches evenly")
+    network, within = np.divmod(number, of_network)
+    plane, apart = np.divmod(network, clos.planes // fabric.planes)
+    pod, group, rail = _numbers_of(numbers, tier.role, within)
+    stage = numbers.installed.stages_of(tier.role, number)
+    for index, (rack, unit) in zip(number.tolist(), places, strict=False):
+        words = [fabric.name, *([f"p{plane[index] + 1}"] if fabric.planes > 1 else ())]
+        of_rail = int(rail[index])
+        if fabric.topology == "rail-only":
+            words.append(f"r{apart[index] + 1}")
+            of_rail = int(apart[index]) * clos.rails + max(1, of_rail)
+        yield Device(
+            numbered("-".join([*words, tier.role]), tier.role, int(within[index])), tier.role, tier.id, fabric.name,
+            int(plane[index]) + 1, int(pod[index]), int(group[index]), of_rail, rack, unit, height, int(stage[index]),
+        )  # fmt: skip
 
 
-def _numbers_of(numbers: Numbers, role: str, within: int) -> tuple[int, int, int]:
-    """(pod, group, rail) from 1 of a switch by its number in its plane."""
-    three = len(numbers.made.tiers) > 2
-    if numbers.mesh is not None:
-        return _numbers_in_mesh(numbers, role, within)
-    if role == "leaf":
-        group, rail = divmod(within, numbers.clos.rails)
-        pod = int(numbers.clos.pod_of_leaf(np.array([within]))[0]) + 1 if three else NOTHING
-        return pod, group + 1, rail + 1
-    if role == "spine" and three:
-        return within // numbers.clos.spines + 1, NOTHING, NOTHING
-    return NOTHING, NOTHING, NOTHING
+def _attached(attachment: Attachment, fabric: FabricDesign) -> Iterator[Device]:
+    """The devices of an attachment that are told apart, numbered if there are several, in their racks."""
+    places = placed(iter(fabric.places.attachments.get(attachment.name, ())))
+    name, height = f"{fabric.name}-{attachment.name}", attachment.rack_units or 0.0
+    first = next((stage for stage, ports in enumerate(attachment.adds) if ports), 0)
+    for index, (rack, unit) in enumerate(islice(places, attachment.devices)):
+        own = name if attachment.devices == 1 else numbered(name, "attachment", index)
+        yield Device(
+            own, "attachment", attachment.name, fabric.name, rack=rack, unit=unit, height_u=height, stage=first
+        )
 
 
-def _numbers_in_mesh(numbers: Numbers, role: str, within: int) -> tuple[int, int, int]:
-    """Those of a switch where switches are joined to each other; without servers it has neither group nor rail."""
-    mesh, (group, rail) = numbers.mesh, divmod(within, numbers.clos.rails)
-    size = mesh.group if isinstance(mesh, Dragonfly | Spines) else 0
-    if isinstance(mesh, Spines) and role == "leaf":
-        size = numbers.pods.pod_groups
-    pod = within // size + 1 if size else NOTHING
-    return (pod, group + 1, rail + 1) if role == "leaf" and group < numbers.clos.groups else (pod, NOTHING, NOTHING)
+def _numbers_of(numbers: Numbers, role: str, within: Ints) -> tuple[Ints, Ints, Ints]:
+    """(pod, group, rail) from 1 of switches by their numbers in their plane; only leaves with servers have a group."""
+    pods = numbers.installed.pods_of(role, within)
+    group, rail = np.divmod(within, numbers.clos.rails)
+    with_servers = (group < numbers.clos.groups) & (role == "leaf")
+    pod = np.where(pods == NO_GROUP, NOTHING, pods + 1)
+    return pod, np.where(with_servers, group + 1, NOTHING), np.where(with_servers, rail + 1, NOTHING)

@@ -1,4 +1,4 @@
-"""From links to wires and modules: which row of the file makes a link, and what shares a jacket or a cage."""
+"""From links to cables and modules: which row of the file makes a link, and what shares a cable or a cage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.wiring.assembly import Carries, Way
+from fabopt.wiring.assembly import Carries, RowAssembly
 from fabopt.wiring.cages import Cages
 from fabopt.wiring.model import NOTHING, Floats, Ints
 
@@ -17,25 +17,25 @@ UNMADE = -1
 
 
 @dataclass
-class Cabled:
-    """Links of one kind at their cages. ``a``, ``b``: devices; ``way``: index into ``ways``, ``UNMADE`` at first;
-    ``stage``: from which on the link is there; ``b_card``, ``b_card_port``: where the far end is a server.
+class CabledLinks:
+    """Links of one kind at their cages. ``a``, ``b``: devices; ``row``: index into ``assemblies``, ``UNMADE`` at first;
+    ``stage``: from which on the link is there; ``b_nic``, ``b_nic_port``: where the far end is a server.
     """
 
     kind: int
     a: Ints
-    a_card: Ints
-    a_card_port: Ints
+    a_nic: Ints
+    a_nic_port: Ints
     near: Cages
     b: Ints
     far: Cages
     gbps: float
     run_m: Floats
-    ways: list[Way]
-    way: Ints
+    assemblies: list[RowAssembly]
+    row: Ints
     stage: Ints
-    b_card: Ints | None = None
-    b_card_port: Ints | None = None
+    b_nic: Ints | None = None
+    b_nic_port: Ints | None = None
 
     def __len__(self) -> int:
         """How many links."""
@@ -43,8 +43,8 @@ class Cabled:
 
 
 @dataclass(frozen=True)
-class Share:
-    """What one row of the file realises: links, cages of the side with several ports, wires (None: one a link), length
+class RowShare:
+    """What one row of the file realises: links, cages of the side with several ports, cables (None: one a link), length
     classes of a cage's links (None: all runs are equal), and their stages (None: of no account).
     """
 
@@ -55,7 +55,7 @@ class Share:
     stages: tuple[int, ...] | None = None
 
 
-class Unit(NamedTuple):
+class CageKind(NamedTuple):
     """What distinguishes cages that are dealt to rows: the length class and the stage of each link (None: all are
     equal), and their ports.
     """
@@ -65,35 +65,35 @@ class Unit(NamedTuple):
     ports: int
 
 
-def deal(cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float]) -> None:
+def deal(cabled: CabledLinks, shares: Sequence[RowShare], classes_m: Sequence[float]) -> None:
     """Give every link its row. With several rows whole cages are dealt out in order, each row its number of them.
 
     ``classes_m``: length classes of runs on a floor. Raises ``ValueError`` where the rows' cages are not those that the
     links occupy.
     """
     if len(shares) == 1 and shares[0].runs_m is None:
-        cabled.way[:] = 0
+        cabled.row[:] = 0
         return
     by_near = bool(len(cabled)) and int(cabled.near.lanes[0]) > 1
     device, cages = (cabled.a, cabled.near) if by_near else (cabled.b, cabled.far)
     order, start, size = _grouped(_codes(device, cages.cage))
-    classes = _classes(cabled, shares, classes_m, order, start, size)
-    free: dict[Unit, list[int]] = {}
+    kinds = _kinds(cabled, shares, classes_m, order, start, size)
+    free: dict[CageKind, list[int]] = {}
     for index in range(len(start)):
-        free.setdefault(classes[index], []).append(index)
-    for number, one in enumerate(shares):
-        for key, count in _kinds_taken(one, free, cabled.ways[number]).items():
-            taken, free[key] = free[key][:count], free[key][count:]
+        free.setdefault(kinds[index], []).append(index)
+    for row, share in enumerate(shares):
+        for kind, count in _kinds_taken(share, free, cabled.assemblies[row]).items():
+            taken, free[kind] = free[kind][:count], free[kind][count:]
             for index in taken:
-                cabled.way[order[start[index] : start[index] + size[index]]] = number
-    if (cabled.way == UNMADE).any():
+                cabled.row[order[start[index] : start[index] + size[index]]] = row
+    if (cabled.row == UNMADE).any():
         raise ValueError("rows of links leave cages without parts")
 
 
-def _classes(
-    cabled: Cabled, shares: Sequence[Share], classes_m: Sequence[float], order: Ints, start: Ints, size: Ints
-) -> list[Unit]:
-    """What distinguishes units: the length class and the stage of each link where the rows name them, their ports."""
+def _kinds(
+    cabled: CabledLinks, shares: Sequence[RowShare], classes_m: Sequence[float], order: Ints, start: Ints, size: Ints
+) -> list[CageKind]:
+    """What distinguishes cages: the length class and the stage of each link where the rows name them, their ports."""
     none = [None] * len(start)
     runs: Sequence[tuple[float, ...] | None] = none
     stages: Sequence[tuple[int, ...] | None] = none
@@ -105,36 +105,42 @@ def _classes(
     if shares[0].stages is not None:
         when = cabled.stage[order].tolist()
         stages = [tuple(when[first:last]) for first, last in spans]
-    return [Unit(*unit) for unit in zip(runs, stages, size.tolist(), strict=True)]
+    return [CageKind(*kind) for kind in zip(runs, stages, size.tolist(), strict=True)]
 
 
-def _kinds_taken(one: Share, free: dict[Unit, list[int]], way: Way) -> dict[Unit, int]:
-    """How many units of each kind a row takes: their number, links and wires come out."""
-    keys = [key for key in free if free[key] and one.runs_m in (None, key.runs_m) and one.stages in (None, key.stages)]
-    ports = [key.ports for key in keys]
-    found = _split(one.cages, one.links, one.cables, [len(free[key]) for key in keys], ports, way)
-    if found is None:
-        raise ValueError(f"no {one.cages} cages have {one.links} links")
-    return dict(zip(keys, found, strict=True))
+def _kinds_taken(share: RowShare, free: dict[CageKind, list[int]], assembly: RowAssembly) -> dict[CageKind, int]:
+    """How many cages of each kind a row takes: their number, links and cables come out."""
+    kinds = [
+        kind
+        for kind, cages in free.items()
+        if cages and share.runs_m in (None, kind.runs_m) and share.stages in (None, kind.stages)
+    ]
+    most, ports = [len(free[kind]) for kind in kinds], [kind.ports for kind in kinds]
+    counts = _split(share.cages, share.links, share.cables, most, ports, assembly)
+    if counts is None:
+        raise ValueError(f"no {share.cages} cages have {share.links} links")
+    return dict(zip(kinds, counts, strict=True))
 
 
-def _split(cages: int, links: int, cables: int | None, most: list[int], ports: list[int], way: Way) -> list[int] | None:
-    """Counts of each kind of unit that add up to so many cages, links and wires; the most of the first kinds."""
+def _split(
+    cages: int, links: int, cables: int | None, most: list[int], ports: list[int], assembly: RowAssembly
+) -> list[int] | None:
+    """Counts of each kind of cage that add up to so many cages, links and cables; the most of the first kinds."""
     if not ports:
         return [] if cages == links == (cables or 0) == 0 else None
-    each = cables_of_unit(ports[0], way)
+    of_cage = cables_of_cage(ports[0], assembly)
     highest = min(most[0], cages, links // ports[0])
     for count in range(highest, -1 if len(ports) > 1 else highest - 1, -1):
-        left = None if cables is None else cables - count * each
-        rest = _split(cages - count, links - count * ports[0], left, most[1:], ports[1:], way)
+        left = None if cables is None else cables - count * of_cage
+        rest = _split(cages - count, links - count * ports[0], left, most[1:], ports[1:], assembly)
         if rest is not None:
             return [count, *rest]
     return None
 
 
-def cables_of_unit(ports: int, way: Way) -> int:
-    """Wires of one cage (or bundle) with so many ports in use."""
-    return ports if way.carries is Carries.LINK else -(-ports // way.ports)
+def cables_of_cage(ports: int, assembly: RowAssembly) -> int:
+    """Cables of one cage (or bundle) with so many ports in use."""
+    return ports if assembly.carries is Carries.LINK else -(-ports // assembly.ports)
 
 
 def _codes(*columns: Ints) -> Ints:
@@ -151,37 +157,40 @@ def _grouped(code: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 @dataclass(frozen=True)
-class Jackets:
-    """Wires of some links: ``cable`` of every link (``NOTHING``: none bought), and of every wire its first link, its
-    way, product, length, longest run and earliest stage.
+class LinkCables:
+    """Cables of some links: ``cable`` of every link (``NOTHING``: none bought), and of every cable its first link, its
+    assembly, product, length, longest run and earliest stage.
     """
 
     cable: Ints
     first: Ints
-    way: Ints
+    assembly: Ints
     part: list[str]
     length_m: Floats
     run_m: Floats
     stage: Ints
 
 
-def jackets(parts: Sequence[Cabled], ways: Sequence[Way], way: Ints) -> Jackets:
-    """Put links together that one wire carries. ``parts``: kinds that may share; ``way``: over all their links."""
-    a, b, run, when = (np.concatenate([getattr(one, name) for one in parts]) for name in ("a", "b", "run_m", "stage"))
+def cables_of(parts: Sequence[CabledLinks], assemblies: Sequence[RowAssembly], row: Ints) -> LinkCables:
+    """Put links together that one cable carries.
+
+    ``parts``: kinds that may share; ``row``: index into ``assemblies``, over all their links.
+    """
+    a, b, run, when = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "b", "run_m", "stage"))
     near, far = (
-        Cages(*(np.concatenate(columns) for columns in zip(*(getattr(one, side) for one in parts), strict=True)))
+        Cages(*(np.concatenate(columns) for columns in zip(*(getattr(part, side) for part in parts), strict=True)))
         for side in ("near", "far")
     )
-    mode = np.array([CODES[one.carries] for one in ways])[way]
-    ports = np.array([one.ports for one in ways])[way]
+    mode = np.array([CODES[assembly.carries] for assembly in assemblies])[row]
+    ports = np.array([assembly.ports for assembly in assemblies])[row]
     serial = np.arange(len(a))
-    head = np.stack([
+    connector = np.stack([
         mode,
         np.select([mode == 0, mode == 3], [serial, b], a),
         np.select([mode == 0, mode == 3], [0 * a, far.cage], near.cage),
         np.select([mode == 0, mode == 3], [0 * a, far.lane // ports], near.lane // ports),
     ])  # fmt: skip
-    code = _codes(*head)
+    code = _codes(*connector)
     order, start, _ = _grouped(code)
     first = order[start]
     rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
@@ -190,27 +199,29 @@ def jackets(parts: Sequence[Cabled], ways: Sequence[Way], way: Ints) -> Jackets:
     np.maximum.at(longest, cable, run)
     earliest = np.full(len(start), np.iinfo(np.int64).max)
     np.minimum.at(earliest, cable, when)
-    return _measured(cable, np.sort(first), longest, earliest, ways, way)
+    return _measured(cable, np.sort(first), longest, earliest, assemblies, row)
 
 
-def _measured(cable: Ints, first: Ints, longest: Floats, earliest: Ints, ways: Sequence[Way], way: Ints) -> Jackets:
-    """Choose every wire's product and length; drop those of which nothing is bought."""
-    bought = np.array([bool(one.cables) for one in ways])
+def _measured(
+    cable: Ints, first: Ints, longest: Floats, earliest: Ints, assemblies: Sequence[RowAssembly], row: Ints
+) -> LinkCables:
+    """Choose every cable's product and length; drop those of which nothing is bought."""
+    bought = np.array([bool(assembly.cables) for assembly in assemblies])
     made_by = np.full(len(first), NOTHING)
-    with_parts = np.flatnonzero(bought[way])[::-1]
-    made_by[cable[with_parts]] = way[with_parts]
+    with_parts = np.flatnonzero(bought[row])[::-1]
+    made_by[cable[with_parts]] = row[with_parts]
     part, length = [""] * len(first), np.zeros(len(first))
     for number in np.unique(made_by[made_by >= 0]).tolist():
-        mine = np.flatnonzero(made_by == number)
-        offered = np.array([metres for _, metres, _ in ways[number].cables])
-        place = np.minimum(np.searchsorted(offered, longest[mine] - 1e-9), len(offered) - 1)
-        length[mine] = offered[place]
-        for index in mine.tolist():
-            part[index] = ways[number].cables[0][0]
+        made_alike = np.flatnonzero(made_by == number)
+        offered = np.array([metres for _, metres, _ in assemblies[number].cables])
+        place = np.minimum(np.searchsorted(offered, longest[made_alike] - 1e-9), len(offered) - 1)
+        length[made_alike] = offered[place]
+        for index in made_alike.tolist():
+            part[index] = assemblies[number].cables[0][0]
     kept = np.flatnonzero(made_by >= 0)
     renumbered = np.full(len(first), NOTHING)
     renumbered[kept] = np.arange(len(kept))
-    return Jackets(
+    return LinkCables(
         renumbered[cable], first[kept], made_by[kept], [part[i] for i in kept.tolist()], length[kept], longest[kept],
         earliest[kept],
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """The wiring: every device, every link from port to port, every cable and module, as tables.
 
-A *link* joins two ports. A *wire* is one physical object (cable, splitter, fibre) and carries one or more links. A
+A *link* joins two ports. A *cable* is one physical object (cable, splitter, fibre) and carries one or more links. A
 *module* is a transceiver in a cage. Tables are tuples of equally long columns, NumPy arrays or lists; ``frame`` makes
 a pandas frame of one.
 """
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Role = Literal["server", "attachment", "leaf", "spine", "core"]
-# What a wire is joined to: an index into ``Links.kind``.
+# What links join: ``Links.kind`` and ``Cables.kind`` are indices into this.
 KINDS = ("server-leaf", "attachment-leaf", "leaf-spine", "spine-core", "dim-1", "dim-2", "dim-3", "local", "global")
 NOTHING = -1
 
 
 @dataclass(frozen=True)
 class Devices:
-    """One row a box; a link names it by its row. Integer columns are ``NOTHING`` where they do not apply.
+    """One row a device; a link names it by its row. Integer columns are ``NOTHING`` where they do not apply.
 
     name      unique, e.g. ``server-0001``, ``compute-leaf-001``, ``compute-p1-spine-003`` (with several planes),
               ``compute-r8-leaf-001`` (rail-only)
@@ -39,7 +39,7 @@ class Devices:
               (server group; of a leaf, its servers')
     rail      from 1: the place of a leaf in its group; rail-only: of a spine too, the first rail that it serves
     rack      id such as ``B07``; empty without a floor plan
-    unit      lowest rack unit that the box fills, from 1; 0 without a floor plan
+    unit      lowest rack unit that the device fills, from 1; 0 without a floor plan
     height_u  rack units, may be a fraction
     stage     the stage of the case that installs it, from 0
     """
@@ -58,32 +58,32 @@ class Devices:
     stage: Ints
 
     def __len__(self) -> int:
-        """How many boxes."""
+        """How many devices."""
         return len(self.name)
 
 
 @dataclass(frozen=True)
 class Links:
-    """One row a link. ``a`` is the end nearer the servers; of equal boxes it is either. Cages count from 1 over all
-    cage groups of a box.
+    """One row a link. ``a`` is the end nearer the servers; of equal devices it is either. Cages count from 1 over all
+    cage groups of a device.
 
     fabric            index into ``Wiring.fabrics``; kind: index into ``KINDS``
     a, b              devices
-    a_cage, b_cage    of a server: over the cards of all fabrics in turn, and its own cages where cards share them
+    a_cage, b_cage    of a server: over the NICs of all fabrics in turn, and its own cages where NICs share them
     a_lane, b_lane    port within the cage, from 0; a_lanes, b_lanes: ports that the cage is split into
-    a_card            card of a server's port, from 1 over all fabrics, logical ones last; of other boxes ``NOTHING``
-    a_card_port       port within the card, from 1; of attachments, port of the attachment, from 1
-    wire              row of ``Cables``; ``NOTHING`` where no part is bought
+    a_nic             NIC of a server's port, from 1 over all fabrics, logical ones last; of other devices ``NOTHING``
+    a_nic_port        port within the NIC, from 1; of attachments, port of the attachment, from 1
+    cable             row of ``Cables``; ``NOTHING`` where no part is bought
     gbps              speed
     stage             the stage of the case from which on it is there, from 0
-    b_card, b_card_port  of a server at the far end, as ``a_card`` and ``a_card_port``; of other boxes ``NOTHING``
+    b_nic, b_nic_port    of a server at the far end, as ``a_nic`` and ``a_nic_port``; of other devices ``NOTHING``
     """
 
     fabric: Ints
     kind: Ints
     a: Ints
-    a_card: Ints
-    a_card_port: Ints
+    a_nic: Ints
+    a_nic_port: Ints
     a_cage: Ints
     a_lane: Ints
     a_lanes: Ints
@@ -94,8 +94,8 @@ class Links:
     cable: Ints
     gbps: Floats
     stage: Ints
-    b_card: Ints
-    b_card_port: Ints
+    b_nic: Ints
+    b_nic_port: Ints
 
     def __len__(self) -> int:
         """How many links."""
@@ -110,7 +110,7 @@ class Cables:
     fabric      index into ``Wiring.fabrics``; kind: index into ``KINDS``
     part        catalog id; length_m the length bought; run_m the longest run of its links
     medium      DAC, ACC, AEC, AOC, smf, mmf, ...
-    a_heads, b_heads   connectors at each side (a splitter has one and several)
+    a_connectors, b_connectors   at each side (a splitter has one and several)
     a_module, b_module catalog id of the transceivers that it plugs into; empty where the cable has its own ends, or
                 where somebody else's module is there
     """
@@ -122,14 +122,14 @@ class Cables:
     length_m: Floats
     run_m: Floats
     medium: Sequence[str]
-    a_heads: Ints
-    b_heads: Ints
+    a_connectors: Ints
+    b_connectors: Ints
     a_module: Sequence[str]
     b_module: Sequence[str]
     stage: Ints
 
     def __len__(self) -> int:
-        """How many wires."""
+        """How many cables."""
         return len(self.name)
 
 
@@ -150,7 +150,7 @@ class Modules:
 
 @dataclass(frozen=True)
 class Lent:
-    """One row a time for which a link is plugged in elsewhere than at the last stage; its ``a`` end stays.
+    """One row a time for which a link is plugged in elsewhere than at the last stage; its ``a`` end stays where it is.
 
     link           row of ``Links``; stages ``first`` to ``last``, from 0
     b              device; b_cage, b_lane its port, as in ``Links``
@@ -170,7 +170,7 @@ class Lent:
 
 @dataclass(frozen=True)
 class Wiring:
-    """All fabrics of a design, wired. ``fabrics``: their names, in the case's order.
+    """All fabrics of a design, cabled. ``fabrics``: their names, in the case's order.
 
     ``links`` are as at the last stage, each from its ``stage`` on; ``lent`` says which are elsewhere before.
     """
@@ -187,24 +187,24 @@ class Wiring:
     def a_port(self) -> list[str]:
         """Port name at the near end of every link, unique on its device."""
         links = self.links
-        at_box = (links.kind <= KINDS.index("attachment-leaf")) | (links.a_card != NOTHING)
-        one, other = np.where(at_box, links.a_card, links.a_cage), np.where(at_box, links.a_card_port, links.a_lane)
-        kind = np.where(links.a_card != NOTHING, KINDS.index("server-leaf"), links.kind)
-        return self._port_names(kind, one, other, links.a_lanes)
+        by_nic = (links.kind <= KINDS.index("attachment-leaf")) | (links.a_nic != NOTHING)
+        holder, port = np.where(by_nic, links.a_nic, links.a_cage), np.where(by_nic, links.a_nic_port, links.a_lane)
+        kind = np.where(links.a_nic != NOTHING, KINDS.index("server-leaf"), links.kind)
+        return self._port_names(kind, holder, port, links.a_lanes)
 
     @cached_property
     def b_port(self) -> list[str]:
         """Port name at the far end of every link, unique on its device."""
         links = self.links
-        at_box = links.b_card != NOTHING
-        one, other = np.where(at_box, links.b_card, links.b_cage), np.where(at_box, links.b_card_port, links.b_lane)
-        kind = np.where(at_box, KINDS.index("server-leaf"), len(KINDS))
-        return self._port_names(kind, one, other, links.b_lanes)
+        by_nic = links.b_nic != NOTHING
+        holder, port = np.where(by_nic, links.b_nic, links.b_cage), np.where(by_nic, links.b_nic_port, links.b_lane)
+        kind = np.where(by_nic, KINDS.index("server-leaf"), len(KINDS))
+        return self._port_names(kind, holder, port, links.b_lanes)
 
-    def _port_names(self, kind: Ints, one: Ints, other: Ints, lanes: Ints) -> list[str]:
-        keys, place = np.unique(np.stack([self.links.fabric, kind, one, other, lanes]), axis=1, return_inverse=True)
+    def _port_names(self, kind: Ints, holder: Ints, port: Ints, lanes: Ints) -> list[str]:
+        keys, place = np.unique(np.stack([self.links.fabric, kind, holder, port, lanes]), axis=1, return_inverse=True)
         names = [port_name(self.protocols[fabric], *rest) for fabric, *rest in keys.T.tolist()]
-        return [names[at] for at in place.ravel().tolist()]
+        return [names[index] for index in place.ravel().tolist()]
 
 
 def at_stage(wiring: Wiring, stage: int) -> Links:
@@ -218,23 +218,23 @@ def at_stage(wiring: Wiring, stage: int) -> Links:
     return replace(links, **ends)
 
 
-def port_name(protocol: str, kind: int, one: int, other: int, lanes: int) -> str:
+def port_name(protocol: str, kind: int, holder: int, port: int, lanes: int) -> str:
     """Return the name of a port, by the index into ``KINDS`` of its links; of ``len(KINDS)`` for any port of a switch.
 
-    ``one``, ``other``: card and port of a server, ``nic1p1``; port of an attachment (``other``), ``port1``; else cage
-    from 1 and lane from 0 of a switch, as its maker prints them. ``lanes``: ports that the cage is split into.
+    ``holder``, ``port``: NIC and port of a server, ``nic1p1``; port of an attachment, ``port1``; else cage from 1 and
+    lane from 0 of a switch, as its maker prints them. ``lanes``: ports that the cage is split into.
     """
     if kind == KINDS.index("server-leaf"):
-        return f"nic{one}p{other}"
+        return f"nic{holder}p{port}"
     if kind == KINDS.index("attachment-leaf"):
-        return f"port{other}" if one == NOTHING else f"nic{one}p{other}"
+        return f"port{port}" if holder == NOTHING else f"nic{holder}p{port}"
     if protocol == "infiniband":
-        return f"{one}/{other + 1}" if lanes > 1 else str(one)
-    return f"swp{one}s{other}" if lanes > 1 else f"swp{one}"
+        return f"{holder}/{port + 1}" if lanes > 1 else str(holder)
+    return f"swp{holder}s{port}" if lanes > 1 else f"swp{holder}"
 
 
 def frame(table: Devices | Links | Cables | Modules | Lent) -> pd.DataFrame:
     """A table as a pandas frame with the same columns."""
     import pandas as pd
 
-    return pd.DataFrame({one.name: getattr(table, one.name) for one in fields(table)})
+    return pd.DataFrame({column.name: getattr(table, column.name) for column in fields(table)})

@@ -12,21 +12,29 @@ import numpy as np
 
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_stages import StageNumbers
-from fabopt.network.direct_links import Mesh, mesh_of
+from fabopt.network.direct_links import Mesh
+from fabopt.network.installed import Installed, InstalledClos, InstalledMesh
+from fabopt.network.structure_links import mesh_of
 from fabopt.schema.case import Attachment, Fabric
 from fabopt.schema.catalog import BuiltInNic, Nic
 from fabopt.schema.design import FabricDesign, LogicalUse
-from fabopt.schema.structure import DirectStructure, DragonflyPlusStructure
 from fabopt.units import ceil_div
-from fabopt.wiring.design_file import Embedded, at, divide, networks_of
+from fabopt.wiring.design_file import Embedded, item_at, networks_of
 from fabopt.wiring.model import Ints
 
 
-class Cards(NamedTuple):
-    """Cards of a server, and the cages that they have or share."""
+class ServerNics(NamedTuple):
+    """NICs of a server, and the cages that they have or share."""
 
-    cards: int
+    nics: int
     cages: int
+
+    def plus(self, others: ServerNics) -> ServerNics:
+        """Both together."""
+        return ServerNics(self.nics + others.nics, self.cages + others.cages)
+
+
+NO_NICS = ServerNics(0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +45,14 @@ class Numbers:
     """
 
     embedded: Embedded
-    made: FabricDesign
+    fabric: FabricDesign
 
     @cached_property
     def wanted(self) -> Fabric:
         """The case's entry of the same name."""
-        if self.made.name in self.embedded.wanted:
-            return self.embedded.wanted[self.made.name]
-        raise LookupError(f"the case has no fabric {self.made.name!r}")
+        if self.fabric.name in self.embedded.wanted:
+            return self.embedded.wanted[self.fabric.name]
+        raise LookupError(f"the case has no fabric {self.fabric.name!r}")
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
@@ -52,152 +60,124 @@ class Numbers:
         return self.wanted.attachments
 
     @cached_property
-    def cards(self) -> Cards:
+    def nics(self) -> ServerNics:
         """What the fabric has of every server; cages count whether or not they are in use."""
-        nic = self.made.nic
+        nic = self.fabric.nic
         if self._shares_cages:
-            return Cards(nic.per_server, sum(cage.count for one in self._built_in for cage in one.cages or ()))
+            return ServerNics(nic.per_server, sum(cage.count for own in self._built_in for cage in own.cages or ()))
         cages = self.embedded.part(nic.id, Nic).cages
-        mine = cages if self._built_in else (at(cages, nic.cage_group, "NIC cage group"),)
-        return Cards(nic.per_server, nic.per_server * sum(cage.count for cage in mine))
+        used = cages if self._built_in else (item_at(cages, nic.cage_group, "NIC cage group"),)
+        return ServerNics(nic.per_server, nic.per_server * sum(cage.count for cage in used))
 
     @property
     def logical(self) -> dict[str, LogicalUse]:
         """Logical fabrics on this one's switches, by name."""
-        return {one.name: one for one in self.made.logical}
+        return {logical.name: logical for logical in self.fabric.logical}
 
-    def logical_cards(self, one: LogicalUse) -> Cards:
+    def logical_nics(self, logical: LogicalUse) -> ServerNics:
         """What a logical fabric has of every server; ``cages`` count whether or not they are in use."""
-        cages = self.embedded.card_cages(one)
-        if self._shares(one):
-            return Cards(one.nic.per_server, sum(cage.count for cage in cages))
-        return Cards(one.nic.per_server, one.nic.per_server * self._cages_of_card(one))
+        if self.embedded.shares_cages(logical):
+            return ServerNics(logical.nic.per_server, sum(cage.count for cage in self.embedded.nic_cages(logical)))
+        return ServerNics(logical.nic.per_server, logical.nic.per_server * self._cages_of_nic(logical))
 
-    def port_cages(self, one: LogicalUse, ports: Ints) -> Ints:
-        """The cage of ports of a server's cards for a logical fabric, from 0; a cage has one port."""
-        if self._shares(one):
+    def port_cages(self, logical: LogicalUse, ports: Ints) -> Ints:
+        """The cage of ports of a server's NICs for a logical fabric, from 0; a cage has one port."""
+        if self.embedded.shares_cages(logical):
             return ports
-        card, port = np.divmod(ports, one.nic.ports_per_nic)
-        return np.asarray(card * self._cages_of_card(one) + port)
+        nic, port = np.divmod(ports, logical.nic.ports_per_nic)
+        return np.asarray(nic * self._cages_of_nic(logical) + port)
 
-    def _shares(self, one: LogicalUse) -> bool:
-        return any(nic.cages is not None for nic in self.embedded.server.nics if nic.role == one.role)
-
-    def _cages_of_card(self, one: LogicalUse) -> int:
-        cages = self.embedded.card_cages(one)
-        mine = cages if one.nic.built_in else (at(cages, one.nic.cage_group, "NIC cage group"),)
-        return sum(cage.count for cage in mine)
+    def _cages_of_nic(self, logical: LogicalUse) -> int:
+        cages = self.embedded.nic_cages(logical)
+        used = cages if logical.nic.built_in else (item_at(cages, logical.nic.cage_group, "NIC cage group"),)
+        return sum(cage.count for cage in used)
 
     @property
     def _built_in(self) -> list[BuiltInNic]:
-        return [one for one in self.embedded.server.nics if one.role == self.made.role]
+        return [nic for nic in self.embedded.server.nics if nic.role == self.fabric.role]
 
     @property
     def _shares_cages(self) -> bool:
-        return any(one.cages is not None for one in self._built_in)
+        return any(nic.cages is not None for nic in self._built_in)
 
     @cached_property
     def clos(self) -> ClosNumbers:
-        """The numbers that links follow from; of other families those of the servers' links only."""
-        made, standing, three = self.made, self.made.structure, len(self.made.tiers) > 2
-        networks, apart = networks_of(made, self.wanted)
-        of_card = divide(networks, made.nic.per_server, "rails have planes of their own") if apart else networks
-        divide(made.nic.ports_per_nic, of_card, "planes share a card's ports evenly")
-        ports = made.nic.per_server * made.nic.ports_per_nic // networks
-        divide(ports, standing.ports_per_server_per_leaf, "leaves of a group take a server's ports evenly")
-        servers = ClosNumbers(
+        """The numbers that servers' links and attachments follow from."""
+        fabric, structure = self.fabric, self.fabric.structure
+        networks, apart = networks_of(fabric, self.wanted)
+        return ClosNumbers(
             servers=self.embedded.servers,
             planes=networks,
-            cards=made.nic.per_server,
-            ports=made.nic.ports_per_nic,
+            nics=fabric.nic.per_server,
+            ports=fabric.nic.ports_per_nic,
             shared_cages=self._shares_cages,
-            group=standing.servers_per_group,
-            per_leaf=standing.ports_per_server_per_leaf,
-            pod_groups=ceil_div(self.embedded.servers, standing.servers_per_group),
-            sizes=self.embedded.sizes if self.made.growth else (),
+            group=structure.servers_per_group,
+            per_leaf=structure.ports_per_server_per_leaf,
+            pod_groups=ceil_div(self.embedded.servers, structure.servers_per_group),
+            sizes=self.embedded.sizes if fabric.growth else (),
             apart=apart,
             dual=self.wanted.homing == "dual",
         )
-        if isinstance(standing, DirectStructure):
-            return servers
-        structure = made.clos
+
+    @cached_property
+    def installed(self) -> Installed:
+        """What is above the leaves, or beside them, and since when."""
+        if self.fabric.structure.is_direct:
+            return InstalledMesh(self.mesh, self.clos.planes)
+        return InstalledClos(self._tree, self._stages)
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """How switches (or servers) are joined to each other, one plane; raises ``ValueError`` for a Clos."""
+        return mesh_of(self.fabric.structure)
+
+    @property
+    def _tree(self) -> ClosNumbers:
+        structure, three = self.fabric.clos, len(self.fabric.tiers) > 2
         return replace(
-            servers,
-            uplinks=made.tiers[0].up_ports,
+            self.clos,
+            uplinks=self.fabric.tiers[0].up_ports,
             spines=structure.spines_per_pod,
-            pod_groups=structure.groups_per_pod if three else servers.pod_groups,
+            pod_groups=structure.groups_per_pod if three else self.clos.pod_groups,
             rail_pods=three and structure.pod_of == "rail",
             core_spines=structure.spines_per_core_group,
             core_links=structure.links_per_core_pair,
             group_cores=structure.cores_per_group,
         )
 
-    @cached_property
-    def pods(self) -> ClosNumbers:
-        """The numbers that links between tiers follow from: in a dragonfly+ a group with all its leaves is a pod."""
-        one, planes = self.made.structure, self.clos.planes
-        if not isinstance(one, DragonflyPlusStructure):
-            return self.clos
-        return ClosNumbers(
-            servers=one.leaves_per_group * one.switch_groups,
-            planes=planes,
-            cards=1,
-            ports=planes,
-            shared_cages=False,
-            group=1,
-            per_leaf=1,
-            uplinks=one.spines_per_group * one.links_per_pair,
-            spines=one.spines_per_group,
-            pod_groups=one.leaves_per_group,
-        )
-
-    @cached_property
-    def mesh(self) -> Mesh | None:
-        """How switches of the last tier are joined to each other, one plane; None in a Clos."""
-        structure = self.made.structure
-        return mesh_of(structure) if isinstance(structure, DirectStructure) else None
-
-    @cached_property
-    def stages(self) -> tuple[StageNumbers, ...]:
-        """What stands at each stage of the case; all of it at once in a file that does not say."""
+    @property
+    def _stages(self) -> tuple[StageNumbers, ...]:
+        """What is installed at each stage of the case; all of it at once in a file that does not say."""
+        structure, growth = self.fabric.clos, self.fabric.growth
         servers = [self.embedded.servers_of(stage) for stage in self.embedded.case.stages or ()]
-        if isinstance(self.made.structure, DirectStructure):
-            return (StageNumbers(self.embedded.servers, 0, 0),)
-        structure = self.made.clos
-        if len(servers) < 2 or not self.made.growth:
+        if len(servers) < 2 or not growth:
             return (StageNumbers(self.embedded.servers, structure.spines_per_pod, structure.cores_per_group),)
-        if len(self.made.growth) != len(servers):
-            raise ValueError(f"{self.made.name} has {len(self.made.growth)} stages of {len(servers)}")
+        if len(growth) != len(servers):
+            raise ValueError(f"{self.fabric.name} has {len(growth)} stages of {len(servers)}")
         return tuple(
             StageNumbers(
                 count,
-                one.spines_per_pod,
-                one.cores_per_group,
-                one.links_per_pair if one.links_per_pair > structure.links_per_pair else 0,
+                stage.spines_per_pod,
+                stage.cores_per_group,
+                stage.links_per_pair if stage.links_per_pair > structure.links_per_pair else 0,
             )
-            for count, one in zip(servers, self.made.growth, strict=True)
+            for count, stage in zip(servers, growth, strict=True)
         )
 
 
-def cards_before(fabrics: Sequence[Numbers]) -> list[Cards]:
-    """For every fabric what earlier ones have of a server: its own cards and cages are numbered after them."""
-    ends = accumulate(
-        (one.cards for one in fabrics[:-1]),
-        lambda before, own: Cards(before.cards + own.cards, before.cages + own.cages),
-        initial=Cards(0, 0),
-    )
-    return list(ends)
+def nics_before(fabrics: Sequence[Numbers]) -> list[ServerNics]:
+    """For every fabric what earlier ones have of a server: its own NICs and cages are numbered after them."""
+    return list(accumulate((fabric.nics for fabric in fabrics[:-1]), ServerNics.plus, initial=NO_NICS))
 
 
-def logical_before(fabrics: Sequence[Numbers]) -> dict[str, Cards]:
+def logical_before(fabrics: Sequence[Numbers]) -> dict[str, ServerNics]:
     """For every logical fabric what others have of a server: all fabrics of their own, then logical ones before it."""
-    start = Cards(0, 0)
+    before: dict[str, ServerNics] = {}
+    start = NO_NICS
     for fabric in fabrics:
-        start = Cards(start.cards + fabric.cards.cards, start.cages + fabric.cards.cages)
-    found = {}
+        start = start.plus(fabric.nics)
     for fabric in fabrics:
-        for one in fabric.made.logical:
-            found[one.name] = start
-            own = fabric.logical_cards(one)
-            start = Cards(start.cards + own.cards, start.cages + own.cages)
-    return found
+        for logical in fabric.fabric.logical:
+            before[logical.name] = start
+            start = start.plus(fabric.logical_nics(logical))
+    return before

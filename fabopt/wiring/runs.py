@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import height_m
-from fabopt.schema.design import FabricDesign
+from fabopt.schema.case import Distances
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Devices, Floats, Ints
 
@@ -21,30 +23,53 @@ _AS = {
 }
 
 
-class Runs:
-    """Runs between devices in metres.
+class Runs(Protocol):
+    """Runs between devices in metres."""
 
-    Raises ``ValueError`` where a device stands in a rack that the floor does not have.
-    """
+    def of(self, kind: str, a: Ints, b: Ints) -> Floats:
+        """The run of every link of a kind."""
 
-    def __init__(self, embedded: Embedded, devices: Devices) -> None:
-        distances = embedded.case.site.distances_m
-        self._flat_m = {
+
+class FlatRuns:
+    """All links of a kind run equally far."""
+
+    def __init__(self, distances: Distances) -> None:
+        attached = distances.server_leaf if distances.attachment_leaf is None else distances.attachment_leaf
+        self._run_m = {
             "server-leaf": distances.server_leaf,
-            ATTACHED: distances.server_leaf if distances.attachment_leaf is None else distances.attachment_leaf,
+            ATTACHED: attached,
             "leaf-spine": distances.leaf_spine,
             "spine-core": distances.spine_core,
         }
-        floor = embedded.case.site.floor
-        self._plan = None if floor is None else FloorPlan(floor)
-        if self._plan is not None:
-            index = {rack: self._plan.rack_index(rack) for rack in set(devices.rack) if rack}
-            self._rack = np.array([index.get(rack, -1) for rack in devices.rack])
-            self._height_m = np.asarray(height_m(devices.unit, devices.height_u))
 
-    def of(self, made: FabricDesign, kind: str, a: Ints, b: Ints) -> Floats:
-        """The run of every link of a kind; that of attachments is the site's flat distance, wherever they stand."""
-        kind = _AS.get(kind, kind)
-        if self._plan is None or made.placement is None or kind == ATTACHED:
-            return np.full(len(a), float(self._flat_m[kind]))
+    def of(self, kind: str, a: Ints, b: Ints) -> Floats:
+        """The site's distance for the kind."""
+        return np.full(len(a), float(self._run_m[_AS.get(kind, kind)]))
+
+
+class MeasuredRuns:
+    """Along the trays, from rack to rack.
+
+    Raises ``ValueError`` where a device is in a rack that the floor does not have.
+    """
+
+    def __init__(self, plan: FloorPlan, flat: FlatRuns, devices: Devices) -> None:
+        self._plan, self._flat = plan, flat
+        index = {rack: plan.rack_index(rack) for rack in set(devices.rack) if rack}
+        self._rack = np.array([index.get(rack, -1) for rack in devices.rack])
+        self._height_m = np.asarray(height_m(devices.unit, devices.height_u))
+
+    def of(self, kind: str, a: Ints, b: Ints) -> Floats:
+        """Between the racks of both ends; that of attachments is the site's flat distance, wherever they are."""
+        return self._flat.of(kind, a, b) if kind == ATTACHED else self.between(a, b)
+
+    def between(self, a: Ints, b: Ints) -> Floats:
+        """Between devices that are in racks."""
         return self._plan.run_m(self._rack[a], self._height_m[a], self._rack[b], self._height_m[b])
+
+
+def runs_of(embedded: Embedded, devices: Devices) -> Runs:
+    """Measured where the case has a floor, else flat."""
+    site = embedded.case.site
+    flat = FlatRuns(site.distances_m)
+    return flat if site.floor is None else MeasuredRuns(FloorPlan(site.floor), flat, devices)

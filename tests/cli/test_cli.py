@@ -19,6 +19,7 @@ from fabopt.cli.starter import starter_text
 from fabopt.io.case import read_inputs
 from fabopt.io.design import read_design
 from fabopt.output.terminal.schemas import SCHEMAS, schema_bytes, schema_file
+from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from tests.samples.cli_samples import TINY, Run, case_content, write_case
@@ -55,7 +56,7 @@ def test_the_summary_fits_any_width(run: Run, monkeypatch: pytest.MonkeyPatch, w
     assert run("solve", "case.yaml").code == 0
 
 
-@pytest.mark.parametrize("engine", optimize.ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_leaves_standard_output_alone(run: Run, engine: str) -> None:
     code, out, err = run("solve", "case.yaml", "--engine", engine, "--json", "-")
     assert code == 0

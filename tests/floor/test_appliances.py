@@ -162,7 +162,7 @@ def test_every_box_has_its_ports() -> None:
     # six ports on three boxes, two each: port 1 and 2 of every one
     wiring = wiring_of(solved(case(STORES)))
     found: dict[str, list[int]] = {}
-    for a, port in zip(wiring.links.a.tolist(), wiring.links.a_card_port.tolist(), strict=True):
+    for a, port in zip(wiring.links.a.tolist(), wiring.links.a_nic_port.tolist(), strict=True):
         if wiring.devices.role[a] == "attachment":
             found.setdefault(wiring.devices.name[a], []).append(port)
     assert {name: sorted(ports) for name, ports in found.items()} == {

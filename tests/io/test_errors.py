@@ -13,7 +13,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.io.case import read_inputs, read_price_books
 from fabopt.io.catalog import read_catalog
-from fabopt.io.design import read_design
+from fabopt.io.design import read_design, read_front
 from tests.paths import ERRORS
 
 FOLDER = ERRORS
@@ -24,6 +24,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "folder": lambda name: read_catalog([f"./{name}"], Path()),
     "prices": lambda name: read_price_books([f"./{name}"], read_catalog([TINY], Path()), Path()),
     "design": read_design,
+    "front": read_front,
 }
 MISTAKES = sorted(path.name for path in FOLDER.iterdir() if path.suffix != ".txt" and not path.name.startswith("_"))
 

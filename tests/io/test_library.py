@@ -10,6 +10,7 @@ from fabopt.errors import Fault, InputError
 from fabopt.io import library
 from fabopt.io.catalog import read_catalog
 from fabopt.io.library import by_name, data_folder, find_case, find_catalog, is_path, names
+from tests.paths import ROOT
 
 OUTSIDE = [
     "..",
@@ -47,6 +48,14 @@ def test_what_is_a_path() -> None:
 def test_the_reference_catalog_is_there() -> None:
     assert "reference" in names("catalogs")
     assert by_name("catalogs", "reference") == data_folder("catalogs") / "reference"
+
+
+def test_editors_find_the_schemas_of_catalog_files() -> None:
+    """The first line of every file leads to a schema that is there."""
+    files = sorted((ROOT / "catalogs").glob("*/*/*.yaml"))
+    pointed = [(path, path.read_text().splitlines()[0].partition("$schema=")[2]) for path in files]
+    assert pointed
+    assert [path for path, schema in pointed if not schema or not (path.parent / schema).resolve().exists()] == []
 
 
 def test_packaged_data_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from fabopt.network.direct_links import Dragonfly, DragonflyPlus, HyperX, Mesh, Spines, Torus, slots_of
+from fabopt.network.direct_links import Dragonfly, DragonflyPlus, HyperX, Mesh, SpineMesh, Torus, slots_of
 from fabopt.topology.direct.dragonfly import DragonflyTopology, longest_path
 from fabopt.topology.direct.hyperx import HyperxTopology
 from fabopt.topology.direct.lattices import boxes
@@ -61,7 +61,7 @@ def test_dragonfly_plus_joins_leaves_within_and_spines_between(
     leaves: int, spines: int, groups: int, links: int, outside: int
 ) -> None:
     """Leaves of all groups come first. Spines have floor or ceil of t/S global links, pairs of groups of t/(G - 1)."""
-    mesh = DragonflyPlus(leaves, links, Spines(spines, groups, outside))
+    mesh = DragonflyPlus(leaves, links, SpineMesh(spines, groups, outside))
     first = leaves * groups
     inside, between = mesh.pairs("leaf-spine"), mesh.pairs("global")
     assert set(Counter(zip(inside.a.tolist(), inside.b.tolist(), strict=True)).values()) == {links}

@@ -12,11 +12,12 @@ import pytest
 
 from fabopt.cli import main
 from fabopt.errors import InputError, OutputError
-from fabopt.output.export import cables, formats, ports
+from fabopt.output.export import FORMATS, cables, formats, ports
 from fabopt.output.export.cables import BY_OTHERS, POINT_TO_POINT_COLUMNS, SCHEDULE_COLUMNS
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.formats import Options, export, format_names
 from fabopt.output.export.sheets import write_workbook
+from fabopt.output.export.spreadsheet import safe
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
@@ -64,7 +65,7 @@ def test_replaces_what_is_there(file: Path, tmp_path: Path) -> None:
 
 def test_names_every_unknown_format(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(file), "--to", "cable,ports", "--to", "svg", "-o", str(tmp_path / "out")]) == 2
-    allowed = "allowed: cables, ports, racks, netbox, dot, graphml, drawio"
+    allowed = f"allowed: {', '.join(FORMATS)}"
     assert capfd.readouterr().err.splitlines() == [
         f"--to: unknown format; found 'cable'; {allowed}; did you mean `cables`?",
         f"--to: unknown format; found 'svg'; {allowed}",
@@ -288,20 +289,23 @@ def test_sheets_are_ready_to_use(tmp_path: Path) -> None:
         assert all(sheet.column_dimensions[cell.column_letter].width >= len(cell.value) for cell in sheet[1])
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1+1", "\t=1", "\r=1", "\xad=1"])
 def test_text_is_never_computed(text: str, tmp_path: Path) -> None:
     design = solved("plain")
-    parts = {id_: {**part, "part_number": text, "description": text} for id_, part in design.parts.items()}
+    number = {"part_number": text} if text.isprintable() else {}
+    parts = {id_: {**part, **number, "description": text} for id_, part in design.parts.items()}
     files = exported(design.model_copy(update={"parts": parts}), tmp_path, "cables", "ports")
     for name, path in files.items():
         if name.endswith(".csv"):
             with path.open(newline="") as stream:
                 table = pd.read_csv(stream, dtype=str, keep_default_na=False)
-            assert not [cell for cell in table.to_numpy().ravel() if cell.startswith(tuple("=+-@\t\r"))]
+            assert not [cell for cell in table.to_numpy().ravel() if cell.startswith(tuple("=+-@\t\r\xad\uff1d"))]
         else:
             book = openpyxl.load_workbook(path)
             assert {cell.data_type for sheet in book for row in sheet for cell in row} <= {"s", "n"}
-    assert f"'{text}" in set(pd.read_csv(files["cable-pull-list.csv"], dtype=str)["part_number"])
+    pulled = pd.read_csv(files["cable-pull-list.csv"], dtype=str, lineterminator="\n")
+    assert {safe(text)} == set(pulled["description"])
+    assert not number or {safe(text)} == set(pulled["part_number"])
 
 
 def test_a_table_that_one_sheet_cannot_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

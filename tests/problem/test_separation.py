@@ -27,8 +27,10 @@ from fabopt.problem.separation import combinations
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
-from fabopt.search.separations import Tried, cheapest, without_design
+from fabopt.search.answer import Answer
+from fabopt.search.separations import cheapest, without_design
 from fabopt.solution import optimize
+from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front.fronts import pareto_front
 from fabopt.study.front.measures import MEASURES
 from fabopt.verify import verify, verify_wiring
@@ -243,21 +245,21 @@ def test_isolation_bounds_the_choice() -> None:
     assert any("separation shared left out" in note for note in design.notes)
 
 
-def tried(content: Json, *outcomes: tuple[str, int | None]) -> list[Tried]:
+def tried(content: Json, *outcomes: tuple[str, int | None]) -> list[Answer]:
     """Combinations of a case, each with a verdict and a value; the bound of a value is ten less."""
     inputs = inputs_from_objects(content, parts())
     cases = combinations(inputs.case, inputs.catalog.servers[0])
     return [
-        Tried(one, problem_of(one, inputs.catalog), Optimum(verdict, value=value, bound=value and value - 10))
+        Answer(problem_of(one, inputs.catalog), Optimum(verdict, value=value, bound=value and value - 10))
         for one, (verdict, value) in zip(cases, outcomes, strict=True)
     ]
 
 
 def test_of_equal_costs_the_most_separation_is_taken() -> None:
     best = cheapest(tried(case("any"), ("optimal", 100), ("optimal", 100), ("optimal", 100)))
-    assert best is not None and best.case.fabrics[1].separation == "physical"
+    assert best is not None and best.problem.asked.fabrics[1].separation == "physical"
     best = cheapest(tried(case("any"), ("optimal", 101), ("optimal", 100), ("optimal", 100)))
-    assert best is not None and best.case.fabrics[1].separation == "logical"
+    assert best is not None and best.problem.asked.fabrics[1].separation == "logical"
 
 
 def test_a_choice_is_optimal_only_if_all_are_decided() -> None:
@@ -433,7 +435,7 @@ def test_a_link_at_another_port_is_caught() -> None:
     design = solved(case(), parts())
     wiring = wiring_of(design)
     row = next(at for at, kind in enumerate(wiring.links.kind) if KINDS[kind] == "attachment-leaf")
-    for column in ("a_card", "a_card_port", "a_cage", "a"):
+    for column in ("a_nic", "a_nic_port", "a_cage", "a"):
         moved = getattr(wiring.links, column).copy()
         moved[row] += 1
         changed = replace(wiring, links=replace(wiring.links, **{column: moved}))
@@ -487,7 +489,7 @@ def test_limits_and_the_program_count_a_logical_fabric() -> None:
     assert capex_cents(optimize.solve(inputs, alternatives=False)) == cheapest_cents
     less = case(limits={"budget_usd": (cheapest_cents - 1) / 100})
     assert solved(less, parts()).status == "infeasible"
-    text = optimize.formulation_text(inputs_from_objects(case(), parts()), "lp")
+    text = formulation_text(inputs_from_objects(case(), parts()), "lp")
     assert "nics_fit_slots" in text
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fabopt.io.case import inputs_from_objects
-from fabopt.solution.optimize import formulation_text
+from fabopt.solution.formulation_text import formulation_text
 from tests.paths import ROOT
 
 FOLDER = Path(__file__).parent / "goldens"

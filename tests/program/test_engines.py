@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fabopt.program.solvers import ENGINES, pulp
-from fabopt.solution.optimize import formulation_text
+from fabopt.solution.formulation_text import formulation_text
 from tests.paths import ROOT
 from tests.samples.small import Json, assert_proven, case, catalog, comparable, inputs, product, solved
 

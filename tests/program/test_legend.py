@@ -17,7 +17,7 @@ from fabopt.program.lexicographic import optimum_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.program.solvers import pulp
 from fabopt.search.choice import search_of
-from fabopt.solution.optimize import formulation_text
+from fabopt.solution.formulation_text import formulation_text
 from fabopt.topology.candidate import Clash
 from tests.paths import ROOT
 from tests.program.lp_goldens import CASES, golden_of, written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 import pytest
@@ -11,7 +12,10 @@ from fabopt.design.bill import bill
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.orders import Picked, order_of, sums_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.search.choice import search_of
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.design import NetworkDesign
 from tests.oracles.brute_orders import Plan, cheapest
 from tests.samples.small import Json, case, catalog, inputs
 
@@ -22,6 +26,14 @@ YEARS = [{"name": "first", "servers": 2}, {"name": "second", "month": 12, "serve
 def module(uses: tuple[int, ...], number: int = 0, **terms: Any) -> Json:
     """A transceiver with uses and terms of sale."""
     return {"kind": "transceiver", "id": KINDS["transceiver"][number], "uses": uses, "price_usd": 100} | terms
+
+
+@cache
+def some_design() -> NetworkDesign:
+    """Any network; what is ordered hangs on uses alone."""
+    given = inputs(case())
+    found = search_of(problem_of(given.case, given.catalog), Settings(), Clock(None)).run()
+    return found.picked[0][0].design
 
 
 def set_up(items: list[Json], **keys: Any) -> tuple[Problem, list[Picked]]:
@@ -39,7 +51,7 @@ def set_up(items: list[Json], **keys: Any) -> tuple[Problem, list[Picked]]:
         for item in items
         for stage, count in enumerate(item["uses"])
     }
-    return problem, [(Candidate("compute", "clos", None, boxes, (), 0, ()), [])]
+    return problem, [(Candidate("compute", "clos", some_design(), boxes, (), 0, ()), [])]
 
 
 def planned(items: list[Json], **keys: Any) -> Plan:

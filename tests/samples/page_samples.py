@@ -66,7 +66,7 @@ def hostile() -> Design:
             product["description"] = product["vendor"] = SCRIPT
             product["source"] = {"url": f"javascript:alert(1) {SCRIPT}", "confidence": SCRIPT, "date": SCRIPT}
             product["part_number"] = FORMULA
-    attachment = {"name": SCRIPT, "ports": 1, "buys": "none"}
+    attachment = {"name": "gate", "ports": 1, "buys": "none"}
     return small.solved(small.case({"attachments": [attachment]}, servers=4, description=SCRIPT), parts)
 
 

@@ -19,6 +19,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.cost_per_gpu import RatioSearch
 from fabopt.solution import optimize
+from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front import pareto
 from fabopt.study.front.finder import Finder
 from fabopt.study.front.fronts import objectives_of, pareto_front
@@ -274,7 +275,7 @@ def test_fronts_of_a_step_are_of_families_with_tiers(metric: str) -> None:
 def test_what_a_ratio_is_not_worked_out_for_is_refused() -> None:
     read = inputs_from_objects(case() | {"objective": "usd_per_effective_gpu"})
     with pytest.raises(InputError, match="objective: a ratio is no linear program"):
-        optimize.formulation_text(read, "lp")
+        formulation_text(read, "lp")
     with pytest.raises(InputError, match="objective: price ranges of a ratio are not worked out"):
         check_asked(Asked((), ()), read)
     with pytest.raises(InputError, match="this is not traded against two others"):

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from fabopt.io.case import inputs_from_objects
+from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.output.terminal.front import front_headline
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
+from fabopt.solution import optimize
 from fabopt.study.front import mixes, pareto
-from fabopt.study.front import points as front_points
 from fabopt.study.front.finder import Finder, Met
 from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.study.front.listed import can_be_listed
@@ -29,6 +29,10 @@ def problem(content: Json, parts: Json | None = None) -> Problem:
     return problem_of(found.case, found.catalog)
 
 
+def place(one: Problem) -> Place:
+    return Place(Inputs(one.asked, one.catalog, "case"), "capex_usd", "cp-sat")
+
+
 def finder(one: Problem) -> Finder:
     return Finder(one, Settings(), Clock(None))
 
@@ -40,7 +44,7 @@ def one_by_one(one: Problem, pair: tuple[str, str], monkeypatch: pytest.MonkeyPa
 
 
 def points(one: Problem, found: tuple[Met, ...]) -> list[Any]:
-    return [point.model_dump() for point in points_of(one, found, Place("capex_usd", "cp-sat"))]
+    return [point.model_dump() for point in points_of(one, found, place(one))]
 
 
 @pytest.mark.parametrize(("family", "seed"), [("linear", 8), ("linear", 17), ("attached", 0), ("three_tier", 6)])
@@ -147,8 +151,8 @@ def test_ends_of_what_differs_in_numbers_only_are_checked(monkeypatch: pytest.Mo
         checked.append(design.totals.capex_usd)
         return verify(design)
 
-    monkeypatch.setattr(front_points, "verify", noted)
-    made = points_of(one, found, Place("capex_usd", "cp-sat"))
+    monkeypatch.setattr(optimize, "verify", noted)
+    made = points_of(one, found, place(one))
     kinds = {tuple((row.from_, part.id) for row in point.fabrics[0].links for part in row.parts) for point in made}
     assert len(kinds) <= len(checked) < len(made)
     assert made[0].totals is not None and made[0].totals.capex_usd in checked

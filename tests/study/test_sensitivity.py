@@ -202,7 +202,7 @@ def test_an_engine_that_gives_nothing_leaves_a_file(monkeypatch: pytest.MonkeyPa
     def nothing(*args: object, **options: object) -> None:
         raise NoAnswerError("engine scip returned no usable answer")
 
-    monkeypatch.setattr("fabopt.study.sensitivity.ranges.Search.run", nothing)
+    monkeypatch.setattr("fabopt.search.search.Search.run", nothing)
     found = sensitivity(inputs_from_objects(case(4), catalog()), Asked(), Settings("scip"), Clock(None))
     assert (found.status, found.complete, found.ranges) == ("unknown", False, ())
     assert "engine scip returned no usable answer" in found.notes
@@ -235,7 +235,8 @@ def test_ends_on_a_small_floor_equal_brute_force() -> None:
 
 
 def test_large_floors_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sites, "MOST_SERVERS_PROVEN_ON_FLOOR", 0)
+    for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_ANYWHERE"):
+        monkeypatch.setattr(sites, most, 0)
     content, parts = toy(FLOOR_SEED)
     found = ranges(parts, content, kinds=("switch",))
     assert FLOOR_NOTE in found.notes and [one.proven for one in found.ranges] == [False]

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from ortools.graph.python import max_flow
 
-from fabopt.network.direct_links import DragonflyPlus, Spines
+from fabopt.network.direct_links import DragonflyPlus, SpineMesh
 from fabopt.network.graph import closed_forms
 from fabopt.network.graph.exact import alltoall_by_program
 from fabopt.network.graph.network import Network, network_of
@@ -23,7 +23,7 @@ from fabopt.output.terminal.answer import fabric_line
 from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.topology.direct.loads import Rates
 from fabopt.topology.dragonfly_plus.networks import GroupLoad, SpinePorts, frames, networks
-from fabopt.verify.dragonfly_plus import Groups
+from fabopt.verify.dragonfly_counts import DragonflyPlusCounts
 from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_dragonfly_plus import solve
 from tests.paths import PUBLISHED
@@ -61,19 +61,19 @@ def test_random_cases_agree(seed: int) -> None:
 # -- figures ------------------------------------------------------------------------------------------------------
 
 
-def recounted(size: int, spines: int, groups: int, m: int, n: int) -> Groups:
+def recounted(size: int, spines: int, groups: int, m: int, n: int) -> DragonflyPlusCounts:
     """One plane, as the proof counts it."""
     structure = DragonflyPlusStructure(
         family="dragonfly+", leaves_per_group=size, spines_per_group=spines, switch_groups=groups, links_per_pair=m,
         global_links_per_group=n * (groups - 1), servers_per_group=1, groups=size * groups, ports_per_server=1,
         ports_per_server_per_leaf=1,
     )  # fmt: skip
-    return Groups(structure)
+    return DragonflyPlusCounts(structure)
 
 
 def graph(size: int, spines: int, groups: int, m: int, n: int, speeds: tuple[int, int], hosts: int) -> Network:
     """The same link by link, with as many server ports of 10 Tb/s on every leaf."""
-    mesh = DragonflyPlus(size, m, Spines(spines, groups, n * (groups - 1)))
+    mesh = DragonflyPlus(size, m, SpineMesh(spines, groups, n * (groups - 1)))
     pairs = [mesh.pairs(scope) for scope in mesh.scopes]
     a, b = (np.concatenate([getattr(one, end) for one in pairs]) for end in ("a", "b"))
     mbps = np.repeat(speeds, [len(one.a) for one in pairs])

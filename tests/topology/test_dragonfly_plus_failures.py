@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabopt.network.direct_links import DragonflyPlus, Spines, moves_of
+from fabopt.network.direct_links import DragonflyPlus, SpineMesh
 from fabopt.network.graph.halves import half_rate
 from fabopt.network.graph.symmetry import kinds_of
 from fabopt.schema.design import Design
@@ -29,7 +29,7 @@ SPEEDS = [(400, 400), (200, 800), (800, 100)]
 
 def mesh_of(numbers: Numbers) -> DragonflyPlus:
     size, spines, groups, links, n = numbers
-    return DragonflyPlus(size, links, Spines(spines, groups, n * (groups - 1)))
+    return DragonflyPlus(size, links, SpineMesh(spines, groups, n * (groups - 1)))
 
 
 # -- on the graph -------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def test_leaves_of_a_group_are_alike() -> None:
     assert (len(network.a), len(kinds.rows)) == (120, 2 + 2 * 2)
     swapped = np.arange(network.switches)
     swapped[[0, 20]] = [20, 0]
-    assert len(kinds_of(network, [*moves_of(mesh), swapped]).rows) == len(kinds.rows)
+    assert len(kinds_of(network, [*mesh.moves, swapped]).rows) == len(kinds.rows)
 
 
 # -- in a design ----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.network.direct_links import Dragonfly, HyperX, Mesh, Torus, moves_of
+from fabopt.network.direct_links import Dragonfly, HyperX, Mesh, Torus
 from fabopt.network.graph.cut_off import cut_off, cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.schema.design import Design
@@ -89,7 +89,7 @@ def test_an_upper_bound_ends_the_search() -> None:
 def test_symmetries_are_looked_at() -> None:
     """Links of a torus are alike along each dimension; a renumbering that is none is left out."""
     network = plane_of(Torus((3, 4), (1, 1)))
-    kinds = kinds_of(network, moves_of(Torus((3, 4), (1, 1))))
+    kinds = kinds_of(network, Torus((3, 4), (1, 1)).moves)
     assert (len(kinds.switches), len(kinds.rows)) == (1, 2)
     swapped = np.arange(12)
     swapped[:2] = [1, 0]

@@ -38,7 +38,7 @@ def pairs(made: Design) -> list[set[int]]:
     wiring = wiring_of(made)
     links, found = wiring.links, {}
     for row in np.flatnonzero(links.kind == 0).tolist():
-        found.setdefault((int(links.a[row]), int(links.a_card[row])), set()).add(int(links.b[row]))
+        found.setdefault((int(links.a[row]), int(links.a_nic[row])), set()).add(int(links.b[row]))
     return list(found.values())
 
 

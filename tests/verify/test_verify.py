@@ -21,7 +21,7 @@ import fabopt.verify
 from fabopt.schema.design import Check
 from fabopt.units import ceil_div
 from fabopt.verify import verify
-from fabopt.verify.clos_counts import Clos
+from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.rules import DESIGN_RULES, FABRIC_RULES, FILE_RULES, MONEY_RULES, WIRING_RULES
 from tests.samples.verify_fixtures import (
     DESIGNS,
@@ -536,9 +536,9 @@ def test_a_hundred_thousand_gpus_are_counted_by_classes() -> None:
 # -- counts by classes against counts one by one ------------------------------------------------------------------
 
 
-def a_clos(**given: Any) -> Clos:
+def a_clos(**given: Any) -> ClosCounts:
     """Three tiers with some numbers given."""
-    base = Clos(
+    base = ClosCounts(
         tiers=3, servers=8, server_ports=1, planes=1, per_group=2, per_leaf=1, attached=(), uplinks=4, spines=4,
         rail_pods=False, groups_per_pod=2, spine_uplinks=2, spines_per_core_group=1, links_per_core_pair=1,
     )  # fmt: skip

@@ -111,7 +111,7 @@ def test_a_link_to_another_server_is_found() -> None:
         ends = {int(links.a[row]) for row in (0, other)} | {int(links.b[row]) for row in (0, other)}
         if links.kind[other] != links.kind[0] or len(ends) < 4:
             continue
-        columns = {name: getattr(links, name).copy() for name in ("b", "b_cage", "b_lane", "b_card", "b_card_port")}
+        columns = {name: getattr(links, name).copy() for name in ("b", "b_cage", "b_lane", "b_nic", "b_nic_port")}
         for column in columns.values():
             column[[0, other]] = column[[other, 0]]
         assert "switches_are_joined" in broken(with_links(**columns)), other
@@ -130,9 +130,9 @@ def test_a_missing_link_is_found() -> None:
 @pytest.mark.parametrize(
     ("column", "value", "rule"),
     [
-        ("b_card_port", 1, "server_ports_are_joined"),
-        ("b_card", 2, "server_ports_are_joined"),
-        ("a_card", NOTHING, "server_ports_are_joined"),
+        ("b_nic_port", 1, "server_ports_are_joined"),
+        ("b_nic", 2, "server_ports_are_joined"),
+        ("a_nic", NOTHING, "server_ports_are_joined"),
         ("b_cage", 3, "cages_keep_one_kind"),
         ("b_cage", 7, "cages_keep_one_use"),
         ("b_lanes", 2, "cages_keep_one_use"),

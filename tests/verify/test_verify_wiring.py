@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from fabopt.schema.design import Design
 from fabopt.verify import verify, verify_wiring
+from fabopt.verify.codes import combined
 from fabopt.verify.rules import WIRING_RULES
-from fabopt.verify.wiring import MOST_LINKS, combined
+from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring
 from tests.samples import export_samples, growth_samples, small
@@ -190,16 +191,16 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
         lambda w: with_link(w, SERVERS, b_cage=int(w.links.a_cage[kind_rows(w, SPINES)[0]])),
     ),
     "another split": ("two_tiers", "cages_keep_one_use", lambda w: with_link(w, SPINES, b_lanes=4)),
-    "more cages than a card": ("large", "cages_keep_one_use", lambda w: with_link(w, SERVERS, a_card=2)),
-    "two cards in a cage": ("twin copper", "cages_keep_one_use", lambda w: with_link(w, SERVERS, a_card=2)),
+    "more cages than a card": ("large", "cages_keep_one_use", lambda w: with_link(w, SERVERS, a_nic=2)),
+    "two cards in a cage": ("twin copper", "cages_keep_one_use", lambda w: with_link(w, SERVERS, a_nic=2)),
     "another speed": ("two_tiers", "ends_run_at_one_speed", lambda w: with_link(w, SPINES, gbps=200.0)),
     # endpoints
     "another server": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, SERVERS, a=1)),
-    "another card": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, SERVERS, a_card=2)),
-    "a card too many": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, SERVERS, a_card=5)),
-    "a card port too many": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, SERVERS, a_card_port=2)),
-    "an attachment's port": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, ATTACHMENTS, a_card_port=2)),
-    "a card on a spine": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, SPINES, a_card=1)),
+    "another card": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, SERVERS, a_nic=2)),
+    "a card too many": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, SERVERS, a_nic=5)),
+    "a card port too many": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, SERVERS, a_nic_port=2)),
+    "an attachment's port": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, ATTACHMENTS, a_nic_port=2)),
+    "a card on a spine": ("two_tiers", "endpoints_are_cabled", lambda w: with_link(w, SPINES, a_nic=1)),
     "attachments on one leaf": ("two_tiers", "endpoints_are_cabled", lambda w: onto_another(w, ATTACHMENTS, "b")),
     "a link across planes": ("large", "planes_stay_apart", lambda w: crossed(w, SPINES, 0, -1)),
     "a core of another plane": ("large", "planes_stay_apart", lambda w: crossed(w, CORES, 0, -1)),
@@ -281,12 +282,12 @@ MUTANTS: dict[str, tuple[str, str, Change]] = {
     "two wires in a connector": ("two connectors", "wires_join_cages", lambda w: swapped(w, 0, 2, "cable")),
     "two wires in one trunk": ("two ports in a trunk", "wires_join_cages", lambda w: swapped(w, 0, 2, "cable")),
     "two links in a fibre": ("two_tiers", "wires_join_cages", lambda w: onto_another(w, SERVERS, "cable")),
-    "a head more": ("two_tiers", "wires_join_cages", lambda w: changed(w, "cables", a_heads={0: 2})),
-    "a head less": ("splitter at the leaf", "wires_join_cages", lambda w: changed(w, "cables", a_heads={0: 1})),
+    "a head more": ("two_tiers", "wires_join_cages", lambda w: changed(w, "cables", a_connectors={0: 2})),
+    "a head less": ("splitter at the leaf", "wires_join_cages", lambda w: changed(w, "cables", a_connectors={0: 1})),
     "heads at the other end": (
         "splitter at the server",
         "wires_join_cages",
-        lambda w: changed(w, "cables", a_heads={0: 2}, b_heads={0: 1}),
+        lambda w: changed(w, "cables", a_connectors={0: 2}, b_connectors={0: 1}),
     ),
     "two links in a head": (
         "splitter at the leaf",
@@ -384,8 +385,8 @@ def test_the_detail_says_what_is_wrong() -> None:
 
 # Of the first link of a server in the second fabric, where a server has one card of one cage in each.
 OF_THE_FIRST = {
-    "the card of the first fabric": ("endpoints_are_cabled", {"a_card": 1}),
-    "a card that no fabric has": ("endpoints_are_cabled", {"a_card": 3}),
+    "the card of the first fabric": ("endpoints_are_cabled", {"a_nic": 1}),
+    "a card that no fabric has": ("endpoints_are_cabled", {"a_nic": 3}),
     "the cage of the first fabric": ("cages_keep_one_use", {"a_cage": 1}),
     "the port of the first fabric": ("ports_are_used_once", {"a_cage": 1}),
     "a cage that no fabric has": ("cages_keep_one_use", {"a_cage": 3}),
@@ -398,7 +399,7 @@ def test_ports_of_a_server_are_counted_over_all_fabrics(what: str) -> None:
     cabled = wiring_of(made)
     assert [check for check in verify_wiring(made, cabled) if not check.ok] == []
     row = np.flatnonzero((cabled.links.fabric == 1) & (cabled.links.kind == SERVERS)).tolist()[0]
-    assert (cabled.links.a_card[row], cabled.links.a_cage[row]) == (2, 2)
+    assert (cabled.links.a_nic[row], cabled.links.a_cage[row]) == (2, 2)
     rule, values = OF_THE_FIRST[what]
     altered = changed(cabled, "links", **{name: {row: value} for name, value in values.items()})
     details = {check.name: check.detail for check in verify_wiring(made, altered) if not check.ok}
@@ -408,8 +409,9 @@ def test_ports_of_a_server_are_counted_over_all_fabrics(what: str) -> None:
 # Columns in which any other value is wrong. A link may lie in another free port; names and places are free.
 STRICT = {
     "devices": ("role", "product", "fabric"),
-    "links": ("fabric", "kind", "a", "a_card", "a_card_port", "a_lanes", "b", "b_lanes", "cable", "gbps"),
-    "cables": ("fabric", "kind", "part", "length_m", "run_m", "medium", "a_heads", "b_heads", "a_module", "b_module"),
+    "links": ("fabric", "kind", "a", "a_nic", "a_nic_port", "a_lanes", "b", "b_lanes", "cable", "gbps"),
+    "cables": ("fabric", "kind", "part", "length_m", "run_m", "medium", "a_connectors", "b_connectors",
+               "a_module", "b_module"),
     "modules": ("device", "cage", "part", "fabric"),
 }  # fmt: skip
 
@@ -589,7 +591,7 @@ def test_a_breakout_leads_to_a_module_of_somebody_else() -> None:
     small.assert_proven(made)
     cables = wiring_of(made).cables
     at = list(cables.part).index("breakout")
-    assert (cables.a_heads[at], cables.b_heads[at]) == (1, 2)
+    assert (cables.a_connectors[at], cables.b_connectors[at]) == (1, 2)
 
 
 @given(st.lists(st.tuples(*[st.integers(-(2**62), 2**62)] * 3), max_size=12))

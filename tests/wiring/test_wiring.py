@@ -201,9 +201,9 @@ def test_a_cable_has_one_head_at_one_side(how: str) -> None:
         mine = links.cable == cable
         near = set(zip(links.a[mine].tolist(), links.a_cage[mine].tolist(), strict=True))
         far = set(zip(links.b[mine].tolist(), links.b_cage[mine].tolist(), strict=True))
-        assert min(int(cables.a_heads[cable]), int(cables.b_heads[cable])) == 1
-        assert 1 <= len(near) <= cables.a_heads[cable]
-        assert 1 <= len(far) <= cables.b_heads[cable]
+        assert min(int(cables.a_connectors[cable]), int(cables.b_connectors[cable])) == 1
+        assert 1 <= len(near) <= cables.a_connectors[cable]
+        assert 1 <= len(far) <= cables.b_connectors[cable]
 
 
 def test_a_splitter_fills_a_leaf_cage() -> None:
@@ -213,7 +213,7 @@ def test_a_splitter_fills_a_leaf_cage() -> None:
     assert links.cable.tolist() == [0, 0, 1, 1, 2, 2, 3]
     assert links.b_cage.tolist() == [1, 1, 2, 2, 3, 3, 4]
     assert links.b_lane.tolist() == [0, 1, 0, 1, 0, 1, 0]
-    assert (wiring.cables.a_heads.tolist(), wiring.cables.b_heads.tolist()) == ([2] * 4, [1] * 4)
+    assert (wiring.cables.a_connectors.tolist(), wiring.cables.b_connectors.tolist()) == ([2] * 4, [1] * 4)
 
 
 def test_a_breakout_takes_a_connector() -> None:
@@ -244,7 +244,7 @@ def test_nothing_bought_is_no_cable() -> None:
     wiring = wiring_of(read(ATTACHED["nothing bought"]))
     attached = wiring.links.kind == KINDS.index("attachment-leaf")
     assert wiring.links.cable[attached].tolist() == [NOTHING, NOTHING]
-    assert wiring.links.a_card_port[attached].tolist() == [1, 2]
+    assert wiring.links.a_nic_port[attached].tolist() == [1, 2]
 
 
 def test_twin_copper_joins_an_attachment_cage_to_one_leaf() -> None:
@@ -254,7 +254,7 @@ def test_twin_copper_joins_an_attachment_cage_to_one_leaf() -> None:
     wiring = wiring_of(design)
     rows = np.flatnonzero(wiring.links.kind == KINDS.index("attachment-leaf"))
     links = wiring.links
-    assert links.a_card_port[rows].tolist() == [1, 2, 3, 4, 5]
+    assert links.a_nic_port[rows].tolist() == [1, 2, 3, 4, 5]
     assert links.a_cage[rows].tolist() == [1, 1, 2, 2, 3]
     for cable in set(links.cable[rows].tolist()):
         mine = rows[links.cable[rows] == cable]
@@ -333,7 +333,7 @@ def test_a_fabric_that_the_case_does_not_have_is_named() -> None:
 def test_ports_that_planes_cannot_share_are_refused() -> None:
     document = two_tiers()
     document["fabrics"][0]["planes"] = 2
-    with pytest.raises(ValueError, match="planes share a card's ports evenly: 2 does not divide 1"):
+    with pytest.raises(ValueError, match="planes share a NIC's ports evenly: 2 does not divide 1"):
         wiring_of(read(document))
 
 

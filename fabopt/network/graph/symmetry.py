@@ -17,8 +17,8 @@ class Kinds(NamedTuple):
     rows: Ints
 
 
-def box_moves(sides: Sequence[int], any_order: bool) -> list[Ints]:
-    """Renumberings of a box of switches, first coordinate fastest, that may be symmetries of its network.
+def lattice_moves(sides: Sequence[int], any_order: bool) -> list[Ints]:
+    """Renumberings of a lattice of switches, first coordinate fastest, that may be symmetries of its network.
 
     A step along each dimension, and exchanges of dimensions of one length; ``any_order``: the first two places of
     a line too, so that all orders can be made.

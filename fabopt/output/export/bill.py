@@ -6,14 +6,12 @@ spreadsheet compute anything.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import PurePath
 from typing import Any
 
 from fabopt.errors import InputError, fault
-from fabopt.output.export.spreadsheet import safe
+from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.schema.design import BomRow, Design
 
 ENDINGS = (".csv", ".xlsx", ".json")
@@ -44,11 +42,8 @@ def bill_rows(design: Design) -> list[dict[str, Any]]:
 
 
 def _csv(design: Design) -> bytes:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(BomRow.model_fields), lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows({key: safe(value) for key, value in row.items()} for row in bill_rows(design))
-    return stream.getvalue().encode()
+    columns = list(BomRow.model_fields)
+    return csv_bytes(columns, ([row[column] for column in columns] for row in bill_rows(design)))
 
 
 def _json(design: Design) -> bytes:

@@ -93,8 +93,8 @@ def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
         "leg": _leg_numbers(wiring, cable),
         **_cable_columns(design, wiring, cable, order[starts]),
         "bundle": _routes(cable, legs["from_rack"].tolist(), legs["to_rack"].tolist()),
-        "from_label": _labels(legs, "from", "to", _begins_head(cable, wiring.cables.a_heads)),
-        "to_label": _labels(legs, "to", "from", _begins_head(cable, wiring.cables.b_heads)),
+        "from_label": _labels(legs, "from", "to", _begins_head(cable, wiring.cables.a_connectors)),
+        "to_label": _labels(legs, "to", "from", _begins_head(cable, wiring.cables.b_connectors)),
     }
     return legs.assign(**columns)[list(SCHEDULE_COLUMNS)]
 
@@ -108,7 +108,7 @@ def _by_cable(wiring: Wiring) -> Ints:
 
 def _heads(wiring: Wiring) -> Ints:
     """Legs of every wire; one more entry, no leg, answers for ``NOTHING``."""
-    return np.append(np.maximum(wiring.cables.a_heads, wiring.cables.b_heads), 0)
+    return np.append(np.maximum(wiring.cables.a_connectors, wiring.cables.b_connectors), 0)
 
 
 def _begins_cable(cable: Ints) -> Bools:

@@ -77,10 +77,10 @@ def networks_of(design: Design, wiring: Wiring) -> Networks:
     attached = links.kind == KINDS.index("attachment-leaf")
     for index, fabric in enumerate(design.fabrics):
         for one in fabric.logical:
-            first = before[one.name].cards
+            first = before[one.name].nics
             own = {each.name for each in embedded.wanted[fabric.name].attachments if each.network == one.name}
             boxes = np.array([name in own for name in devices.product], dtype=np.bool_)
-            cards = (links.a_card > first) & (links.a_card <= first + one.nic.per_server)
+            cards = (links.a_nic > first) & (links.a_nic <= first + one.nic.per_server)
             of_link[attached & (links.fabric == index) & (cards | boxes[links.a])] = names.index(one.name)
     of_cable = np.zeros(len(wiring.cables), dtype=np.int64)
     made = links.cable >= 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fabopt.network.direct_links import Torus
-from fabopt.schema.design import Design
-from fabopt.schema.structure import SwitchlessStructure, TorusStructure
+from fabopt.network.structure_links import tori_of
+from fabopt.schema.design import Design, FabricDesign
 from fabopt.wiring.model import Wiring
 
 if TYPE_CHECKING:
@@ -17,37 +18,32 @@ if TYPE_CHECKING:
 DIMENSIONS = (1, 2, 3)
 FOLDED_COLUMNS = (
     *("fabric", "plane", "device"),
-    *(f"coordinate_{one}" for one in DIMENSIONS),
-    *(f"place_{one}" for one in DIMENSIONS),
+    *(f"coordinate_{dimension}" for dimension in DIMENSIONS),
+    *(f"place_{dimension}" for dimension in DIMENSIONS),
 )
 
 
 def folded_places(design: Design, wiring: Wiring) -> pd.DataFrame:
-    """One row a box of a torus, in the order of places: coordinates from 0, and its place in each dimension from 1.
+    """One row a device of a torus, in the order of places: coordinates from 0, and its place in each dimension from 1.
 
     Neighbours are at most two places apart in the one dimension in which they differ. Empty without a torus.
     """
     import pandas as pd
 
-    rows: list[tuple[object, ...]] = []
-    for fabric in design.fabrics:
-        if isinstance(fabric.structure, TorusStructure):
-            torus = Torus(fabric.structure.sides, fabric.structure.links_per_pair)
-            rows += _rows(wiring, fabric.name, torus, isinstance(fabric.structure, SwitchlessStructure))
+    rows = [
+        row for fabric in design.fabrics for torus in tori_of(fabric.structure) for row in _rows(wiring, fabric, torus)
+    ]
     return pd.DataFrame(rows, columns=list(FOLDED_COLUMNS))
 
 
-def _rows(wiring: Wiring, fabric: str, torus: Torus, of_servers: bool) -> list[tuple[object, ...]]:
+def _rows(wiring: Wiring, fabric: FabricDesign, torus: Torus) -> Iterator[tuple[object, ...]]:
     devices = wiring.devices
-    role, owner = ("server", "") if of_servers else ("leaf", fabric)
-    boxes = [row for row in range(len(devices)) if (devices.role[row], devices.fabric[row]) == (role, owner)]
+    owner = ("leaf", fabric.name) if fabric.structure.has_switches else ("server", "")
+    joined = [row for row in range(len(devices)) if (devices.role[row], devices.fabric[row]) == owner]
     order = np.lexsort(torus.places.T)
     empty = ("",) * (len(DIMENSIONS) - len(torus.sides))
-    rows: list[tuple[object, ...]] = []
-    for start in range(0, len(boxes), torus.switches):
+    for start in range(0, len(joined), torus.switches):
         for within in order.tolist():
-            at, place = torus.coordinates[within].tolist(), (torus.places[within] + 1).tolist()
-            rows.append(
-                (fabric, start // torus.switches + 1, devices.name[boxes[start + within]], *at, *empty, *place, *empty)
-            )
-    return rows
+            point, place = torus.coordinates[within].tolist(), (torus.places[within] + 1).tolist()
+            name = devices.name[joined[start + within]]
+            yield fabric.name, start // torus.switches + 1, name, *point, *empty, *place, *empty

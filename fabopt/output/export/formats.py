@@ -1,4 +1,4 @@
-"""The formats that a design is exported to: each is a module here with one ``write`` function.
+"""The formats that a design is exported to: each is a module beside this one, with a ``write`` function.
 
 ``write(design, wiring, folder, options)`` writes its files into an existing folder and returns their paths. What it
 raises, it raises before or after writing: ``export`` delivers either all files of all formats, or none.
@@ -21,11 +21,10 @@ from types import ModuleType
 from typing import Protocol, cast
 
 from fabopt.errors import Fault, InputError, OutputError, fault, nearest
+from fabopt.output.export import FORMATS
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
-# The name of a format is that of its module.
-FORMATS = ("cables", "ports", "racks", "netbox", "dot", "graphml", "drawio")
 _TEMPORARY = ".fabopt-"
 
 

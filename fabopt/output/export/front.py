@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
-from fabopt.output.export.spreadsheet import safe
+from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.schema.front import Front, FrontPoint
 
 # Columns that stand last, in whatever order others come up.
@@ -22,11 +20,7 @@ def front_csv(front: Front) -> bytes:
     """Return a table: keys, status, the design in a line, all metrics, cost by kind; why there is none."""
     rows = [_row(front, point) for point in front.points]
     columns = [*dict.fromkeys(key for row in rows for key in row if key not in LAST), *LAST]
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, columns, restval="", lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows({key: safe(value) for key, value in row.items()} for row in rows)
-    return stream.getvalue().encode()
+    return csv_bytes(columns, ([row.get(column, "") for column in columns] for row in rows))
 
 
 def _row(front: Front, point: FrontPoint) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
-from fabopt.output.export.spreadsheet import safe
+from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 
 COLUMNS = (
@@ -23,11 +21,8 @@ def sensitivity_bytes(found: Sensitivity) -> bytes:
 
 def sensitivity_csv(found: Sensitivity) -> bytes:
     """Return a table of the ranges; an empty cell is no end, or no price of its own."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, COLUMNS, restval="", lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows({key: safe(value) for key, value in _row(one).items()} for one in found.ranges)
-    return stream.getvalue().encode()
+    rows = map(_row, found.ranges)
+    return csv_bytes(COLUMNS, ([row.get(column, "") for column in COLUMNS] for row in rows))
 
 
 def _row(one: PriceRange) -> dict[str, Any]:

@@ -32,7 +32,8 @@ _SAMPLE = 2000
 
 def write_csv(path: Path, table: pd.DataFrame) -> Path:
     """Write a table as CSV as spreadsheets like it, text that they would compute marked as text."""
-    path.write_bytes(table.map(safe).to_csv(index=False, lineterminator="\r\n", float_format="%.10g").encode())
+    marked = table.map(safe).rename(columns=safe)
+    path.write_bytes(marked.to_csv(index=False, lineterminator="\r\n", float_format="%.10g").encode())
     return path
 
 

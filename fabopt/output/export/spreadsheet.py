@@ -5,6 +5,10 @@ The same design gives the same bytes, and no text of a catalog becomes a formula
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +20,22 @@ if TYPE_CHECKING:
 
 _LONGEST_CELL = 32_000
 
-# First characters that spreadsheets read as the start of a formula (OWASP, "CSV injection").
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# What spreadsheets read as the start of a formula (OWASP, "CSV injection"): = + - @, and the minus sign, full-width,
+# small, raised and lowered forms of these, which some of them take for the plain ones.
+_SIGNS = "=+\\-@\u2212\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u207a-\u207c\u208a-\u208c"
+# What may stand before it and is not seen, or is cut off: controls, spaces of all widths, marks of format (Unicode's
+# categories Cc, Z and Cf, such as the soft hyphen and marks of direction), fillers, joiners, variation selectors, tags.
+_UNSEEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x20\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u1680"
+    "\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"
+)
+_ENDS = "\t\r\n"
+# Where a cell begins: also at what separates cells or rows for a program that takes the file for another kind of CSV.
+_FORMULA = re.compile(f"^(?=[{_UNSEEN}]*[{_SIGNS}{_ENDS}])|(?<=[;|{_ENDS}])(?=[{_UNSEEN}]*[{_SIGNS}])")
+# Most cells, told at a glance.
+_PLAIN = re.compile(f"(?:[A-Za-z0-9][^;|{_ENDS}]*)?\\Z")
 # A workbook states when it was made; a fixed date keeps it the same for the same design.
 CREATED = datetime(2026, 1, 1, tzinfo=UTC)
 # Of xlsxwriter: text stays text.
@@ -49,10 +67,22 @@ CELL_FORMATS: dict[str, dict[str, Any]] = {
 
 
 def safe(value: object) -> object:
-    """Return a value for a CSV file: text that a spreadsheet would compute is marked as text, with an apostrophe."""
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value
+    """Return a value for a CSV file: text that a spreadsheet would compute is marked as text, with an apostrophe.
+
+    Numbers stay numbers, negative ones too.
+    """
+    if not isinstance(value, str) or _PLAIN.match(value):
+        return value
+    return _FORMULA.sub("'", value)
+
+
+def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[object]], quote_all: bool = False) -> bytes:
+    """Return a CSV file of rows under columns, in which no text is ever computed."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\r\n", quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL)
+    writer.writerow([safe(name) for name in columns])
+    writer.writerows([safe(cell) for cell in row] for row in rows)
+    return stream.getvalue().encode()
 
 
 def set_page(sheet: Worksheet) -> None:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from fabopt.output.words import some
 from fabopt.schema.design import Check
-from fabopt.verify.rules import DESIGN_RULES, FABRIC_RULES, FILE_RULES, FLOOR_RULES, MONEY_RULES, WIRING_RULES
+from fabopt.verify import rules
+
+
+def _names(*tables: Iterable[Callable[..., None]]) -> frozenset[str]:
+    return frozenset(rule.__name__ for table in tables for rule in table)
+
 
 _GROUPS = (
-    ("The file", FILE_RULES),
-    ("Choice of parts", DESIGN_RULES),
-    ("Fabrics: sizes, ports and speeds", FABRIC_RULES),
-    ("Wiring, port by port", WIRING_RULES),
-    ("Floor", FLOOR_RULES),
-    ("Money, power and limits", MONEY_RULES),
+    ("The file", _names(rules.FILE_RULES)),
+    ("Choice of parts", _names(rules.DESIGN_RULES, rules.MANAGEMENT_RULES, rules.SEPARATION_RULES)),
+    (
+        "Fabrics: sizes, ports and speeds",
+        _names(rules.FABRIC_RULES, rules.LOGICAL_RULES, rules.RAIL_RULES, rules.HOMING_RULES)
+        | _names(*rules.DIRECT.values(), *rules.SWITCHLESS.values()),
+    ),
+    (
+        "Wiring, port by port",
+        _names(rules.WIRING_RULES, rules.RAIL_WIRING_RULES, rules.HOMING_WIRING_RULES)
+        | _names(*rules.DIRECT_WIRING.values(), *rules.SWITCHLESS_WIRING.values()),
+    ),
+    ("Floor", _names(rules.FLOOR_RULES, rules.BOX_RULES)),
+    ("Money, power and limits", _names(rules.MONEY_RULES)),
+    ("Workload", _names(rules.WORKLOAD_RULES)),
 )
+# Of a file that another version wrote.
 _OTHER = "Other rules"
 
 
@@ -41,18 +56,18 @@ class CheckGroup:
 
 def check_groups(checks: Sequence[Check]) -> list[CheckGroup]:
     """Return checks by what they are about; groups without any are left out."""
-    title_of = {rule.__name__: title for title, rules in _GROUPS for rule in rules}
+    title_of = {name: title for title, names in _GROUPS for name in names}
     titles = [*(title for title, _ in _GROUPS), _OTHER]
-    found = [
+    groups = [
         CheckGroup(title, tuple(check for check in checks if title_of.get(check.name, _OTHER) == title))
         for title in titles
     ]
-    return [group for group in found if group.checks]
+    return [group for group in groups if group.checks]
 
 
 def holds_together(checks: Sequence[Check]) -> bool:
     """Whether parts, sizes and wiring hold, so that a fabric can be drawn; money may be wrong."""
-    aside = {rule.__name__ for rule in (*FILE_RULES, *MONEY_RULES)}
+    aside = _names(rules.FILE_RULES, rules.MONEY_RULES)
     return all(check.ok or check.name in aside for check in checks)
 
 

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.output.terminal.families import links_of, shape_of
 from fabopt.output.words import KIND_NAMES, count, listed, money, percent, plain, power, some
 from fabopt.schema.design import Conflict, Design, FabricDesign, NicUse, Number
-from fabopt.schema.structure import (
-    DirectStructure,
-    DragonflyPlusStructure,
-    DragonflyStructure,
-    HyperxStructure,
-    SwitchlessStructure,
-    TorusStructure,
-)
 
 _METRICS = {
     "capex_usd": "purchase price",
@@ -22,7 +15,6 @@ _METRICS = {
     "usd_per_effective_gpu": "cost per effective GPU",
 }
 _MANY = {"leaf": "leaves", "switch": "switches"}
-_TIERS = {1: "one switch tier", 2: "two switch tiers", 3: "three switch tiers"}
 
 
 def metric_name(metric: str) -> str:
@@ -83,23 +75,10 @@ def proof_line(design: Design) -> str:
 
 def fabric_line(fabric: FabricDesign) -> str:
     """Name a fabric's family: protocol, topology, tiers, planes."""
-    parts = [fabric.protocol, fabric.topology, _shape(fabric)]
+    parts = [fabric.protocol, fabric.topology, shape_of(fabric.structure)]
     if fabric.planes > 1:
         parts.append(f"{fabric.planes} planes")
     return ", ".join(parts)
-
-
-def _shape(fabric: FabricDesign) -> str:
-    one = fabric.structure
-    if isinstance(one, HyperxStructure | TorusStructure):
-        boxes = "servers" if isinstance(one, SwitchlessStructure) else "switches"
-        return f"{' x '.join(map(count, one.sides))} {boxes}"
-    if isinstance(one, DragonflyStructure):
-        return f"{some(one.switch_groups, 'group')} of {some(one.switches_per_group, 'switch', 'switches')}"
-    if isinstance(one, DragonflyPlusStructure):
-        leaves = some(one.leaves_per_group, "leaf", "leaves")
-        return f"{some(one.switch_groups, 'group')} of {leaves} and {some(one.spines_per_group, 'spine')}"
-    return _TIERS[one.tiers]
 
 
 def nic_line(fabric: FabricDesign) -> str:
@@ -149,53 +128,7 @@ def failures_named(number: int, failed: str) -> str:
 
 def structure_line(fabric: FabricDesign) -> str:
     """Say how servers, leaves, spines and cores are wired."""
-    if isinstance(fabric.structure, DirectStructure):
-        return _mesh_line(fabric.structure)
-    one = fabric.clos
-    own_rails = fabric.topology == "rail-only"
-    if one.tiers == 1 and own_rails:
-        each = some(one.ports_per_server_per_leaf, "port")
-        return f"{some(fabric.rails, 'rail')} that never meet, a switch each with {each} of every server"
-    if one.tiers == 1:
-        return f"one switch per plane holds all {some(one.ports_per_server, 'port')} of every server"
-    leaves = one.ports_per_server // one.ports_per_server_per_leaf
-    parts = [
-        f"{some(one.groups, 'group')} of up to {some(one.servers_per_group, 'server')}",
-        f"each on {some(leaves, 'leaf', 'leaves')}, {some(one.ports_per_server_per_leaf, 'port')} of a server on one",
-    ]
-    if one.tiers == 3:
-        what = "of one rail" if one.pod_of == "rail" else f"({some(one.groups_per_pod, 'group')})"
-        parts.append(f"{some(one.pods, 'pod')} of {some(one.leaves_per_pod, 'leaf', 'leaves')} {what}")
-    spines = some(one.spines_per_pod, "spine") + (" of its rail" if own_rails else "")
-    parts.append(f"{some(one.links_per_pair, 'link')} from each leaf to each of {spines}")
-    if one.tiers == 3:
-        parts.append(
-            f"{some(one.links_per_core_pair, 'link')} from each spine to each of {some(one.cores_per_group, 'core')}"
-        )
-    return "; ".join(parts)
-
-
-def _mesh_line(one: DirectStructure) -> str:
-    if isinstance(one, SwitchlessStructure):
-        parts = [f"{some(m, 'link')} to each neighbour of dimension {at}" for at, m in enumerate(one.links_per_pair, 1)]
-        return "; ".join(["servers pass on what is for others, without switches", *parts])
-    leaves = one.ports_per_server // one.ports_per_server_per_leaf
-    parts = [
-        f"{some(one.groups, 'group')} of up to {some(one.servers_per_group, 'server')}",
-        f"each on {some(leaves, 'switch', 'switches')}, "
-        f"{some(one.ports_per_server_per_leaf, 'port')} of a server on one",
-    ]
-    if isinstance(one, HyperxStructure | TorusStructure):
-        what = "two switches" if isinstance(one, HyperxStructure) else "neighbours"
-        parts += [f"{some(m, 'link')} between {what} of dimension {at}" for at, m in enumerate(one.links_per_pair, 1)]
-    elif isinstance(one, DragonflyStructure):
-        parts.append(f"{some(one.links_per_local_pair, 'link')} between two switches of a group")
-        parts.append(f"{some(one.global_links_per_group, 'link')} from each group to the others")
-    elif isinstance(one, DragonflyPlusStructure):
-        spines = some(one.spines_per_group, "spine")
-        parts.append(f"{some(one.links_per_pair, 'link')} from each leaf to each of {spines} of its group")
-        parts.append(f"{some(one.global_links_per_group, 'link')} from the spines of each group to other groups")
-    return "; ".join(parts)
+    return links_of(fabric.structure, fabric)
 
 
 def about_lines(fabric: FabricDesign) -> Iterator[str]:

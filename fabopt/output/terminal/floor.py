@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 import numpy as np
 
 from fabopt.floor.appliances import racks_in_use
-from fabopt.output.words import count, listed, plain
+from fabopt.output.words import count, listed, plain, some
 from fabopt.schema.design import Design, Place, Placement
 from fabopt.wiring.build import wiring_of
 
@@ -25,21 +24,17 @@ def floor_lines(design: Design) -> list[str]:
     made = [f"{count(kinds[kind])} {kind}" for kind in ("passive copper", "active copper", OPTICAL) if kinds[kind]]
     metres = float(np.sum(wiring.cables.length_m))
     longest = float(np.max(wiring.cables.run_m, initial=0.0))
-    stands = [f"{fabric.name}: {fabric.placement.policy}" for fabric in design.fabrics if fabric.placement is not None]
-    per_rack, racks = design.floor.servers_per_rack, len(design.floor.server_racks)
-    own = {place[0] for fabric in design.fabrics if fabric.placement for place in _places(fabric.placement)}
-    alone = len(own - set(design.floor.server_racks))
-    boxes = racks_in_use(one for fabric in design.fabrics if fabric.placement for one in _boxes(fabric.placement))
-    attached = f", {count(len(boxes))} of attachments" if boxes else ""
+    policies = [f"{fabric.name}: {fabric.places.policy}" for fabric in design.fabrics]
+    racks = design.racks
+    own = {rack for fabric in design.fabrics for rack, _ in _places(fabric.places)}
+    alone = len(own - set(racks.server_racks))
+    of_attachments = racks_in_use(places for fabric in design.fabrics for places in fabric.places.attachments.values())
+    attached = f", {count(len(of_attachments))} of attachments" if of_attachments else ""
     return [
-        f"{count(racks)} racks of up to {per_rack} servers, {count(alone)} of switches alone{attached}; "
-        f"{', '.join(stands)}",
+        f"{some(len(racks.server_racks), 'rack')} of up to {some(racks.servers_per_rack, 'server')}, "
+        f"{count(alone)} of switches alone{attached}; {', '.join(policies)}",
         f"{listed(made)} cables, {plain(metres)} m in all, the longest run {plain(longest)} m",
     ]
-
-
-def _boxes(placement: Placement) -> Iterable[tuple[Place, ...]]:
-    return placement.attachments.values()
 
 
 def _places(placement: Placement) -> list[Place]:

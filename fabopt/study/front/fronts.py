@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fabopt import __version__
 from fabopt.design.build import case_record
 from fabopt.errors import Fault, fault
-from fabopt.explain.conflicts import conflicts_of
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.problem.problem import Problem, problem_of
@@ -20,7 +18,7 @@ from fabopt.study.front import pareto
 from fabopt.study.front.finder import Finder
 from fabopt.study.front.knees import marked
 from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, PREDICTED, Measure, measure
-from fabopt.study.front.points import Place, points_of, without_design
+from fabopt.study.front.points import Place, points_of, why_none
 from fabopt.study.sweep.sweep import catalog_hash
 from fabopt.workload.prediction import cluster_cents
 
@@ -74,9 +72,9 @@ def pareto_front(
         raise refuse([fault("--maximize", "", text, HEADROOM, hint="leave it out, or say another `separation`")])
     found = pareto.front(Finder(problem, settings, clock), objectives, points, report)
     traded = tuple(FrontObjective(metric=one.name, sense=one.sense) for one in objectives)
-    place = Place(objectives[0].name, settings.engine)
+    place = Place(inputs, objectives[0].name, settings.engine)
     if found.complete and not found.points:
-        made = _none(inputs, problem, place, settings, clock)
+        made: tuple[FrontPoint, ...] = (why_none(problem, place, clock),)
     else:
         made = marked(points_of(problem, found.points, place, settings.progress), traded)
     return Front(
@@ -121,11 +119,6 @@ def _untimed(problem: Problem) -> list[str]:
         for name in fabric.topologies
         if name not in TIERED
     ]
-
-
-def _none(inputs: Inputs, problem: Problem, place: Place, settings: Settings, clock: Clock) -> tuple[FrontPoint, ...]:
-    quiet = replace(settings, progress=lambda text: None)
-    return (without_design(place, conflicts_of(problem.case, inputs.catalog, problem, quiet, clock)),)
 
 
 def _notes(found: pareto.Found, objectives: Sequence[Measure], points: int | None) -> list[str]:

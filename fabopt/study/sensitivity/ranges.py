@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
@@ -12,17 +11,17 @@ from fabopt import __version__
 from fabopt.design.bill import bill
 from fabopt.design.build import case_record
 from fabopt.errors import NoAnswerError
-from fabopt.explain.conflicts import conflicts_of, obstacles_of
 from fabopt.io.case import Inputs
 from fabopt.parts.offering import offering_of
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.design import Objective
+from fabopt.schema.design import Conflict, Objective, Status
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
-from fabopt.search.choice import search_of
-from fabopt.solution.answer import Answer, summaries_of
-from fabopt.solution.optimize import design_of
+from fabopt.search.answer import Answer, best_answer
+from fabopt.search.context import Context
+from fabopt.solution.optimize import answered, proven
+from fabopt.solution.question import Question
+from fabopt.solution.summaries import summaries_of
 from fabopt.study.sensitivity.changes import changes_between
 from fabopt.study.sensitivity.ends import DIRECTIONS, MOST_STEPS, STEPS, Direction, End, Ends, Probe, StoppedError
 from fabopt.study.sensitivity.lines import met_of
@@ -39,32 +38,28 @@ FLOOR_NOTE = "large floor: the likeliest designs were compared at each price, so
 
 def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) -> Sensitivity:
     """Price ranges of the answer to a case; ``check_asked`` has passed. What a stopped clock leaves out is missing."""
-    started = time.perf_counter()
-    problem = problem_of(
-        inputs.case,
-        inputs.catalog,
-        settings.prune,
-        offering_of(inputs.case, inputs.catalog, settings.prune, whole=True),
-    )
+    offering = offering_of(inputs.case, inputs.catalog, settings.prune, whole=True)
+    problem = problem_of(inputs.case, inputs.catalog, settings.prune, offering)
     settings.progress("finding the answer at today's prices")
     try:
-        optimum = search_of(problem, settings, clock).run()
+        answer = best_answer(problem, settings, clock, Context())
     except NoAnswerError as error:
-        return _stopped(inputs, problem, settings, str(error))
-    if optimum.value is None:
-        return _without_answer(inputs, problem, optimum, settings, clock)
-    answer = Answer(problem, optimum)
+        return _without_answer(inputs, problem, settings, "unknown", notes=(str(error),))
+    question = Question(inputs, settings, clock, problem=problem, find=lambda *_: answer)
+    if not answer.has_design:
+        design = answered(question)
+        return _without_answer(inputs, problem, settings, design.status, design.conflicts)
     work = _Work(answer, settings, clock)
-    found = tuple(work.ranges(targets_of(problem, bill(problem, answer.picked), asked)))
-    objective = design_of(answer, settings.engine, time.perf_counter() - started, (), ()).objective
+    ranges = tuple(work.ranges(targets_of(problem, bill(problem, answer.picked), asked)))
+    design = proven(question)
     return Sensitivity(
         **_head(inputs, problem),
-        status="optimal" if optimum.verdict == "optimal" else "feasible",
-        objective=objective,
+        status=design.status,
+        objective=design.objective,
         summary=summaries_of(problem, answer.picked),
         complete=work.complete,
         notes=(*inputs.notes, *_notes(problem)),
-        ranges=found,
+        ranges=ranges,
     )
 
 
@@ -78,37 +73,29 @@ def _head(inputs: Inputs, problem: Problem) -> dict[str, Any]:
     }
 
 
+def _without_answer(
+    inputs: Inputs,
+    problem: Problem,
+    settings: Settings,
+    status: Status,
+    conflicts: tuple[Conflict, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> Sensitivity:
+    return Sensitivity(
+        **_head(inputs, problem),
+        status=status,
+        objective=Objective(metric=problem.case.objective, engine=settings.engine),
+        complete=status == "infeasible",
+        conflicts=conflicts,
+        notes=(*inputs.notes, *notes),
+    )
+
+
 def _notes(problem: Problem) -> Iterator[str]:
     if problem.case.objective == "power_w":
         yield POWER_NOTE
     if problem.site.method == "estimates":
         yield FLOOR_NOTE
-
-
-def _stopped(inputs: Inputs, problem: Problem, settings: Settings, reason: str) -> Sensitivity:
-    """No answer, as no engine gave any."""
-    return Sensitivity(
-        **_head(inputs, problem),
-        status="unknown",
-        objective=Objective(metric=problem.case.objective, engine=settings.engine),
-        complete=False,
-        notes=(*inputs.notes, reason),
-    )
-
-
-def _without_answer(
-    inputs: Inputs, problem: Problem, optimum: Optimum, settings: Settings, clock: Clock
-) -> Sensitivity:
-    infeasible = optimum.verdict == "infeasible"
-    why = (conflicts_of if infeasible else obstacles_of)(inputs.case, inputs.catalog, problem, settings, clock)
-    return Sensitivity(
-        **_head(inputs, problem),
-        status="infeasible" if infeasible else "unknown",
-        objective=Objective(metric=problem.case.objective, engine=settings.engine),
-        complete=infeasible,
-        conflicts=why,
-        notes=inputs.notes,
-    )
 
 
 @dataclass

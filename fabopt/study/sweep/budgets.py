@@ -32,11 +32,11 @@ FAR_TOO_MANY = 10**9
 
 @dataclass(frozen=True, eq=False)
 class Bought:
-    """What a budget buys: a design of a problem. ``needed_cents``: what the least would cost, if nothing is bought."""
+    """What a budget buys: a design of a problem. ``cheapest``: the design that would take least, if none is bought."""
 
     problem: Problem
     met: Met | None
-    needed_cents: int | None = None
+    cheapest: Met | None = None
 
 
 class Steps:
@@ -58,7 +58,7 @@ class Steps:
         within = [met for met in self._climbed if _capex(met) <= budget_cents]
         if within:
             return Bought(self.finder.problem, within[-1])
-        return Bought(self.finder.problem, None, _capex(self._climbed[0]) if self._climbed else None)
+        return Bought(self.finder.problem, None, self._climbed[0] if self._climbed else None)
 
     def _points(self) -> Iterator[Met]:
         met = self.finder.best((PRICE,), {})
@@ -92,8 +92,8 @@ class Sizes:
         if best is not None:
             self._last = best
             return Bought(*self.at(best))
-        problem, met = self.at(self.fewest)
-        return Bought(problem, None, None if met is None else _capex(met))
+        problem, cheapest = self.at(self.fewest)
+        return Bought(problem, None, cheapest)
 
     def at(self, servers: int) -> tuple[Problem, Met | None]:
         """The cheapest design for a number of servers."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabopt.explain.conflicts import conflicts_of
 from fabopt.io.case import Inputs
 from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
@@ -17,8 +16,8 @@ from fabopt.schema.front import FrontPoint
 from fabopt.search.context import Context
 from fabopt.study.front.finder import Finder, Met, StoppedError
 from fabopt.study.front.measures import MEASURES
-from fabopt.study.front.points import Place, at_budget, budgeted, point_of, without_design
-from fabopt.study.sweep.budgets import Bought, Sizes, Steps
+from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
+from fabopt.study.sweep.budgets import Sizes, Steps
 from fabopt.study.sweep.keys import Steps as KeySteps
 from fabopt.study.sweep.keys import changed_inputs, content_of
 from fabopt.units import cents, usd
@@ -82,11 +81,11 @@ class Cells:
 
     def _best(self, inputs: Inputs, problem: Problem, over: Mapping[str, int | float]) -> FrontPoint:
         """The best design of the case as it is there."""
-        place = Place(inputs.case.objective, self.shared.engine, None, over)
+        place = Place(inputs, inputs.case.objective, self.shared.engine, None, over)
         finder = Finder(problem, self.settings, self.clock, self._context.beside())
         met = finder.best((MEASURES[inputs.case.objective],), {})
         if met is None:
-            return without_design(place, self._conflicts(inputs, problem))
+            return self._why_none(problem, place)
         return point_of(problem, met, place)
 
     def _under_budgets(
@@ -98,34 +97,34 @@ class Cells:
         else:
             finder = Finder(problem, self.settings, self.clock, self._context.beside())
             buyer = Steps(finder, MEASURES[metric])
-        made: dict[Met, FrontPoint] = {}
-        hopeless: tuple[Conflict, ...] | None = None
+        known: dict[Met | None, FrontPoint] = {}
         for budget in sorted(budgets):
-            place = Place(metric, self.shared.engine, budget, over)
+            place = Place(inputs, metric, self.shared.engine, budget, over)
             bought = buyer.buy(cents(budget))
             if bought.met is not None:
-                if bought.met not in made:
-                    made[bought.met] = point_of(budgeted(bought.problem, budget), bought.met, place)
-                yield at_budget(made[bought.met], budget)
-            elif bought.needed_cents is not None:
-                yield without_design(place, (_too_little(budget, bought),))
+                if bought.met not in known:
+                    known[bought.met] = point_of(budgeted(bought.problem, budget), bought.met, place)
+                yield at_budget(known[bought.met], budget)
+            elif bought.cheapest is not None:
+                yield _too_little(place, budget, bought.problem, bought.cheapest)
             else:
-                hopeless = self._conflicts(inputs, problem) if hopeless is None else hopeless
-                yield without_design(place, hopeless)
+                if None not in known:
+                    known[None] = self._why_none(problem, place)
+                yield known[None].model_copy(update={"budget_usd": budget})
 
-    def _conflicts(self, inputs: Inputs, problem: Problem) -> tuple[Conflict, ...]:
-        settings = replace(self.settings, progress=lambda text: None)
-        found = conflicts_of(problem.case, inputs.catalog, problem, settings, self.clock)
+    def _why_none(self, problem: Problem, place: Place) -> FrontPoint:
+        point = why_none(problem, place, self.clock)
         if self.clock.is_over():
             raise StoppedError
-        return found
+        return point
 
 
-def _too_little(budget_usd: int | float, bought: Bought) -> Conflict:
-    assert bought.needed_cents is not None
-    needed = usd(bought.needed_cents)
-    what = "the cheapest design costs"
-    if bought.problem.case.maximize == "servers":
-        what = f"the cheapest design for {bought.problem.servers:,} servers costs"
-    detail = f"{what} ${needed:,}; the limit is ${budget_usd:,}"
-    return Conflict(limit=BUDGET_KEY, value=budget_usd, needed=needed, detail=detail)
+def _too_little(place: Place, budget_usd: int | float, problem: Problem, cheapest: Met) -> FrontPoint:
+    """A point whose budget is below the cheapest design, or below the cheapest that was found where none is proven."""
+    needed = usd(cheapest.grades["capex_usd"])
+    what = "the cheapest design" if cheapest.is_proven else "the cheapest design that was found"
+    if problem.case.maximize == "servers":
+        what += f" for {problem.servers:,} servers"
+    detail = f"{what} costs ${needed:,}; the limit is ${budget_usd:,}"
+    conflict = Conflict(limit=BUDGET_KEY, value=budget_usd, needed=needed, detail=detail)
+    return without_design(place, (conflict,), "infeasible" if cheapest.is_proven else "unknown")

@@ -55,7 +55,7 @@ def _added(clos: ClosNetwork) -> Sequence[Sequence[int]]:
         return ((), (), (), ())
     n = numbers_of(clos.parts.nic, clos.shape)
     servers = clos_stages.of_servers(clos.stages, np.arange(n.servers))
-    when = [np.repeat(servers, n.cards), clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves))]
+    when = [np.repeat(servers, n.nics), clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves))]
     if clos.tiers > 1:
         when.append(clos_stages.of_spines(n, clos.stages, np.arange(n.planes * n.pods * n.spines)))
     if clos.tiers > 2:

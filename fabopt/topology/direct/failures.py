@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from fabopt.network.direct_links import Mesh, moves_of
+from fabopt.network.direct_links import Mesh
 from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.network import GLOBAL_LENGTH, Network, network_of
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
@@ -47,7 +47,7 @@ class DirectFailures:
         work = 2 * self.network.links * self.network.switches
         if work > MOST_WORK:
             return ("plane",)
-        kinds = kinds_of(plane_of(self.network.mesh), moves_of(self.network.mesh))
+        kinds = kinds_of(plane_of(self.network.mesh), self.network.mesh.moves)
         return KINDS if work * (len(kinds.switches) + len(kinds.rows)) <= MOST_TRIED else ("plane",)
 
     def bandwidth_left(self, failed: Failed, count: int, enough: Fraction = ANYTHING) -> Fraction:
@@ -88,7 +88,7 @@ class DirectFailures:
         if failed not in ("leaf", "switch", "cable"):
             return 0
         graph, switch_of = plane_of(mesh), self.network.rings().T
-        kinds = kinds_of(graph, moves_of(mesh))
+        kinds = kinds_of(graph, mesh.moves)
         if failed == "cable":
             return max(int(shape.ports == 1), cut_off_by_link(graph, kinds, switch_of, 1))
         return cut_off_by_switch(graph, kinds, switch_of)
@@ -116,7 +116,7 @@ def worst_flow(mesh: Mesh, failed: str, enough: float = 0.0) -> float:
     if known.exact or known.most < enough:
         return known.most
     network = plane_of(mesh)
-    flow, kinds = PairFlow(network), kinds_of(network, moves_of(mesh))
+    flow, kinds = PairFlow(network), kinds_of(network, mesh.moves)
     for rate in flow.without_switches(kinds) if failed == "leaf" else flow.without_links(kinds, 1):
         known.most = min(known.most, rate)
         if known.most < enough:

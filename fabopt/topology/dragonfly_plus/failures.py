@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from fabopt.network.direct_links import DragonflyPlus, moves_of
+from fabopt.network.direct_links import DragonflyPlus
 from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.halves import HalfRate, port_share
 from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
@@ -98,7 +98,7 @@ def plane_of(mesh: DragonflyPlus, speeds_mbps: tuple[int, int]) -> tuple[Network
     a, b = (np.concatenate([getattr(one, end) for one in pairs]) for end in ("a", "b"))
     hosts = (np.arange(mesh.switches) < mesh.leaves).astype(np.int64)
     network = network_of(a, b, np.repeat(speeds_mbps, counts), hosts, 1, np.repeat([1, GLOBAL_LENGTH], counts))
-    return network, kinds_of(network, moves_of(mesh))
+    return network, kinds_of(network, mesh.moves)
 
 
 def _link_mbps(mesh: DragonflyPlus, speeds_mbps: tuple[int, int], network: Network) -> Ints:

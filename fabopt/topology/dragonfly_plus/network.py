@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabopt.network.direct_links import DragonflyPlus, Spines
+from fabopt.network.direct_links import DragonflyPlus, SpineMesh
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.schema.structure import DragonflyPlusStructure
 from fabopt.topology.design import FilePart, LinkUse, Tier
@@ -63,7 +63,7 @@ class DragonflyPlusNetwork(SwitchedNetwork):
     def mesh(self) -> DragonflyPlus:
         """One plane, link by link."""
         size, spines, groups, links, outside = self.numbers
-        return DragonflyPlus(size, links, Spines(spines, groups, outside))
+        return DragonflyPlus(size, links, SpineMesh(spines, groups, outside))
 
     @property
     def speeds_mbps(self) -> Mapping[str, int]:

@@ -121,10 +121,10 @@ class Interfaces:
         numbers = [Numbers(embedded, fabric) for fabric in design.fabrics]
         before, found = logical_before(numbers), []
         for fabric in numbers:
-            for one in fabric.made.logical:
+            for one in fabric.fabric.logical:
                 first = before[one.name].cages
-                kind = embedded.card_cages(one)[one.nic.cage_group]
-                found.append((first, first + fabric.logical_cards(one).cages, kind))
+                kind = embedded.nic_cages(one)[one.nic.cage_group]
+                found.append((first, first + fabric.logical_nics(one).cages, kind))
         return found
 
     def _server_cage(self, fabric: FabricDesign) -> Cage:

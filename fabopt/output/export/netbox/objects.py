@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from fabopt.floor.plan import FloorPlan
 from fabopt.output.export.netbox.table import Table
 from fabopt.output.export.netbox.words import LONGEST_NAME, LONGEST_PART_NUMBER, NO_VENDOR, PLANNED, slugs, text
 from fabopt.schema.catalog import Switch
@@ -93,10 +92,16 @@ class Objects:
         """Name of the site."""
         return line(self.design.case.name)
 
+    @cached_property
+    def racks_in_use(self) -> tuple[str, ...]:
+        """Racks with devices in them, in the order of the floor; none without a floor plan."""
+        used = set(filter(None, self.wiring.devices.rack))
+        return tuple(rack for rack in self.embedded.plan.ids if rack in used) if used else ()
+
     @property
-    def on_floor(self) -> bool:
-        """True if devices have racks."""
-        return any(self.wiring.devices.rack)
+    def _place_columns(self) -> tuple[str, ...]:
+        """What is said of a device's place."""
+        return ("rack", "position", "face") if self.racks_in_use else ()
 
     def vendor(self, part: str) -> str:
         """Maker of an embedded part; of anything else ``NO_VENDOR``."""
@@ -175,11 +180,9 @@ class Objects:
     def racks(self) -> Table:
         """The racks in which something stands."""
         table = Table(("site", "name", "status", "form_factor", "width", "u_height", "desc_units"))
-        floor = self.embedded.case.site.floor
-        if floor is not None:
-            used = set(self.wiring.devices.rack)
-            for rack in (rack for rack in FloorPlan(floor).ids if rack in used):
-                table.rows.append((self.site, rack, PLANNED, RACK_FORM, RACK_WIDTH_IN, floor.rack_units, "false"))
+        for rack in self.racks_in_use:
+            units = self.embedded.plan.floor.rack_units
+            table.rows.append((self.site, rack, PLANNED, RACK_FORM, RACK_WIDTH_IN, units, "false"))
         return table
 
     def device_types(self) -> Table:
@@ -193,20 +196,21 @@ class Objects:
 
     def devices(self) -> Table:
         """All boxes, with their places if they have any."""
-        places = ("rack", "position", "face") if self.on_floor else ()
-        columns = ("name", "role", "manufacturer", "device_type", "status", "site", *places, "description")
+        columns = ("name", "role", "manufacturer", "device_type", "status", "site", *self._place_columns, "description")
         return Table(columns, [tuple(self._device(device)) for device in range(len(self.wiring.devices))])
 
     def _device(self, device: int) -> Iterator[str | int]:
         devices, kind = self.wiring.devices, self.type_of(device)
         yield from (self.names[device], ROLES[devices.role[device]][0], kind.manufacturer, kind.model)
         yield from (PLANNED, self.site)
-        if self.on_floor:
-            rack, unit = devices.rack[device], int(devices.unit[device])
-            # What takes no units is in the rack, but has no place in it.
-            placed = bool(rack) and kind.u_height > 0
-            yield from (rack, unit if placed and unit else "", "front" if placed else "")
+        yield from self._place(device)[: len(self._place_columns)]
         yield self._numbers(device)
+
+    def _place(self, device: int) -> tuple[str | int, ...]:
+        """Rack, position and face. What takes no units is in the rack, but has no place in it."""
+        rack, unit = self.wiring.devices.rack[device], int(self.wiring.devices.unit[device])
+        placed = bool(rack) and self.type_of(device).u_height > 0
+        return rack, unit if placed and unit else "", "front" if placed else ""
 
     def _numbers(self, device: int) -> str:
         devices = self.wiring.devices

@@ -51,7 +51,7 @@ def _notes(objects: Objects, ports: Ports, tables: Mapping[str, Table]) -> Itera
 
 
 def _place_notes(objects: Objects) -> Iterator[str]:
-    if objects.on_floor:
+    if objects.racks_in_use:
         yield (
             f"The case gives the height of a rack and no more: racks are entered as {RACK_FORM}, {RACK_WIDTH_IN} inch. "
             "Only racks in which something stands are listed."

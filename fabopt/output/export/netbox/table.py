@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import repeat
 
-from fabopt.output.export.spreadsheet import safe
+from fabopt.output.export.spreadsheet import csv_bytes, safe
 
 Cell = str | int | float
 Row = tuple[Cell, ...]
@@ -37,10 +35,5 @@ class Table:
         NetBox guesses the dialect (``csv.Sniffer``), and an apostrophe may pass for a quotation mark; where there is
         one, all cells stand in quotation marks, which are then more.
         """
-        rows = [[safe(cell) for cell in row] for row in self.rows]
-        misleading = any("'" in cell for row in rows for cell in row if isinstance(cell, str))
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\r\n", quoting=csv.QUOTE_ALL if misleading else csv.QUOTE_MINIMAL)
-        writer.writerow(self.columns)
-        writer.writerows(rows)
-        return stream.getvalue().encode()
+        misleading = any("'" in str(safe(cell)) for row in self.rows for cell in row)
+        return csv_bytes(self.columns, self.rows, quote_all=misleading)

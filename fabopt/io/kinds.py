@@ -1,0 +1,81 @@
+"""Kinds of files, and how a file that is none of the kind is refused: nothing that it holds is shown.
+
+What a case names may be any file of this machine, a password file or a key. So a file is first told by the keys at its
+top; only what is a mapping of its kind is told what is wrong with it, key by key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.io.faults import keys_at
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import KIND_MODELS, Catalog, PriceBook
+from fabopt.schema.design import Design
+from fabopt.schema.front import Front
+from fabopt.schema.model import Model
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: what it is called, the keys that it may have at its top, and where such files come from."""
+
+    name: str
+    keys: tuple[str, ...]
+    hint: str = ""
+
+    def refusal(self, content: object, file: str) -> InputError | None:
+        """Return how content that is not a mapping of this kind is refused, by its type and length alone."""
+        if isinstance(content, dict) and are_mostly(content, self.keys):
+            return None
+        return InputError([unlike(file, self.name, _described(content), f"keys with values ({', '.join(self.keys)})",
+                                  self.hint)])  # fmt: skip
+
+
+def are_mostly(words: Iterable[str], known: Iterable[str]) -> bool:
+    """Whether more than half of the words are among those known, or nearly; none at all are, too."""
+    words, known = list(words), list(known)
+    if len(words) > 2 * len(known):
+        return False
+    strange = sum(word not in known and nearest(word, known) is None for word in words)
+    return 2 * strange < len(words) or not words
+
+
+def unlike(file: str, kind: str, found: str, allowed: str, hint: str = "") -> Fault:
+    """Return the fault of a file or folder that is something else than what it was named as."""
+    return fault(file, "", f"this is not a {kind} but {found}", allowed=allowed, hint=hint)
+
+
+def _described(content: object) -> str:
+    if isinstance(content, dict):
+        return f"a mapping of {_some(len(content), 'key', 'keys')}"
+    if isinstance(content, list):
+        return f"a list of {_some(len(content), 'entry', 'entries')}"
+    if isinstance(content, str):
+        return f"a text of {_some(len(content), 'character', 'characters')}"
+    return "nothing" if content is None else "a single value"
+
+
+def _some(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _of(model: type[BaseModel], name: str, hint: str = "") -> Kind:
+    return Kind(name, tuple(keys_at(model, ())), hint)
+
+
+# By the folder of a catalog that holds them.
+PRODUCTS = ("switch", "NIC", "transceiver", "cable", "fibre", "server")
+CASE = _of(Case, "case")
+CATALOG = _of(Catalog, "catalog")
+PRICE_BOOK = _of(PriceBook, "price book")
+MODEL = _of(Model, "model")
+DESIGN = _of(Design, "design", "a design is what `fabopt solve --json` writes")
+FRONT = _of(Front, "sweep or front", "such a file is what `fabopt sweep --json` writes")
+# One product or price book, by its folder.
+ENTRIES = {kind: _of(model, name) for (kind, model), name in zip(KIND_MODELS.items(), PRODUCTS, strict=True)}
+ENTRIES["prices"] = PRICE_BOOK

@@ -1,0 +1,98 @@
+"""When each switch and link of a fabric is there, and in which pod or group: of a Clos, or of a mesh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fabopt.network.clos_links import ClosNumbers, Ints, TierLinks
+from fabopt.network.clos_stages import LentUplinks, Stages, lent_links, of_cores, of_leaves, of_links, of_spines
+from fabopt.network.direct_links import Mesh
+
+_STAGES_OF = {"leaf": of_leaves, "spine": of_spines, "core": of_cores}
+
+
+class Installed(Protocol):
+    """One fabric. Switches are counted in their tier from 0 over all planes, stages from 0."""
+
+    @property
+    def tree(self) -> ClosNumbers:
+        """What links between tiers follow from."""
+
+    @property
+    def lends(self) -> bool:
+        """Whether uplinks are plugged in elsewhere before their spine is there."""
+
+    def stages_of(self, role: str, number: Ints) -> Ints:
+        """From which stage on switches of a tier are there."""
+
+    def stages_of_links(self, kind: str, links: TierLinks) -> Ints:
+        """From which stage on links of a kind are there."""
+
+    def lent(self, links: TierLinks, ports: int) -> LentUplinks:
+        """Where leaf-spine links are before; a spine has so many down ports."""
+
+    def pods_of(self, role: str, number: Ints) -> Ints:
+        """The pod or group of switches of a plane, counted in it from 0; ``NO_GROUP`` where there are none."""
+
+
+@dataclass(frozen=True)
+class InstalledClos:
+    """A Clos that may grow."""
+
+    tree: ClosNumbers
+    stages: Stages
+
+    @property
+    def lends(self) -> bool:
+        """Whether some stage has more links of a pair than the last one."""
+        return any(stage.pair_links for stage in self.stages)
+
+    def stages_of(self, role: str, number: Ints) -> Ints:
+        """From which stage on switches of a tier are there."""
+        return _STAGES_OF[role](self.tree, self.stages, number)
+
+    def stages_of_links(self, kind: str, links: TierLinks) -> Ints:
+        """From which stage on links of a kind are there."""
+        return of_links(self.tree, self.stages, kind, links)
+
+    def lent(self, links: TierLinks, ports: int) -> LentUplinks:
+        """Where leaf-spine links are before; a spine has so many down ports."""
+        return lent_links(self.tree, self.stages, links, ports)
+
+    def pods_of(self, role: str, number: Ints) -> Ints:
+        """The pod of leaves and spines of three tiers."""
+        return self.tree.pods_of(role, number)
+
+
+@dataclass(frozen=True)
+class InstalledMesh:
+    """Switches that are joined to each other, all of them there from the first stage on."""
+
+    mesh: Mesh
+    planes: int
+
+    lends = False
+
+    @property
+    def tree(self) -> ClosNumbers:
+        """What links between its tiers follow from; raises ``LookupError`` where it has one tier."""
+        return self.mesh.tree(self.planes)
+
+    def stages_of(self, role: str, number: Ints) -> Ints:
+        """The first one."""
+        return np.zeros_like(number)
+
+    def stages_of_links(self, kind: str, links: TierLinks) -> Ints:
+        """The first one."""
+        return np.zeros_like(links.a)
+
+    def lent(self, links: TierLinks, ports: int) -> LentUplinks:
+        """Raises ``LookupError``: nothing is."""
+        raise LookupError("no link of a mesh is lent")
+
+    def pods_of(self, role: str, number: Ints) -> Ints:
+        """The group of switches, in a family that has groups."""
+        return self.mesh.groups_of(role, number)

@@ -1,0 +1,143 @@
+"""What is said of a network of each family: its shape, and how servers and switches are linked."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from fabopt.output.words import count, some
+from fabopt.schema.design import FabricDesign
+from fabopt.schema.structure import (
+    DirectStructure,
+    DragonflyPlusStructure,
+    DragonflyStructure,
+    HyperxStructure,
+    Structure,
+    SwitchlessStructure,
+    TorusStructure,
+)
+
+_TIERS = {1: "one switch tier", 2: "two switch tiers", 3: "three switch tiers"}
+
+
+@singledispatch
+def shape_of(structure: Structure | DirectStructure) -> str:
+    """``two switch tiers``, ``4 x 4 switches``, ``9 groups of 4 switches``."""
+    raise LookupError(f"no words for a {structure.kind}")
+
+
+@singledispatch
+def links_of(structure: Structure | DirectStructure, fabric: FabricDesign) -> str:
+    """Servers and their leaves, then what is between switches."""
+    raise LookupError(f"no words for a {structure.kind}")
+
+
+def _groups(structure: Structure | DirectStructure, what: str, many: str) -> list[str]:
+    """Groups of servers and the leaves that they are on."""
+    leaves = structure.ports_per_server // structure.ports_per_server_per_leaf
+    return [
+        f"{some(structure.groups, 'group')} of up to {some(structure.servers_per_group, 'server')}",
+        f"each on {some(leaves, what, many)}, {some(structure.ports_per_server_per_leaf, 'port')} of a server on one",
+    ]
+
+
+def _dimensions(structure: HyperxStructure | TorusStructure, between: str) -> list[str]:
+    return [
+        f"{some(links, 'link')} {between} of dimension {number}"
+        for number, links in enumerate(structure.links_per_pair, 1)
+    ]
+
+
+def _sides(structure: HyperxStructure | TorusStructure) -> str:
+    return " x ".join(map(count, structure.sides))
+
+
+# -- Clos -------------------------------------------------------------------------------------------------------------
+
+
+@shape_of.register
+def _(structure: Structure) -> str:
+    return _TIERS[structure.tiers]
+
+
+@links_of.register
+def _(structure: Structure, fabric: FabricDesign) -> str:
+    own_rails = fabric.topology == "rail-only"
+    if structure.tiers > 1:
+        return "; ".join(_tiered(structure, own_rails))
+    if own_rails:
+        ports = some(structure.ports_per_server_per_leaf, "port")
+        return f"{some(fabric.rails, 'rail')} that never meet, a switch each with {ports} of every server"
+    return f"one switch per plane holds all {some(structure.ports_per_server, 'port')} of every server"
+
+
+def _tiered(structure: Structure, own_rails: bool) -> list[str]:
+    parts = _groups(structure, "leaf", "leaves")
+    if structure.tiers == 3:
+        of = "of one rail" if structure.pod_of == "rail" else f"({some(structure.groups_per_pod, 'group')})"
+        leaves = some(structure.leaves_per_pod, "leaf", "leaves")
+        parts.append(f"{some(structure.pods, 'pod')} of {leaves} {of}")
+    spines = some(structure.spines_per_pod, "spine") + (" of its rail" if own_rails else "")
+    parts.append(f"{some(structure.links_per_pair, 'link')} from each leaf to each of {spines}")
+    if structure.tiers == 3:
+        links, cores = some(structure.links_per_core_pair, "link"), some(structure.cores_per_group, "core")
+        parts.append(f"{links} from each spine to each of {cores}")
+    return parts
+
+
+# -- HyperX and torus -------------------------------------------------------------------------------------------------
+
+
+@shape_of.register(HyperxStructure)
+@shape_of.register(TorusStructure)
+def _(structure: HyperxStructure | TorusStructure) -> str:
+    return f"{_sides(structure)} switches"
+
+
+@links_of.register
+def _(structure: HyperxStructure, fabric: FabricDesign) -> str:
+    return "; ".join([*_groups(structure, "switch", "switches"), *_dimensions(structure, "between two switches")])
+
+
+@links_of.register
+def _(structure: TorusStructure, fabric: FabricDesign) -> str:
+    return "; ".join([*_groups(structure, "switch", "switches"), *_dimensions(structure, "between neighbours")])
+
+
+@shape_of.register
+def _(structure: SwitchlessStructure) -> str:
+    return f"{_sides(structure)} servers"
+
+
+@links_of.register
+def _(structure: SwitchlessStructure, fabric: FabricDesign) -> str:
+    passing = "servers pass on what is for others, without switches"
+    return "; ".join([passing, *_dimensions(structure, "to each neighbour")])
+
+
+# -- Dragonflies ------------------------------------------------------------------------------------------------------
+
+
+@shape_of.register
+def _(structure: DragonflyStructure) -> str:
+    return f"{some(structure.switch_groups, 'group')} of {some(structure.switches_per_group, 'switch', 'switches')}"
+
+
+@links_of.register
+def _(structure: DragonflyStructure, fabric: FabricDesign) -> str:
+    local = f"{some(structure.links_per_local_pair, 'link')} between two switches of a group"
+    outside = f"{some(structure.global_links_per_group, 'link')} from each group to the others"
+    return "; ".join([*_groups(structure, "switch", "switches"), local, outside])
+
+
+@shape_of.register
+def _(structure: DragonflyPlusStructure) -> str:
+    leaves, spines = some(structure.leaves_per_group, "leaf", "leaves"), some(structure.spines_per_group, "spine")
+    return f"{some(structure.switch_groups, 'group')} of {leaves} and {spines}"
+
+
+@links_of.register
+def _(structure: DragonflyPlusStructure, fabric: FabricDesign) -> str:
+    links, spines = some(structure.links_per_pair, "link"), some(structure.spines_per_group, "spine")
+    inside = f"{links} from each leaf to each of {spines} of its group"
+    outside = f"{some(structure.global_links_per_group, 'link')} from the spines of each group to other groups"
+    return "; ".join([*_groups(structure, "switch", "switches"), inside, outside])

@@ -1,0 +1,45 @@
+"""The best design of one problem, as the search for its objective has found it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fabopt.problem.problem import Problem
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.orders import Picked
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import EFFECTIVE
+from fabopt.search.choice import search_of
+from fabopt.search.context import Context
+from fabopt.search.cost_per_gpu import Ratio, RatioSearch
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A problem and its optimum, with the candidates that make it; ``ratio``: where that was minimized.
+
+    ``context``: what its search has worked out.
+    """
+
+    problem: Problem
+    optimum: Optimum
+    ratio: Ratio | None = None
+    context: Context = field(default_factory=Context)
+
+    @property
+    def has_design(self) -> bool:
+        """Whether a design was found."""
+        return self.optimum.value is not None
+
+    @property
+    def picked(self) -> list[Picked]:
+        """One candidate with its parts for each fabric."""
+        return [(candidate, units) for candidate, units in self.optimum.picked]
+
+
+def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Answer:
+    """The optimum of a problem in the objective of its case, or the proof that there is none."""
+    if problem.case.objective == EFFECTIVE:
+        ratio = RatioSearch(problem, settings, clock, context=context).run()
+        return Answer(problem, ratio.optimum, ratio, context)
+    return Answer(problem, search_of(problem, settings, clock, context=context).run(), context=context)

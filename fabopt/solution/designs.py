@@ -1,0 +1,139 @@
+"""From answers to a Design: what was found with its bill, or what stands in the way of any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import floor
+
+from fabopt import __version__
+from fabopt.design.bill import bill, stage_designs, totals_of
+from fabopt.design.build import case_record, fabric_design, floor_use, parts_of, with_racks
+from fabopt.explain.conflicts import conflicts_of, obstacles_of
+from fabopt.io.case import Inputs
+from fabopt.problem.problem import problem_of
+from fabopt.problem.separation import first_combination
+from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.design import Conflict, Design, Objective, Totals
+from fabopt.schema.prediction import WorkloadUse
+from fabopt.search.answer import Answer
+from fabopt.search.separations import words_of
+from fabopt.search.step_time import use_on
+from fabopt.solution.alternatives import alternatives_of, other_separations
+from fabopt.solution.question import Answers, Question
+from fabopt.solution.summaries import in_metric
+from fabopt.units import cents, rounded, usd
+
+
+def build(question: Question, answers: Answers) -> Design:
+    """The Design of the best answer with what else there is; without any, why."""
+    if answers.best is None:
+        return _without_answer(question, answers)
+    alternatives = [
+        *other_separations(question.inputs.case, answers.best, answers.tried),
+        *(alternatives_of(answers.best, question.settings, question.clock) if question.compares else ()),
+    ]
+    design = design_of(answers.best, question.settings.engine, question.clock.spent_s())
+    return design.model_copy(update={"alternatives": tuple(alternatives)})
+
+
+def design_of(answer: Answer, engine: str, seconds: float) -> Design:
+    """The Design of an answer, without its alternatives, notes and checks."""
+    problem, picked = answer.problem, answer.picked
+    fabrics = tuple(
+        fabric_design(problem, fabric, choice) for fabric, choice in zip(problem.fabrics, picked, strict=True)
+    )
+    rows = bill(problem, picked)
+    floor_used = floor_use(problem, picked)
+    totals = with_racks(totals_of(problem, picked, rows), problem, fabrics, floor_used)
+    use = use_on(problem, picked, cents(totals.capex_usd))
+    return Design(
+        fabopt=__version__,
+        case=case_record(problem),
+        parts=parts_of(problem, fabrics, rows),
+        status="optimal" if answer.optimum.verdict == "optimal" else "feasible",
+        objective=_objective(answer, totals, use, engine, seconds),
+        totals=totals,
+        floor=floor_used,
+        fabrics=fabrics,
+        stages=stage_designs(problem, picked, fabrics),
+        bom=rows,
+        workload=use,
+    )
+
+
+def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: str, seconds: float) -> Objective:
+    problem, optimum = answer.problem, answer.optimum
+    metric = problem.case.objective
+    value = getattr(totals if metric != EFFECTIVE else use, metric)
+    searched, bound = _value_and_bound(answer)
+    if searched is not None and searched != value:
+        raise AssertionError(f"the search's objective {searched} is not the design's {metric} {value}")
+    gap = None if bound is None else (round((value - bound) / value, 6) if value else 0)
+    if optimum.verdict == "optimal":
+        bound, gap = value, 0
+    return Objective(
+        metric=metric,
+        value=value,
+        bound=bound,
+        gap=gap,
+        engine=engine,
+        solve_s=round(seconds, 3),
+        candidates=optimum.sized,
+        candidates_in_program=optimum.in_program,
+    )
+
+
+def _value_and_bound(answer: Answer) -> tuple[int | float | None, int | float | None]:
+    """What the search says of its objective, and what is not below it; None if that is not known."""
+    problem, optimum, ratio = answer.problem, answer.optimum, answer.ratio
+    if problem.case.objective == EFFECTIVE:
+        if ratio is None or ratio.cents is None:
+            return None, None
+        return usd(rounded(ratio.cents)), None if ratio.bound is None else usd(floor(ratio.bound))
+    assert optimum.value is not None
+    bound = None if optimum.bound is None else in_metric(optimum.bound, problem.weights)
+    return in_metric(optimum.value, problem.weights), bound
+
+
+# -- without an answer ----------------------------------------------------------------------------------------------
+
+
+def _without_answer(question: Question, answers: Answers) -> Design:
+    problem, optimum = answers.shown, answers.optimum
+    infeasible = optimum.verdict == "infeasible"
+    if infeasible:
+        question.settings.progress("no design meets the case: looking for what would help")
+    return Design(
+        fabopt=__version__,
+        case=case_record(problem),
+        status="infeasible" if infeasible else "unknown",
+        objective=Objective(
+            metric=problem.case.objective,
+            engine=question.settings.engine,
+            candidates=optimum.sized,
+            candidates_in_program=optimum.in_program,
+            solve_s=round(question.clock.spent_s(), 3),
+        ),
+        conflicts=tuple(_conflicts(question, answers)),
+    )
+
+
+def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
+    """What clashes in every combination of separations, or stands nearest in the way, each told apart."""
+    for answer in answers.tried:
+        words = words_of(question.inputs.case, answer.problem.asked)
+        explain = conflicts_of if answer.optimum.verdict == "infeasible" else obstacles_of
+        for conflict in explain(answer.problem, question.settings, question.clock):
+            detail = f"with {words}: {conflict.detail}" if words else conflict.detail
+            yield conflict.model_copy(update={"detail": detail})
+
+
+def stopped_design(inputs: Inputs, engine: str, reason: str) -> Design:
+    """The Design of a case whose search was stopped, or failed, before it came to any answer."""
+    return Design(
+        fabopt=__version__,
+        case=case_record(problem_of(first_combination(inputs.case, inputs.catalog), inputs.catalog)),
+        status="unknown",
+        objective=Objective(metric=inputs.case.objective, engine=engine),
+        notes=(*inputs.notes, reason),
+    )

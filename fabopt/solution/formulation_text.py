@@ -1,0 +1,23 @@
+"""The integer program of a case as text, for other solvers."""
+
+from __future__ import annotations
+
+from fabopt.errors import InfeasibleError, InputError, fault
+from fabopt.io.case import Inputs
+from fabopt.problem.problem import problem_of
+from fabopt.program.legend import Form, program_text
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import EFFECTIVE
+from fabopt.search.choice import search_of
+
+
+def formulation_text(inputs: Inputs, form: Form) -> str:
+    """The integer program of a case as LP or MPS text, over the candidates that could be optimal."""
+    if inputs.case.objective == EFFECTIVE:
+        hint = "write objective: capex_usd for the program of the cheapest design"
+        raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
+    problem = problem_of(inputs.case, inputs.catalog)
+    optimum = search_of(problem, Settings(), Clock(None)).run(ties=False)
+    if optimum.program is None:
+        raise InfeasibleError(f"{inputs.case_file}: no candidate meets the case, so there is no program to write")
+    return program_text(optimum.program, form)

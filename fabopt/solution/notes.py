@@ -1,0 +1,57 @@
+"""What a reader must know of an answer and cannot see in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.problem.problem import Problem
+from fabopt.problem.roles import role_notes
+from fabopt.schema.design import Design
+from fabopt.schema.topologies import DESIGNED, refused
+from fabopt.search.separations import choice_notes
+from fabopt.solution.question import Answers, Question
+from fabopt.wiring.attachment_runs import longer_runs
+from fabopt.workload.remarks import workload_notes
+
+MOST_REFUSALS_NOTED = 6
+
+
+def with_notes(question: Question, answers: Answers, design: Design) -> Design:
+    """The design with all its notes: of the choice of separations, of the inputs, of the case, of the design."""
+    inputs = question.inputs
+    notes = (
+        *choice_notes(inputs.case, inputs.catalog, answers.tried, answers.best),
+        *inputs.notes,
+        *case_notes(answers.shown),
+        *_design_notes(answers.shown, design),
+    )
+    return design.model_copy(update={"notes": notes})
+
+
+def case_notes(problem: Problem) -> Iterator[str]:
+    """What holds for every design of a case: shared fabrics, families that are left out, NICs that were refused."""
+    yield from role_notes(problem.asked, problem.server)
+    yield from _left_out(problem)
+    for fabric in problem.fabrics:
+        for text in fabric.refused_nics[:MOST_REFUSALS_NOTED]:
+            yield f"{fabric.name}: not picked: {text}"
+        more = len(fabric.refused_nics) - MOST_REFUSALS_NOTED
+        if more > 0:
+            yield f"{fabric.name}: {more} more cards are held back by their PCIe slots"
+
+
+def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
+    """What holds for this design: how its model runs on it, and cables that are too short for where devices are."""
+    if design.workload is not None:
+        yield from workload_notes(design.workload, problem.case, problem.server)
+    if design.fabrics:
+        yield from longer_runs(design)
+
+
+def _left_out(problem: Problem) -> Iterator[str]:
+    """Families that ``any`` does not stand for in this case, and why."""
+    for fabric in problem.case.fabrics:
+        for topology in DESIGNED if "any" in fabric.topologies else ():
+            words = [feature.words for feature in refused(problem.case, fabric, topology)]
+            if words:
+                yield f"{fabric.name}: {topology} left out, which does not support {' and '.join(words)}"

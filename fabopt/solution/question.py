@@ -1,0 +1,54 @@
+"""What is asked of the path, and what its search comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from fabopt.io.case import Inputs
+from fabopt.problem.problem import Problem
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.settings import Clock, Settings
+from fabopt.search.answer import Answer, best_answer
+from fabopt.search.context import Context
+from fabopt.search.separations import cheapest, without_design
+
+
+@dataclass(frozen=True)
+class Question:
+    """The best design of a case: of all its separations, or of the one ``problem`` that a study has prepared.
+
+    ``find``: how the best design of a problem is found. ``compares``: whether what else there is is looked at.
+    ``proves``: False for a design whose hardware has been proven in other numbers.
+    """
+
+    inputs: Inputs
+    settings: Settings
+    clock: Clock
+    compares: bool = False
+    proves: bool = True
+    problem: Problem | None = None
+    find: Callable[[Problem, Settings, Clock, Context], Answer] = best_answer
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the search made of every combination of separations, in their order."""
+
+    tried: tuple[Answer, ...]
+
+    @cached_property
+    def best(self) -> Answer | None:
+        """The cheapest of all; None if no combination has a design."""
+        return cheapest(self.tried)
+
+    @property
+    def shown(self) -> Problem:
+        """The problem whose case the design file has."""
+        return (self.best or self.tried[0]).problem
+
+    @property
+    def optimum(self) -> Optimum:
+        """The best optimum; where there is none, what is known of all combinations together."""
+        return without_design(self.tried) if self.best is None else self.best.optimum

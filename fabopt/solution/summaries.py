@@ -1,0 +1,34 @@
+"""A design in a few words, and its objective in the unit that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from fabopt.parts.finance import Weights
+from fabopt.problem.problem import Problem
+from fabopt.program.orders import Picked
+from fabopt.topology.design import FilePart
+from fabopt.units import gbps, rounded, usd, watts
+
+
+def in_metric(value: int, weights: Weights) -> int | float:
+    """An objective integer in dollars or watts."""
+    if weights.per_cent:
+        return usd(rounded(Fraction(value, weights.scale)))
+    return watts(rounded(Fraction(value, weights.scale)))
+
+
+def summary_of(part: FilePart) -> str:
+    """A fabric in one line: counts and switches by tier, port speeds."""
+    words = [f"{tier.num_switches} x {tier.switch.id}" for tier in part.tiers] or ["no switch"]
+    speed = gbps(part.nic.port.lane.port_mbps)
+    return f"{' + '.join(words)}, {part.nic.ports_per_server} x {speed}G a server, {part.protocol}"
+
+
+def summaries_of(problem: Problem, picked: Sequence[Picked]) -> str:
+    """Every fabric of a design in one line, by name where there are several."""
+    texts = [summary_of(candidate.design.file_part()) for candidate, _ in picked]
+    if len(texts) == 1:
+        return texts[0]
+    return "; ".join(f"{fabric.name}: {text}" for fabric, text in zip(problem.fabrics, texts, strict=True))

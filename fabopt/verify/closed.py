@@ -1,0 +1,71 @@
+"""What must hold before a wiring is made or looked at: tables of a damaged file could have any size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.link_kinds import all_kinds
+from fabopt.wiring.model import NOTHING, Wiring
+
+
+def require_closed(fabric: FabricEvidence) -> None:
+    """Raise ``ValueError`` for a fabric whose counts disagree."""
+    if fabric.is_direct:
+        _require_mesh(fabric)
+    else:
+        _require_clos(fabric)
+    for kind in all_kinds(fabric):
+        listed = sum(row.made.count for row in kind.rows)
+        if listed != kind.count:
+            raise ValueError(f"{fabric.made.name}: {listed} {kind.name} links are listed, recounted {kind.count}")
+
+
+def _require_clos(fabric: FabricEvidence) -> None:
+    counts = [fabric.tier(tier.role).count for tier in fabric.made.tiers]
+    if counts != list(fabric.clos.switches()):
+        raise ValueError(f"{fabric.made.name} has {counts} switches, recounted {list(fabric.clos.switches())}")
+    for part, whole in _parts(fabric):
+        if not 1 <= part <= whole:
+            raise ValueError(f"{fabric.made.name}: {part} is not within 1 to {whole}")
+
+
+def _parts(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
+    """Numbers of a Clos that are at least 1 and at most others."""
+    clos = fabric.clos
+    yield clos.per_group, clos.servers
+    yield clos.groups_per_pod, clos.groups
+    yield clos.per_leaf, clos.ports_per_server
+    if clos.tiers > 1:
+        yield clos.spines, clos.uplinks
+    if clos.tiers > 2:
+        yield clos.spines_per_core_group, clos.spines
+        yield clos.links_per_core_pair, clos.spine_uplinks
+        yield fabric.made.clos.cores_per_group, clos.cores_per_group
+
+
+def _require_mesh(fabric: FabricEvidence) -> None:
+    clos, mesh = fabric.clos, fabric.mesh
+    if not fabric.has_switches and fabric.evidence.servers != mesh.switches:
+        raise ValueError(f"{fabric.made.name} joins {mesh.switches} of {fabric.evidence.servers} servers")
+    listed = [(tier.role, tier.count) for tier in fabric.made.tiers]
+    wanted = [(role, clos.planes * count) for role, count in mesh.tiers]
+    if listed != wanted or clos.leaves > mesh.leaves:
+        raise ValueError(f"{fabric.made.name} has switches {listed}, recounted {wanted}")
+    if not (1 <= clos.per_group <= clos.servers and 1 <= clos.per_leaf <= clos.ports_per_server):
+        raise ValueError(f"{fabric.made.name}: groups of {clos.per_group} servers, {clos.per_leaf} ports on a leaf")
+
+
+def require_rows(wiring: Wiring) -> None:
+    """Raise ``ValueError`` for tables that name rows which are not there."""
+    links, devices = wiring.links, len(wiring.devices)
+    for what, column, lowest, rows in (
+        ("links lead to devices", links.a, 0, devices),
+        ("links lead to devices", links.b, 0, devices),
+        ("links have cables", links.cable, NOTHING, len(wiring.cables)),
+        ("modules are in devices", wiring.modules.device, 0, devices),
+        ("links are lent", wiring.lent.link, 0, len(links)),
+        ("links are lent to devices", wiring.lent.b, 0, devices),
+    ):
+        if len(column) and not lowest <= int(column.min()) <= int(column.max()) < rows:
+            raise ValueError(f"{what} that are not listed")

@@ -1,0 +1,48 @@
+"""Numbers for rows of columns and for words, so that equal ones are found at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
+
+import numpy as np
+
+from fabopt.wiring.model import Ints
+
+_MOST_NUMBERS = 2**31  # two factors below it have a product that still fits
+Word = TypeVar("Word", bound=Hashable)
+
+
+def combined(*columns: Ints) -> Ints:
+    """One number for each row of columns of whole numbers; equal rows, and only they, have equal numbers."""
+    code = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns if len(code) else ():
+        low, high = int(column.min()), int(column.max())
+        if high - low >= _MOST_NUMBERS:
+            column, low, high = _ranked(column), 0, len(column)
+        if int(code.max()) >= _MOST_NUMBERS:
+            code = _ranked(code)
+        code = code * (high - low + 1) + (column - low)
+    return code
+
+
+def _ranked(column: Ints) -> Ints:
+    """Equal numbers for equal ones, as small as can be."""
+    return np.unique(column, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def repeated(code: Ints) -> int:
+    """How many rows are there once more."""
+    return len(code) - len(np.unique(code))
+
+
+def counts_of(code: Ints) -> Ints:
+    """How often each number is there."""
+    return np.unique(code, return_counts=True)[1]
+
+
+def coded(words: Iterable[Word]) -> tuple[Ints, list[Word]]:
+    """(Number of every word, the words by number)."""
+    number: dict[Word, int] = {}
+    numbers = [number.setdefault(word, len(number)) for word in words]
+    return np.array(numbers, dtype=np.int64), list(number)

@@ -1,0 +1,217 @@
+"""Dragonfly and dragonfly+, recounted from the few numbers of their structure, by the definition of the family.
+
+Leaves of a plane are its first switches, group by group; then come the spines of a dragonfly+ in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from fabopt.schema.structure import DragonflyPlusStructure, DragonflyStructure
+from fabopt.units import ceil_div
+from fabopt.verify.clos_counts import EqualDevices
+from fabopt.verify.mesh_counts import Mask, MeshCounts, Role, Scope, half, require
+from fabopt.wiring.model import Ints
+
+
+@dataclass(frozen=True)
+class DragonflyCounts(MeshCounts):
+    """One plane."""
+
+    structure: DragonflyStructure
+
+    @property
+    def devices(self) -> tuple[tuple[Role, int], ...]:
+        """The switches."""
+        return (("leaf", self.structure.switches_per_group * self.structure.switch_groups),)
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """A local link carries its own pair; what its ends send out over the other's global links; what comes in so."""
+        one = self.structure
+        a, groups, outside = one.switches_per_group, one.switch_groups, one.global_links_per_group
+        require(min(a, groups) >= 2 and one.links_per_local_pair >= 1, "groups of 2 switches, 2 groups at least")
+        require(outside >= groups - 1, f"{outside} global links a group do not reach {groups - 1} others")
+        of_pair = outside // (groups - 1)
+        local = (1 + Fraction(2 * a * ceil_div(outside, a), of_pair)) / one.links_per_local_pair
+        return (
+            Scope(
+                "local",
+                ((self.switches, (a - 1) * one.links_per_local_pair),),
+                groups * a * (a - 1) // 2,
+                one.links_per_local_pair,
+                local,
+            ),
+            global_scope(a, groups, outside, Fraction(a * a, of_pair)),
+        )
+
+    @property
+    def smallest(self) -> bool:
+        """Whether fewer groups would not have had switches for all servers."""
+        return self.structure.switches_per_group * (self.structure.switch_groups - 1) < self.used_leaves
+
+    @property
+    def hops(self) -> tuple[int, int]:
+        """At most local, global, local."""
+        return 3, 4
+
+    @property
+    def halves(self) -> tuple[tuple[str, Mask], ...]:
+        """Half of the groups, and half of every group."""
+        switch, size = np.arange(self.switches), self.structure.switches_per_group
+        return (
+            ("half of the groups", half(self.group_of(switch), self.structure.switch_groups)),
+            ("half of every group", half(switch % size, size)),
+        )
+
+    @property
+    def groups(self) -> int:
+        """Groups of switches."""
+        return self.structure.switch_groups
+
+    def group_of(self, switch: Ints) -> Ints:
+        """Number of the group, from 0."""
+        return np.asarray(switch // self.structure.switches_per_group)
+
+    def are_neighbours(self, scope: str, a: Ints, b: Ints) -> Mask:
+        """Local links join switches of one group, global ones those of two."""
+        same = self.group_of(a) == self.group_of(b)
+        return np.asarray(same & (a != b) if scope == "local" else ~same)
+
+
+@dataclass(frozen=True)
+class DragonflyPlusCounts(MeshCounts):
+    """One plane. Spines are joined to each other; ``scopes`` are of their links only."""
+
+    structure: DragonflyPlusStructure
+
+    @property
+    def devices(self) -> tuple[tuple[Role, int], ...]:
+        """Leaves and spines."""
+        one = self.structure
+        return ("leaf", one.switch_groups * one.leaves_per_group), ("spine", one.switch_groups * one.spines_per_group)
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Global links, which are all on spines."""
+        one = self.structure
+        require(one.leaves_per_group >= 2 and one.switch_groups >= 2, "groups of 2 leaves, 2 groups at least")
+        require(min(one.spines_per_group, one.links_per_pair) >= 1, "a spine, and a link of every leaf to it")
+        load = Fraction(one.leaves_per_group**2, one.global_links_per_group // (one.switch_groups - 1) or 1)
+        return (global_scope(one.spines_per_group, one.switch_groups, one.global_links_per_group, load),)
+
+    @property
+    def uplinks(self) -> int:
+        """Links of a leaf to the spines of its group."""
+        return self.structure.spines_per_group * self.structure.links_per_pair
+
+    def up_ports(self, role: Role) -> int:
+        """Uplinks of a leaf; global links of the busiest spine."""
+        return self.uplinks if role == "leaf" else self.most_ports
+
+    def down_ports(self) -> tuple[tuple[Role, int], ...]:
+        """Links of a spine to the leaves of its group."""
+        return (("spine", self.structure.leaves_per_group * self.structure.links_per_pair),)
+
+    def leaf_spine(self, planes: int) -> tuple[EqualDevices, EqualDevices]:
+        """Leaves by their links to spines, spines by those to leaves, of all planes."""
+        one, (leaves, spines) = self.structure, (planes * count for _, count in self.devices)
+        return (
+            EqualDevices(leaves, ((one.spines_per_group, one.links_per_pair),)),
+            EqualDevices(spines, ((one.leaves_per_group, one.links_per_pair),)),
+        )
+
+    @property
+    def groups(self) -> int:
+        """Groups of switches."""
+        return self.structure.switch_groups
+
+    def group_of(self, switch: Ints) -> Ints:
+        """Number of the group, from 0, of leaves and spines."""
+        one = self.structure
+        spine = (switch - self.leaves) // one.spines_per_group
+        return np.where(switch < self.leaves, switch // one.leaves_per_group, spine)
+
+    @property
+    def smallest(self) -> bool:
+        """Whether fewer groups would not have had leaves for all servers."""
+        return self.structure.leaves_per_group * (self.structure.switch_groups - 1) < self.used_leaves
+
+    @property
+    def hops(self) -> tuple[int, int]:
+        """Leaf, spine, spine, leaf."""
+        return 4, 4
+
+    @property
+    def halves(self) -> tuple[tuple[str, Mask], ...]:
+        """Half of the groups, and half of the leaves and of the spines of every group."""
+        one, switch = self.structure, np.arange(self.switches)
+        spine = (switch - self.leaves) % one.spines_per_group
+        return (
+            ("half of the groups", half(self.group_of(switch), one.switch_groups)),
+            (
+                "half of every group",
+                np.where(
+                    switch < self.leaves,
+                    half(switch % one.leaves_per_group, one.leaves_per_group),
+                    half(spine, one.spines_per_group),
+                ),
+            ),
+        )
+
+    def are_neighbours(self, scope: str, a: Ints, b: Ints) -> Mask:
+        """Global links join spines of two groups."""
+        return np.asarray((np.minimum(a, b) >= self.leaves) & (self.group_of(a) != self.group_of(b)))
+
+    @cached_property
+    def _streams(self) -> Fraction:
+        """What the busiest link between a leaf and a spine carries of one-to-one streams of all leaves, times m.
+
+        Those to other groups go over the spines by their global links; those within the group fill up the rest.
+        """
+        one = self.structure
+        outward = Fraction(one.leaves_per_group * self.most_ports, self._of_groups)
+        return max(outward, Fraction(self.leaves - 1, one.spines_per_group))
+
+    @property
+    def _of_groups(self) -> int:
+        """Global links of two groups, the fewest."""
+        return self.structure.global_links_per_group // (self.structure.switch_groups - 1)
+
+    def _between(self, speeds: Sequence[int]) -> Fraction:
+        """Mb/s of every ordered pair of leaves over the links of their two groups."""
+        return speeds[1] / self.scopes[0].load
+
+    def spread(self, ports: int, endpoints: int, speeds: Sequence[int]) -> Fraction:
+        """Uniform all-to-all, Mb/s of a port: see the family in docs/formulation/direct-networks.md."""
+        inside = self.structure.links_per_pair * speeds[0] / self._streams
+        return min(self._between(speeds), inside) * max(1, endpoints - 1) / ports**2
+
+    def cut(self, ports: int, speeds: Sequence[int]) -> Fraction:
+        """Bisection, Mb/s of a port: one half sends, over every leaf's links and those between groups."""
+        of_leaf = Fraction(self._of_groups, ceil_div(self._of_groups, self.structure.spines_per_group))
+        inside = self.structure.links_per_pair * speeds[0] * max(of_leaf, self.leaves / (2 * self._streams))
+        return min(inside, self._between(speeds) * self.leaves / 2) / ports
+
+    def ratios(self, down_mbps: int, speeds: Sequence[int]) -> dict[str, Fraction]:
+        """Of a leaf, and of the spines of a group together."""
+        one, (up, out) = self.structure, speeds
+        inside = self.uplinks * up
+        return {
+            "leaf": Fraction(down_mbps, inside),
+            "spine": Fraction(one.leaves_per_group * inside, one.global_links_per_group * out),
+        }
+
+
+def global_scope(switches: int, groups: int, outside: int, load: Fraction) -> Scope:
+    """Links between groups, each of which has ``outside`` on so many switches; raises ``ValueError`` for none."""
+    require(outside >= groups - 1, f"{outside} global links a group do not reach {groups - 1} others")
+    require(outside * groups % 2 == 0, f"{groups} groups of {outside} links each: one would have no other end")
+    few, busier = divmod(outside, switches)
+    holders = ((groups * (switches - busier), few), (groups * busier, few + 1))
+    return Scope("global", holders, groups * outside // 2, 1, load)

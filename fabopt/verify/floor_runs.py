@@ -1,0 +1,24 @@
+"""How much cable the floor asks for between the ends of every link."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabopt.floor.racks import height_m
+from fabopt.verify.evidence import Evidence
+from fabopt.wiring.model import KINDS, Floats, Wiring
+
+
+def measured_m(evidence: Evidence, wiring: Wiring) -> Floats:
+    """Of every link, along the trays between its racks; NaN where the floor says nothing: links of attachments run over
+    the site's flat distance, as all links do without a floor.
+    """
+    links, devices = wiring.links, wiring.devices
+    if evidence.case.site.floor is None:
+        return np.full(len(links), np.nan)
+    plan = evidence.plan
+    rack = np.array([plan.rack_index(name) if name else -1 for name in devices.rack], dtype=np.int64)
+    height = height_m(devices.unit, devices.height_u)
+    run = plan.run_m(rack[links.a], height[links.a], rack[links.b], height[links.b])
+    measured = (rack[links.a] >= 0) & (rack[links.b] >= 0) & (links.kind != KINDS.index("attachment-leaf"))
+    return np.where(measured, run, np.nan)

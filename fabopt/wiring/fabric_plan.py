@@ -1,0 +1,100 @@
+"""One fabric while it is cabled: its rows of links, its tiers, and where its devices are in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import LinkRow, TierUse
+from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of
+from fabopt.wiring.devices import Device
+from fabopt.wiring.join import CabledLinks, RowShare, cables_of, deal
+from fabopt.wiring.model import Lent
+from fabopt.wiring.numbers import Numbers, ServerNics
+from fabopt.wiring.runs import Runs
+from fabopt.wiring.tables import CabledKinds
+
+Lanes = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class FabricPlan:
+    """``fabric``: its number in the design; ``first``: the row of its first device of each role; ``before``: NICs and
+    cages of a server that earlier fabrics have; ``logical``: those that others have before each logical fabric.
+    """
+
+    numbers: Numbers
+    fabric: int
+    first: Mapping[str, int]
+    runs: Runs
+    before: ServerNics
+    logical: Mapping[str, ServerNics]
+
+    def rows(self, near: str, far: str, attachment: str | None = None, scope: str | None = None) -> list[LinkRow]:
+        """The file's rows of one kind of links; raises ``LookupError`` where it has none."""
+        wanted = (near, far, attachment, scope)
+        rows = [row for row in self.numbers.fabric.links if (row.from_, row.to, row.attachment, row.scope) == wanted]
+        if not rows:
+            raise LookupError(f"{self.numbers.fabric.name} has no links from {attachment or near} to {far}")
+        return rows
+
+    def assemblies(self, rows: Sequence[LinkRow], lanes: Lanes) -> list[RowAssembly]:
+        """How rows make links between cages of so many lanes."""
+        return [assembly_of(self.numbers.embedded, row, *lanes) for row in rows]
+
+    def tier(self, role: str) -> TierUse:
+        """The tier of a role."""
+        return next(tier for tier in self.numbers.fabric.tiers if tier.role == role)
+
+    def switch(self, role: str) -> Switch:
+        """The switch type of a tier."""
+        return self.numbers.embedded.part(self.tier(role).id, Switch)
+
+    def dealt(self, cabled: CabledLinks, rows: Sequence[LinkRow], lanes: Lanes) -> CabledLinks:
+        """Links that know their rows."""
+        deal(cabled, self._shares(rows, cabled.assemblies, lanes), self._classes_m)
+        return cabled
+
+    def cabled(self, parts: Sequence[CabledLinks], lent: Lent | None = None) -> CabledKinds:
+        """Kinds of links that may share cables, with their cables."""
+        assemblies = [assembly for part in parts for assembly in part.assemblies]
+        offsets = np.cumsum([0, *(len(part.assemblies) for part in parts)]).tolist()
+        row = np.concatenate([part.row + offset for part, offset in zip(parts, offsets, strict=False)])
+        return CabledKinds(self.fabric, tuple(parts), tuple(assemblies), row, cables_of(parts, assemblies, row), lent)
+
+    @cached_property
+    def _classes_m(self) -> tuple[float, ...]:
+        return tuple(float(length) for length in self.numbers.embedded.design.racks.length_classes_m)
+
+    def _shares(self, rows: Sequence[LinkRow], assemblies: Sequence[RowAssembly], lanes: Lanes) -> list[RowShare]:
+        names = [stage.name for stage in self.numbers.embedded.case.stages or ()]
+        return [
+            RowShare(
+                row.count,
+                row.from_cages if lanes[0] > 1 else row.to_cages,
+                _cables(assembly),
+                None if row.runs_m is None else tuple(float(run) for run in row.runs_m),
+                None if row.stages is None else tuple(names.index(name) for name in row.stages),
+            )
+            for row, assembly in zip(rows, assemblies, strict=True)
+        ]
+
+
+def _cables(assembly: RowAssembly) -> int | None:
+    """How many cables a row has, where that is not one a link."""
+    if assembly.carries is Carries.LINK or not assembly.cables:
+        return None
+    return sum(number for *_, number in assembly.cables)
+
+
+def first_rows(devices: Sequence[Device], start: int, fabric: str) -> dict[str, int]:
+    """The row of a fabric's first device of each role; ``start``: of its first one of all."""
+    first: dict[str, int] = {}
+    own: Iterable[Device] = (device for device in devices[start:] if device.fabric == fabric)
+    for row, device in enumerate(own, start):
+        first.setdefault(device.role, row)
+    return first

@@ -1,0 +1,110 @@
+"""Links between switches: from tier to tier, and between those of one type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+
+from fabopt.network.clos_links import TierLinks, leaf_spine, spine_core
+from fabopt.network.direct_links import LinkEnds, LinkSlots, slots_of
+from fabopt.schema.base import parse_split
+from fabopt.schema.design import PortUse, TierUse
+from fabopt.units import ceil_div
+from fabopt.wiring.assembly import padding
+from fabopt.wiring.cages import at_slots, down_cages, first_cage, up_cages
+from fabopt.wiring.fabric_plan import FabricPlan
+from fabopt.wiring.join import CabledLinks
+from fabopt.wiring.model import KINDS, NOTHING, Lent
+from fabopt.wiring.tables import CabledKinds
+
+_LINKS_ABOVE = {"leaf": leaf_spine, "spine": spine_core}
+
+
+def between_tiers(plan: FabricPlan) -> Iterable[CabledKinds]:
+    """Uplinks of leaves and of spines."""
+    for lower, upper in pairwise(plan.numbers.fabric.tiers):
+        yield _upwards(plan, lower, upper)
+
+
+def _up_use(tier: TierUse) -> PortUse:
+    if tier.up is None:
+        raise LookupError(f"the {tier.role} tier names no cages for links to other switches")
+    return tier.up
+
+
+def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
+    kind, up = f"{lower.role}-{upper.role}", _up_use(lower)
+    lanes = parse_split(up.split).ports, parse_split(upper.down.split).ports
+    rows = plan.rows(lower.role, upper.role)
+    assemblies = plan.assemblies(rows, lanes)
+    links = _LINKS_ABOVE[lower.role](plan.numbers.installed.tree, padding(assemblies))
+    none = np.full(len(links.a), NOTHING)
+    a, b = links.a + plan.first[lower.role], links.b + plan.first[upper.role]
+    cabled = CabledLinks(
+        kind=KINDS.index(kind),
+        a=a,
+        a_nic=none,
+        a_nic_port=none,
+        near=up_cages(plan.switch(lower.role), up, links.a_slot),
+        b=b,
+        far=down_cages(plan.switch(upper.role), upper.down, links.b_slot),
+        gbps=float(upper.gbps_down),
+        run_m=plan.runs.of(kind, a, b),
+        assemblies=assemblies,
+        row=none.copy(),
+        stage=plan.numbers.installed.stages_of_links(kind, links),
+    )
+    lends = lower.role == "leaf" and plan.numbers.installed.lends
+    return plan.cabled([plan.dealt(cabled, rows, lanes)], _lent(plan, links, upper) if lends else None)
+
+
+def _lent(plan: FabricPlan, links: TierLinks, spine: TierUse) -> Lent:
+    """Where uplinks are plugged in before their spine is there."""
+    switch, lanes = plan.switch("spine"), parse_split(spine.down.split).ports
+    cages = switch.cages[spine.down.cage_group].count
+    if spine.up is not None and spine.up.cage_group == spine.down.cage_group:
+        cages -= ceil_div(spine.up_ports, parse_split(spine.up.split).ports)
+    lent = plan.numbers.installed.lent(links, cages * lanes)
+    far = down_cages(switch, spine.down, lent.slot)
+    return Lent(lent.link, lent.first, lent.last, lent.spine + plan.first["spine"], far.cage, far.lane)
+
+
+def between_equals(plan: FabricPlan) -> Iterable[CabledKinds]:
+    """Links between switches of the last tier, scope by scope: each has its own cages, the last of their group."""
+    tier, mesh = plan.numbers.fabric.tiers[-1], plan.numbers.mesh.equals
+    up, switch = _up_use(tier), plan.switch(tier.role)
+    lanes = parse_split(up.split).ports
+    ends = {scope: mesh.pairs(scope) for scope in mesh.scopes}
+    slots = {scope: slots_of(pairs) for scope, pairs in ends.items()}
+    cages = [int(max(of_scope.a.max(), of_scope.b.max())) // lanes + 1 for of_scope in slots.values()]
+    first = first_cage(switch, up) + switch.cages[up.cage_group].count - sum(cages)
+    for scope, own in zip(mesh.scopes, cages, strict=True):
+        yield _scope(plan, scope, ends[scope], slots[scope], first)
+        first += own
+
+
+def _scope(plan: FabricPlan, scope: str, ends: LinkEnds, slots: LinkSlots, first: int) -> CabledKinds:
+    tier, planes = plan.numbers.fabric.tiers[-1], plan.numbers.clos.planes
+    lanes = parse_split(_up_use(tier).split).ports
+    rows = plan.rows(tier.role, tier.role, scope=scope)
+    start = plan.first[tier.role] + np.repeat(np.arange(planes) * (tier.count // planes), len(ends.a))
+    a, b = start + np.tile(ends.a, planes), start + np.tile(ends.b, planes)
+    near, far = (at_slots(np.tile(slot, planes), lanes, first) for slot in slots)
+    none = np.full(len(a), NOTHING)
+    cabled = CabledLinks(
+        kind=KINDS.index(scope),
+        a=a,
+        a_nic=none,
+        a_nic_port=none,
+        near=near,
+        b=b,
+        far=far,
+        gbps=float(tier.gbps_up),
+        run_m=plan.runs.of(scope, a, b),
+        assemblies=plan.assemblies(rows, (lanes, lanes)),
+        row=none.copy(),
+        stage=np.zeros(len(a), dtype=np.int64),
+    )
+    return plan.cabled([plan.dealt(cabled, rows, (lanes, lanes))])

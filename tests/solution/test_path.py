@@ -1,0 +1,90 @@
+"""One way from a case to its design: whatever is asked, the same notes and the same proof come with the answer."""
+
+from __future__ import annotations
+
+from math import floor
+
+import pytest
+
+from fabopt.problem import site as sites
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.front import FrontPoint
+from fabopt.study.front.fronts import objectives_of, pareto_front
+from fabopt.study.sweep.sweep import How, grid_of, sweep
+from tests.floor.test_appliances import PORT, STORES, case, parts
+from tests.samples.small import Json, assert_proven, inputs, solved
+from tests.samples.small import case as small_case
+from tests.samples.small import catalog as small_catalog
+
+STORAGE: Json = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 25, "tiers": 1}
+
+
+def on_a_floor(separation: str, rows: int = 1) -> Json:
+    """Stores that are bought with cables of a metre, whatever stands between them and their leaf."""
+    content = case(STORES | {"boxes": 1, "ports": 2, "buys": "both"} | PORT, floor={"rows": rows})
+    content["site"]["distances_m"] = {"attachment-leaf": 1}
+    content["fabrics"][0]["tiers"] = "any"
+    content["fabrics"].append(STORAGE | {"separation": separation})
+    return content
+
+
+def test_cables_that_are_too_short_are_told_of_any_separation() -> None:
+    chosen = solved(on_a_floor("any"), parts())
+    assert_proven(chosen)
+    assert chosen.notes[0] == "separation: storage physical, the cheapest of 2 that are possible"
+    too_short = [note for note in chosen.notes if "attachment-leaf" in note]
+    assert len(too_short) == 1 and too_short[0].startswith("compute stores: its cables are planned for 1 m")
+    assert solved(on_a_floor("physical"), parts()).notes == tuple(too_short)
+
+
+# -- points of sweeps and fronts --------------------------------------------------------------------------------------
+
+
+def swept(content: Json, *over: str, budget: str | None = None, catalog: Json | None = None) -> list[FrontPoint]:
+    read = inputs(content, catalog or parts())
+    grid = grid_of(read, budget, over)
+    return list(sweep(read, grid, How(), None, Settings(), Clock(None), lambda *new: None).points)
+
+
+def front_of(content: Json) -> list[FrontPoint]:
+    """The ends of a front of money against power."""
+    metrics = objectives_of(["capex_usd", "power_w"], [], 2)
+    return list(pareto_front(inputs(content, parts()), metrics, 2, Settings(), Clock(None), lambda met: None).points)
+
+
+def test_points_say_what_the_design_of_their_case_says() -> None:
+    """Cables that are too short, a fabric that is shared, racks in use: all of it is in the file of a study too."""
+    content = on_a_floor("shared", rows=2)
+    alone = solved(content, parts())
+    assert [note.partition(":")[0] for note in alone.notes] == ["storage", "compute stores"]
+    assert alone.totals is not None and alone.totals.racks is not None
+    [point] = swept(content, "servers=4")
+    assert (point.notes, point.totals) == (alone.notes, alone.totals)
+    cheapest = front_of(content)[0]
+    assert (cheapest.notes, cheapest.totals) == (alone.notes, alone.totals)
+
+
+def test_points_say_which_families_and_cards_are_left_out() -> None:
+    """No family but the Clos grows in stages, and cards of 400 Gb/s are too fast for slots of the fourth generation."""
+    stages = [{"name": "one", "servers": 4}, {"name": "two", "month": 12, "servers": 6}]
+    content = small_case({"topologies": ["any"]}, server="gpu-4-gen-4", stages=stages)
+    alone = solved(content)
+    assert {"left out" in note for note in alone.notes} == {True, False}
+    assert [point.notes for point in swept(content, "stages.1.servers=6", catalog=small_catalog())] == [alone.notes]
+    assert [point.notes for point in swept(content, budget="10M", catalog=small_catalog())] == [alone.notes]
+
+
+def test_a_point_is_ruled_out_only_by_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a floor that is too large for proofs a budget just below the best design found rules nothing out."""
+    for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_ANYWHERE"):
+        monkeypatch.setattr(sites, most, 0)
+    content = case(floor={"rack_units": 20}, limits={})
+    best = solved(content, parts()).objective.value
+    assert best is not None
+    limits = {"budget_usd": floor(best) - 1}
+    assert solved({**content, "limits": limits}, parts()).status == "unknown"
+    [point] = swept({**content, "limits": limits}, "servers=4")
+    assert (point.status, point.conflicts[0].needed) == ("unknown", best)
+    [poor] = swept(content, budget=f"{floor(best) - 1}")
+    assert (poor.status, poor.conflicts[0].needed) == ("unknown", best)
+    assert "the cheapest design that was found costs" in poor.conflicts[0].detail

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fabopt.floor.layouts import POLICIES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating
 from fabopt.program.lexicographic import Optimum
@@ -60,7 +59,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
             other = _rival(answer, problem, context, quiet, clock, {fabric.name: restriction})
             if other.value is not None:
                 yield _alternative(answer, Answer(problem, other), index, prefix + what, value)
-        if isinstance(winner, ClosDesign) and winner.layout is not None and len(problem.fabrics) == 1:
+        if isinstance(winner, ClosDesign) and problem.site.policies and len(problem.fabrics) == 1:
             on_flat_runs = _on_flat_runs(problem, fabric, winner.network)
             flat = search_of(problem, settings, clock, context=context).of_one(on_flat_runs)
             if flat.value is not None:
@@ -88,24 +87,23 @@ def _rival(
 
 
 def _on_flat_runs(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Candidate | None:
-    """The same boxes, all links as long as one would plan them without a floor."""
-    flat = replace(fabric, layout=None, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
+    """The same devices, all links as long as one would plan them without a floor."""
+    flat = replace(fabric, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
     return next(iter(candidates_of(problem, flat, clos_of(flat, clos.parts, clos.shape), 0.0, True)), None)
 
 
 def _kinds(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[tuple[str, str, Restriction]]:
-    """Kinds of designs that lost. On a floor those of other hardware stand as the winner does."""
-    winner = candidate.design
+    """Kinds of designs that lost. On a floor those of other hardware are placed by the rule of the winner."""
     for topology in fabric.topologies:
         if topology != candidate.topology:
             yield "topology", topology, Restriction(topology=topology)
-    here = None if winner.layout is None else winner.layout.policy
-    if here is not None:
-        for policy in POLICIES:
-            if policy != here:
-                yield "placement", policy, Restriction(policy=policy)
+    policies, placement = problem.site.policies, candidate.design.file_part().placement
+    own = [policy for policy in policies if placement and policy == placement.policy]
+    for policy in policies:
+        if policy not in own:
+            yield "placement", policy, Restriction(policy=policy)
     for what, value, restriction in _other_hardware(problem, fabric, candidate):
-        yield what, value, replace(restriction, policy=here if here in POLICIES else None)
+        yield what, value, replace(restriction, policy=next(iter(own), None))
 
 
 def _other_hardware(

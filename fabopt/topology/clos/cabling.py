@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from fabopt.floor.length_classes import classes_of_runs
-from fabopt.network.clos_links import ClosNumbers, Joints, leaf_spine, server_leaf, spine_core
+from fabopt.network.clos_links import ClosNumbers, TierLinks, leaf_spine, server_leaf, spine_core
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
@@ -41,7 +41,7 @@ class Cabling(NamedTuple):
 
     kind: Kind
     numbers: ClosNumbers
-    joints: Joints
+    links: TierLinks
     near_box: Ints
     classes: Ints
 
@@ -58,7 +58,7 @@ class Cabling(NamedTuple):
 def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
     """What the links of one candidate follow from."""
     return ClosNumbers(
-        servers=int(shape.servers), planes=nic.planes, cards=nic.nics_per_server, ports=nic.ports_per_nic,
+        servers=int(shape.servers), planes=nic.planes, nics=nic.nics_per_server, ports=nic.ports_per_nic,
         shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
         spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
         rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
@@ -67,25 +67,26 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
     )  # fmt: skip
 
 
-def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[Joints, Ints]:
+def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks, Ints]:
     """Links of a kind, and the number of the near device with cages of its own: a NIC; a server whose NICs share."""
     if kind == "server-leaf":
-        links = server_leaf(numbers, per_cable)
-        return links.joints, links.joints.a if numbers.shared_cages else links.joints.a * numbers.cards + links.card
-    joints = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_cable)
-    return joints, joints.a
+        of_servers = server_leaf(numbers, per_cable)
+        server = of_servers.links.a
+        return of_servers.links, server if numbers.shared_cages else server * numbers.nics + of_servers.nic
+    links = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_cable)
+    return links, links.a
 
 
 def cabling_of(
-    problem: Problem, kind: Kind, numbers: ClosNumbers, run_m: Callable[[Joints], Floats]
+    problem: Problem, kind: Kind, numbers: ClosNumbers, run_m: Callable[[TierLinks], Floats]
 ) -> Cabling | None:
     """The links of a kind, whose runs follow from where they are; None if nothing on sale is as long as one of them."""
-    joints, near_box = links_of(numbers, kind.name, 1)
+    links, near_box = links_of(numbers, kind.name, 1)
     lengths_m = problem.item_table.lengths_m
-    classes = classes_of_runs(lengths_m, run_m(joints))
+    classes = classes_of_runs(lengths_m, run_m(links))
     if classes.max(initial=0) >= len(lengths_m):
         return None
-    return Cabling(kind, numbers, joints, near_box, classes)
+    return Cabling(kind, numbers, links, near_box, classes)
 
 
 def cable_at(problem: Problem, assembly: Assembly, class_: int) -> Item:

@@ -71,7 +71,7 @@ class FloorLinks(KindLinks):
     # -- cage by cage ---------------------------------------------------------------------------------------------
 
     def _unit_choices(self) -> Iterable[Choice]:
-        """Choices for the cages of the end with several ports in each (bundles between two such): equal ones together."""
+        """Choices for the cages of the end with several ports each (bundles between two such): equal ones together."""
         for classes, count in _units(self._cabling, len(self._lengths_m)):
             options = _UNIT_OPTIONS.of(self.problem.links, (self.kind.key, classes), self._unit_options, classes)
             yield Choice((*self.kind.key, "floor", classes), count, options)
@@ -134,9 +134,7 @@ def _units(cabling: Cabling, classes: int) -> Iterable[tuple[tuple[int, ...], in
     """The classes of the links of every different cage, and how many such cages there are. ``classes``: in all."""
     near, far = cabling.kind.ports
     size = max(near.ports, far.ports)
-    box, slot = (
-        (cabling.near_box, cabling.joints.a_slot) if near.ports > 1 else (cabling.joints.b, cabling.joints.b_slot)
-    )
+    box, slot = (cabling.near_box, cabling.links.a_slot) if near.ports > 1 else (cabling.links.b, cabling.links.b_slot)
     order = np.lexsort((slot, box))
     cage = slot[order] // size
     first = np.flatnonzero(np.append(True, (np.diff(box[order]) != 0) | (np.diff(cage) != 0)))
@@ -154,10 +152,10 @@ def _cable_classes(cabling: Cabling, assembly: Assembly) -> Ints:
     """The class of the longest link of every cable when one assembly makes every link, shape (cables,)."""
     if assembly.mode is Mode.LINK:
         return cabling.classes
-    joints, per_cable = cabling.joints, assembly.ports_per_cable
-    box, slot = cabling.near_box, joints.a_slot
+    links, per_cable = cabling.links, assembly.ports_per_cable
+    box, slot = cabling.near_box, links.a_slot
     if assembly.mode is Mode.FAR:
-        box, slot = joints.b, joints.b_slot
+        box, slot = links.b, links.b_slot
     elif assembly.mode is Mode.PAIR:
         slot = cabling.slots(per_cable)
     _, cable = np.unique(np.stack([box, slot // per_cable]), axis=1, return_inverse=True)

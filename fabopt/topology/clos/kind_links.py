@@ -79,7 +79,7 @@ class FlatLinks(KindLinks):
 
     def cabling(self, numbers: ClosNumbers) -> Cabling | None:
         """All links with one class."""
-        return cabling_of(self.problem, self.kind, numbers, lambda joints: np.full(len(joints.a), self.longest_m))
+        return cabling_of(self.problem, self.kind, numbers, lambda links: np.full(len(links.a), self.longest_m))
 
     def noted_runs_m(self, runs_m: tuple[float, ...]) -> tuple[float, ...] | None:
         """None: the kind says how far they run."""

@@ -14,7 +14,7 @@ from typing import Protocol
 from fabopt.floor.layouts import Layout
 from fabopt.floor.placement import place
 from fabopt.floor.racks import Positions
-from fabopt.network.clos_links import ClosNumbers, Joints
+from fabopt.network.clos_links import ClosNumbers, TierLinks
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Place, Placement
 from fabopt.topology.clos.cabling import Joins, Kind, cabling_of, numbers_of
@@ -65,7 +65,10 @@ class FlatPlacement:
 
 @dataclass(frozen=True, eq=False)
 class RackPlacement:
-    """Switches in racks of a layout. ``positions``: of leaves, spines and cores; ``numbers``: what links follow from."""
+    """Switches in racks of a layout.
+
+    ``positions``: of leaves, spines and cores; ``numbers``: what links follow from.
+    """
 
     layout: Layout
     positions: tuple[Positions, ...]
@@ -92,14 +95,14 @@ class RackPlacement:
 
     def links(self, problem: Problem, kind: Kind, joins: Joins) -> KindLinks | None:
         """Links whose runs are measured."""
-        cabling = cabling_of(problem, kind, self.numbers, lambda joints: self.runs_m(kind.name, joints))
+        cabling = cabling_of(problem, kind, self.numbers, lambda links: self.runs_m(kind.name, links))
         return None if cabling is None else FloorLinks(problem, cabling, joins)
 
-    def runs_m(self, kind: str, joints: Joints) -> Floats:
+    def runs_m(self, kind: str, links: TierLinks) -> Floats:
         """The run of every link of a kind, shape (links,)."""
         below, above = self.ends(kind)
         return self.layout.plan.run_m(
-            below.rack[joints.a], below.height_m[joints.a], above.rack[joints.b], above.height_m[joints.b]
+            below.rack[links.a], below.height_m[links.a], above.rack[links.b], above.height_m[links.b]
         )
 
     def ends(self, kind: str) -> tuple[Positions, Positions]:

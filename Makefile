@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 CASE ?= cases/finetuning-1024-gpus.yaml
 STAMP := $(VENV)/.installed
+# Percent of lines and branches that tests must reach.
+LEAST_COVERAGE := 90
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
@@ -27,7 +29,7 @@ quick: setup  ## Style, types, and the tests that your change needs
 	$(BIN)/python -m tests.quick
 
 test: setup  ## Run every test; COVERAGE=1 counts branches too
-	$(BIN)/python -m pytest -n auto $(if $(COVERAGE),--cov --cov-report=term:skip-covered)
+	$(BIN)/python -m pytest -n auto $(if $(COVERAGE),--cov --cov-report=term:skip-covered --cov-fail-under=$(LEAST_COVERAGE))
 
 coverage:  ## Run every test, and say what none of them reached
 	$(MAKE) test COVERAGE=1

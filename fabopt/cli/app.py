@@ -98,9 +98,9 @@ def solve(
     price_change: PriceChanges = None,
 ) -> None:
     """Find the cheapest design that meets a case."""
-    from fabopt.cli.solving import Search, solve_case
+    from fabopt.cli.solving import SolveRequest, solve_case
 
-    raise typer.Exit(solve_case(Search(case, engine.value, time_limit, catalog, price_change), json, bom))
+    raise typer.Exit(solve_case(SolveRequest(case, engine.value, time_limit, catalog, price_change), json, bom))
 
 
 @app.command()
@@ -134,9 +134,9 @@ def bom(
     price_change: PriceChanges = None,
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
-    from fabopt.cli.solving import Search, write_bill
+    from fabopt.cli.solving import SolveRequest, write_bill
 
-    raise typer.Exit(write_bill(Search(source, engine.value, time_limit, catalog, price_change), output))
+    raise typer.Exit(write_bill(SolveRequest(source, engine.value, time_limit, catalog, price_change), output))
 
 
 @app.command()
@@ -167,10 +167,10 @@ def sweep(
 ) -> None:
     """Find the best design at each of many budgets, or values of keys of the case."""
     from fabopt.cli.fronts import Targets, sweep_case
-    from fabopt.cli.solving import Search
+    from fabopt.cli.solving import SolveRequest
 
-    search = Search(case, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(sweep_case(search, budget, over or [], jobs, dask, resume, Targets(json, csv, plot)))
+    request = SolveRequest(case, engine.value, time_limit, catalog, price_change)
+    raise typer.Exit(sweep_case(request, budget, over or [], jobs, dask, resume, Targets(json, csv, plot)))
 
 
 @app.command()
@@ -197,10 +197,10 @@ def pareto(
 ) -> None:
     """Find the exact front of two metrics: every design that no other beats in both."""
     from fabopt.cli.fronts import Targets, pareto_case
-    from fabopt.cli.solving import Search
+    from fabopt.cli.solving import SolveRequest
 
-    search = Search(case, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(pareto_case(search, minimize or [], maximize or [], points, Targets(json, csv, plot)))
+    request = SolveRequest(case, engine.value, time_limit, catalog, price_change)
+    raise typer.Exit(pareto_case(request, minimize or [], maximize or [], points, Targets(json, csv, plot)))
 
 
 @app.command()
@@ -226,10 +226,10 @@ def sensitivity(
 ) -> None:
     """Find how far prices can move before the answer changes, and what it changes to."""
     from fabopt.cli.sensitivity import sensitivity_of_case
-    from fabopt.cli.solving import Search
+    from fabopt.cli.solving import SolveRequest
 
-    search = Search(case, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(sensitivity_of_case(search, kind or [], part or [], json, csv))
+    request = SolveRequest(case, engine.value, time_limit, catalog, price_change)
+    raise typer.Exit(sensitivity_of_case(request, kind or [], part or [], json, csv))
 
 
 @app.command()
@@ -270,9 +270,9 @@ def report(
 @app.command()
 def formulation(case: CaseFile, output: Output, catalog: Catalogs = None, price_change: PriceChanges = None) -> None:
     """Write the integer program of a case as .lp or .mps."""
-    from fabopt.cli.solving import Search, write_formulation
+    from fabopt.cli.solving import SolveRequest, write_formulation
 
-    write_formulation(Search(case, catalogs=catalog, price_changes=price_change), output)
+    write_formulation(SolveRequest(case, catalogs=catalog, price_changes=price_change), output)
 
 
 @app.command()

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
-from fabopt.cli.solving import Search, progress_shown
+from fabopt.cli.solving import SolveRequest, progress_shown
 from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, InputError, fault
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM
@@ -69,9 +69,9 @@ class Watched:
 
     def note(self, values: Sequence[int | float], done: int, new: int) -> None:
         """Take note of the metric of new points; ``new``: how many of those done were solved now."""
-        found = [*values, *([] if self.best is None else [self.best])]
-        if found:
-            self.best = max(found) if self.maximizes else min(found)
+        values_met = [*values, *([] if self.best is None else [self.best])]
+        if values_met:
+            self.best = max(values_met) if self.maximizes else min(values_met)
         of = f" of {self.wanted:,}" if self.wanted else ""
         parts = [f"{done:,}{of} points"]
         if self.best is not None:
@@ -83,18 +83,18 @@ class Watched:
 
 
 @contextmanager
-def at_work(search: Search, jobs: int = 1) -> Iterator[tuple[Clock, Callable[[str], None]]]:
+def at_work(request: SolveRequest, jobs: int = 1) -> Iterator[tuple[Clock, Callable[[str], None]]]:
     """A clock that time and Ctrl-C stop, and where to say what is being done."""
     from fabopt.program.settings import Clock
     from fabopt.solution.optimize import interrupts
 
-    clock = Clock(search.time_limit_s)
+    clock = Clock(request.time_limit_s)
     with progress_shown(turns=jobs == 1) as show, engines_silenced(), interrupts(clock):
         yield clock, show or (lambda text: None)
 
 
 def sweep_case(
-    search: Search,
+    request: SolveRequest,
     budget: str | None,
     over: Sequence[str],
     jobs: int,
@@ -105,7 +105,7 @@ def sweep_case(
     """Solve a case at every point of a grid."""
     _check_workers(jobs, dask)
     targets.check()
-    inputs = search.inputs()
+    inputs = request.inputs()
     from fabopt.program.settings import Settings
     from fabopt.study.front.resume import resumed
     from fabopt.study.sweep import sweep as sweeps
@@ -114,16 +114,16 @@ def sweep_case(
     empty = sweeps.empty_front(inputs, grid)
     before = None if resume is None else resumed(resume, empty)
     metric = empty.objectives[-1]
-    with at_work(search, jobs) as (clock, show):
+    with at_work(request, jobs) as (clock, show):
         watched = Watched(show, metric.metric, metric.sense == "maximize", grid.size)
 
         def report(points: Sequence[FrontPoint], done: int, new: int) -> None:
-            found = [point.values[metric.metric] for point in points if metric.metric in point.values]
-            watched.note(found, done, new)
+            values = [point.values[metric.metric] for point in points if metric.metric in point.values]
+            watched.note(values, done, new)
 
-        settings = Settings(search.engine)
-        how = sweeps.How(search.engine, jobs, dask)
-        front = sweeps.sweep(inputs, grid, how, before, settings, clock, report)
+        settings = Settings(request.engine)
+        execution = sweeps.Execution(request.engine, jobs, dask)
+        front = sweeps.sweep(inputs, grid, execution, before, settings, clock, report)
     return _answered(front, targets)
 
 
@@ -138,26 +138,26 @@ def _check_workers(jobs: int, dask: str | None) -> None:
 
 
 def pareto_case(
-    search: Search, minimize: Sequence[str], maximize: Sequence[str], points: int | None, targets: Targets
+    request: SolveRequest, minimize: Sequence[str], maximize: Sequence[str], points: int | None, targets: Targets
 ) -> int:
     """Find the front of a case."""
     from fabopt.study.front.fronts import objectives_of, pareto_front
 
     objectives = objectives_of(minimize, maximize, points)
     targets.check()
-    inputs = search.inputs()
+    inputs = request.inputs()
     from fabopt.program.settings import Settings
 
-    with at_work(search) as (clock, show):
+    with at_work(request) as (clock, show):
         first = objectives[0]
         watched = Watched(show, first.name, first.sense == "maximize")
         front = pareto_front(
             inputs,
             objectives,
             points,
-            Settings(search.engine, progress=show),
+            Settings(request.engine, progress=show),
             clock,
-            lambda found: watched.note([first.shown(found[-1].grades[first.name])], len(found), len(found)),
+            lambda designs: watched.note([first.shown(designs[-1].grades[first.name])], len(designs), len(designs)),
         )
     return _answered(front, targets)
 

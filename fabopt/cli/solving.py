@@ -43,7 +43,7 @@ EXIT_OF_STATUS = {
 
 
 @dataclass(frozen=True)
-class Search:
+class SolveRequest:
     """What is to be solved, and how: the words of the command line."""
 
     case: str
@@ -96,11 +96,11 @@ def progress_shown(turns: bool = True) -> Iterator[Callable[[str], None] | None]
         yield lambda message: live.update(message, refresh=True)
 
 
-def solve_case(search: Search, json: str | None, bom: str | None) -> int:
+def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
     """Solve a case, write what was asked for, print the summary where standard output is free."""
     ending = bill_format(bom) if bom is not None else ""
     check_targets([json, bom])
-    design = search.design()
+    design = request.design()
     if json is not None:
         deliver(json, design_bytes(design))
     if not design.fabrics:
@@ -151,11 +151,11 @@ def check_design(path: str, draws: Draws | None = None) -> int:
     return EXIT_DONE if holds else EXIT_CHECK_FAILED
 
 
-def write_bill(search: Search, output: str) -> int:
+def write_bill(request: SolveRequest, output: str) -> int:
     """Write the bill of a saved design, or of a case that is solved for it."""
     ending = bill_format(output)
     check_targets([output])
-    design = read_design(search.case) if search.case.lower().endswith(".json") else search.design()
+    design = read_design(request.case) if request.case.lower().endswith(".json") else request.design()
     if not design.fabrics:
         _tell_no_design(design)
         return EXIT_OF_STATUS[design.status]
@@ -163,14 +163,14 @@ def write_bill(search: Search, output: str) -> int:
     return _exit_code(design)
 
 
-def write_formulation(search: Search, output: str) -> None:
+def write_formulation(request: SolveRequest, output: str) -> None:
     """Write the integer program; standard output gets it as .lp."""
     ending = ".lp" if output == STANDARD_STREAM else PurePath(output).suffix.lower()
     if ending not in FORMULATION_ENDINGS:
         allowed = ", ".join(FORMULATION_ENDINGS)
         raise InputError([fault(output, "", "a formulation is not written like this", allowed=allowed)])
     check_targets([output])
-    inputs = search.inputs()
+    inputs = request.inputs()
     from fabopt.solution.formulation_text import formulation_text
 
     with engines_silenced():

@@ -112,13 +112,13 @@ def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
         lines = list(_lines(problem, picked, order, stage))
         last = {line.item: at for at, line in enumerate(lines)}
         taken: dict[Item, int] = {}
-        for at, line in enumerate(lines):
+        for place, line in enumerate(lines):
             item, need = line.item, line.in_use + line.spares
             from_store = min(left[item], need)
             left[item] -= from_store
             quantity = need - from_store
             before, ordered = taken.get(item, 0), order.bought.get((stage, item), 0)
-            if last[item] == at:
+            if last[item] == place:
                 left[item] += ordered - before - quantity
                 quantity = ordered - before
             taken[item] = before + quantity

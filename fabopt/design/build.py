@@ -92,11 +92,11 @@ def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | No
     return switches.model_copy(update={"attachments": appliances})
 
 
-def _logical_use(fabric: FabricProblem, one: AttachmentDemand) -> LogicalUse:
-    assert one.nic is not None
-    role = next(logical.role for logical in fabric.logical_fabrics if logical.name == one.name)
-    injection = plain_fraction(one.nic.injection / MBPS_PER_GBPS)
-    return LogicalUse(name=one.name, role=role, nic=_nic_use(one.nic), injection_gbps_per_gpu=injection)
+def _logical_use(fabric: FabricProblem, demand: AttachmentDemand) -> LogicalUse:
+    assert demand.nic is not None
+    role = next(logical.role for logical in fabric.logical_fabrics if logical.name == demand.name)
+    injection = plain_fraction(demand.nic.injection / MBPS_PER_GBPS)
+    return LogicalUse(name=demand.name, role=role, nic=_nic_use(demand.nic), injection_gbps_per_gpu=injection)
 
 
 def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
@@ -160,8 +160,8 @@ def _link_rows(
         for row in option.rows:
             place = places[row.near, row.far, row.scope]
             attachment = names.index(row.attachment) if row.attachment is not None else -1
-            one = row.assembly
-            name = (one.name, one.length_m, one.mode.value) if one is not None else ("", 0.0, "")
+            assembly = row.assembly
+            name = (assembly.name, assembly.length_m, assembly.mode.value) if assembly is not None else ("", 0.0, "")
             classes = tuple(-run for run in row.runs_m or ())
             shares.setdefault((place, attachment, row.stages or (), classes, name), []).append((row, number))
     for key in sorted(shares):

@@ -7,23 +7,27 @@ a limit alone would do, it has none, and the detail says what every design takes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from fabopt.explain.demands import changed, demand_conflicts, path_conflicts
 from fabopt.explain.floor import crowded, floor_conflicts
-from fabopt.explain.limits import share_of, spending, together
-from fabopt.explain.supply import buying_conflicts, stage_limit_conflicts, supply_conflicts, unlimited
+from fabopt.explain.limits import share_of, spending, stage_limit_conflicts, together, unlimited
+from fabopt.explain.relaxation import nearest
+from fabopt.explain.supply import buying_conflicts, supply_conflicts
 from fabopt.explain.torus import servers_are_points, torus_conflicts
-from fabopt.explain.what_if import Inquiry, TimeOverError, Watch, share_of_limits, sized
-from fabopt.problem.card_slots import cards_at_least, slots_are_short, sum_of_cards
+from fabopt.explain.what_if import Inquiry, Watch, share_of_limits, sized
+from fabopt.parts.nics import NicOption
 from fabopt.problem.logical_fabrics import equipped
+from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Distances, Fabric
-from fabopt.schema.design import Conflict
+from fabopt.schema.design import Conflict, Number
+from fabopt.search.context import Context
 from fabopt.topology.families import most_servers
 from fabopt.units import gbps
 
@@ -39,104 +43,107 @@ RUN_KEYS = {"server-leaf": 1, "leaf-spine": 2, "spine-core": 3, "attachment-leaf
 Lines = Callable[[Inquiry], Iterator[Conflict]]
 
 
-def conflicts_of(problem: Problem, settings: Settings, clock: Clock) -> tuple[Conflict, ...]:
+def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
     """Every limit that alone stands in the way, with what it would have to be.
 
     Where a design exists without the limits on spending, these clash with the demands; else the demands, the structure
-    that the case prescribes and the catalog clash, whatever may be spent.
+    that the case prescribes and the catalog clash, whatever may be spent. ``context``: of the search that found none.
     """
-
-    inquiry = _inquiry(problem, settings, clock)
+    inquiry = _inquiry(problem, settings, clock, context)
     if slots_are_short(problem):
         return (_slots(problem),)
     if unequipped := tuple(_logical(problem)):
         return unequipped
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
-        found = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, together)
-        if found:
-            return (*found, *_asked(inquiry, partial(_servers, share=share_of(found)), demand_conflicts))
-    found = _unspendable(inquiry)
-    if not found and unlimited(problem.case) != problem.case:
+        spent = _asked(inquiry, spending, stage_limit_conflicts) or _asked(inquiry, together)
+        if spent:
+            return (*spent, *_asked(inquiry, partial(_servers, share=share_of(spent)), demand_conflicts))
+    conflicts = _unspendable(inquiry)
+    if not conflicts and unlimited(problem.case) != problem.case:
         free = _unspendable(replace(inquiry, case=unlimited(problem.case)))
-        found = [one.model_copy(update={"detail": f"{one.detail}; limits on spending left aside"}) for one in free]
-    return tuple(found) or (_nothing_helps(inquiry),)
+        aside = "limits on spending left aside"
+        conflicts = [conflict.model_copy(update={"detail": f"{conflict.detail}; {aside}"}) for conflict in free]
+    return tuple(conflicts) or (_nothing_helps(inquiry),)
 
 
 def _logical(problem: Problem) -> Iterator[Conflict]:
-    """Logical fabrics for which no card will do on the leaves of their host."""
+    """Logical fabrics for which no NIC will do on the leaves of their host."""
     for host in problem.fabrics:
         if not host.logical_fabrics or equipped(problem, host, False):
             continue
-        at_host = sorted({gbps(one.port.lane.port_mbps) for many in host.nics.values() for one in many})
+        wanted = _speeds(nic for nics in host.nics.values() for nic in nics)
         for logical in host.logical_fabrics:
-            options = [one for protocol in host.protocols for one in logical.nics.get(protocol, ())]
-            speeds = sorted({gbps(one.port.lane.port_mbps) for one in options})
-            shown, wanted = (", ".join(f"{one:g}" for one in many) or "none" for many in (speeds, at_host))
+            shown = _speeds(nic for protocol in host.protocols for nic in logical.nics.get(protocol, ()))
             yield Conflict(
                 limit=f"fabrics.{logical.name}.nics",
                 value=shown,
                 needed=wanted,
-                detail=f"a leaf has one speed of ports to servers: cards that give {logical.name} its bandwidth, a "
+                detail=f"a leaf has one speed of ports to servers: NICs that give {logical.name} its bandwidth, a "
                 f"port a cage, have ports of {shown} Gb/s, those of its host {host.name} {wanted}; "
-                f"{sum_of_cards(problem)}",
+                f"{sum_of_nics(problem)}",
             )
+
+
+def _speeds(nics: Iterable[NicOption]) -> str:
+    """Speeds of the ports of NICs, each once."""
+    return ", ".join(f"{speed:g}" for speed in sorted({gbps(nic.port.lane.port_mbps) for nic in nics})) or "none"
 
 
 def _slots(problem: Problem) -> Conflict:
     return Conflict(
         limit=f"servers.{problem.server.id}.nic_slots",
         value=problem.nic_slots,
-        needed=sum(cards_at_least(problem).values()),
-        detail=f"cards that give each fabric its bandwidth do not fit the server: {sum_of_cards(problem)}",
+        needed=sum(nics_at_least(problem).values()),
+        detail=f"NICs that give each fabric its bandwidth do not fit the server: {sum_of_nics(problem)}",
     )
 
 
-def obstacles_of(problem: Problem, settings: Settings, clock: Clock) -> tuple[Conflict, ...]:
+def obstacles_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
     """What stands nearest in the way where no design was found on a floor, and none was ruled out."""
     if problem.site.settles or clock.is_over():
         return ()
-    inquiry = _inquiry(problem, settings, clock)
-    found = _asked(inquiry, spending) if problem.limits.are_set else []
-    return tuple(found) or tuple(_asked(inquiry, crowded))
+    inquiry = _inquiry(problem, settings, clock, context)
+    spent = _asked(inquiry, spending) if problem.limits.are_set else []
+    return tuple(spent or _asked(inquiry, crowded))
 
 
-def _inquiry(problem: Problem, settings: Settings, clock: Clock) -> Inquiry:
+def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Inquiry:
     def tell(what: str) -> None:
         settings.progress(f"no design meets the case: looking at {what}")
 
     quiet = replace(settings, progress=lambda text: None)
-    return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell)
+    return Inquiry(problem.case, problem.catalog, problem, quiet, Watch(MOST_SECONDS, clock), tell, context)
 
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     """What stands in the way where no spending would help."""
-    found = _asked(inquiry, floor_conflicts, torus_conflicts)
-    if found:
-        return found
+    placing = _asked(inquiry, floor_conflicts, torus_conflicts)
+    if placing:
+        return placing
     buying = _asked(inquiry, buying_conflicts)
-    found = buying + _asked(inquiry, _servers, supply_conflicts, path_conflicts)
-    if not buying and not any(_is_far_too_many(one) for one in found):
-        found += _asked(inquiry, _structure, _runs, demand_conflicts)
-    return found
+    conflicts = buying + _asked(inquiry, _servers, supply_conflicts, path_conflicts)
+    if not buying and not any(map(_is_far_too_many, conflicts)):
+        conflicts += _asked(inquiry, _structure, _runs, demand_conflicts)
+    return conflicts
 
 
 def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
     """What lines of questions come to, each as far as time allows."""
-    found: list[Conflict] = []
+    conflicts: list[Conflict] = []
     for line in lines:
-        try:
-            for one in line(inquiry):
-                found.append(one)
-        except TimeOverError:
-            continue
-    return found
+        with suppress(StoppedError):
+            # one after the other, so that what comes before the time is over is kept
+            for conflict in line(inquiry):
+                conflicts.append(conflict)
+    return conflicts
 
 
-def _is_far_too_many(one: Conflict) -> bool:
+def _is_far_too_many(conflict: Conflict) -> bool:
     """Whether so many servers are wanted that nothing else is worth looking at."""
-    if one.limit != SERVERS or not isinstance(one.value, int) or not isinstance(one.needed, int):
+    wanted, reached = conflict.value, conflict.needed
+    if conflict.limit != SERVERS or not isinstance(wanted, int) or not isinstance(reached, int):
         return False
-    return one.value > FAR_TOO_MANY * one.needed
+    return wanted > FAR_TOO_MANY * reached
 
 
 def _nothing_helps(inquiry: Inquiry) -> Conflict:
@@ -153,34 +160,43 @@ def _nothing_helps(inquiry: Inquiry) -> Conflict:
 def _servers(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
     """The most servers, up to those wanted, for which there is a design. ``share`` of them is a first guess."""
     wanted = inquiry.problem.servers
-    if any(servers_are_points(one) for one in inquiry.problem.fabrics):
+    if any(map(servers_are_points, inquiry.problem.fabrics)):
         return  # fewer servers may be no torus, and more one
     inquiry.tell(SERVERS)
     most = min(wanted - 1, most_servers(inquiry.problem))
-    best = _largest(inquiry, most, int(most * share))
-    if best:
+    largest = _largest(inquiry, most, int(most * share))
+    if largest:
         yield Conflict(
             limit=SERVERS,
             value=wanted,
-            needed=best,
-            detail=f"the largest number of servers reachable with this catalog and these limits is {best:,}",
+            needed=largest,
+            detail=f"the largest number of servers reachable with this catalog and these limits is {largest:,}",
         )
 
 
-def _largest(inquiry: Inquiry, most: int, guess: int) -> int:
+def _largest(inquiry: Inquiry, most: int, first_guess: int) -> int:
     """The largest number of servers up to ``most`` that has a design; 0 if none has."""
-    low, high, misses = 0, most + 1, 0
-    while high - low > 1:
-        servers = min(max(guess, low + 1), high - 1)
+    # of the scarcest limit that each design uses; None: there was no design
+    shares: list[float | None] = []
+
+    def ask(servers: int) -> int | None:
         problem = inquiry.problem_of(sized(inquiry.case, servers))
-        found = inquiry.design_of(problem, in_reach=True)
-        if found is None:
-            high, misses = servers, misses + 1
-            guess = (low + high) // 2 if low else high - max(1, high // 16) * 2**misses
-        else:
-            low, share = servers, share_of_limits(problem, found)
-            guess = int(servers / share) if share else (low + high) // 2
-    return low
+        design = inquiry.design_of(problem, in_reach=True)
+        shares.append(None if design is None else share_of_limits(problem, design))
+        return None if design is None else servers
+
+    def guess(works: int, fails: int) -> int:
+        if not shares:
+            return first_guess
+        if shares[-1]:
+            return int(works / shares[-1])
+        # until there is a design, ever further down
+        return (works + fails) // 2 if works else fails - max(1, fails // 16) * 2 ** len(shares)
+
+    def between(works: int, fails: int) -> int | None:
+        return min(max(guess(works, fails), works + 1), fails - 1) if fails - works > 1 else None
+
+    return nearest(0, most + 1, ask, between)
 
 
 # -- what the case forbids --------------------------------------------------------------------------------------
@@ -203,48 +219,41 @@ OPEN_KEYS: tuple[tuple[str, object], ...] = (
 
 def _structure(inquiry: Inquiry) -> Iterator[Conflict]:
     for fabric in inquiry.case.fabrics:
-        for key, free in OPEN_KEYS:
-            value = getattr(fabric, key)
-            if value != free and inquiry.design(changed(inquiry.case, fabric, **{key: free})) is not None:
-                yield Conflict(
-                    limit=f"fabrics.{fabric.name}.{key}",
-                    value=_shown(value),
-                    needed=_shown(free),
-                    detail=f"with {key}: {_shown(free)} there is a design",
-                )
-        yield from _switches(inquiry, fabric)
-        yield from _attachments(inquiry, fabric)
+        for update, conflict in _freedoms(fabric):
+            if inquiry.design(changed(inquiry.case, fabric, **update)) is not None:
+                yield conflict
 
 
-def _switches(inquiry: Inquiry, fabric: Fabric) -> Iterator[Conflict]:
+def _freedoms(fabric: Fabric) -> Iterator[tuple[dict[str, object], Conflict]]:
+    """What a fabric prescribes: how it would be changed to leave that open, and what is said if that gives a design."""
+    limit = f"fabrics.{fabric.name}"
+    for key, free in OPEN_KEYS:
+        value, needed = getattr(fabric, key), _shown(free)
+        if value != free:
+            detail = f"with {key}: {needed} there is a design"
+            yield {key: free}, Conflict(limit=f"{limit}.{key}", value=_shown(value), needed=needed, detail=detail)
     for role in ("leaf", "spine", "core"):
-        ids = getattr(fabric.switches, role)
-        choice = fabric.switches.model_copy(update={role: "any"})
-        if ids != "any" and inquiry.design(changed(inquiry.case, fabric, switches=choice)) is not None:
-            yield Conflict(
-                limit=f"fabrics.{fabric.name}.switches.{role}",
+        ids, choice = getattr(fabric.switches, role), fabric.switches.model_copy(update={role: "any"})
+        if ids != "any":
+            conflict = Conflict(
+                limit=f"{limit}.switches.{role}",
                 value=_shown(ids),
                 needed="any",
                 detail=f"with any {role} switch there is a design",
             )
+            yield {"switches": choice}, conflict
+    if fabric.attachments:
+        ports = sum(attachment.ports for attachment in fabric.attachments)
+        detail = "without attachments there is a design: their ports do not fit, or no part joins them"
+        yield {"attachments": ()}, Conflict(limit=f"{limit}.attachments", value=ports, needed=0, detail=detail)
 
 
-def _attachments(inquiry: Inquiry, fabric: Fabric) -> Iterator[Conflict]:
-    if fabric.attachments and inquiry.design(changed(inquiry.case, fabric, attachments=())) is not None:
-        yield Conflict(
-            limit=f"fabrics.{fabric.name}.attachments",
-            value=sum(one.ports for one in fabric.attachments),
-            needed=0,
-            detail="without attachments there is a design: their ports do not fit, or no part joins them",
-        )
-
-
-def _shown(value: object) -> int | float | str | None:
+def _shown(value: object) -> Number | str | None:
     if isinstance(value, int | float | str) or value is None:
         return value
     if isinstance(value, Strict):
         return value.model_dump_json(exclude_defaults=True)
-    return ", ".join(str(one) for one in value) if isinstance(value, tuple) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 # -- what there is to buy ---------------------------------------------------------------------------------------
@@ -269,20 +278,20 @@ def _run(inquiry: Inquiry, key: str) -> Iterator[Conflict]:
     if wanted is None or wanted <= SHORTEST_RUN_M:
         return
 
-    def possible(metres: float) -> bool:
+    def ask(metres: float) -> float | None:
         shorter: Distances = distances.model_copy(update={field: metres})
         site = inquiry.case.site.model_copy(update={"distances_m": shorter})
-        return inquiry.design(inquiry.case.model_copy(update={"site": site})) is not None
+        return None if inquiry.design(inquiry.case.model_copy(update={"site": site})) is None else metres
 
-    if not possible(SHORTEST_RUN_M):
+    def between(works: float, fails: float) -> float | None:
+        return (works + fails) / 2 if fails - works > RUN_PRECISION_M else None
+
+    if ask(SHORTEST_RUN_M) is None:
         return
-    low, high = SHORTEST_RUN_M, float(wanted)
-    while high - low > RUN_PRECISION_M:
-        middle = (low + high) / 2
-        low, high = (middle, high) if possible(middle) else (low, middle)
+    longest = nearest(SHORTEST_RUN_M, float(wanted), ask, between)
     yield Conflict(
         limit=f"site.distances_m.{key}",
         value=wanted,
-        needed=math.floor(low * 10) / 10,
+        needed=math.floor(longest * 10) / 10,
         detail=f"the longest {key} run (to half a metre) for which parts can be bought",
     )

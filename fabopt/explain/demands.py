@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from fabopt.explain.what_if import Inquiry, last_true, narrowed
+from fabopt.explain.relaxation import halfway, nearest
+from fabopt.explain.what_if import Inquiry, narrowed
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.clos.figures import HOPS_BY_TIERS
+from fabopt.topology.design import NetworkDesign
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.allowance import FIGURES
 
@@ -26,7 +28,7 @@ DEMANDED_FIGURES = {"bisection": "bisection", "alltoall": "all-to-all", "allredu
 
 def changed(case: Case, fabric: Fabric, **update: object) -> Case:
     """The case with other keys of one fabric."""
-    fabrics = tuple(one.model_copy(update=update) if one.name == fabric.name else one for one in case.fabrics)
+    fabrics = tuple(other.model_copy(update=update) if other.name == fabric.name else other for other in case.fabrics)
     return case.model_copy(update={"fabrics": fabrics})
 
 
@@ -52,6 +54,12 @@ def _of_model(inquiry: Inquiry, fabric: Fabric) -> dict[str, None]:
     return {name: None for name in FIGURES if name in needs.sets}
 
 
+def _network(inquiry: Inquiry, fabric: Fabric, index: int, **update: object) -> NetworkDesign | None:
+    """The network of a fabric in some design of the case with other keys of that fabric."""
+    optimum = inquiry.design(changed(inquiry.case, fabric, **update))
+    return None if optimum is None else optimum.picked[index][0].design
+
+
 def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:
     """The most injection below the demand that some design gives."""
     limit = f"fabrics.{fabric.name}.min_gbps_per_gpu"
@@ -59,22 +67,18 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflic
     wanted_mbps = inquiry.problem.fabrics[index].gpu_mbps
     problem = inquiry.problem_of(changed(inquiry.case, fabric, min_gbps_per_gpu=0.001, **_of_model(inquiry, fabric)))
     free = problem.fabrics[index]
-    rates = sorted({int(one.injection) for many in free.nics.values() for one in many if one.injection < wanted_mbps})
+    rates = sorted({int(nic.injection) for nics in free.nics.values() for nic in nics if nic.injection < wanted_mbps})
 
     def reached(position: int) -> int | None:
-        """With cards of that rate and more, up to the lowest that is known not to do."""
-        found = inquiry.design_of(narrowed(problem, free, rates[position], wanted_mbps - 1))
-        return None if found is None else rates.index(int(found.picked[index][0].design.nic.injection))
+        """With NICs of that rate and more, up to the lowest that is known not to do."""
+        optimum = inquiry.design_of(narrowed(problem, free, rates[position], wanted_mbps - 1))
+        return None if optimum is None else rates.index(int(optimum.picked[index][0].design.nic.injection))
 
-    best = last_true(len(rates), reached)
-    if best is not None:
+    most = nearest(-1, len(rates), reached, halfway)
+    if most >= 0:
         refused = inquiry.problem.fabrics[index].refused_nics
-        yield Conflict(
-            limit=limit,
-            value=gbps(wanted_mbps),
-            needed=gbps(rates[best]),
-            detail="; ".join(["the most bandwidth per GPU that a design gives", *refused[:3]]),
-        )
+        detail = "; ".join(["the most bandwidth per GPU that a design gives", *refused[:3]])
+        yield Conflict(limit=limit, value=gbps(wanted_mbps), needed=gbps(rates[most]), detail=detail)
 
 
 def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict[str, Fraction]) -> Iterator[Conflict]:
@@ -83,26 +87,28 @@ def _ratio(inquiry: Inquiry, fabric: Fabric, index: int, tier: str, limits: dict
     inquiry.tell(limit)
 
     def reached(most: Fraction) -> Fraction | None:
-        wanted = {**limits, tier: most}
-        allowed = Oversubscription(leaf=float(wanted["leaf"]), spine=float(wanted["spine"]))
-        update = {"max_oversubscription": allowed, **_of_model(inquiry, fabric)}
-        found = inquiry.design(changed(inquiry.case, fabric, **update))
-        return None if found is None else found.picked[index][0].design.least_ratios(inquiry.problem.gpus).get(tier)
+        allowed = Oversubscription(**{boundary: float(ratio) for boundary, ratio in {**limits, tier: most}.items()})
+        network = _network(inquiry, fabric, index, max_oversubscription=allowed, **_of_model(inquiry, fabric))
+        return None if network is None else network.least_ratios(inquiry.problem.gpus).get(tier)
 
-    low, best = limits[tier], reached(Fraction(MOST_RATIO))
-    if best is None:
+    loosest = reached(Fraction(MOST_RATIO))
+    if loosest is None:
         return
-    while best - low > RATIO_PRECISION * best:
-        between = math.sqrt(low * best) if best > FAR_APART * low else float(low + best) / 2
-        middle = exact(float(f"{between:.{RATIO_DIGITS}g}"))
-        found = reached(middle)
-        low, best = (middle, best) if found is None else (low, found)
+    least = nearest(loosest, limits[tier], reached, _ratio_between)
     yield Conflict(
         limit=limit,
         value=plain_fraction(limits[tier], RATIO_DIGITS),
-        needed=plain_fraction(_rounded_up(best, RATIO_DIGITS), RATIO_DIGITS),
+        needed=plain_fraction(_rounded_up(least, RATIO_DIGITS), RATIO_DIGITS),
         detail=f"the least oversubscription at the {tier} boundary that gives a design (within 0.1%)",
     )
+
+
+def _ratio_between(works: Fraction, fails: Fraction) -> Fraction | None:
+    """In the middle of two ratios, by their quotient where they are far apart."""
+    if works - fails <= RATIO_PRECISION * works:
+        return None
+    middle = math.sqrt(fails * works) if works > FAR_APART * fails else float(fails + works) / 2
+    return exact(float(f"{middle:.{RATIO_DIGITS}g}"))
 
 
 def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterator[Conflict]:
@@ -113,12 +119,11 @@ def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterat
         return
 
     def reached(least: float | None) -> Fraction | None:
-        found = inquiry.design(changed(inquiry.case, fabric, **{key: least}))
-        if found is None:
+        network, gpus = _network(inquiry, fabric, index, **{key: least}), inquiry.problem.gpus
+        if network is None:
             return None
-        design, gpus = found.picked[index][0].design, inquiry.problem.gpus
-        given: Fraction | None = getattr(design.figures(gpus), figure)
-        return given if given is not None else design.allreduce(gpus)
+        given: Fraction | None = getattr(network.figures(gpus), figure)
+        return given if given is not None else network.allreduce(gpus)
 
     what = f"the most {DEMANDED_FIGURES[figure]} bandwidth per GPU that a design gives"
     yield from _most(inquiry, f"fabrics.{fabric.name}.{key}", wanted, reached, what)
@@ -126,20 +131,18 @@ def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterat
 
 def _left_over(inquiry: Inquiry, fabric: Fabric, index: int, number: int) -> Iterator[Conflict]:
     """The most bandwidth that a design has left after the failures of one of the case's demands."""
-    one = fabric.survived[number]
-    failed, count = one.failures
+    demand = fabric.survived[number]
+    failed, count = demand.failures
 
     def reached(least: float | None) -> Fraction | None:
-        lower = () if least is None else (one.model_copy(update={"min_gbps_per_gpu": least}),)
+        lower = () if least is None else (demand.model_copy(update={"min_gbps_per_gpu": least}),)
         kept = (*fabric.survived[:number], *lower, *fabric.survived[number + 1 :])
-        found = inquiry.design(changed(inquiry.case, fabric, resilience=kept or None))
-        if found is None:
-            return None
-        return found.picked[index][0].design.failures(inquiry.problem.server.gpus).bandwidth_left(failed, count)
+        network = _network(inquiry, fabric, index, resilience=kept or None)
+        return None if network is None else network.failures(inquiry.problem.server.gpus).bandwidth_left(failed, count)
 
     limit = f"fabrics.{fabric.name}.resilience.min_gbps_per_gpu"
-    what = f"the most bandwidth per GPU that a design has left after {one.survive}"
-    yield from _most(inquiry, limit, one.min_gbps_per_gpu, reached, what)
+    what = f"the most bandwidth per GPU that a design has left after {demand.survive}"
+    yield from _most(inquiry, limit, demand.min_gbps_per_gpu, reached, what)
 
 
 def _most(
@@ -147,17 +150,22 @@ def _most(
 ) -> Iterator[Conflict]:
     """The most Gb/s below the wanted that some design gives; ``reached``: what one gives that has so much, in Mb/s."""
     inquiry.tell(limit)
-    best, high = reached(None), exact(wanted) * MBPS_PER_GBPS
-    if best is None:
+    given = reached(None)
+    if given is None:
         return
-    while high - best > RATIO_PRECISION * high:
-        middle = (best + high) / 2
-        found = reached(plain_fraction(middle / MBPS_PER_GBPS, GBPS_DIGITS))
-        best, high = (best, middle) if found is None else (max(found, middle), high)
+
+    def ask(least_mbps: Fraction) -> Fraction | None:
+        reaches = reached(plain_fraction(least_mbps / MBPS_PER_GBPS, GBPS_DIGITS))
+        return None if reaches is None else max(reaches, least_mbps)
+
+    def between(works: Fraction, fails: Fraction) -> Fraction | None:
+        return (works + fails) / 2 if fails - works > RATIO_PRECISION * fails else None
+
+    most = nearest(given, exact(wanted) * MBPS_PER_GBPS, ask, between)
     yield Conflict(
         limit=limit,
         value=wanted,
-        needed=plain_fraction(_rounded_down(best / MBPS_PER_GBPS, GBPS_DIGITS), GBPS_DIGITS),
+        needed=plain_fraction(_rounded_down(most / MBPS_PER_GBPS, GBPS_DIGITS), GBPS_DIGITS),
         detail=f"{what} (within 0.1%)",
     )
 
@@ -172,9 +180,8 @@ def path_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         inquiry.tell(limit)
         of_clos = tuple(HOPS_BY_TIERS.values())
         lengths = of_clos if set(meant.topologies) <= set(TIERED) else range(1, max(of_clos) + 1)
-        more = (hops for hops in lengths if hops > most)
-        others = ((hops, changed(inquiry.case, fabric, max_switch_hops=hops)) for hops in more)
-        needed = next((hops for hops, case in others if inquiry.design(case) is not None), None)
+        cases = ((hops, changed(inquiry.case, fabric, max_switch_hops=hops)) for hops in lengths if hops > most)
+        needed = inquiry.first_with_design(cases)
         if needed is not None:
             detail = "the fewest switches on the longest path with which there is a design"
             yield Conflict(limit=limit, value=most, needed=needed, detail=detail)

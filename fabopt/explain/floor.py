@@ -51,12 +51,12 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 def _out_of_reach(apart: TooFar) -> Conflict:
     """Links of a kind that nothing on sale is long enough for, wherever the switches stand."""
-    one, other = apart.racks
+    rack, farthest = apart.racks
     most = f"the longest part on sale for such links is {apart.reach_m:g} m" if apart.reach_m else "no part joins them"
     detail = (
         f"wherever servers and switches of {apart.fabric} stand, some {apart.kind} run is {apart.run_m:.1f} m or more "
-        f"(as from {one} to {other}), and {most}; longer parts, more servers a rack or cross trays nearer to the racks "
-        "would help"
+        f"(as from {rack} to {farthest}), and {most}; longer parts, more servers a rack or cross trays nearer to the "
+        "racks would help"
     )
     return Conflict(limit="site.floor", value=round(apart.run_m, 1), needed=apart.reach_m, detail=detail)
 
@@ -68,9 +68,9 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
     finite = np.where(np.isfinite(runs), runs, 0.0)
     longest_m = max((item.length_m or 0.0 for item in problem.item_table.items), default=0.0)
     if finite.max(initial=0.0) > longest_m:
-        one, other = (plan.ids[usable[index]] for index in np.unravel_index(int(finite.argmax()), finite.shape))
+        rack, farthest = (plan.ids[usable[index]] for index in np.unravel_index(int(finite.argmax()), finite.shape))
         detail = (
-            f"the run from {one} to {other} is {finite.max():.1f} m, the longest cable or fibre on sale "
+            f"the run from {rack} to {farthest} is {finite.max():.1f} m, the longest cable or fibre on sale "
             f"{longest_m:g} m; cross trays shorten runs"
         )
         yield Conflict(limit="site.floor", value=round(float(finite.max()), 1), needed=longest_m, detail=detail)

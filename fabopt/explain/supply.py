@@ -1,13 +1,13 @@
-"""Why a case has no design though parts join: lead times, supply, rules of buying, limits of single stages.
+"""Why a case has no design though parts join: lead times, supply, rules of buying.
 
 Each is set free alone, all else kept; what a design then takes names the parts, and the dates when they were wanted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 from fabopt.design.bill import order_date
 from fabopt.explain.what_if import Inquiry
@@ -15,11 +15,12 @@ from fabopt.parts.items import Item
 from fabopt.parts.procurement import order_month
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.orders import all_uses, order_of, stage_power_mw
-from fabopt.schema.case import Case, Limits
+from fabopt.program.orders import all_uses, order_of
+from fabopt.schema.base import Strict
+from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict
-from fabopt.units import plain_fraction, usd, watts
+from fabopt.units import plain_fraction
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
 # Of parts that are short or late, so many are named.
@@ -28,12 +29,7 @@ MOST_PARTS = 6
 MOST_MORE_PART_NUMBERS = 6
 MONTH_DIGITS = 2
 WEEKS_PER_MONTH = 52 / 12
-
-
-def unlimited(case: Case) -> Case:
-    """A case without limits on spending, of its own and of its stages."""
-    stages = case.stages and tuple(stage.model_copy(update={"limits": Limits()}) for stage in case.stages)
-    return case.model_copy(update={"limits": Limits(), "stages": stages})
+Product = TypeVar("Product", bound=Strict)
 
 
 def buying_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -41,16 +37,12 @@ def buying_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     yield from _lead_times(inquiry)
     rules = inquiry.case.procurement
     for key in ("approved_vendors", "forbidden_vendors", "approved_parts", "forbidden_parts"):
-        value = getattr(rules, key)
+        value, limit = getattr(rules, key), f"procurement.{key}"
         if value is not None:
-            inquiry.tell(f"procurement.{key}")
+            inquiry.tell(limit)
             if inquiry.design(_ruled(inquiry.case, **{key: None})) is not None:
-                yield Conflict(
-                    limit=f"procurement.{key}",
-                    value=", ".join(value),
-                    needed="any",
-                    detail=f"without {key} there is a design",
-                )
+                detail = f"without {key} there is a design"
+                yield Conflict(limit=limit, value=", ".join(value), needed="any", detail=detail)
     for kind, most in rules.max_part_numbers.items():
         yield from _part_numbers(inquiry, kind, most)
 
@@ -67,12 +59,13 @@ def _part_numbers(inquiry: Inquiry, kind: str, most: int) -> Iterator[Conflict]:
     others = {str(word): number for word, number in given.items() if word != kind}
     if inquiry.design(_ruled(inquiry.case, max_part_numbers=others)) is None:
         return
-    for more in range(most + 1, most + 1 + MOST_MORE_PART_NUMBERS):
-        if inquiry.design(_ruled(inquiry.case, max_part_numbers=others | {kind: more})) is not None:
-            detail = f"the fewest part numbers of kind {kind} that give a design"
-            yield Conflict(limit=limit, value=most, needed=more, detail=detail)
-            return
-    yield Conflict(limit=limit, value=most, needed=None, detail=f"with any number of kind {kind} there is a design")
+    numbers = range(most + 1, most + 1 + MOST_MORE_PART_NUMBERS)
+    cases = ((more, _ruled(inquiry.case, max_part_numbers=others | {kind: more})) for more in numbers)
+    fewest = inquiry.first_with_design(cases)
+    detail = f"with any number of kind {kind} there is a design"
+    if fewest is not None:
+        detail = f"the fewest part numbers of kind {kind} that give a design"
+    yield Conflict(limit=limit, value=most, needed=fewest, detail=detail)
 
 
 # -- what comes too late, or is too little ------------------------------------------------------------------------
@@ -80,19 +73,22 @@ def _part_numbers(inquiry: Inquiry, kind: str, most: int) -> Iterator[Conflict]:
 
 def _freed(inquiry: Inquiry, **terms: object) -> tuple[Problem, Optimum] | None:
     """A design with such terms of all parts in place of theirs; None if nothing changes, or there is none."""
-    kept = {kind: tuple(_with_terms(one, terms) for one in getattr(inquiry.catalog, kind)) for kind in KINDS_ON_SALE}
-    catalog: Catalog = inquiry.catalog.model_copy(update=kept)
+    freed = {
+        kind: tuple(_with_terms(product, terms) for product in getattr(inquiry.catalog, kind)) for kind in KINDS_ON_SALE
+    }
+    catalog: Catalog = inquiry.catalog.model_copy(update=freed)
     if catalog == inquiry.catalog:
         return None
     free = replace(inquiry, catalog=catalog, problem=problem_of(inquiry.case, catalog))
-    found = free.design(inquiry.case)
-    return None if found is None else (free.problem, found)
+    optimum = free.design(inquiry.case)
+    return None if optimum is None else (free.problem, optimum)
 
 
-def _with_terms(product: Any, terms: dict[str, object]) -> Any:
+def _with_terms(product: Product, terms: dict[str, object]) -> Product:
     changes = {key: value for key, value in terms.items() if getattr(product, key, None) is not None}
-    if hasattr(product, "lengths"):
-        changes["lengths"] = tuple(_with_terms(length, terms) for length in product.lengths)
+    lengths = getattr(product, "lengths", ())
+    if lengths:
+        changes["lengths"] = tuple(_with_terms(length, terms) for length in lengths)
     return product.model_copy(update=changes)
 
 
@@ -104,10 +100,11 @@ def _lead_times(inquiry: Inquiry) -> Iterator[Conflict]:
     freed = _freed(inquiry, lead_time_weeks=None)
     if freed is None:
         return
+    problem, optimum = freed
     first = inquiry.case.procurement.order_from_month or 0
     real = {(item.id, item.length_m): item for item in inquiry.problem.item_table.items}
     named: set[Item] = set()
-    for stage, taken in sorted(all_uses(freed[0], freed[1].picked), key=lambda key: (key[0], key[1].key)):
+    for stage, taken in sorted(all_uses(problem, optimum.picked), key=lambda use: (use[0], use[1].key)):
         item = real[taken.id, taken.length_m]
         if not item.offers[stage].late or item in named or len(named) == MOST_PARTS:
             continue
@@ -137,13 +134,13 @@ def supply_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     freed = _freed(inquiry, supply=None)
     if freed is None:
         return
-    problem, found = freed
-    bought = order_of(problem, found.picked).bought
+    problem, optimum = freed
+    bought = order_of(problem, optimum.picked).bought
     real = {(item.id, item.length_m): item for item in inquiry.problem.item_table.items}
     short: list[Conflict] = []
     for taken in dict.fromkeys(item for _, item in bought):
         for stage in range(len(problem.stages)):
-            wanted = sum(bought.get((at, taken), 0) for at in range(stage + 1))
+            wanted = sum(bought.get((earlier, taken), 0) for earlier in range(stage + 1))
             most = real[taken.id, taken.length_m].offers[stage].most
             if most is not None and wanted > most:
                 short.append(_short(taken, problem.stages[stage].month, most, wanted))
@@ -164,39 +161,3 @@ def _short(item: Item, month: int, most: int, wanted: int) -> Conflict:
 
 def _called(item: Item) -> str:
     return item.id if item.length_m is None else f"{item.id}, {item.length_m:g} m"
-
-
-# -- limits of single stages --------------------------------------------------------------------------------------
-
-
-def stage_limit_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """What each limit of a stage would have to be for some design, the others kept."""
-    if len(inquiry.problem.stages) == 1 and not inquiry.problem.stages[0].limits.are_set:
-        return
-    amounts: dict[str, Callable[[Problem, Optimum, int], int | float]] = {
-        "budget_usd": lambda problem, found, stage: usd(order_of(problem, found.picked).cents(stage)),
-        "power_w": lambda problem, found, stage: watts(stage_power_mw(problem, found.picked, stage, servers=True)),
-        "rack_units": lambda problem, found, stage: watts(
-            sum(item.rack_milliunits * n for (at, item), n in all_uses(problem, found.picked).items() if at <= stage)
-        ),
-    }
-    for index, stage in enumerate(inquiry.case.stages or ()):
-        for key, amount in amounts.items():
-            value = getattr(stage.limits, key)
-            if value is None:
-                continue
-            limit = f"stages.{stage.name}.limits.{key}"
-            inquiry.tell(limit)
-            problem = inquiry.problem_of(_without_limit(inquiry.case, index, key))
-            found = inquiry.design_of(problem)
-            if found is not None:
-                needed = amount(problem, found, index)
-                detail = f"without this limit there is a design; it takes {needed:,}"
-                yield Conflict(limit=limit, value=value, needed=needed, detail=detail)
-
-
-def _without_limit(case: Case, index: int, key: str) -> Case:
-    stages = list(case.stages or ())
-    limits = stages[index].limits.model_copy(update={key: None})
-    stages[index] = stages[index].model_copy(update={"limits": limits})
-    return case.model_copy(update={"stages": tuple(stages)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count, takewhile
 
 from fabopt.explain.what_if import Inquiry, sized
 from fabopt.problem.fabric import FabricProblem
@@ -27,19 +26,19 @@ def torus_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """What keeps the servers from being the points of a torus, where they have to be."""
     for fabric in inquiry.problem.fabrics:
         if servers_are_points(fabric):
-            found = _cards(inquiry, fabric)
-            if found is not None:
-                yield found
+            without_nic = _nics(inquiry, fabric)
+            if without_nic is not None:
+                yield without_nic
             elif not is_box(inquiry.problem.servers):
                 yield _size(inquiry)
                 return
 
 
-def _cards(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
+def _nics(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
     """No card passes on, or none has the ports; None if some card would do."""
     limit = f"fabrics.{fabric.name}.nics"
-    passing = sorted(one.id for one in inquiry.problem.catalog.nics if one.forwards)
-    options = [one for many in fabric.nics.values() for one in many if one.forwards]
+    passing = sorted(nic.id for nic in inquiry.problem.catalog.nics if nic.forwards)
+    options = [nic for nics in fabric.nics.values() for nic in nics if nic.forwards]
     if not options:
         known = f"those that do: {', '.join(passing)}" if passing else "no card of the catalog does"
         rule = "servers joined to each other take cards that pass on what is for others (`forwards: true`)"
@@ -47,9 +46,9 @@ def _cards(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
             ", but the case, the protocol or the bandwidth rules them out" if passing else ""
         )
         return Conflict(limit=limit, value=", ".join(passing) or None, needed=None, detail=detail)
-    if any(has_ports(one) for one in options):
+    if any(map(has_ports, options)):
         return None
-    most = max(one.ports_per_server for one in options)
+    most = max(nic.ports_per_server for nic in options)
     rule = "each of two or three dimensions takes two ports of a server or more, in pairs that fill their cages"
     return Conflict(
         limit=limit, value=f"{most} ports", needed="4 ports", detail=f"{rule}; the cards have {most} at the most"
@@ -60,18 +59,17 @@ def _size(inquiry: Inquiry) -> Conflict:
     """The nearest numbers of servers that are boxes, and the nearer one of them with a design."""
     servers = inquiry.problem.servers
     inquiry.tell("stages.servers")
-    below = (
-        one for one in takewhile(lambda one: one >= SMALLEST_BOX, count(min(servers, LARGEST_BOX), -1)) if is_box(one)
-    )
-    above = (one for one in takewhile(lambda one: one <= LARGEST_BOX, count(max(servers, SMALLEST_BOX))) if is_box(one))
-    near = sorted((one for one in (next(below, None), next(above, None)) if one), key=lambda one: abs(one - servers))
-    needed = next((one for one in near if inquiry.design(sized(inquiry.case, one)) is not None), None)
-    shown = " or ".join(f"{one:,} = {_box(one)}" for one in near)
+    below = filter(is_box, range(min(servers, LARGEST_BOX), SMALLEST_BOX - 1, -1))
+    above = filter(is_box, range(max(servers, SMALLEST_BOX), LARGEST_BOX + 1))
+    near = [size for size in (next(below, None), next(above, None)) if size is not None]
+    near.sort(key=lambda size: abs(size - servers))
+    needed = inquiry.first_with_design((size, sized(inquiry.case, size)) for size in near)
+    shown = " or ".join(f"{size:,} = {_box(size)}" for size in near)
     return Conflict(limit="stages.servers", value=servers, needed=needed, detail=f"{RULE}; nearest are {shown}")
 
 
 def _box(servers: int) -> str:
     """The box whose sides are most alike."""
     boxes = [sides for dimensions in (2, 3) for sides in boxes_of(servers, dimensions)]
-    sides = min(boxes, key=lambda one: (one[-1] - one[0], one))
+    sides = min(boxes, key=lambda sides: (sides[-1] - sides[0], sides))
     return " x ".join(map(str, sides))

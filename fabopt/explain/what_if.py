@@ -1,16 +1,17 @@
 """Questions about a case without a design: would a changed one have a design, and how little would do?
 
-A question is asked of a changed copy of the case, all else kept, and answered by a search. ``TimeOverError`` ends a
+A question is asked of a changed copy of the case, all else kept, and answered by a search. ``StoppedError`` ends a
 line of questions that the clock does not let finish: what was not answered is not told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from math import gcd
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from fabopt.explain.relaxation import nearest
 from fabopt.parts.finance import Weights
 from fabopt.problem.demand import stages_of
 from fabopt.problem.fabric import FabricProblem
@@ -18,7 +19,7 @@ from fabopt.problem.limits import Limits
 from fabopt.problem.problem import Problem, problem_of, with_objective
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.search.choice import search_of
@@ -34,8 +35,7 @@ UNITS_SECONDS = 4.0
 DESIGN_SECONDS = 8.0
 
 
-class TimeOverError(Exception):
-    """The clock ran out before a question was answered."""
+Value = TypeVar("Value")
 
 
 class Watch(Clock):
@@ -69,7 +69,7 @@ class Inquiry:
     settings: Settings
     clock: Clock
     tell: Callable[[str], None]
-    context: Context = field(default_factory=Context)
+    context: Context
 
     def search_of(self, problem: Problem, clock: Clock) -> Search:
         """The search of the case's problem or of a changed one."""
@@ -83,16 +83,16 @@ class Inquiry:
         if case.stages is not None:
             stages = stages_of(case, self.problem.server)
             most = stages[-1].servers or 0
-            fewer = [one.model_copy(update={"servers": min(one.servers or 0, most)}) for one in stages]
+            fewer = [stage.model_copy(update={"servers": min(stage.servers or 0, most)}) for stage in stages]
             case = case.model_copy(update={"stages": tuple(fewer)})
         return problem_of(case, self.catalog, offering=self.problem.offering)
 
     def design(self, case: Case) -> Optimum | None:
-        """Some design of a changed case under its limits, None if there is none; raises ``TimeOverError``."""
+        """Some design of a changed case under its limits, None if there is none; raises ``StoppedError``."""
         return self.design_of(self.problem_of(case))
 
     def design_of(self, problem: Problem, in_reach: bool = False) -> Optimum | None:
-        """Some design of a problem under its limits, None if there is none; raises ``TimeOverError``.
+        """Some design of a problem under its limits, None if there is none; raises ``StoppedError``.
 
         ``in_reach``: arithmetic is known not to rule out its number of servers.
         """
@@ -103,44 +103,52 @@ class Inquiry:
             return None
         return self._answer(self.search_of(problem, watch).any_design(), watch)
 
+    def first_with_design(self, changes: Iterable[tuple[Value, Case]]) -> Value | None:
+        """The first of some values of a limit whose changed case has a design; None if none has."""
+        return next((value for value, case in changes if self.design(case) is not None), None)
+
     def least(self, metric: str, limits: Limits) -> Least | None:
         """The design of the case that is least in a metric; None without any.
 
-        Raises ``TimeOverError`` if not even a design was found.
+        Raises ``StoppedError`` if not even a design was found.
         """
         if metric == "rack_units":
             return self._fewest_units(limits)
         return self._sums(with_objective(self.problem, metric, limits), self.clock)
 
     def _sums(self, problem: Problem, clock: Clock) -> Least | None:
-        found = self._answer(self.search_of(problem, clock).run(ties=False), clock)
-        if found is None:
+        optimum = self._answer(self.search_of(problem, clock).run(ties=False), clock)
+        if optimum is None:
             return None
-        return Least(sums_of(problem, found.picked), found.verdict == "optimal", found.bound)
+        return Least(sums_of(problem, optimum.picked), optimum.verdict == "optimal", optimum.bound)
 
     def _fewest_units(self, limits: Limits) -> Least | None:
         """A design of few rack units, then ever fewer, until there is none."""
         problem = replace(self.problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1), limits=limits)
-        best = self._sums(problem, self.clock)
+        few = self._sums(problem, self.clock)
         step = gcd(*(item.rack_milliunits for item in problem.item_table.items))
-        watch = Watch(UNITS_SECONDS, self.clock)
-        while best is not None and best.sums.rack_milliunits:
-            fewer = replace(limits, rack_milliunits=best.sums.rack_milliunits - step)
+        watch, is_least = Watch(UNITS_SECONDS, self.clock), True
+
+        def ask(milliunits: int) -> Least | None:
+            nonlocal is_least
             try:
-                found = self._sums(replace(problem, limits=fewer), watch)
-            except TimeOverError:
-                return Least(best.sums, False)
-            if found is None:
-                return Least(best.sums, True)
-            best = found
-        return best
+                return self._sums(replace(problem, limits=replace(limits, rack_milliunits=milliunits)), watch)
+            except StoppedError:
+                is_least = False
+                return None
+
+        def next_fewer(works: Least, fails: int) -> int | None:
+            fewer = works.sums.rack_milliunits - step
+            return fewer if fewer > fails else None
+
+        return None if few is None else Least(nearest(few, -1, ask, next_fewer).sums, is_least)
 
     @staticmethod
-    def _answer(found: Optimum, clock: Clock) -> Optimum | None:
-        if found.picked:
-            return found
-        if found.verdict != "infeasible" or clock.is_over():
-            raise TimeOverError
+    def _answer(optimum: Optimum, clock: Clock) -> Optimum | None:
+        if optimum.picked:
+            return optimum
+        if optimum.verdict != "infeasible" or clock.is_over():
+            raise StoppedError
         return None
 
 
@@ -163,35 +171,27 @@ def sized(case: Case, servers: int) -> Case:
     return case.model_copy(update={"stages": (*stages[:-1], last)})
 
 
-def share_of_limits(problem: Problem, found: Optimum) -> float:
+def spent_of(problem: Problem, sums: Sums) -> dict[str, int]:
+    """What a design takes of each limit on spending, by its name in ``Limits``; servers included where they count."""
+    return {
+        "capex_cents": sums.cents,
+        "power_mw": sums.power_mw + problem.fixed_power_mw,
+        "rack_milliunits": sums.rack_milliunits,
+    }
+
+
+def share_of_limits(problem: Problem, optimum: Optimum) -> float:
     """The share of the scarcest limit that a design uses; 0 without limits."""
-    sums, limits = sums_of(problem, found.picked), problem.limits
-    uses = (
-        (sums.cents, limits.capex_cents),
-        (sums.power_mw + problem.fixed_power_mw, limits.power_mw),
-        (sums.rack_milliunits, limits.rack_milliunits),
-    )
+    spent = spent_of(problem, sums_of(problem, optimum.picked))
+    uses = ((use, getattr(problem.limits, field)) for field, use in spent.items())
     return max((use / most for use, most in uses if most), default=0.0)
-
-
-def last_true(size: int, reached: Callable[[int], int | None]) -> int | None:
-    """The last position for which something that holds up to some position holds; None if it never does.
-
-    ``reached``: a position at which it holds, from the given one on; None if it does not hold there.
-    """
-    low, high = -1, size - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        at = reached(middle)
-        low, high = (low, middle - 1) if at is None else (at, high)
-    return low if low >= 0 else None
 
 
 def narrowed(problem: Problem, fabric: FabricProblem, least_mbps: int, most_mbps: int) -> Problem:
     """The same problem with those cards in one fabric that give each GPU so much bandwidth."""
     nics = {
-        protocol: tuple(one for one in options if least_mbps <= int(one.injection) <= most_mbps)
+        protocol: tuple(nic for nic in options if least_mbps <= int(nic.injection) <= most_mbps)
         for protocol, options in fabric.nics.items()
     }
     changed = replace(fabric, nics=nics)
-    return replace(problem, fabrics=tuple(changed if one is fabric else one for one in problem.fabrics))
+    return replace(problem, fabrics=tuple(changed if other is fabric else other for other in problem.fabrics))

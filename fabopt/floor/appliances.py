@@ -90,7 +90,10 @@ class ApplianceRacks:
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Racks that are for attachments alone: those that are named, and those in which a device is installed."""
+        """Racks that are for attachments alone: those that are named, and those in which a device is installed.
+
+        Rule ``attachments_stand_apart``.
+        """
         return tuple(sorted({*self.listed, *racks_in_use(self.places.values())}))
 
 

@@ -64,6 +64,7 @@ class _Filling:
     def install(self, racks: Ints, size: SwitchSize) -> Positions | None:
         """Put a switch into each of these racks (one may come again); None if one has no space."""
         counts = np.bincount(racks, minlength=len(self.space.units))
+        # Rule ``boxes_fit_racks``
         if not len(racks) or (counts > self.space.switches(size)).any():
             return None
         order = np.argsort(racks, kind="stable")

@@ -81,7 +81,7 @@ def servers_per_rack(site: Site, server: Server) -> int | None:
 
 
 def racks_needed(servers: int, per_rack: int) -> int:
-    """Return how many racks servers fill; compare with ``FloorPlan.usable_racks``."""
+    """Return how many racks servers fill, by rule ``servers_fill_racks``; compare with ``FloorPlan.usable_racks``."""
     return ceil_div(servers, per_rack)
 
 

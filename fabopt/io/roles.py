@@ -12,7 +12,7 @@ from fabopt.problem.separation import (
     WAYS,
     cabled_twice,
     combinations,
-    has_no_cards,
+    has_no_nics,
     hindrances,
     is_open,
     reasons_against,
@@ -52,7 +52,7 @@ def _built_in_once(case: Case, server: Server, file: str) -> Iterator[Fault]:
 def _cards_exist(case: Case, server: Server, file: str) -> Iterator[Fault]:
     """A fabric beside the compute fabric needs built-in cards, or a slot for some."""
     for index, fabric in enumerate(case.fabrics):
-        if fabric.separation not in ("shared", "any") and has_no_cards(fabric, server):
+        if fabric.separation not in ("shared", "any") and has_no_nics(fabric, server):
             yield fault(
                 file,
                 f"fabrics[{index}].role",

@@ -95,14 +95,8 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
     return useful
 
 
-class _RivalKey(NamedTuple):
-    """What assemblies of which one may beat the other have in common."""
-
-    mode: Mode
-    ports_per_cable: int
-    near: Item | bool
-    cable: Item | bool
-    far: Item | bool
+# What assemblies of which one may beat the other have in common: mode, ports of a cable, near part, cable, far part.
+_RivalKey = tuple[Mode, int, Item | bool, Item | bool, Item | bool]
 
 
 def _keys_of_rivals(one: Assembly) -> Iterator[_RivalKey]:
@@ -113,7 +107,7 @@ def _keys_of_rivals(one: Assembly) -> Iterator[_RivalKey]:
 
 
 def _key(one: Assembly, near: Item | bool, far: Item | bool) -> _RivalKey:
-    return _RivalKey(one.mode, one.ports_per_cable, near, _looked_at(one.cable), far)
+    return one.mode, one.ports_per_cable, near, _looked_at(one.cable), far
 
 
 def _looked_at(item: Item | None) -> Item | bool:

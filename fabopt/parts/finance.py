@@ -66,7 +66,7 @@ def energy_cents_per_mw(finance: Finance, months: Sequence[int]) -> tuple[Fracti
 class Weights:
     """The objective as an integer: ``per_cent`` x cents + ``per_mw`` x mW + ``per_unit`` x rack milliunits.
 
-    Divided by ``scale`` it is cents, milliwatts or rack milliunits, switches or wires (cables and fibres). ``energy``:
+    Divided by ``scale`` it is cents, milliwatts or rack milliunits, switches or cables (fibres too). ``energy``:
     weight of a milliwatt that each stage adds, if energy is paid; cents are then present values.
     """
 

@@ -80,7 +80,10 @@ def _table(items: Iterable[Item], single: Mapping[str, Item], by_length: Mapping
 
 
 def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
-    """Everything in a catalog that can be chosen; where a cluster grows, the moving of cables too."""
+    """Everything in a catalog that can be chosen; where a cluster grows, the moving of cables too.
+
+    Rule ``parts_are_offered``: what has no price or no power figure cannot.
+    """
     builder = _Builder(terms or Terms())
     builder.add_pieces("switch", catalog.switches)
     builder.add_pieces("nic", catalog.nics)

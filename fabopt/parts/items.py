@@ -92,7 +92,7 @@ class Item:
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
-        """The breaks at which an order can be, in packs."""
+        """The breaks at which an order can be, in packs: rule ``orders_are_whole``."""
         return tuple(self._pieces())
 
     def _pieces(self) -> Iterator[Piece]:

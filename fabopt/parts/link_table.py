@@ -99,6 +99,7 @@ class LinkTable:
 
     def _joins(self, ends: _Ends) -> tuple[_Join, ...]:
         """What joins two cages over some run."""
+        # Rule ``speeds_agree``
         if ends.near.lane.port_mbps != ends.far.lane.port_mbps:
             return ()
         return _JOINS.of(self, ends, self._all_joins, ends)
@@ -173,6 +174,7 @@ class LinkTable:
         far_modules = self.modules(ends.far, ends.protocol, ends.all_)
         for near in self.modules(ends.near, ends.protocol, ends.all_):
             for far in far_modules:
+                # Rule ``optics_speak_alike``
                 if near.standard == far.standard and near.product.fibre == far.product.fibre:
                     yield from self._over_fibre(near, far)
 
@@ -207,7 +209,10 @@ class LinkTable:
     def _lengths_on_sale(
         self, product_id: str, run_m: float, reach_m: float | None, longer: bool = False
     ) -> list[Item]:
-        """The shortest priced length that covers the run, none if it is past the reach; ``longer``: all within it."""
+        """The shortest priced length that covers the run, none if it is past the reach; ``longer``: all within it.
+
+        Rule ``cables_fit_reach``.
+        """
         cables = []
         for item in self._item_table.lengths(product_id):
             length_m = item.length_m or 0.0
@@ -226,6 +231,7 @@ _MODULES: Lookup[LinkTable, tuple[PortType, str, bool], tuple[_Module, ...]] = L
 
 
 def _cable_joins(cable: Cable, near_end: CableEnd, far_end: CableEnd, near: PortType, far: PortType) -> bool:
+    """Rule ``parts_fit_cages``: form factor, split, lane rate and vendor fit at both ends."""
     for end, port in ((near_end, near), (far_end, far)):
         if parse_split(end.split) != port.lane or end.form_factor not in port.fits:
             return False
@@ -250,6 +256,7 @@ def _cable_modes(near_end: CableEnd, far_end: CableEnd, near: PortType, far: Por
 
 
 def _module_fits(product: Transceiver, port: PortType, protocol: str) -> bool:
+    """Rule ``parts_fit_cages``: protocol, form factor, lane rate and vendor fit."""
     return (
         (not product.protocols or protocol in product.protocols)
         and product.form_factor in port.fits

@@ -69,7 +69,10 @@ class NicOption:
         return not self.apart or tiers > 1
 
     def takes(self, k: int) -> bool:
-        """Whether ``k`` ports of a server may share a leaf: dual-homed ones are of different NICs."""
+        """Whether ``k`` ports of a server may share a leaf: dual-homed ones are of different NICs.
+
+        Rule ``leaves_split_pairs``.
+        """
         return not self.dual or (1 if self.apart else self.nics_per_server) % k == 0
 
     @property
@@ -117,7 +120,8 @@ class NicOption:
     def bundle(self, k: int) -> int:
         """Ports that a wire may carry together when ``k`` ports of a server go to one leaf.
 
-        They are ports of one NIC (of any NICs that share the server's cages) in one plane; 1 if sets do not come out.
+        Rule ``bundles_join_boxes``: they are ports of one NIC (of any NICs that share the server's cages) in one plane;
+        1 if sets do not come out.
         """
         if self.dual:
             return 1
@@ -151,7 +155,9 @@ def nic_options(
             if option.ports_per_nic != PORTS_OF_A_PAIR * option.planes_per_nic:
                 continue
             option = replace(option, dual=True)
+        # Rule ``injection_meets_demand``
         if option.injection >= demand_mbps:
+            # Rule ``scale_up_carries_rails``
             why = cannot_forward(server, option.nics_per_server, option.injection) if option.apart else None
             if why is not None:
                 refused[f"{nic.id} on rails of its own"] = why
@@ -205,12 +211,14 @@ def _chosen_options(
     """NICs on sale, in any number that the slots take, with any number of ports in use."""
     for nic in offering.offered.nics:
         item = offering.item_table.item(nic.id)
+        # Rules ``products_are_offered`` and ``protocols_agree``
         if item is None or protocol not in nic.protocols or not is_chosen(nic, fabric.nics):
             continue
         for group, cage in enumerate(nic.cages):
             for split in dict.fromkeys(cage.splits):
                 port = offering.ports.of(cage, split, nic.vendor, nic.works_with)
                 for nics in range(1, server.nic_slots + 1):
+                    # Rule ``ports_fit_nics``
                     for ports in range(1, cage.count * port.ports + 1):
                         injection = _injection(nic, server, nics, ports, port.lane.port_mbps, pcie)
                         for planes, topology, apart in divisions(fabric, nics, ports):

@@ -61,5 +61,5 @@ def _on_sale(catalog: Catalog, named: frozenset[str]) -> Catalog:
 
 
 def is_chosen(product: Switch | Nic, ids: str | tuple[str, ...]) -> bool:
-    """Whether a choice of the case allows a product; one at the end of its life only by name."""
+    """Rule ``products_are_offered``: whether a choice of the case allows a product; one that is ending only by name."""
     return not product.end_of_life if isinstance(ids, str) else product.id in ids

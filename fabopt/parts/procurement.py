@@ -28,7 +28,7 @@ def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
 
 @dataclass(frozen=True)
 class Terms:
-    """What decides how a catalog's products can be bought: equal terms make equal goods of one catalog.
+    """What decides how a catalog's products can be bought: equal terms make equal items of one catalog.
 
     ``months``: of the stages; ``move_cents``: of one cable that is moved.
     """
@@ -72,7 +72,10 @@ def is_allowed(rules: Procurement, product: Product, approved_by_part: bool) -> 
 
 
 def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
-    """The catalog without what the rules forbid. Servers, and what is built into the case's, are not under them."""
+    """The catalog without what the rules forbid. Servers, and what is built into the case's, are not under them.
+
+    Rule ``parts_are_approved``.
+    """
     exempt = {nic.id for server in catalog.servers if server.id == server_id for nic in server.nics}
     kept: dict[str, tuple[Product, ...]] = {}
     for word in KIND_WORDS[:-1]:
@@ -95,7 +98,7 @@ def order_month(stage_month: int, weeks: float | None) -> Fraction:
 def is_late(stage_month: int, weeks: float | None, order_from_month: int | None) -> bool:
     """Whether an order for a stage would have to be placed before any order can be.
 
-    With no first month given that is month 0, and what stands at month 0 has been ordered in time.
+    With no first month given that is month 0, and what is installed at month 0 has been ordered in time.
     """
     if order_from_month is None:
         return stage_month > 0 and order_month(stage_month, weeks) < 0

@@ -49,6 +49,7 @@ def _planes(fabric: Fabric, ports_per_nic: int) -> list[int]:
         options: Iterable[int] = range(1, ports_per_nic + 1)
     else:
         options = (wanted,) if isinstance(wanted, int) else sorted(set(wanted))
+    # Rule ``planes_are_disjoint``: every NIC has equally many ports in each plane
     return [planes for planes in options if ports_per_nic % planes == 0]
 
 

@@ -46,13 +46,14 @@ class SwitchType:
 
 def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[str, tuple[SwitchType, ...]]:
     """Switches on sale that each tier may use."""
-    made: dict[str, SwitchType] = {}
+    types: dict[str, SwitchType] = {}
     for product in offering.offered.switches:
         item = offering.item_table.item(product.id)
+        # Rule ``protocols_agree``
         if item is not None and product.protocol == protocol:
-            made[product.id] = _switch_type(product, item, offering.ports)
+            types[product.id] = _switch_type(product, item, offering.ports)
     chosen = {role: getattr(fabric.switches, role) for role in TIER_ROLES}
-    return {role: tuple(one for one in made.values() if is_chosen(one.product, ids)) for role, ids in chosen.items()}
+    return {role: tuple(one for one in types.values() if is_chosen(one.product, ids)) for role, ids in chosen.items()}
 
 
 def _switch_type(product: Switch, item: Item, ports: PortTypes) -> SwitchType:

@@ -49,7 +49,7 @@ class FigureDemands:
 
 @dataclass(frozen=True)
 class Survival:
-    """What must be left per GPU (Mb/s) when ``count`` boxes or links of a kind fail."""
+    """What must be left per GPU (Mb/s) when ``count`` devices or links of a kind fail."""
 
     failed: Failing
     count: int
@@ -87,8 +87,8 @@ class FabricProblem:
     # out-of-band: what every switch of all fabrics takes, and of how many at each stage it is among the attachments
     per_switch: SwitchPorts | None = None
     counted: tuple[int, ...] = ()
-    # logical fabrics on its switches while their cards are open: ``fabopt.problem.logical_fabrics`` has it with each
-    # choice of cards
+    # logical fabrics on its switches while their NICs are open: ``fabopt.problem.logical_fabrics`` has it with each
+    # choice of NICs
     logical_fabrics: tuple[LogicalFabric, ...] = ()
 
     def __post_init__(self) -> None:
@@ -166,6 +166,7 @@ def fabric_of(
     logical_fabrics = tuple(
         logical_fabric_of(one, offering, server, pcie) for one in fabric.carries if one.separation == "logical"
     )
+    # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name,
         role=fabric.role,

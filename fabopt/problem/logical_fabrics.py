@@ -1,6 +1,6 @@
-"""Logical fabrics: cards and cables of their own on the switches of another fabric, their host.
+"""Logical fabrics: NICs and cables of their own on the switches of another fabric, their host.
 
-A host with a choice of cards for every logical fabric on it is a fabric of its own, whose ports of theirs are
+A host with a choice of NICs for every logical fabric on it is a fabric of its own, whose ports of theirs are
 attachments: the host's space is the union of these. See docs/formulation/several-networks.md.
 """
 
@@ -19,7 +19,10 @@ from fabopt.problem.separation import HOST_FAMILY
 
 
 def equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[FabricProblem, ...]:
-    """A host with every choice of NICs for the logical fabrics on it; ``prune``: those that others beat aside."""
+    """A host with every choice of NICs for the logical fabrics on it; ``prune``: those that others beat aside.
+
+    Rule ``logical_cards_are_allowed``, with ``logical_fabric_of``.
+    """
     return tuple(_equipped(problem, fabric, prune and problem.prunes))
 
 
@@ -52,7 +55,7 @@ def _slots(nic: NicOption) -> int:
 
 
 def _options(logical: LogicalFabric, protocol: str, last: bool, prune: bool) -> Sequence[NicOption]:
-    """Cards for a logical fabric. Of two with the same ports the cheaper one is as good; of two that differ in number
+    """NICs for a logical fabric. Of two with the same ports the cheaper one is as good; of two that differ in number
     of ports the one with fewer, if no other logical fabric's ports are dealt after them (``last``): every leaf then has
     what it has with more, or less.
     """
@@ -72,7 +75,7 @@ def _dominates(one: NicOption, other: NicOption, last: bool) -> bool:
 
 
 def _numbers(nic: NicOption) -> tuple[int, ...]:
-    """What the cards of a server cost and draw, and how many they are."""
+    """What the NICs of a server cost and draw, and how many they are."""
     if nic.item is None:
         return 0, 0, 0
     return sum(nic.item.unit_cents) * nic.nics_per_server, nic.item.power_mw * nic.nics_per_server, nic.nics_per_server
@@ -91,8 +94,8 @@ def order_of(attachments: Sequence[AttachmentDemand]) -> tuple[tuple[str, NicKey
     return tuple((one.name, _key(one.nic)) for one in attachments if one.nic is not None)
 
 
-def cards_of(problem: Problem, attachments: Sequence[AttachmentDemand]) -> dict[Item, int]:
-    """The cards that are bought for logical fabrics, over all servers."""
+def nics_of(problem: Problem, attachments: Sequence[AttachmentDemand]) -> dict[Item, int]:
+    """The NICs that are bought for logical fabrics, over all servers."""
     counts: dict[Item, int] = {}
     for one in attachments:
         if one.nic is not None and one.nic.item is not None:
@@ -101,5 +104,5 @@ def cards_of(problem: Problem, attachments: Sequence[AttachmentDemand]) -> dict[
 
 
 def slots_of(attachments: Sequence[AttachmentDemand]) -> int:
-    """Slots of a server that cards of logical fabrics take."""
+    """Slots of a server that NICs of logical fabrics take."""
     return sum(_slots(one.nic) for one in attachments if one.nic is not None)

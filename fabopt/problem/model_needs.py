@@ -1,7 +1,7 @@
 """What a model needs of the fabric that GPUs compute over, filled in where the case leaves it out.
 
-The bandwidth that is needed is one number. The oversubscription that is tolerated goes with the bandwidth of the cards:
-it is worked out for the least that cards on sale can give, so that every faster card does at least as well.
+The bandwidth that is needed is one number. The oversubscription that is tolerated goes with the bandwidth of the NICs:
+it is worked out for the least that NICs on sale can give, so that every faster NIC does at least as well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 def with_needs(
     case: Case, offering: Offering, server: Server, pcie: Mapping[int, float]
 ) -> tuple[Case, WorkloadNeeds | None]:
-    """The case with what its model needs of the computing fabric, and what that is; the same case without a model."""
+    """The case with what its model needs of the computing fabric, and what that is; the same case without a model.
+
+    Rule ``workload_needs_are_met``.
+    """
     fabric, workload = computing(case), case_workload(case, server)
     if fabric is None or workload is None or case.workload is None:
         return case, None
@@ -77,7 +80,7 @@ def _protocols(fabric: Fabric) -> tuple[Protocol, ...]:
 def _least_offered(
     fabric: Fabric, offering: Offering, server: Server, pcie: Mapping[int, float], asked: int
 ) -> Fraction:
-    """The least injection, in whole Mb/s, that is enough and that a card of the fabric has; what is asked if none."""
+    """The least injection, in whole Mb/s, that is enough and that a NIC of the fabric has; what is asked if none."""
     offers = [
         option.injection
         for protocol in _protocols(fabric)

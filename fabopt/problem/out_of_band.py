@@ -1,6 +1,6 @@
-"""Out-of-band: the ports of management of everything that stands in the cluster, as attachments of its fabric.
+"""Out-of-band: the ports of management of everything in the cluster, as attachments of its fabric.
 
-Servers have theirs built in. Everything else has one attachment each: ``appliances`` (boxes attached to any fabric),
+Servers have theirs built in. Everything else has one attachment each: ``appliances`` (devices attached to any fabric),
 ``pdus``, and ``switches`` of all fabrics, its own too, of which only the designed fabrics tell how many there are.
 """
 

@@ -82,7 +82,7 @@ class Problem:
 
     @property
     def shares_slots(self) -> bool:
-        """Whether several fabrics, logical ones among them, can have cards in a server that are not built in."""
+        """Whether several fabrics, logical ones among them, can have NICs in a server that are not built in."""
         equipment = [one.nics for one in self.fabrics] + [
             one.nics for fabric in self.fabrics for one in fabric.logical_fabrics
         ]

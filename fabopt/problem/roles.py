@@ -95,12 +95,12 @@ def role_notes(case: Case, server: Server) -> Iterator[str]:
         host = host_of(fabric, case)
         if fabric.separation == "shared" and host is not None:
             yield (
-                f"{fabric.name}: shares cards and switches of {host.name}; its traffic needs a QoS class of its own "
+                f"{fabric.name}: shares NICs and switches of {host.name}; its traffic needs a QoS class of its own "
                 f"there, `{fabric.name}`"
             )
         if fabric.separation == "logical" and host is not None:
             yield (
-                f"{fabric.name}: has cards and cables of its own on the switches of {host.name}; its ports there need "
+                f"{fabric.name}: has NICs and cables of its own on the switches of {host.name}; its ports there need "
                 f"a VLAN and a VRF of their own, `{fabric.name}`"
             )
 
@@ -209,8 +209,8 @@ def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
 
 
 def carrying(fabric: Fabric, logical_fabrics: list[Fabric], case: Case) -> Fabric:
-    """A fabric with what others add to it. What shares its cards adds bandwidth, and uplinks at its own ratio; what has
-    cards of its own has its own ratio at the leaves, and the strictest one above. Both bring their attachments.
+    """A fabric with what others add to it. What shares its NICs adds bandwidth, and uplinks at its own ratio; what has
+    NICs of its own has its own ratio at the leaves, and the strictest one above. Both bring their attachments.
     """
     if not logical_fabrics:
         return fabric

@@ -1,7 +1,7 @@
-"""How a fabric may be kept apart from the others: on shared cards, on shared switches, or on a network of its own.
+"""How a fabric may be kept apart from the others: on shared NICs, on shared switches, or on a network of its own.
 
-``shared``: on the cards and switches of the compute fabric, told apart by a QoS class. ``logical``: cards and cables of
-its own that land on the switches of another fabric, its host, told apart by a VLAN and a VRF. ``physical``: cards,
+``shared``: on the NICs and switches of the compute fabric, told apart by a QoS class. ``logical``: NICs and cables of
+its own that land on the switches of another fabric, its host, told apart by a VLAN and a VRF. ``physical``: NICs,
 switches and cables of its own.
 """
 
@@ -40,11 +40,11 @@ class Hindrance(NamedTuple):
 
 
 class CabledTwice(NamedTuple):
-    """A fabric (its place in the case) whose built-in cards an earlier one has: ``first``, its name."""
+    """A fabric (its place in the case) whose built-in NICs an earlier one has: ``first``, its name."""
 
     place: int
     first: str
-    cards: int
+    nics: int
 
 
 def hindrances(fabric: Fabric, case: Case, server: Server, way: Way) -> Iterator[Hindrance]:
@@ -77,7 +77,7 @@ def _of_host(fabric: Fabric, case: Case, way: Way) -> Iterator[Hindrance]:
         text = f"{word} needs one fabric of role compute, there are {len(computing)}"
         yield Hindrance("separation", text, way, "say `host`, the name of the fabric" if way == "logical" else "")
     elif way == "shared" and host.role != "compute":
-        yield Hindrance("host", "cards are shared with the fabric of role compute only", fabric.host)
+        yield Hindrance("host", "NICs are shared with the fabric of role compute only", fabric.host)
     elif host is fabric or host.separation != "physical" or host.role == "oob":
         what = "itself" if host is fabric else f"`{host.name}`, which is {_unfit(host)}"
         yield Hindrance("host", f"it cannot be on {what}", host.name, "name a physical fabric of another role than oob")
@@ -114,19 +114,19 @@ def _of_logical(fabric: Fabric, case: Case, server: Server) -> Iterator[Hindranc
 
 
 def cabled_twice(case: Case, server: Server) -> Iterator[CabledTwice]:
-    """Fabrics that need built-in cards which another one of the same role has cabled."""
+    """Fabrics that need built-in NICs which another one of the same role has cabled."""
     first: dict[str, str] = {}
     for index, fabric in enumerate(case.fabrics):
-        cards = sum(one.count for one in server.nics if one.role == fabric.role)
-        if cards == 0 or fabric.separation in ("shared", "any"):
+        count = sum(one.count for one in server.nics if one.role == fabric.role)
+        if count == 0 or fabric.separation in ("shared", "any"):
             continue
         if fabric.role in first:
-            yield CabledTwice(index, first[fabric.role], cards)
+            yield CabledTwice(index, first[fabric.role], count)
         first.setdefault(fabric.role, fabric.name)
 
 
-def has_no_cards(fabric: Fabric, server: Server) -> bool:
-    """Whether a server has neither built-in cards for a fabric beside the compute fabric, nor a slot for some."""
+def has_no_nics(fabric: Fabric, server: Server) -> bool:
+    """Whether a server has neither built-in NICs for a fabric beside the compute fabric, nor a slot for some."""
     return fabric.role in SHARERS and server.nic_slots == 0 and all(one.role != fabric.role for one in server.nics)
 
 
@@ -136,10 +136,10 @@ def has_no_cards(fabric: Fabric, server: Server) -> bool:
 def reasons_against(fabric: Fabric, case: Case, server: Server, way: Way) -> list[str]:
     """Why cost may not choose a way for a fabric that leaves it open; empty if it may.
 
-    Sharing cards loses no more than sharing switches: what a fabric asks of its own network, and its protocol, hold.
+    Sharing NICs loses no more than sharing switches: what a fabric asks of its own network, and its protocol, hold.
     """
-    if way != "shared" and has_no_cards(fabric, server):
-        return [f"{server.id} has no cards for {fabric.role} and no slot"]
+    if way != "shared" and has_no_nics(fabric, server):
+        return [f"{server.id} has no NICs for {fabric.role} and no slot"]
     found = [one.text for one in hindrances(fabric, case, server, way)]
     if way != "physical":
         found += _confused(fabric, case, way)
@@ -166,7 +166,7 @@ def is_open(case: Case) -> bool:
 def combinations(case: Case, server: Server) -> list[Case]:
     """The case with every separation said, in all ways that it allows, those of most separation first.
 
-    The case alone where it leaves nothing open.
+    Rule ``isolation_is_kept``: none is less apart than it allows. The case alone where it leaves nothing open.
     """
     if not is_open(case):
         return [case]

@@ -4,7 +4,8 @@ With price breaks two parts cannot be compared by the piece: one may be the chea
 once candidates are known, so is how much of a part can be used at the most. If for every number up to that, at every
 stage, there is another part that could be used instead and costs less, then any design that buys the first one can be
 bought for less: replace each of its orders by one of the part that is cheaper at that size. Where that part is ordered
-already, one large order is no dearer than two, as prices do not rise with the quantity.
+already, one large order is no dearer than two, as prices do not rise with the quantity. What can be said of products
+before there are candidates is in ``fabopt.parts.dominance``.
 """
 
 from __future__ import annotations
@@ -31,20 +32,28 @@ Place = tuple[Hashable, Hashable, frozenset[tuple[tuple[int, Item], int]]]
 MOST_CENTS = 2**62
 
 
-def without_dominated(problem: Problem, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def without_dominated_parts(problem: Problem, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """The candidates without the options that no optimum takes."""
-    options = {(one.fabric, choice.key): choice.options for one in candidates for choice in one.choices}
-    items = {item for many in options.values() for one in many for item in one.items}
+    options = {
+        (candidate.fabric, choice.key): choice.options for candidate in candidates for choice in candidate.choices
+    }
+    items = {item for of_kind in options.values() for option in of_kind for item in option.items}
     # clashes name options by their place
-    if not any(is_ordered(problem, item) for item in items) or any(one.clashes for one in candidates):
+    if not any(is_ordered(problem, item) for item in items) or any(candidate.clashes for candidate in candidates):
         return candidates
-    out = _dominated(problem, options, items, most_used(problem, candidates))
-    if not out:
+    dominated = _dominated(problem, options, items, most_used(problem, candidates))
+    if not dominated:
         return candidates
-    kept = {key: tuple(one for one in many if out.isdisjoint(one.items)) for key, many in options.items()}
+    kept = {
+        key: tuple(option for option in of_kind if dominated.isdisjoint(option.items))
+        for key, of_kind in options.items()
+    }
     return [
-        replace(one, choices=tuple(replace(each, options=kept[one.fabric, each.key]) for each in one.choices))
-        for one in candidates
+        replace(
+            candidate,
+            choices=tuple(replace(choice, options=kept[candidate.fabric, choice.key]) for choice in candidate.choices),
+        )
+        for candidate in candidates
     ]
 
 
@@ -52,57 +61,72 @@ def _dominated(problem: Problem, options: Options, items: Iterable[Item], most: 
     """Items that others outbid: one other always, where all of a unit have to be alike; else any at each size."""
     one_by_one, at_once = _Places(_one_by_one(options)), _Places(_at_once(options))
     market = _Market(problem, most)
-    found = set()
-    for item in sorted(items, key=lambda one: one.index):
-        if item.stock == 0 and item.spares is None and not item.counted:
-            each, alone = one_by_one.others(item), at_once.others(item)
-            if market.dominated(item, each, together=True) or market.dominated(item, alone, together=False):
-                found.add(item)
-    return found
+    return {
+        item
+        for item in sorted(items, key=lambda one: one.index)
+        if item.stock == 0
+        and item.spares is None
+        and not item.counted
+        and (
+            market.dominated(item, one_by_one.others(item), together=True)
+            or market.dominated(item, at_once.others(item), together=False)
+        )
+    }
 
 
-# -- who can stand where ----------------------------------------------------------------------------------------
+# -- what can be used in place of what ------------------------------------------------------------------------------
 
 
 def _one_by_one(options: Options) -> Iterator[tuple[Item, Place]]:
-    """Every item with each place in which one of it stands."""
-    for key, many in options.items():
-        for one in many:
-            for (stage, item), count in one.uses.items():
-                rest = dict(one.uses)
+    """Every item with each place in which a single one of it is used."""
+    for key, of_kind in options.items():
+        for option in of_kind:
+            for (stage, item), count in option.uses.items():
+                rest = dict(option.uses)
                 rest[stage, item] = count - 1
                 yield item, (key, stage, frozenset(use for use in rest.items() if use[1]))
 
 
 def _at_once(options: Options) -> Iterator[tuple[Item, Place]]:
-    """Every item with each place in which all of it that an option has stand."""
-    for key, many in options.items():
-        for one in many:
-            for item in one.items:
-                mine = tuple(sorted((stage, count) for (stage, each), count in one.uses.items() if each is item))
-                yield item, (key, mine, frozenset(use for use in one.uses.items() if use[0][1] is not item))
+    """Every item with each place in which all of it that an option has is used."""
+    for key, of_kind in options.items():
+        for option in of_kind:
+            for item in option.items:
+                counts = tuple(sorted((stage, count) for (stage, used), count in option.uses.items() if used is item))
+                yield item, (key, counts, frozenset(use for use in option.uses.items() if use[0][1] is not item))
 
 
 class _Places:
-    """Which items can stand in all places of another one."""
+    """Which items can be used in all places of another one."""
 
-    def __init__(self, standing: Iterable[tuple[Item, Place]]) -> None:
+    def __init__(self, places: Iterable[tuple[Item, Place]]) -> None:
         self._places: dict[Item, list[Place]] = {}
         self._items: dict[Place, set[Item]] = {}
-        for item, place in standing:
+        for item, place in places:
             self._places.setdefault(item, []).append(place)
             self._items.setdefault(place, set()).add(item)
 
     def others(self, item: Item) -> list[Item]:
-        """All that can be bought in any number, draw no more, and fit wherever the item stands."""
-        found: set[Item] | None = None
-        for place in self._places[item]:
-            found = self._items[place] & found if found is not None else set(self._items[place])
-            if len(found) == 1:
+        """All that can be bought in any number, use no more power, and fit wherever the item is used."""
+        first, *rest = self._places[item]
+        fitting = set(self._items[first])
+        for place in rest:
+            if len(fitting) == 1:
                 return []
-        fitting = (one for one in found or () if one is not item and one.kind == item.kind and is_plain(one))
-        lean = (one for one in fitting if one.power_mw <= item.power_mw and one.spares is None and not one.counted)
-        return sorted(lean, key=lambda one: one.index)
+            fitting &= self._items[place]
+        return sorted(
+            (
+                other
+                for other in fitting
+                if other is not item
+                and other.kind == item.kind
+                and is_plain(other)
+                and other.power_mw <= item.power_mw
+                and other.spares is None
+                and not other.counted
+            ),
+            key=lambda one: one.index,
+        )
 
 
 # -- what they cost ---------------------------------------------------------------------------------------------
@@ -124,7 +148,7 @@ class _Market:
     def __init__(self, problem: Problem, most: Mapping[Item, int]) -> None:
         self.stages = range(len(problem.stages))
         self.most = most
-        self._known: dict[tuple[tuple[Item, ...], int], _Bids] = {}
+        self._bids_of: dict[tuple[tuple[Item, ...], int], _Bids] = {}
 
     def dominated(self, item: Item, others: Sequence[Item], together: bool) -> bool:
         """Whether others cost less at every size of an order and every stage.
@@ -134,12 +158,12 @@ class _Market:
         group = tuple(sorted({item, *others}, key=lambda one: one.index))
         if not others or self._most_cents(group) > MOST_CENTS:
             return False
-        mine = group.index(item)
-        always = np.arange(len(group)) != mine
+        row = group.index(item)
+        always = np.arange(len(group)) != row
         for stage in self.stages:
             bids = self._bids(group, stage)
             small = bids.sizes <= self.most[item]
-            cheaper = (bids.cents < bids.cents[mine]) & (bids.present < bids.present[mine])
+            cheaper = (bids.cents < bids.cents[row]) & (bids.present < bids.present[row])
             # at both ends of every stretch, and so in between, for costs are straight there
             stretch = (cheaper[:, :-1] & cheaper[:, 1:])[:, small[1:]]
             cheaper_at_one = cheaper[:, :1]
@@ -155,7 +179,7 @@ class _Market:
     def _bids(self, group: tuple[Item, ...], stage: int) -> _Bids:
         """Bids of a group, at all sizes at which the slope of some cost changes, and at the most of each."""
         key = group, stage
-        if key not in self._known:
+        if key not in self._bids_of:
             limit = max(self.most[item] for item in group)
             kinks = {1, *(self.most[item] for item in group)}
             for item in group:
@@ -165,8 +189,8 @@ class _Market:
             cents, present_cents = (
                 np.array([_least_costs(item, stage, sizes, present) for item in group]) for present in (False, True)
             )
-            self._known[key] = _Bids(sizes, cents, present_cents)
-        return self._known[key]
+            self._bids_of[key] = _Bids(sizes, cents, present_cents)
+        return self._bids_of[key]
 
 
 def _kinks(item: Item, stage: int, present: bool) -> Iterator[int]:

@@ -90,7 +90,7 @@ class Program:
         most = most_used(self.problem, self.candidates)
         wanted = {item for item in most if is_ordered(self.problem, item) or item.counted}
         terms: dict[tuple[int, Item], list[tuple[pulp.LpVariable, int]]] = {}
-        for var, uses in (*zip(self.pick, (one.boxes for one in self.candidates), strict=True), *self._unit_uses()):
+        for var, uses in (*zip(self.pick, (one.devices for one in self.candidates), strict=True), *self._unit_uses()):
             for (stage, item), count in uses.items():
                 if item in wanted and count:
                     terms.setdefault((stage, item), []).append((var, count))
@@ -111,7 +111,7 @@ class Program:
     def _sum(self, weight: Weight) -> tuple[dict[int, int], dict[tuple[Key, int], int]]:
         """A weighted sum over all items in use, as coefficients of ``pick`` and of ``links``."""
         on_pick = {
-            index: sum(weight(stage, item) * count for (stage, item), count in candidate.boxes.items())
+            index: sum(weight(stage, item) * count for (stage, item), count in candidate.devices.items())
             for index, candidate in enumerate(self.candidates)
         }
         on_links = {
@@ -208,20 +208,20 @@ class Program:
             mine = [self.pick[i] for i, one in enumerate(self.candidates) if one.fabric == fabric.name]
             self.lp += pulp.lpSum(mine) == 1, f"one_candidate_per_fabric_{_word(fabric.name)}"
 
-    def links_are_realised(self) -> None:
+    def parts_cover_links(self) -> None:
         """For every kind of link: units over all options = units that the picked candidates need."""
         for number, (key, options) in enumerate(self.options.items()):
             terms = [(self.links[key, a], 1) for a in range(len(options))]
             terms += [(self.pick[index], -count) for index, count in self.counts[key].items()]
-            self.lp += pulp.LpAffineExpression(terms) == 0, f"links_are_realised_{number}"
+            self.lp += pulp.LpAffineExpression(terms) == 0, f"parts_cover_links_{number}"
 
-    def cages_hold_both(self) -> None:
+    def ports_fit_radix(self) -> None:
         """Wires below and above a switch that its cages hold singly, not together: at most one of the two."""
         for index, candidate in enumerate(self.candidates):
             for number, clash in enumerate(candidate.clashes):
                 taken = [self.pick[index]]
                 taken += [self.links[(candidate.fabric, key), a] for key, a in clash]
-                self.lp += pulp.lpSum(taken) <= 2, f"cages_hold_both_{index}_{number}"
+                self.lp += pulp.lpSum(taken) <= 2, f"ports_fit_radix_{index}_{number}"
 
     def nics_fit_slots(self) -> None:
         """NICs chosen over all fabrics fit the server's slots."""
@@ -316,8 +316,8 @@ MODEL = "docs/formulation.md"
 SEVERAL_NETWORKS = "docs/formulation/several-networks.md"
 RULES_OF_LINKS = (
     Rule(Program.one_candidate_per_fabric, MODEL),
-    Rule(Program.links_are_realised, MODEL),
-    Rule(Program.cages_hold_both, "docs/formulation/parts.md"),
+    Rule(Program.parts_cover_links, MODEL),
+    Rule(Program.ports_fit_radix, "docs/formulation/clos.md"),
 )
 RULES_OF_ALL_FABRICS = (
     Rule(Program.nics_fit_slots, SEVERAL_NETWORKS),

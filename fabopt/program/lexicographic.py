@@ -8,7 +8,7 @@ from math import floor, inf
 
 from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
-from fabopt.program.dominance import without_dominated
+from fabopt.program.dominance import without_dominated_parts
 from fabopt.program.formulation import Program, value_of
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import Clock, Settings
@@ -51,20 +51,20 @@ def optimum_of(problem: Problem, candidates: Sequence[Candidate], settings: Sett
     if len(present) < len(problem.fabrics):
         return Optimum("infeasible")
     settings.progress(f"solving a program of {len(candidates)} candidates")
-    program = Program(problem, without_dominated(problem, candidates) if settings.prune else candidates)
+    program = Program(problem, without_dominated_parts(problem, candidates) if settings.prune else candidates)
     level = program.objective()
     program.lp.setObjective(level.expression)
     solution = _solved(program, None, settings, clock)
-    found = Optimum(solution.verdict, in_program=len(candidates), program=program)
+    optimum = Optimum(solution.verdict, in_program=len(candidates), program=program)
     if solution.bound is not None:
-        found.least = floor(solution.bound - ENGINE_MARGIN * abs(solution.bound)) + level.offset
+        optimum.least = floor(solution.bound - ENGINE_MARGIN * abs(solution.bound)) + level.offset
     if solution.values:
         value = value_of(level.expression, solution.values) + level.offset
-        found = replace(found, picked=picked_in(program, solution.values), value=value, values=solution.values)
-        if program.purchases.buy and found.verdict != "optimal":
+        optimum = replace(optimum, picked=picked_in(program, solution.values), value=value, values=solution.values)
+        if program.purchases.buy and optimum.verdict != "optimal":
             # what it picks may be ordered better
-            found.value = sums_of(problem, found.picked).objective + problem.fixed_energy
-    return found
+            optimum.value = sums_of(problem, optimum.picked).objective + problem.fixed_energy
+    return optimum
 
 
 def picked_in(program: Program, values: Mapping[str, int]) -> list[tuple[Candidate, list[tuple[Option, int]]]]:
@@ -72,11 +72,11 @@ def picked_in(program: Program, values: Mapping[str, int]) -> list[tuple[Candida
     return [(one, program.units(values, one)) for one in program.picked(values)]
 
 
-def without_ties(found: Optimum, settings: Settings, clock: Clock) -> Optimum:
+def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
     """Of all designs that are as good as an optimum, the one that the documented order puts first."""
-    program, values = found.program, found.values
-    if program is None or found.verdict != "optimal":
-        return found
+    program, values = optimum.program, optimum.values
+    if program is None or optimum.verdict != "optimal":
+        return optimum
     held = program.objective().expression
     for number, level in enumerate(program.ties()):
         if program.is_settled or not level.expression:
@@ -87,7 +87,7 @@ def without_ties(found: Optimum, settings: Settings, clock: Clock) -> Optimum:
         values, held = solution.values or values, level.expression
         if solution.verdict != "optimal" or clock.is_over():
             break
-    return replace(found, picked=picked_in(program, values), values=values)
+    return replace(optimum, picked=picked_in(program, values), values=values)
 
 
 def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings, clock: Clock) -> Solution:

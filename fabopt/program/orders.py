@@ -22,38 +22,40 @@ Picked = tuple[Candidate, Sequence[tuple[Option, int]]]
 
 
 def stage_uses(picked: Picked) -> dict[tuple[int, Item], int]:
-    """What each stage adds in one fabric."""
+    """Units of each item that each stage adds in one fabric."""
     candidate, units = picked
-    counts = dict(candidate.boxes)
+    counts = dict(candidate.devices)
     for option, number in units:
-        for key, each in option.uses.items():
-            counts[key] = counts.get(key, 0) + each * number
+        for key, of_unit in option.uses.items():
+            counts[key] = counts.get(key, 0) + of_unit * number
     return {key: count for key, count in counts.items() if count}
 
 
 def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item], int]]:
-    """What each stage adds in a fabric and in the logical ones on it, by their names: cards, and the parts of links of
-    all that belongs to them, are theirs; switches and the links above them are the fabric's.
+    """Units that each stage adds in a fabric and in the logical ones on it, by their names.
+
+    NICs, and the parts of links of all that belongs to them, are theirs; switches and the links above the fabric's.
     """
     candidate, units = picked
-    found = {fabric: stage_uses(picked)}
-    for one in candidate.equipment:
-        assert one.nic is not None
-        found[one.name] = {}
-        if one.nic.item is not None:
-            found[one.name][0, one.nic.item] = one.ports // one.nic.ports_per_server * one.nic.nics_per_server
+    booked = {fabric: stage_uses(picked)}
+    for logical in candidate.equipment:
+        assert logical.nic is not None
+        booked[logical.name] = {}
+        if logical.nic.item is not None:
+            servers = logical.ports // logical.nic.ports_per_server
+            booked[logical.name][0, logical.nic.item] = servers * logical.nic.nics_per_server
     networks = {one.name: one.network for one in candidate.logical_fabrics if one.network is not None}
     for option, number in units:
         for row in option.rows:
             if row.attachment in networks:
-                mine = found[networks[row.attachment]]
+                uses = booked[networks[row.attachment]]
                 for part in row.parts:
                     key = (row.stage, part.item)
-                    mine[key] = mine.get(key, 0) + part.quantity * number
-    for one in candidate.equipment:
-        for key, count in found[one.name].items():
-            found[fabric][key] -= count
-    return {name: {key: count for key, count in uses.items() if count} for name, uses in found.items()}
+                    uses[key] = uses.get(key, 0) + part.quantity * number
+    for logical in candidate.equipment:
+        for key, count in booked[logical.name].items():
+            booked[fabric][key] -= count
+    return {name: {key: count for key, count in uses.items() if count} for name, uses in booked.items()}
 
 
 def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item], int]:
@@ -105,8 +107,8 @@ def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:
     if not special:
         return Order(bought, {})
     if len(problem.stages) > 1 or any(item.spares and item.spares.per == "site" for item in special):
-        found, spares = _solved(problem, picked)
-        return Order({**bought, **found}, spares)
+        ordered, spares = _solved(problem, picked)
+        return Order({**bought, **ordered}, spares)
     spares = {(0, item): item.spares_for(uses[0, item]) for item in special}
     at_once = {(0, item): order_at_once(item, uses[0, item] + spares[0, item]) for item in special}
     return Order(bought | at_once, {key: count for key, count in spares.items() if count})
@@ -114,17 +116,17 @@ def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:
 
 def _solved(problem: Problem, picked: Sequence[Picked]) -> tuple[Uses, Uses]:
     """Orders and spares from a program in which nothing but them is left to decide."""
-    used = [replace(one[0], boxes=stage_uses(one), choices=()) for one in picked]
+    used = [replace(one[0], devices=stage_uses(one), choices=()) for one in picked]
     program = Program(problem, used)
     values: Mapping[str, int] = {}
     for number, level in enumerate(_order_levels(program)):
         if not level.expression:
             continue
         program.lp.setObjective(level.expression)
-        found = solve(program.lp, "cp-sat", None, values)
-        if not found.values:
+        solution = solve(program.lp, "cp-sat", None, values)
+        if not solution.values:
             raise AssertionError("a design that was found cannot be bought")
-        values = found.values
+        values = solution.values
         program.lp += level.expression <= value_of(level.expression, values), f"level_{number}"
     held = program.purchases.spares(values)
     spares = {(stage, item): count - held.get((stage - 1, item), 0) for (stage, item), count in held.items()}
@@ -185,7 +187,7 @@ def sums_of(problem: Problem, picked: Sequence[Picked]) -> Sums:
 
 
 def stage_power_mw(problem: Problem, picked: Sequence[Picked], stage: int, servers: bool = False) -> int:
-    """What draws from a stage on: the network, and the servers if they count and ``servers`` asks for them."""
+    """Power used from a stage on, in mW: the network's, and with ``servers`` the servers' if they count."""
     return sum(
         item.power_mw * count
         for (at, item), count in all_uses(problem, picked).items()

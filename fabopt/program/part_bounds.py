@@ -1,4 +1,7 @@
-"""How much of each item some candidates can take at the most."""
+"""How much of each item a program's candidates can use at the most, in all and from one stage to another.
+
+The bounds of what is bought follow from these: no design that the program can build uses more.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from fabopt.topology.candidate import Candidate, Choice
 
 
 def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, int]:
-    """An upper bound on the use of each item: over fabrics the sum, over candidates the most."""
+    """An upper bound on the units of each item in use: over fabrics the sum, over candidates the most."""
     total: dict[Item, int] = {}
     for fabric in dict.fromkeys(candidate.fabric for candidate in candidates):
-        mine = [candidate for candidate in candidates if candidate.fabric == fabric]
-        for item, count in _most_of_any(mine).items():
+        of_fabric = [candidate for candidate in candidates if candidate.fabric == fabric]
+        for item, count in _most_of_any(of_fabric).items():
             total[item] = total.get(item, 0) + count
     server = problem.server_item
     if server is not None:
@@ -24,40 +27,40 @@ def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, i
 
 
 def _most_of_any(candidates: Sequence[Candidate]) -> dict[Item, int]:
-    """The most of each item that any of the candidates of a fabric takes."""
+    """The most of each item that any of the candidates of a fabric uses."""
     most: dict[Item, int] = {}
-    units: dict[Hashable, Mapping[Item, int]] = {}
+    of_unit: dict[Hashable, Mapping[Item, int]] = {}
     for candidate in candidates:
-        mine = dict(candidate.fixed)
+        used = dict(candidate.fixed)
         for choice in candidate.choices:
-            if choice.key not in units:
-                units[choice.key] = _most_of_a_unit(choice)
-            for item, count in units[choice.key].items():
-                mine[item] = mine.get(item, 0) + count * choice.count
-        for item, count in mine.items():
+            if choice.key not in of_unit:
+                of_unit[choice.key] = _most_of_a_unit(choice)
+            for item, count in of_unit[choice.key].items():
+                used[item] = used.get(item, 0) + count * choice.count
+        for item, count in used.items():
             most[item] = max(most.get(item, 0), count)
     return most
 
 
 def _most_of_a_unit(choice: Choice) -> dict[Item, int]:
-    each: dict[Item, int] = {}
+    most: dict[Item, int] = {}
     for option in choice.options:
         for item, count in option.items.items():
-            each[item] = max(each.get(item, 0), count)
-    return each
+            most[item] = max(most.get(item, 0), count)
+    return most
 
 
-# At [first][last]: so many are added by these stages and those between.
+# At [first][last]: so many units are added by these stages and those between.
 Ranges = Sequence[Sequence[int]]
 
 
 def most_between(problem: Problem, candidates: Sequence[Candidate], items: frozenset[Item]) -> dict[Item, Ranges]:
-    """Upper bounds on what any design adds of some items from one stage to another."""
+    """Upper bounds on the units of some items that any design adds from one stage to another."""
     stages = range(len(problem.stages))
     total = {item: [[0 for _ in stages] for _ in stages] for item in items}
     for fabric in dict.fromkeys(candidate.fabric for candidate in candidates):
-        mine = [candidate for candidate in candidates if candidate.fabric == fabric]
-        for item, added in _added_by(mine, items, len(stages)).items():
+        of_fabric = [candidate for candidate in candidates if candidate.fabric == fabric]
+        for item, added in _added_by(of_fabric, items, len(stages)).items():
             for first in stages:
                 sums = [list(accumulate(row[first:])) for row in added]
                 for last in stages[first:]:
@@ -70,28 +73,28 @@ def most_between(problem: Problem, candidates: Sequence[Candidate], items: froze
 
 
 def _added_by(candidates: Sequence[Candidate], items: frozenset[Item], stages: int) -> dict[Item, set[tuple[int, ...]]]:
-    """What each stage adds of some items at the most, for every candidate of a fabric."""
-    found: dict[Item, set[tuple[int, ...]]] = {}
-    units: dict[Hashable, dict[tuple[int, Item], int]] = {}
+    """What each stage adds of some items at the most, once for every candidate of a fabric that differs in it."""
+    added_by: dict[Item, set[tuple[int, ...]]] = {}
+    of_unit: dict[Hashable, dict[tuple[int, Item], int]] = {}
     for candidate in candidates:
-        mine: dict[Item, list[int]] = {}
-        for (stage, item), count in candidate.boxes.items():
+        added: dict[Item, list[int]] = {}
+        for (stage, item), count in candidate.devices.items():
             if item in items:
-                mine.setdefault(item, [0] * stages)[stage] += count
+                added.setdefault(item, [0] * stages)[stage] += count
         for choice in candidate.choices:
-            if choice.key not in units:
-                units[choice.key] = _most_at_stages(choice, items)
-            for (stage, item), count in units[choice.key].items():
-                mine.setdefault(item, [0] * stages)[stage] += count * choice.count
-        for item, added in mine.items():
-            found.setdefault(item, set()).add(tuple(added))
-    return found
+            if choice.key not in of_unit:
+                of_unit[choice.key] = _most_at_stages(choice, items)
+            for (stage, item), count in of_unit[choice.key].items():
+                added.setdefault(item, [0] * stages)[stage] += count * choice.count
+        for item, counts in added.items():
+            added_by.setdefault(item, set()).add(tuple(counts))
+    return added_by
 
 
 def _most_at_stages(choice: Choice, items: frozenset[Item]) -> dict[tuple[int, Item], int]:
-    each: dict[tuple[int, Item], int] = {}
+    most: dict[tuple[int, Item], int] = {}
     for option in choice.options:
         for key, count in option.uses.items():
             if key[1] in items:
-                each[key] = max(each.get(key, 0), count)
-    return each
+                most[key] = max(most.get(key, 0), count)
+    return most

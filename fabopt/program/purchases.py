@@ -184,19 +184,19 @@ class Purchases:
                     name = f"large_orders_cover_no_more_{self._name(item, stage)}"
                     self.lp += pulp.LpAffineExpression(terms) >= -constant - item.stock, name
 
-    def one_break_is_paid(self) -> None:
+    def prices_are_applied(self) -> None:
         """All of an order is bought at one break: from its first quantity on, and only if the break is taken."""
         for (item, stage, piece), var in self.buy.items():
             taken, most = self.paid[item, stage, piece], var.upBound
             name = f"{self._name(item, stage)}_{piece.tier}"
             if most < piece.fewest:
-                self.lp += taken <= 0, f"one_break_is_paid_none_{name}"
-            self.lp += var - piece.fewest * taken >= 0, f"one_break_is_paid_from_{name}"
-            self.lp += var - most * taken <= 0, f"one_break_is_paid_to_{name}"
+                self.lp += taken <= 0, f"prices_are_applied_none_{name}"
+            self.lp += var - piece.fewest * taken >= 0, f"prices_are_applied_from_{name}"
+            self.lp += var - most * taken <= 0, f"prices_are_applied_to_{name}"
         for item in self.ordered:
             for stage in self.stages:
                 taken_all = [self.paid[key] for key in self._orders(item) if key[1] == stage]
-                self.lp += pulp.lpSum(taken_all) <= 1, f"one_break_is_paid_{self._name(item, stage)}"
+                self.lp += pulp.lpSum(taken_all) <= 1, f"prices_are_applied_{self._name(item, stage)}"
 
     def supply_lasts(self) -> None:
         """By every stage no more has been bought than can be had by then (of one stage: the bound of ``buy``)."""
@@ -291,7 +291,7 @@ PROCUREMENT = "docs/formulation/procurement.md"
 RULES_OF_BUYING = (
     Rule(Purchases.purchases_cover_use, PROCUREMENT),
     Rule(Purchases.large_orders_cover_no_more, PROCUREMENT),
-    Rule(Purchases.one_break_is_paid, PROCUREMENT),
+    Rule(Purchases.prices_are_applied, PROCUREMENT),
     Rule(Purchases.supply_lasts, PROCUREMENT),
     Rule(Purchases.orders_arrive_in_time, PROCUREMENT),
     Rule(Purchases.held_if_used, PROCUREMENT),

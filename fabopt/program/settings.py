@@ -10,6 +10,10 @@ from dataclasses import dataclass
 LAST_SECONDS = 2.0
 
 
+class StoppedError(Exception):
+    """The clock ran out, or somebody stopped, before a question was answered or a point was proven."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """How to search: engine, seconds (None: no limit), whether to prune, where to report.

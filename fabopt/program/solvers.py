@@ -49,10 +49,10 @@ def solve(
         "scip": _scip,
         "cbc": _cbc,
     }[engine]
-    found = run(lp, time_limit_s, hint)
-    if found.values and broken(lp, found.values):
-        found = Solution("unknown", {}, found.bound, 0.0)
-    return Solution(found.verdict, found.values, found.bound, time.perf_counter() - started)
+    solution = run(lp, time_limit_s, hint)
+    if solution.values and broken(lp, solution.values):
+        solution = Solution("unknown", {}, solution.bound, 0.0)
+    return Solution(solution.verdict, solution.values, solution.bound, time.perf_counter() - started)
 
 
 def _cp_sat(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, int] | None) -> Solution:

@@ -179,38 +179,39 @@ class RatioSearch:
 
     def _prove(self) -> Fraction:
         """Look at all that could be better; what (S + C) T of any design is not below."""
-        at = self._floor_at(inf)
-        while self._total(at) * self._least_step_s < self._product:
-            spent, before = self._spent(int(at)), self._product
+        floor = self._floor_at(inf)
+        while self._total(floor) * self._least_step_s < self._product:
+            spent, before = self._spent(int(floor)), self._product
             most = before / spent
-            if self._floor_at(most) == at:
+            if self._floor_at(most) == floor:
                 if not self.clock.is_over():
                     self._cheapest(Deadline(self.pace, most, less=True))
-                if self._floor_at(most) == at and self._product == before:
+                if self._floor_at(most) == floor and self._product == before:
                     # a search that proved nothing, on a large floor or out of time
                     return spent * self._least_step_s
-            at = max(at, self._floor_at(self._product / spent))
+            floor = max(floor, self._floor_at(self._product / spent))
         return self._product
 
     def _cheapest(self, deadline: Deadline | None, ties: bool = False) -> Optimum:
         """The cheapest design in time; what it says of others is kept, and the design if it is the best."""
         problem = self.problem if deadline is None else in_time(self.problem, deadline)
-        found = Optimum("infeasible")
+        optimum = Optimum("infeasible")
         if problem is not None:
-            found = search_of(problem, self.settings, self.clock, self.restrictions, context=self.context).run(ties)
-        self._sized = max(self._sized, found.sized)
-        floor = inf if found.verdict == "infeasible" else found.value if found.verdict == "optimal" else found.bound
-        self._floors.append((inf if deadline is None else deadline.most_s, floor or 0))
-        if found.value is not None:
-            self._offer(found, ties)
-        return found
+            optimum = search_of(problem, self.settings, self.clock, self.restrictions, context=self.context).run(ties)
+        self._sized = max(self._sized, optimum.sized)
+        least = optimum.value if optimum.verdict == "optimal" else optimum.bound
+        floor = inf if optimum.verdict == "infeasible" else least or 0
+        self._floors.append((inf if deadline is None else deadline.most_s, floor))
+        if optimum.value is not None:
+            self._offer(optimum, ties)
+        return optimum
 
-    def _offer(self, found: Optimum, as_good: bool) -> None:
-        assert found.value is not None
-        step_s = self._step_s(found)
-        product = self._spent(found.value) * step_s
+    def _offer(self, optimum: Optimum, as_good: bool) -> None:
+        assert optimum.value is not None
+        step_s = self._step_s(optimum)
+        product = self._spent(optimum.value) * step_s
         if self._best.value is None or product < self._product or (as_good and product == self._product):
-            self._best, self._best_step_s = found, step_s
+            self._best, self._best_step_s = optimum, step_s
             per_gpu = usd(rounded(self._per_gpu(product)))
             self.settings.progress(f"${per_gpu:,} per effective GPU so far, looking for better")
 
@@ -227,8 +228,8 @@ class RatioSearch:
         gpus, reduces = self.problem.gpus, _some_reduce(fabric)
         return min(self.pace.step_s(Network(rate, rate, rate, gpus, gpus, reduces)) for rate in rates)
 
-    def _step_s(self, found: Optimum) -> Fraction:
-        prediction = prediction_of(self.problem, found.picked, 0)
+    def _step_s(self, optimum: Optimum) -> Fraction:
+        prediction = prediction_of(self.problem, optimum.picked, 0)
         assert prediction is not None
         return self.pace.step_s(prediction.network)
 

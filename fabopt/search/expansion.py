@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.logical_fabrics import cards_of
+from fabopt.problem.logical_fabrics import nics_of
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import (
@@ -223,7 +223,7 @@ def _least_aside(problem: Problem, fabric: FabricProblem, costs: Costs, attached
     the objective the links of all attachments (``attached``), which the search leaves aside.
     """
     total = np.zeros(costs.table.shape[0])
-    for item, count in cards_of(problem, fabric.attachments).items():
+    for item, count in nics_of(problem, fabric.attachments).items():
         total = total + costs.of(item) * count
     total[0] += attached
     return np.asarray(total)

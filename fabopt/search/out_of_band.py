@@ -100,7 +100,7 @@ class Together:
 
 @dataclass
 class Counted:
-    """The search for one out-of-band fabric.
+    """The search for one out-of-band fabric. Rule ``oob_covers_boxes``: it has ports for just the switches there are.
 
     ``look(fabric, slack)``: its space with some number of switches. ``attached(fabric)``: the least that links of its
     attachments cost, which that search leaves aside. ``sized`` are the candidates of a place, ``switch`` is the least

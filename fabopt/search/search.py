@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabopt.problem.card_slots import slots_are_short
+from fabopt.problem.nic_slots import slots_are_short
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties

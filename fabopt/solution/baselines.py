@@ -61,8 +61,8 @@ def _sums(problem: Problem, picked: Sequence[Picked]) -> Sums | None:
 
 
 def _at_once(candidate: Candidate) -> Candidate:
-    boxes = {(0, item): count for item, count in over_stages(candidate.boxes).items() if item.id != MOVED_CABLE}
-    return replace(candidate, boxes=boxes)
+    devices = {(0, item): count for item, count in over_stages(candidate.devices).items() if item.id != MOVED_CABLE}
+    return replace(candidate, devices=devices)
 
 
 def _units_at_once(units: Sequence[tuple[Option, int]]) -> list[tuple[Option, int]]:
@@ -73,29 +73,29 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
     """Every stage designed for itself; None if one of them has no design."""
     items = {(item.kind, item.key): item for item in problem.item_table.items}
     owned: dict[Item, int] = {}
-    boxes: dict[tuple[int, Item], int] = {}
+    devices: dict[tuple[int, Item], int] = {}
     moved = 0
     for number in range(len(problem.stages)):
         alone = problem_of(_stage_alone(problem.case, number), problem.catalog)
-        found = search_of(alone, settings, clock).run(ties=False)
-        if found.value is None:
+        optimum = search_of(alone, settings, clock).run(ties=False)
+        if optimum.value is None:
             return None
         uses = {
             items[item.kind, item.key]: count
-            for item, count in over_stages(all_uses(alone, found.picked)).items()
+            for item, count in over_stages(all_uses(alone, optimum.picked)).items()
             if item.kind != "server"
         }
         stays = sum(min(count, owned.get(item, 0)) for item, count in uses.items() if item.kind in CABLES)
         moved += stays
         if stays:
-            boxes[number, items["other", (MOVED_CABLE, 0)]] = stays
+            devices[number, items["other", (MOVED_CABLE, 0)]] = stays
         for item, count in uses.items():
             if count > owned.get(item, 0):
-                boxes[number, item] = count - owned.get(item, 0)
+                devices[number, item] = count - owned.get(item, 0)
                 owned[item] = count
-        last = found.picked[0][0]
+        last = optimum.picked[0][0]
     # a candidate that is only what it buys
-    rebuilt = replace(last, boxes=boxes, choices=(), nic_slots=0, clashes=(), counted=(), logical_fabrics=())
+    rebuilt = replace(last, devices=devices, choices=(), nic_slots=0, clashes=(), counted=(), logical_fabrics=())
     sums = _sums(problem, [(rebuilt, [])])
     words = f"each stage the cheapest for its servers alone, parts used again, {moved:,} cables moved"
     return None if sums is None else Baseline("growth", "rebuild", words, sums)
@@ -112,9 +112,9 @@ def _other_recabling(problem: Problem, context: Context, settings: Settings, clo
     other = "forbid" if problem.case.growth.recabling == "allow" else "allow"
     growth = problem.case.growth.model_copy(update={"recabling": other})
     changed = problem_of(problem.case.model_copy(update={"growth": growth}), problem.catalog, offering=problem.offering)
-    found = search_of(changed, settings, clock, context=context.beside()).run(ties=False)
-    if found.value is None:
+    optimum = search_of(changed, settings, clock, context=context.beside()).run(ties=False)
+    if optimum.value is None:
         return None
-    moves = sum(count for (_, item), count in all_uses(changed, found.picked).items() if item.id == MOVED_CABLE)
+    moves = sum(count for (_, item), count in all_uses(changed, optimum.picked).items() if item.id == MOVED_CABLE)
     words = f"cables in place may be moved: {moves:,} are" if other == "allow" else "cables in place stay"
-    return Baseline("recabling", other, words, sums_of(changed, found.picked))
+    return Baseline("recabling", other, words, sums_of(changed, optimum.picked))

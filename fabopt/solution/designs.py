@@ -123,7 +123,7 @@ def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
     for answer in answers.tried:
         words = words_of(question.inputs.case, answer.problem.asked)
         explain = conflicts_of if answer.optimum.verdict == "infeasible" else obstacles_of
-        for conflict in explain(answer.problem, question.settings, question.clock):
+        for conflict in explain(answer.problem, question.settings, question.clock, answer.context):
             detail = f"with {words}: {conflict.detail}" if words else conflict.detail
             yield conflict.model_copy(update={"detail": detail})
 

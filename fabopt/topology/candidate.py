@@ -87,7 +87,7 @@ class Option:
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """Cents (at the price of one) and milliwatts that each stage adds, wires: what ties are broken by."""
+        """Cents (at the price of one) and milliwatts that each stage adds, cables: what ties are broken by."""
         stages = max((len(item.unit_cents) for item in self.items), default=1)
         cents, power_mw = [0] * stages, [0] * stages
         for (stage, item), count in self.uses.items():
@@ -116,16 +116,16 @@ class Clash(NamedTuple):
 class Candidate:
     """One sized design of a fabric, at all its stages.
 
-    ``boxes``: switches and NICs that each stage adds (and cables that it moves, where that is paid). ``bound``: no way
-    to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it has
-    ports for at each stage, if it is out-of-band. ``logical_fabrics``: the attachments of logical fabrics on it, ports
-    of servers among them, with their NICs.
+    ``devices``: switches and NICs that each stage adds (and cables that it moves, where that is paid). ``bound``: no
+    way to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it
+    has ports for at each stage, if it is out-of-band. ``logical_fabrics``: the attachments of logical fabrics on it,
+    ports of servers among them, with their NICs.
     """
 
     fabric: str
     topology: str
     design: NetworkDesign
-    boxes: Uses
+    devices: Uses
     choices: tuple[Choice, ...]
     bound: float
     order: tuple[Any, ...] = field(repr=False)
@@ -141,31 +141,31 @@ class Candidate:
 
     def switches(self, stage: int) -> int:
         """Switches that stand at a stage."""
-        return sum(count for (when, item), count in self.boxes.items() if item.kind == "switch" and when <= stage)
+        return sum(count for (when, item), count in self.devices.items() if item.kind == "switch" and when <= stage)
 
     @cached_property
     def fixed(self) -> dict[Item, int]:
-        """The boxes of the last stage."""
-        return over_stages(self.boxes)
+        """The devices of the last stage."""
+        return over_stages(self.devices)
 
 
-def part_uses(one: Assembly, near: int, cables: int, far: int) -> tuple[PartUse, ...]:
+def part_uses(assembly: Assembly, near: int, cables: int, far: int) -> tuple[PartUse, ...]:
     """Parts of an assembly in the given numbers, those that it has."""
     counted: tuple[tuple[Item | None, int, End | None], ...] = (
-        (one.near, near, "from"),
-        (one.cable, cables, None),
-        (one.far, far, "to"),
+        (assembly.near, near, "from"),
+        (assembly.cable, cables, None),
+        (assembly.far, far, "to"),
     )
     return tuple(PartUse(item, int(number), end) for item, number, end in counted if item is not None and number)
 
 
 def row_share(
-    ends: tuple[Box, Box], one: Assembly, links: int, parts: Quantities, attachment: str | None = None
+    ends: tuple[Box, Box], assembly: Assembly, links: int, parts: Quantities, attachment: str | None = None
 ) -> RowShare:
     """A row of links realised by one assembly."""
     return RowShare(
-        *ends, attachment, one, int(links), int(parts.near), int(parts.far),
-        part_uses(one, parts.near, parts.cables, parts.far),
+        *ends, attachment, assembly, int(links), int(parts.near), int(parts.far),
+        part_uses(assembly, parts.near, parts.cables, parts.far),
     )  # fmt: skip
 
 
@@ -180,20 +180,20 @@ def choices_of(
 ) -> tuple[Choice, ...] | None:
     """What has to be chosen for all links of a need; None if they cannot be made.
 
-    Cage by cage where one end has single-port cages; else bundle by bundle where ``mixes`` says that whole cages
-    meet; else everything at once.
+    Rule ``cages_close``: cage by cage where one end has single-port cages; else bundle by bundle where ``mixes`` says
+    that whole cages meet; else everything at once.
     """
     if need.links == 0:
         return ()
     if need.one_sided:
-        made = _cage_choices(need, assemblies, ends, kind, attachment)
+        choices = _cage_choices(need, assemblies, ends, kind, attachment)
     elif mixes:
-        made = [_bundle_choice(need, assemblies, ends, kind, attachment)]
+        choices = [_bundle_choice(need, assemblies, ends, kind, attachment)]
     else:
-        made = [_whole_choice(need, assemblies, ends, kind, attachment)]
+        choices = [_whole_choice(need, assemblies, ends, kind, attachment)]
     if prune:
-        made = [Choice(one.key, one.count, undominated(one.options)) for one in made]
-    return None if any(not one.options for one in made) else tuple(made)
+        choices = [Choice(one.key, one.count, undominated(one.options)) for one in choices]
+    return None if any(not one.options for one in choices) else tuple(choices)
 
 
 def _cage_choices(
@@ -204,19 +204,19 @@ def _cage_choices(
     for cages, ports in need.big.cage_fill():
         if cages and ports:
             cages_by_ports[int(ports)] = cages_by_ports.get(int(ports), 0) + int(cages)
-    made = []
+    choices = []
     for ports, cages in sorted(cages_by_ports.items(), reverse=True):
         near, far = (1, ports) if near_is_big else (ports, 1)
         options = tuple(
             Option((row_share(ends, one, ports, Quantities(near, _cage_cables(one, ports), far, True), attachment),))
             for one in assemblies
         )
-        made.append(Choice((kind, attachment, "cage", ports), cages, options))
-    return made
+        choices.append(Choice((kind, attachment, "cage", ports), cages, options))
+    return choices
 
 
-def _cage_cables(one: Assembly, ports: int) -> int:
-    return ports if one.mode is Mode.LINK else int(ceil_of(ports, one.ports_per_cable))
+def _cage_cables(assembly: Assembly, ports: int) -> int:
+    return ports if assembly.mode is Mode.LINK else int(ceil_of(ports, assembly.ports_per_cable))
 
 
 def _bundle_choice(
@@ -230,37 +230,37 @@ def _bundle_choice(
     return Choice((kind, attachment, "bundle", ports), int(need.links) // ports, options)
 
 
-def _bundle_cables(one: Assembly, ports: int) -> int:
-    return ports if one.mode is Mode.LINK else ports // one.ports_per_cable
+def _bundle_cables(assembly: Assembly, ports: int) -> int:
+    return ports if assembly.mode is Mode.LINK else ports // assembly.ports_per_cable
 
 
 def _whole_choice(
     need: Need, assemblies: Sequence[Assembly], ends: tuple[Box, Box], kind: Hashable, attachment: str | None
 ) -> Choice:
     options = []
-    for one in assemblies:
-        parts = need.quantities(one)
+    for assembly in assemblies:
+        parts = need.quantities(assembly)
         if parts.fits:
-            options.append(Option((row_share(ends, one, need.links, parts, attachment),)))
+            options.append(Option((row_share(ends, assembly, need.links, parts, attachment),)))
     return Choice((kind, attachment, "whole", tuple(option.rows for option in options)), 1, tuple(options))
 
 
 def all_choices(parts: Iterable[Sequence[Choice] | None]) -> tuple[Choice, ...] | None:
     """The choices of all kinds of links; None if one of them cannot be made, and no further one is looked at then."""
     choices: list[Choice] = []
-    for made in parts:
-        if made is None:
+    for choices_of_kind in parts:
+        if choices_of_kind is None:
             return None
-        choices.extend(made)
+        choices.extend(choices_of_kind)
     return tuple(choices)
 
 
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Drop an option where another one costs, draws and wires no more; of equals the first by name stays."""
+    """Drop an option where another costs and draws no more, on no more cables; of equals the first by name stays."""
     kept: list[Option] = []
     special = [option for option in options if any(item.varies for item in option.items)]
     plain = [option for option in options if not any(item.varies for item in option.items)]
-    for one in sorted(plain, key=lambda option: (option.numbers, option.name)):
-        if not any(all(a <= b for a, b in zip(other.numbers, one.numbers, strict=True)) for other in kept):
-            kept.append(one)
+    for option in sorted(plain, key=lambda option: (option.numbers, option.name)):
+        if not any(all(a <= b for a, b in zip(other.numbers, option.numbers, strict=True)) for other in kept):
+            kept.append(option)
     return tuple(sorted([*kept, *special], key=lambda option: option.name))

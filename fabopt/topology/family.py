@@ -25,7 +25,7 @@ class Restriction:
     """A part of the space: what the best design of another kind may be made of. None: anything.
 
     ``tiers``: of leaves and spines, so that no other family is in it. ``policy``, ``layout``: on a floor, how switches
-    stand, and the number of the layout. ``nodes``: what the boxes of a torus are.
+    stand, and the number of the layout. ``nodes``: what the devices of a torus are.
     """
 
     protocol: str | None = None

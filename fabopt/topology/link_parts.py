@@ -1,7 +1,7 @@
-"""What a number of links needs: cages, transceivers, wires. Plain integers and NumPy arrays both work.
+"""What a number of links needs: cages, transceivers, cables. Plain integers and NumPy arrays both work.
 
-A ``Profile`` is a set of equal boxes at one end of a kind of link: ``low`` peers with ``links`` links each and
-``high`` peers with one more. A ``Side`` is all boxes at one end, a ``Need`` both ends.
+A ``Profile`` is a set of equal devices at one end of a kind of link: ``low`` peers with ``links`` links each and
+``high`` peers with one more. A ``Side`` is all devices at one end, a ``Need`` both ends.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:
 
 
 class Profile(NamedTuple):
-    """``boxes`` equal boxes, each with ``low`` peers of ``links`` links and ``high`` peers of one link more."""
+    """``devices`` equal devices, each with ``low`` peers of ``links`` links and ``high`` peers of one link more."""
 
-    boxes: Number
+    devices: Number
     links: Number
     low: Number
     high: Number
 
     @property
     def ports(self) -> Number:
-        """Links of one box."""
+        """Links of one device."""
         return self.low * self.links + self.high * (self.links + 1)
 
     def heads(self, ports_per_cable: int) -> Number:
-        """Wires at one box when a wire carries several links of one pair."""
+        """Cables at one device when a cable carries several links of one pair."""
         return self.low * ceil_of(self.links, ports_per_cable) + self.high * ceil_of(self.links + 1, ports_per_cable)
 
 
 class OwnCages(NamedTuple):
-    """Cages of one box where they are not simply filled in turn: a server's NICs have each their own.
+    """Cages of one device where they are not simply filled in turn: a server's NICs have each their own.
 
     ``nics`` that share their cages count as one.
     """
@@ -69,7 +69,7 @@ class OwnCages(NamedTuple):
 
 @dataclass(frozen=True)
 class Side:
-    """One end of a kind of link. ``limit``: cages a box has for these links; ``own``: see ``OwnCages``."""
+    """One end of a kind of link. ``limit``: cages a device has for these links; ``own``: see ``OwnCages``."""
 
     profiles: Sequence[Profile]
     ports_per_cage: int
@@ -79,57 +79,58 @@ class Side:
     @property
     def links(self) -> Number:
         """All links."""
-        return sum(one.boxes * one.ports for one in self.profiles)
+        return sum(one.devices * one.ports for one in self.profiles)
 
     @property
     def cages(self) -> Number:
-        """Occupied cages of all boxes."""
+        """Occupied cages of all devices."""
         if self.own is not None:
-            return sum(one.boxes * (self.own.full + self.own.partial) for one in self.profiles)
-        return sum(one.boxes * ceil_of(one.ports, self.ports_per_cage) for one in self.profiles)
+            return sum(one.devices * (self.own.full + self.own.partial) for one in self.profiles)
+        return sum(one.devices * ceil_of(one.ports, self.ports_per_cage) for one in self.profiles)
 
     def cables(self, ports_per_cable: int) -> Number:
-        """Wires with a single head at this side, each for so many ports of one cage."""
+        """Cables with a single head at this side, each for so many ports of one cage."""
         if self.own is not None:
-            each = self.own.full * (self.ports_per_cage // ports_per_cable) + self.own.partial * ceil_of(
+            cables = self.own.full * (self.ports_per_cage // ports_per_cable) + self.own.partial * ceil_of(
                 self.own.partial_ports, ports_per_cable
             )
-            return sum(one.boxes * each for one in self.profiles)
-        return sum(one.boxes * ceil_of(one.ports, ports_per_cable) for one in self.profiles)
+            return sum(one.devices * cables for one in self.profiles)
+        return sum(one.devices * ceil_of(one.ports, ports_per_cable) for one in self.profiles)
 
     def pair_cables(self, ports_per_cable: int) -> Number:
-        """Wires that carry several links of one pair of boxes."""
-        return sum(one.boxes * one.heads(ports_per_cable) for one in self.profiles)
+        """Cables that carry several links of one pair of devices."""
+        return sum(one.devices * one.heads(ports_per_cable) for one in self.profiles)
 
     def pair_cages(self, ports_per_cable: int) -> Number:
-        """Cages that such wires occupy."""
-        return sum(one.boxes * self.cages_of_pairs(one, ports_per_cable) for one in self.profiles)
+        """Cages that such cables occupy."""
+        return sum(one.devices * self.cages_of_pairs(one, ports_per_cable) for one in self.profiles)
 
-    def cages_of_pairs(self, one: Profile, ports_per_cable: int) -> Number:
-        """Cages that such wires occupy in one box."""
+    def cages_of_pairs(self, profile: Profile, ports_per_cable: int) -> Number:
+        """Cages that such cables occupy in one device."""
         if self.own is None:
-            return ceil_of(one.heads(ports_per_cable) * ports_per_cable, self.ports_per_cage)
-        cables = self.own.ports_per_nic // one.links * ceil_of(one.links, ports_per_cable)
+            return ceil_of(profile.heads(ports_per_cable) * ports_per_cable, self.ports_per_cage)
+        cables = self.own.ports_per_nic // profile.links * ceil_of(profile.links, ports_per_cable)
         return self.own.nics * ceil_of(cables * ports_per_cable, self.ports_per_cage)
 
     def pairs_fit(self, ports_per_cable: int) -> Number:
-        """Whether every box has the cages for such wires."""
+        """Whether every device has the cages for such cables."""
         fits: Number = True
-        for one in self.profiles:
-            cages = self.cages_of_pairs(one, ports_per_cable)
-            fits = fits & ((cages <= self.limit) | (one.boxes == 0))
+        for profile in self.profiles:
+            cages = self.cages_of_pairs(profile, ports_per_cable)
+            fits = fits & ((cages <= self.limit) | (profile.devices == 0))
         return fits
 
     def cage_fill(self) -> list[tuple[Number, Number]]:
         """(cages, ports in use of each), full ones and partly used ones."""
         fill: list[tuple[Number, Number]] = []
-        for one in self.profiles:
+        for profile in self.profiles:
             if self.own is not None:
-                fill.append((one.boxes * self.own.full, self.ports_per_cage))
-                fill.append((one.boxes * self.own.partial, self.own.partial_ports))
+                fill.append((profile.devices * self.own.full, self.ports_per_cage))
+                fill.append((profile.devices * self.own.partial, self.own.partial_ports))
             else:
-                fill.append((one.boxes * (one.ports // self.ports_per_cage), self.ports_per_cage))
-                fill.append((one.boxes * (one.ports % self.ports_per_cage > 0), one.ports % self.ports_per_cage))
+                rest = profile.ports % self.ports_per_cage
+                fill.append((profile.devices * (profile.ports // self.ports_per_cage), self.ports_per_cage))
+                fill.append((profile.devices * (rest > 0), rest))
         return fill
 
 
@@ -164,20 +165,20 @@ class Need:
         """Number of links."""
         return self.near.links
 
-    def quantities(self, one: Assembly) -> Quantities:
+    def quantities(self, assembly: Assembly) -> Quantities:
         """Parts of one assembly if it realises every link."""
-        if one.mode is Mode.PAIR:
-            ports = one.ports_per_cable
+        if assembly.mode is Mode.PAIR:
+            ports = assembly.ports_per_cable
             return Quantities(
                 self.near.pair_cages(ports),
                 self.near.pair_cables(ports),
                 self.far.pair_cages(ports),
                 self.near.pairs_fit(ports) & self.far.pairs_fit(ports),
             )
-        if one.mode is Mode.LINK:
+        if assembly.mode is Mode.LINK:
             cables = self.links
         else:
-            cables = (self.far if one.mode is Mode.FAR else self.near).cables(one.ports_per_cable)
+            cables = (self.far if assembly.mode is Mode.FAR else self.near).cables(assembly.ports_per_cable)
         return Quantities(self.near.cages, cables, self.far.cages, True)
 
 
@@ -207,11 +208,11 @@ class Costs:
         if not assemblies:
             return np.full(self.table.shape[0], np.inf)
         near, cable, far = self._parts(assemblies)
-        each = near / near_ports + cable / [one.ports_per_cable for one in assemblies] + far / far_ports
-        return np.asarray(each.min(axis=1))
+        costs = near / near_ports + cable / [one.ports_per_cable for one in assemblies] + far / far_ports
+        return np.asarray(costs.min(axis=1))
 
     def _parts(self, assemblies: Sequence[Assembly]) -> tuple[Floats, Floats, Floats]:
-        """Weights of the near modules, wires and far modules of assemblies, each of shape (metrics, assemblies)."""
+        """Weights of the near modules, cables and far modules of assemblies, each of shape (metrics, assemblies)."""
         near = self._padded[:, [_column(one.near) for one in assemblies]]
         cable = self._padded[:, [_column(one.cable) for one in assemblies]]
         return near, cable, self._padded[:, [_column(one.far) for one in assemblies]]
@@ -243,12 +244,12 @@ class Costs:
                 total = total + np.multiply(cages, table[:, np.broadcast_to(ports, (size,))])
             return total
         best: Floats | None = None
-        for one in assemblies:
-            parts = need.quantities(one)
+        for assembly in assemblies:
+            parts = need.quantities(assembly)
             cost = (
-                np.multiply.outer(self.of(one.near), np.atleast_1d(parts.near))
-                + np.multiply.outer(self.of(one.cable), np.atleast_1d(parts.cables))
-                + np.multiply.outer(self.of(one.far), np.atleast_1d(parts.far))
+                np.multiply.outer(self.of(assembly.near), np.atleast_1d(parts.near))
+                + np.multiply.outer(self.of(assembly.cable), np.atleast_1d(parts.cables))
+                + np.multiply.outer(self.of(assembly.far), np.atleast_1d(parts.far))
             )
             cost = np.where(parts.fits, cost, np.inf)
             best = cost if best is None else np.minimum(best, cost)

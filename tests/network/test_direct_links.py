@@ -14,7 +14,7 @@ import yaml
 from fabopt.network.direct_links import Dragonfly, DragonflyPlus, HyperX, Mesh, SpineMesh, Torus, slots_of
 from fabopt.topology.direct.dragonfly import DragonflyTopology, longest_path
 from fabopt.topology.direct.hyperx import HyperxTopology
-from fabopt.topology.direct.lattices import boxes
+from fabopt.topology.direct.lattices import smallest_sides
 from fabopt.topology.direct.loads import Load
 from fabopt.topology.direct.networks import DirectNetworks, moore_mean
 from fabopt.topology.direct.torus import TorusTopology
@@ -198,12 +198,12 @@ def test_slots_are_used_once(mesh: Mesh) -> None:
 
 def test_boxes_are_no_longer_than_needed() -> None:
     # 2 x 3 and 3 x 3 hold 5, but 3 x 3 would with a side less; 1 to 3 dimensions of 7: 7; 2 x 4, 3 x 3; 2 x 2 x 2.
-    assert boxes(5, 2, 2, 99).tolist() == [[2, 3]]
-    assert boxes(7, 1, 2, 99).tolist() == [[7]]
-    assert boxes(7, 2, 2, 99).tolist() == [[2, 4], [3, 3]]
-    assert boxes(7, 3, 2, 99).tolist() == [[2, 2, 2]]
-    assert boxes(7, 2, 2, 3).tolist() == [[3, 3]]
-    assert boxes(10, 2, 3, 2).tolist() == []
+    assert smallest_sides(5, 2, 2, 99).tolist() == [[2, 3]]
+    assert smallest_sides(7, 1, 2, 99).tolist() == [[7]]
+    assert smallest_sides(7, 2, 2, 99).tolist() == [[2, 4], [3, 3]]
+    assert smallest_sides(7, 3, 2, 99).tolist() == [[2, 2, 2]]
+    assert smallest_sides(7, 2, 2, 3).tolist() == [[3, 3]]
+    assert smallest_sides(10, 2, 3, 2).tolist() == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from fabopt.output.terminal.braille import dots, stairs
 from fabopt.output.terminal.front import value_text
 from fabopt.program.settings import Clock
 from fabopt.schema.front import FrontPoint
-from fabopt.study.sweep.cells import Cell, Shared
+from fabopt.study.sweep.cells import GridCell, SweepInputs
 from fabopt.study.sweep.workers import solve_on_dask
 from tests.samples import small
 
@@ -51,12 +51,14 @@ def test_values_read_well(metric: str, value: int | float | None, text: str) -> 
 
 
 def test_dask_that_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def take(cell: Cell, points: Sequence[FrontPoint]) -> None:
+    def take(cell: GridCell, points: Sequence[FrontPoint]) -> None:
         raise AssertionError("nothing was solved")
 
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError) as caught:
-        solve_on_dask(Shared(small.inputs(small.case()), {}, "cp-sat", False), [], "tcp://host:8786", Clock(None), take)
+        solve_on_dask(
+            SweepInputs(small.inputs(small.case()), {}, "cp-sat", False), [], "tcp://host:8786", Clock(None), take
+        )
     assert str(caught.value) == (
         "--dask: Dask is not installed; found 'tcp://host:8786'; install it: pip install 'fabopt[dask]'"
     )

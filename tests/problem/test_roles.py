@@ -172,7 +172,7 @@ def test_too_few_slots_are_added_up() -> None:
     assert design.status == "infeasible"
     (conflict,) = design.conflicts
     assert (conflict.limit, conflict.value, conflict.needed) == ("servers.generic-hgx-h100.nic_slots", 8, 9)
-    assert "a 8 + b 1 = 9 cards at least, of 8 slots" in conflict.detail
+    assert "a 8 + b 1 = 9 NICs at least, of 8 slots" in conflict.detail
 
 
 # -- published --------------------------------------------------------------------------------------------------

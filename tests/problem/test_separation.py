@@ -346,7 +346,7 @@ def test_no_separation_may_be_left() -> None:
     # no slot and no card of its own, and isolation rules sharing out
     text = refused(case("any", isolation="logical"), parts(nic_slots=0))
     assert (
-        "fabrics[1].separation: nothing is left to choose: physical: gpu-4 has no cards for storage and no slot" in text
+        "fabrics[1].separation: nothing is left to choose: physical: gpu-4 has no NICs for storage and no slot" in text
     )
     assert "shared: `isolation: logical` allows physical or logical" in text
 
@@ -364,7 +364,7 @@ def test_cards_that_find_no_slot_are_no_design() -> None:
     design = solved(case(), parts(nic_slots=2))
     assert design.status == "infeasible"
     assert design.conflicts[0].limit == "servers.gpu-4.nic_slots"
-    assert "compute 2 + storage 1 = 3 cards at least, of 2 slots" in design.conflicts[0].detail
+    assert "compute 2 + storage 1 = 3 NICs at least, of 2 slots" in design.conflicts[0].detail
 
 
 def test_only_solving_compares_separations() -> None:

@@ -82,7 +82,7 @@ def test_every_rule_and_variable_is_in_some_golden() -> None:
     """But one, which has a test of its own below."""
     programs = [program_of(path) for path in CASES]
     met = {rule_of(name) for program in programs for name in program.lp.constraints}
-    assert {rule.name for rule in RULES} - met == {"cages_hold_both"}
+    assert {rule.name for rule in RULES} - met == {"ports_fit_radix"}
     used = {var.name.partition("_")[0] for program in programs for var in program.standalone().variables()}
     assert used == {family.prefix for family in VARIABLES}
 
@@ -103,7 +103,7 @@ def test_cables_that_cages_hold_singly_are_not_taken_together() -> None:
     found = optimum_of(problem, [held], Settings(prune=False), Clock(None))
     assert found.program is not None and free.value is not None and found.value is not None
     assert found.value > free.value
-    assert rule_of("cages_hold_both_0_0") in section(program_text(found.program, "lp"), "lp", "ROWS")
+    assert rule_of("ports_fit_radix_0_0") in section(program_text(found.program, "lp"), "lp", "ROWS")
 
 
 def test_a_row_without_variables_is_explained() -> None:

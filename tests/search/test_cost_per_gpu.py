@@ -226,10 +226,10 @@ def test_other_kinds_are_compared_by_the_ratio() -> None:
 def test_sweeps_answer_a_ratio_like_any_objective() -> None:
     content = case() | {"objective": "usd_per_effective_gpu"}
     grid = sweeps.grid_of(inputs_from_objects(content), None, ["servers=4,16"])
-    how = sweeps.How("cp-sat", 1, None)
+    execution = sweeps.Execution("cp-sat", 1, None)
     empty = sweeps.empty_front(inputs_from_objects(content), grid)
     front = sweeps.sweep(
-        inputs_from_objects(content), grid, how, None, Settings(), Clock(None), lambda *told: None
+        inputs_from_objects(content), grid, execution, None, Settings(), Clock(None), lambda *told: None
     )  # fmt: skip
     assert [one.metric for one in empty.objectives] == ["usd_per_effective_gpu"]
     assert [one.objective.value for one in front.points] == [ratio(servers=4).objective.value, ratio().objective.value]

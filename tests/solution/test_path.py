@@ -10,11 +10,15 @@ from fabopt.problem import site as sites
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import FrontPoint
 from fabopt.study.front.fronts import objectives_of, pareto_front
-from fabopt.study.sweep.sweep import How, grid_of, sweep
+from fabopt.study.sensitivity.ranges import sensitivity
+from fabopt.study.sensitivity.targets import Asked
+from fabopt.study.sweep.sweep import Execution, grid_of, sweep
 from tests.floor.test_appliances import PORT, STORES, case, parts
 from tests.samples.small import Json, assert_proven, inputs, solved
 from tests.samples.small import case as small_case
 from tests.samples.small import catalog as small_catalog
+from tests.topology.test_server_torus import case as torus_case
+from tests.topology.test_server_torus import catalog as torus_catalog
 
 STORAGE: Json = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 25, "tiers": 1}
 
@@ -43,7 +47,7 @@ def test_cables_that_are_too_short_are_told_of_any_separation() -> None:
 def swept(content: Json, *over: str, budget: str | None = None, catalog: Json | None = None) -> list[FrontPoint]:
     read = inputs(content, catalog or parts())
     grid = grid_of(read, budget, over)
-    return list(sweep(read, grid, How(), None, Settings(), Clock(None), lambda *new: None).points)
+    return list(sweep(read, grid, Execution(), None, Settings(), Clock(None), lambda *new: None).points)
 
 
 def front_of(content: Json) -> list[FrontPoint]:
@@ -88,3 +92,31 @@ def test_a_point_is_ruled_out_only_by_a_proof(monkeypatch: pytest.MonkeyPatch) -
     [poor] = swept(content, budget=f"{floor(best) - 1}")
     assert (poor.status, poor.conflicts[0].needed) == ("unknown", best)
     assert "the cheapest design that was found costs" in poor.conflicts[0].detail
+
+
+def test_demands_of_bought_servers_are_told() -> None:
+    content = small_case(servers=4, maximize="servers")
+    checkpoint = {"checkpoint_gb": 1000, "checkpoint_window_s": 60}
+    content["fabrics"].append({"name": "storage", "role": "storage", "storage": checkpoint})
+    [point] = swept(content, budget="150K", catalog=small_catalog())
+    assert point.values["servers"] == 6
+    assert point.notes == solved(content).notes and "a checkpoint of 1000 GB in 60 s" in point.notes[0]
+
+
+def test_a_budget_below_the_first_torus_names_its_price() -> None:
+    """Fewer than nine servers are no torus, so the fewest servers have no design at whatever price."""
+    catalog = torus_catalog()
+    content = torus_case(9, torus_nodes="servers") | {"maximize": "servers"}
+    alone = solved(content, catalog)
+    assert_proven(alone)
+    [poor] = swept(content, budget="1K", catalog=catalog)
+    assert (poor.status, poor.conflicts[0].limit) == ("infeasible", "limits.budget_usd")
+    assert poor.conflicts[0].needed == alone.objective.value
+
+
+def test_price_ranges_of_a_case_without_a_design_say_what_solving_it_says() -> None:
+    """A shared fabric is in the case and not in the problem."""
+    content = small_case({"tiers": 1}, servers=30)
+    content["fabrics"].append({"name": "storage", "role": "storage", "min_gbps_per_gpu": 20, "separation": "shared"})
+    ranges = sensitivity(inputs(content), Asked(), Settings(), Clock(None))
+    assert ranges.conflicts and ranges.conflicts == solved(content).conflicts

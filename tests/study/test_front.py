@@ -20,7 +20,7 @@ from fabopt.study.front.finder import Finder
 from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.study.front.knees import marked
 from fabopt.study.front.measures import MEASURES, OF_A_MODEL, least_mbps
-from fabopt.study.sweep.budgets import Sizes, shrinks
+from fabopt.study.sweep.budgets import MostServers, shrinks
 from tests.oracles.brute_front import designs, undominated
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, inputs
@@ -43,12 +43,12 @@ def finder(content: Json, parts: Json | None = None) -> Finder:
     return Finder(problem(content, parts), Settings(), Clock(None))
 
 
-def front(content: Json, *metrics: str, points: int | None = None, parts: Json | None = None) -> pareto.Found:
+def front(content: Json, *metrics: str, points: int | None = None, parts: Json | None = None) -> pareto.FoundFront:
     chosen = [MEASURES[name] for name in metrics]
     return pareto.front(finder(content, parts), chosen, points, lambda found: None)
 
 
-def grades(found: pareto.Found, *metrics: str) -> list[tuple[int, ...]]:
+def grades(found: pareto.FoundFront, *metrics: str) -> list[tuple[int, ...]]:
     return [tuple(met.grades[name] for name in metrics) for met in found.points]
 
 
@@ -192,7 +192,7 @@ def test_a_straight_front_has_no_knee() -> None:
 def test_one_server_less_never_costs_more(fabric: Json) -> None:
     """What halving the number of servers rests on; docs/fronts.md proves it."""
     content = case({**SMALL, **fabric})
-    sizes = Sizes(problem(content), Settings(), Clock(None))
+    sizes = MostServers(problem(content), Settings(), Clock(None))
     assert shrinks(sizes.problem)
     costs = [None if met is None else met.grades["capex_usd"] for _, met in map(sizes.at, range(2, 16))]
     known = [cost for cost in costs if cost is not None]
@@ -203,9 +203,9 @@ def test_one_server_less_never_costs_more(fabric: Json) -> None:
 def test_a_budget_buys_the_most_servers(fabric: Json) -> None:
     """Against every number of servers, one after the other."""
     content = case({**SMALL, **fabric}, maximize="servers")
-    every = Sizes(problem(content), Settings(), Clock(None))
+    every = MostServers(problem(content), Settings(), Clock(None))
     costs = {n: met.grades["capex_usd"] for n in range(1, 20) if (met := every.at(n)[1]) is not None}
-    sizes = Sizes(problem(content), Settings(), Clock(None))
+    sizes = MostServers(problem(content), Settings(), Clock(None))
     for budget in (5_000_000, 10_000_000, 15_000_000, 22_000_000, 10**9):
         affordable = [n for n, cost in costs.items() if cost <= budget]
         bought = sizes.buy(budget)

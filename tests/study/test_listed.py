@@ -12,7 +12,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.solution import optimize
 from fabopt.study.front import mixes, pareto
-from fabopt.study.front.finder import Finder, Met
+from fabopt.study.front.finder import Finder, GradedDesign
 from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.study.front.listed import can_be_listed
 from fabopt.study.front.measures import MEASURES
@@ -37,13 +37,13 @@ def finder(one: Problem) -> Finder:
     return Finder(one, Settings(), Clock(None))
 
 
-def one_by_one(one: Problem, pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> pareto.Found:
+def one_by_one(one: Problem, pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> pareto.FoundFront:
     with monkeypatch.context() as patch:
         patch.setattr(pareto, "can_be_listed", lambda *given: False)
-        return pareto.front(finder(one), [MEASURES[name] for name in pair], None, lambda met: None)
+        return pareto.front(finder(one), [MEASURES[name] for name in pair], None, lambda graded: None)
 
 
-def points(one: Problem, found: tuple[Met, ...]) -> list[Any]:
+def points(one: Problem, found: tuple[GradedDesign, ...]) -> list[Any]:
     return [point.model_dump() for point in points_of(one, found, place(one))]
 
 
@@ -56,7 +56,7 @@ def test_listed_designs_are_those_found_one_by_one(family: str, seed: int, monke
         seed % 4
     ]
     assert can_be_listed(one, *(MEASURES[name] for name in pair))
-    whole = pareto.front(finder(one), [MEASURES[name] for name in pair], None, lambda met: None)
+    whole = pareto.front(finder(one), [MEASURES[name] for name in pair], None, lambda graded: None)
     slow = one_by_one(one, pair, monkeypatch)
     assert whole.is_whole and slow.is_whole
     assert points(one, whole.points) == points(one, slow.points)
@@ -67,7 +67,7 @@ def test_two_fabrics_share_slots(pair: tuple[str, str], monkeypatch: pytest.Monk
     """Four cards of eight slots each: a fabric that takes five leaves three for the other."""
     fabrics = [{"name": "compute", **SMALL}, {"name": "storage", "role": "storage", **SMALL, "nics_per_server": [1, 2]}]
     one = problem(case(servers=3) | {"fabrics": fabrics})
-    whole = pareto.front(finder(one), [MEASURES[name] for name in pair], None, lambda met: None)
+    whole = pareto.front(finder(one), [MEASURES[name] for name in pair], None, lambda graded: None)
     assert points(one, whole.points) == points(one, one_by_one(one, pair, monkeypatch).points)
 
 
@@ -75,7 +75,7 @@ def test_stages_at_falling_prices_are_listed(monkeypatch: pytest.MonkeyPatch) ->
     stages = [{"name": "day-1", "servers": 2}, {"name": "later", "month": 12, "servers": 4}]
     one = problem(case(SMALL, stages=stages, finance={"price_decline": {"transceiver": 0.2}, "discount_rate": 0.08}))
     pair = ("tco_usd", "power_w")
-    whole = pareto.front(finder(one), [MEASURES[name] for name in pair], None, lambda met: None)
+    whole = pareto.front(finder(one), [MEASURES[name] for name in pair], None, lambda graded: None)
     assert points(one, whole.points) == points(one, one_by_one(one, pair, monkeypatch).points)
     assert not can_be_listed(one, MEASURES["capex_usd"], MEASURES["tco_usd"])
 
@@ -103,12 +103,12 @@ def test_limits_on_what_is_not_traded_are_left_to_the_program(
 
 def test_limits_hold_on_a_listed_front(monkeypatch: pytest.MonkeyPatch) -> None:
     free = pareto.front(
-        finder(problem(case(servers=6))), [MEASURES["capex_usd"], MEASURES["power_w"]], None, lambda met: None
+        finder(problem(case(servers=6))), [MEASURES["capex_usd"], MEASURES["power_w"]], None, lambda graded: None
     )
     middle = free.points[len(free.points) // 2].grades
     limits = {"budget_usd": middle["capex_usd"] / 100, "rack_units": middle["rack_units"] / 1000}
     one = problem(case(servers=6, limits=limits))
-    held = pareto.front(finder(one), [MEASURES["capex_usd"], MEASURES["power_w"]], None, lambda met: None)
+    held = pareto.front(finder(one), [MEASURES["capex_usd"], MEASURES["power_w"]], None, lambda graded: None)
     slow = one_by_one(one, ("capex_usd", "power_w"), monkeypatch)
     assert held.points and points(one, held.points) == points(one, slow.points)
 
@@ -116,20 +116,20 @@ def test_limits_hold_on_a_listed_front(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_too_much_to_list_is_found_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     one = problem(case(servers=6))
     pair = [MEASURES["capex_usd"], MEASURES["power_w"]]
-    whole = pareto.front(finder(one), pair, None, lambda met: None)
+    whole = pareto.front(finder(one), pair, None, lambda graded: None)
     monkeypatch.setattr(mixes, "MOST_ROWS", 3)
-    assert points(one, pareto.front(finder(one), pair, None, lambda met: None).points) == points(one, whole.points)
+    assert points(one, pareto.front(finder(one), pair, None, lambda graded: None).points) == points(one, whole.points)
 
 
 def test_a_front_that_is_too_long_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = pareto_front(
         inputs(case(servers=6)), objectives_of(["capex_usd", "power_w"], [], None), None, Settings(), Clock(None),
-        lambda met: None,
+        lambda graded: None,
     )  # fmt: skip
     monkeypatch.setattr(pareto, "MOST_POINTS", 12)
     thin = pareto_front(
         inputs(case(servers=6)), objectives_of(["capex_usd", "power_w"], [], None), None, Settings(), Clock(None),
-        lambda met: None,
+        lambda graded: None,
     )  # fmt: skip
     assert whole.complete and whole.size is None and len(whole.points) > 12 >= len(thin.points) > 6
     assert (thin.complete, thin.size) == (False, len(whole.points))
@@ -144,7 +144,7 @@ def test_a_front_that_is_too_long_is_thinned_evenly(monkeypatch: pytest.MonkeyPa
 def test_ends_of_what_differs_in_numbers_only_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every other point is the sum of what is on it, and its bill is worked out."""
     one = problem(case(servers=6))
-    found = pareto.front(finder(one), [MEASURES["capex_usd"], MEASURES["power_w"]], None, lambda met: None).points
+    found = pareto.front(finder(one), [MEASURES["capex_usd"], MEASURES["power_w"]], None, lambda graded: None).points
     checked: list[float] = []
 
     def noted(design: Any) -> Any:

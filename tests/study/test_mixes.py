@@ -7,14 +7,14 @@ import random
 import numpy as np
 import pytest
 
-from fabopt.study.front.mixes import Kind, TooManyMixesError, mixes_of
+from fabopt.study.front.mixes import EqualLinks, TooManyMixesError, mixes_of
 
 
-def kind(count: int, *each: tuple[int, ...]) -> Kind:
-    return Kind(count, np.array(each, dtype=np.int64))
+def kind(count: int, *each: tuple[int, ...]) -> EqualLinks:
+    return EqualLinks(count, np.array(each, dtype=np.int64))
 
 
-def every(kinds: list[Kind]) -> set[tuple[int, ...]]:
+def every(kinds: list[EqualLinks]) -> set[tuple[int, ...]]:
     """All mixes, unit by unit."""
     found = {(0,) * kinds[0].each.shape[1]}
     for one in kinds:
@@ -34,7 +34,7 @@ def front(found: set[tuple[int, ...]]) -> list[tuple[int, ...]]:
     return kept
 
 
-def sums(kinds: list[Kind]) -> list[tuple[int, ...]]:
+def sums(kinds: list[EqualLinks]) -> list[tuple[int, ...]]:
     return [tuple(row) for row in mixes_of(kinds).sums.tolist()]
 
 

@@ -20,12 +20,12 @@ from fabopt.schema.front import Front, FrontPoint
 from fabopt.solution.optimize import interrupts
 from fabopt.study.front.resume import resumed
 from fabopt.study.sweep import ranges, workers
-from fabopt.study.sweep.sweep import Grid, How, empty_front, grid_of, sweep
+from fabopt.study.sweep.sweep import Execution, Grid, empty_front, grid_of, sweep
 from tests.samples.small import Json, case, catalog, inputs, product, solved
 
 ONE_CARD = {"nics": ["nic-400"], "nics_per_server": 2}
 CASE = case(ONE_CARD)
-HERE = How()
+HERE = Execution()
 RATIO = "fabrics.compute.max_oversubscription=1,2,3"
 SERVERS = "servers=2:6:3"
 FEW = {"nics": ["nic-400"], "tiers": [1, 2], "switches": {"leaf": ["small"], "spine": ["small"]}}
@@ -33,11 +33,11 @@ FEW = {"nics": ["nic-400"], "tiers": [1, 2], "switches": {"leaf": ["small"], "sp
 
 def swept(
     content: Json, budget: str | None = None, *over: str, parts: Json | None = None, before: Front | None = None,
-    how: How = HERE, clock: Clock | None = None,
+    execution: Execution = HERE, clock: Clock | None = None,
 ) -> Front:  # fmt: skip
     found = inputs(content, parts)
     grid = grid_of(found, budget, over)
-    return sweep(found, grid, how, before, Settings(how.engine), clock or Clock(None), lambda *new: None)
+    return sweep(found, grid, execution, before, Settings(execution.engine), clock or Clock(None), lambda *new: None)
 
 
 def refusal(content: Json, budget: str | None, *over: str) -> list[str]:
@@ -246,7 +246,7 @@ def test_processes_give_the_same_bytes(fresh: bool, monkeypatch: pytest.MonkeyPa
     """Copies of this process, where they can be, and processes that read for themselves."""
     if fresh:
         monkeypatch.setattr(workers, "can_fork", lambda: False)
-    alone, shared = swept(CASE, None, RATIO, SERVERS), swept(CASE, None, RATIO, SERVERS, how=How(jobs=2))
+    alone, shared = swept(CASE, None, RATIO, SERVERS), swept(CASE, None, RATIO, SERVERS, execution=Execution(jobs=2))
     assert front_bytes(alone) == front_bytes(shared)
 
 
@@ -274,7 +274,7 @@ def test_a_case_that_grows_is_swept_over_its_stages() -> None:
 
 
 def test_another_engine_gives_the_same_points() -> None:
-    first, second = swept(CASE, "300K:1M:3"), swept(CASE, "300K:1M:3", how=How("highs"))
+    first, second = swept(CASE, "300K:1M:3"), swept(CASE, "300K:1M:3", execution=Execution("highs"))
     assert [point.values for point in first.points] == [point.values for point in second.points]
 
 
@@ -288,7 +288,7 @@ def test_a_stopped_sweep_keeps_what_is_done(jobs: int) -> None:
         if done >= 2:
             clock.stop()
 
-    front = sweep(found, grid, How(jobs=jobs), None, Settings(), clock, stop)
+    front = sweep(found, grid, Execution(jobs=jobs), None, Settings(), clock, stop)
     whole = swept(CASE, None, RATIO, SERVERS)
     assert 2 <= len(front.points) < 9 and not front.complete
     assert all(point in whole.points for point in front.points)
@@ -303,7 +303,7 @@ def test_the_first_interrupt_stops_with_what_is_done() -> None:
             signal.raise_signal(signal.SIGINT)
 
     with interrupts(clock):
-        front = sweep(found, grid, How(), None, Settings(), clock, interrupt)
+        front = sweep(found, grid, Execution(), None, Settings(), clock, interrupt)
     assert len(front.points) == 1 and not front.complete
 
 
@@ -319,7 +319,7 @@ def test_a_resumed_sweep_solves_only_what_is_left(tmp_path: Path) -> None:
     grid = grid_of(found, None, [RATIO, SERVERS])
     before = resumed(saved(part, tmp_path / "part.json"), empty_front(found, grid))
     new: list[FrontPoint] = []
-    front = sweep(found, grid, How(), before, Settings(), Clock(None), lambda points, *more: new.extend(points))
+    front = sweep(found, grid, Execution(), before, Settings(), Clock(None), lambda points, *more: new.extend(points))
     assert front_bytes(front) == front_bytes(whole) and new == list(whole.points[4:])
 
 
@@ -327,7 +327,7 @@ def test_a_sweep_that_was_done_is_read_back(tmp_path: Path) -> None:
     found, whole = inputs(CASE), swept(CASE, "300K:1M:4")
     grid = grid_of(found, "300K:1M:4", [])
     before = resumed(saved(whole, tmp_path / "whole.json"), empty_front(found, grid))
-    assert sweep(found, grid, How(), before, Settings(), Clock(None), lambda *new: None) == whole
+    assert sweep(found, grid, Execution(), before, Settings(), Clock(None), lambda *new: None) == whole
 
 
 def test_other_inputs_do_not_go_on_with_a_sweep(tmp_path: Path) -> None:
@@ -362,7 +362,7 @@ def test_an_address_that_nobody_answers_is_refused() -> None:
     pytest.importorskip("distributed")
     started = time.monotonic()
     with pytest.raises(InputError) as caught:
-        swept(CASE, "1M", how=How(dask="tcp://127.0.0.1:9"))
+        swept(CASE, "1M", execution=Execution(dask="tcp://127.0.0.1:9"))
     assert str(caught.value) == (
         "--dask: no Dask scheduler answered within 5 seconds; found 'tcp://127.0.0.1:9'; "
         "allowed: the address of a running scheduler, such as tcp://host:8786"
@@ -389,7 +389,7 @@ def test_a_cluster_gives_the_same_bytes_though_a_worker_dies() -> None:
                 killed.set()
                 os.kill(victim, signal.SIGKILL)
 
-        how = How(dask=cluster.scheduler_address)
-        there = sweep(content, grid, how, None, Settings(), Clock(None), kill)
+        execution = Execution(dask=cluster.scheduler_address)
+        there = sweep(content, grid, execution, None, Settings(), Clock(None), kill)
     assert killed.is_set() and there.complete and len(there.points) == 1000
     assert front_bytes(there) == front_bytes(swept(tiny, None, *over))

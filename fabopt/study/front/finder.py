@@ -7,17 +7,18 @@ grade, until there is none, which is proven.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from fabopt.explain.relaxation import halfway, nearest
 from fabopt.parts.finance import weights_of
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.limits import Limits
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
@@ -40,12 +41,12 @@ _LIMITS = {
 }
 
 
-class StoppedError(Exception):
-    """The clock ran out, or somebody stopped, before a point was proven."""
+# Worse than any: the first grade that is asked for is never this.
+NO_GRADE = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Met:
+class GradedDesign:
     """A design that is the best under some demands, and its grades."""
 
     optimum: Optimum
@@ -66,10 +67,10 @@ class Finder:
         self.context = Context() if context is None else context
         self.settings = settings
         self.clock = clock
-        self._known: dict[_Key, Met | None] = {}
-        self._solved: dict[_Key, Met | None] = {}
+        self._known: dict[_Key, GradedDesign | None] = {}
+        self._solved: dict[_Key, GradedDesign | None] = {}
 
-    def best(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+    def best(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         """The design that is best in the metrics, in their order, under demands; None if there is proven to be none.
 
         Ties are broken in the documented order. Raises ``StoppedError`` if time runs out.
@@ -79,8 +80,8 @@ class Finder:
             self._known[key] = self._best(measures, dict(demands))
         return self._known[key]
 
-    def _best(self, measures: Sequence[Measure], demands: dict[str, int]) -> Met | None:
-        met: Met | None = None
+    def _best(self, measures: Sequence[Measure], demands: dict[str, int]) -> GradedDesign | None:
+        graded: GradedDesign | None = None
         left = list(measures)
         while left:
             first = left.pop(0)
@@ -90,33 +91,41 @@ class Finder:
                 return self._least_ratio(demands)
             while first.is_price and left and left[0].sense == "minimize" and left[0].name != EFFECTIVE:
                 together.append(left.pop(0))
-            met = self._least(together, demands) if first.is_price else self._most(first, demands)
-            if met is None:
+            graded = self._least(together, demands) if first.is_price else self._most(first, demands)
+            if graded is None:
                 return None
-            demands.update({one.name: met.grades[one.name] for one in together})
-        return met
+            demands.update({measure.name: graded.grades[measure.name] for measure in together})
+        return graded
 
-    def _most(self, measure: Measure, demands: dict[str, int]) -> Met | None:
+    def _most(self, measure: Measure, demands: dict[str, int]) -> GradedDesign | None:
         """The best in a metric that the search does not minimize, at the least capex of all that are as good."""
-        best = self._least([PRICE], demands)
+        cheapest = self._least([PRICE], demands)
+
+        def ask(grade: int) -> GradedDesign | None:
+            return self._least([PRICE], {**demands, measure.name: grade})
+
+        def next_better(graded: GradedDesign, fails: int) -> int | None:
+            grade = better(measure, graded)
+            return None if grade == fails else grade
+
+        def between(graded: GradedDesign, fails: int) -> int | None:
+            return halfway(graded.grades[measure.name], fails)
+
+        if cheapest is None:
+            return None
         if measure.name in (UTILIZATION, PREDICTED):
-            return None if best is None else self._halved(measure, best, demands)
-        met = best
-        while met is not None:
-            best = met
-            met = self._least([PRICE], {**demands, measure.name: better(measure, met)})
-        return best
+            # there are many steps up to the most of a share
+            return nearest(cheapest, measure.per_unit + 1, ask, between)
+        return nearest(cheapest, NO_GRADE, ask, next_better)
 
-    def _halved(self, measure: Measure, best: Met, demands: dict[str, int]) -> Met:
-        """The most of a share that is at least what the best design met has: there are many steps up to it."""
-        high = measure.per_unit + 1
-        while high - best.grades[measure.name] > 1:
-            middle = (best.grades[measure.name] + high) // 2
-            met = self._least([PRICE], {**demands, measure.name: middle})
-            best, high = (best, middle) if met is None else (met, high)
-        return best
+    def climb(self, measures: Sequence[Measure], measure: Measure) -> Iterator[GradedDesign]:
+        """The best in the metrics for every demand on another one that makes a difference, from the lowest up."""
+        graded = self.best(measures, {})
+        while graded is not None:
+            yield graded
+            graded = self.best(measures, {measure.name: better(measure, graded)})
 
-    def _least(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+    def _least(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         """The least of a price, then of other sums."""
         if EFFECTIVE in demands:
             return self._within_ratio(demands)
@@ -125,56 +134,56 @@ class Finder:
             self._solved[key] = self._solve(measures, demands)
         return self._solved[key]
 
-    def _within_ratio(self, demands: Demands) -> Met | None:
+    def _within_ratio(self, demands: Demands) -> GradedDesign | None:
         """The cheapest design whose ratio is no more than a demand on it, beside others.
 
         With R that ratio and c a cost that no design is below, a step of it takes less than R / (S + c).
         """
         others = {name: grade for name, grade in demands.items() if name != EFFECTIVE}
-        problem, met = asked(self.problem, others), self._least([PRICE], others)
-        while problem is not None and met is not None and met.grades[EFFECTIVE] > demands[EFFECTIVE]:
-            hurried = in_time(problem, ratio_deadline(problem, demands[EFFECTIVE], met.grades[PRICE.name]))
-            met = None if hurried is None else self._searched(hurried, [PRICE])
-        return None if problem is None else met
+        problem, graded = asked(self.problem, others), self._least([PRICE], others)
+        while problem is not None and graded is not None and graded.grades[EFFECTIVE] > demands[EFFECTIVE]:
+            hurried = in_time(problem, ratio_deadline(problem, demands[EFFECTIVE], graded.grades[PRICE.name]))
+            graded = None if hurried is None else self._searched(hurried, [PRICE])
+        return None if problem is None else graded
 
-    def _least_ratio(self, demands: Demands) -> Met | None:
+    def _least_ratio(self, demands: Demands) -> GradedDesign | None:
         """The least of servers and network over GPUs that work."""
         problem = asked(self.problem, demands)
         if problem is None:
             return None
-        found = RatioSearch(problem, self.settings, self.clock, context=self.context).run().optimum
-        return self._met(problem, found)
+        optimum = RatioSearch(problem, self.settings, self.clock, context=self.context).run().optimum
+        return self._graded(problem, optimum)
 
-    def _solve(self, measures: Sequence[Measure], demands: Demands) -> Met | None:
+    def _solve(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         problem = asked(self.problem, demands)
         if problem is None:
             return None
         return self._searched(problem, measures)
 
-    def _searched(self, problem: Problem, measures: Sequence[Measure]) -> Met | None:
-        first, *others = (one.name for one in measures)
+    def _searched(self, problem: Problem, measures: Sequence[Measure]) -> GradedDesign | None:
+        first, *others = (measure.name for measure in measures)
         weights = weights_of(first, problem.energy_cents_per_mw)
         problem = replace(problem, weights=weights, then=tuple(others))
-        return self._met(problem, self.search_of(problem).run())
+        return self._graded(problem, self.search_of(problem).run())
 
     def search_of(self, problem: Problem) -> Search:
         """The search of the problem under other limits, weights or demands."""
         return search_of(problem, self.settings, self.clock, context=self.context)
 
-    def _met(self, problem: Problem, found: Optimum) -> Met | None:
+    def _graded(self, problem: Problem, optimum: Optimum) -> GradedDesign | None:
         # on large floors nothing is proven, and no design found means none
-        if self.clock.is_over() or (found.verdict == "unknown" and problem.site.settles):
+        if self.clock.is_over() or (optimum.verdict == "unknown" and problem.site.settles):
             raise StoppedError
-        return None if found.value is None else Met(found, grades(problem, found.picked))
+        return None if optimum.value is None else GradedDesign(optimum, grades(problem, optimum.picked))
 
 
 def _key(measures: Sequence[Measure], demands: Demands) -> _Key:
-    return tuple(one.name for one in measures), tuple(sorted(demands.items()))
+    return tuple(measure.name for measure in measures), tuple(sorted(demands.items()))
 
 
-def better(measure: Measure, met: Met) -> int:
+def better(measure: Measure, graded: GradedDesign) -> int:
     """The worst grade that is better than that of a design."""
-    return met.grades[measure.name] + (1 if measure.sense == "maximize" else -1)
+    return graded.grades[measure.name] + (1 if measure.sense == "maximize" else -1)
 
 
 def asked(problem: Problem, demands: Demands) -> Problem | None:
@@ -222,20 +231,20 @@ def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kb
     if injection <= 0 and not room:
         return fabric
     nics = {
-        protocol: tuple(one for one in options if one.injection >= injection and one.crosses_any_cut >= bisection)
+        protocol: tuple(nic for nic in options if nic.injection >= injection and nic.crosses_any_cut >= bisection)
         for protocol, options in fabric.nics.items()
     }
     own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
     changed = replace(
         fabric, nics=nics, figure_demands=replace(own, bisection=max(bisection, own.bisection), headroom=room)
     )
-    return _tightened(changed, [one for options in nics.values() for one in options]) if bisection > 0 else changed
+    return _tightened(changed, [nic for options in nics.values() for nic in options]) if bisection > 0 else changed
 
 
 def _tightened(fabric: FabricProblem, nics: Sequence[NicOption]) -> FabricProblem:
     """The least ratios that the bisection allows any card: bounds are better with them."""
     assert fabric.figure_demands is not None
-    most = max((one.injection for one in nics), default=Fraction(1)) / fabric.figure_demands.bisection
+    most = max((nic.injection for nic in nics), default=Fraction(1)) / fabric.figure_demands.bisection
     most = max(most, Fraction(1))
     return replace(
         fabric,

@@ -29,16 +29,16 @@ FEWEST_POINTS = 2
 def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int | None) -> list[Measure]:
     """What is traded, what is minimized first; ``InputError`` lists all that is wrong with the options."""
     words = [("--minimize", word, "minimize") for word in minimize] + [("--maximize", w, "maximize") for w in maximize]
-    found: list[Measure] = []
+    metrics: list[Measure] = []
     faults: list[Fault] = []
     for option, word, sense in words:
-        one = measure(option, word, "minimize" if sense == "minimize" else "maximize")
-        if isinstance(one, Fault):
-            faults.append(one)
-        elif one in found:
+        metric = measure(option, word, "minimize" if sense == "minimize" else "maximize")
+        if isinstance(metric, Fault):
+            faults.append(metric)
+        elif metric in metrics:
             faults.append(fault(option, "", "this metric is given twice", word))
         else:
-            found.append(one)
+            metrics.append(metric)
     if not 2 <= len(words) <= MOST_OBJECTIVES:
         hint = "for example --minimize capex_usd --maximize gbps_per_gpu"
         faults.append(fault("pareto", "", "a front trades two or three metrics", len(words), hint=hint))
@@ -47,12 +47,12 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
     if len(words) == MOST_OBJECTIVES and points is None:
         hint = "say how many, for example --points 30"
         faults.append(fault("--points", "", "a front of three metrics has too many points to show them all", hint=hint))
-    if len(words) == MOST_OBJECTIVES and any(one.name == EFFECTIVE for one in found):
+    if len(words) == MOST_OBJECTIVES and any(metric.name == EFFECTIVE for metric in metrics):
         hint = "trade it against one metric"
         faults.append(fault("--minimize", "", "this is not traded against two others", EFFECTIVE, hint=hint))
     if faults:
         raise refuse(faults)
-    return found
+    return metrics
 
 
 def pareto_front(
@@ -66,46 +66,45 @@ def pareto_front(
     """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points."""
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     check_predicted(problem, objectives)
-    hosts = [one.name for one in problem.fabrics if one.logical_fabrics]
-    if hosts and any(one.name == HEADROOM for one in objectives):
+    hosts = [fabric.name for fabric in problem.fabrics if fabric.logical_fabrics]
+    if hosts and any(objective.name == HEADROOM for objective in objectives):
         text = f"room for more servers is not counted where logical fabrics are on `{', '.join(hosts)}`"
         raise refuse([fault("--maximize", "", text, HEADROOM, hint="leave it out, or say another `separation`")])
-    found = pareto.front(Finder(problem, settings, clock), objectives, points, report)
-    traded = tuple(FrontObjective(metric=one.name, sense=one.sense) for one in objectives)
+    front = pareto.front(Finder(problem, settings, clock), objectives, points, report)
+    traded = tuple(FrontObjective(metric=objective.name, sense=objective.sense) for objective in objectives)
     place = Place(inputs, objectives[0].name, settings.engine)
-    if found.complete and not found.points:
-        made: tuple[FrontPoint, ...] = (why_none(problem, place, clock),)
-    else:
-        made = marked(points_of(problem, found.points, place, settings.progress), traded)
+    shown: tuple[FrontPoint, ...] = marked(points_of(problem, front.points, place, settings.progress), traded)
+    if front.complete and not front.points:
+        shown = (why_none(problem, place, clock),)
     return Front(
         fabopt=__version__,
         case=case_record(problem),
         catalog_sha256=catalog_hash(inputs),
         kind="pareto",
         objectives=traded,
-        complete=found.complete,
-        size=found.size,
-        notes=(*inputs.notes, *_notes(found, objectives, points)),
-        points=made,
+        complete=front.complete,
+        size=front.size,
+        notes=(*inputs.notes, *_notes(front, objectives, points)),
+        points=shown,
     )
 
 
 def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:
     """Raise ``InputError`` where figures of a model's step are asked for and the case does not give what they take."""
     faults: list[Fault] = []
-    for one in objectives:
-        option = f"--{one.sense}"
-        if one.name in OF_A_MODEL and problem.needs is None:
+    for objective in objectives:
+        option = f"--{objective.sense}"
+        if objective.name in OF_A_MODEL and problem.needs is None:
             hint = "write workload: {model: ...}, see `fabopt models`"
-            faults.append(fault(option, "", "the case has no model to predict this of", one.name, hint=hint))
-        elif one.name == EFFECTIVE and cluster_cents(0, False, problem.server, problem.servers) is None:
+            faults.append(fault(option, "", "the case has no model to predict this of", objective.name, hint=hint))
+        elif objective.name == EFFECTIVE and cluster_cents(0, False, problem.server, problem.servers) is None:
             what = f"{problem.server.id} has no price_usd, and GPUs that wait cost nothing then"
             hint = "give it one, in the catalog or a price book"
-            faults.append(fault(option, "", what, one.name, hint=hint))
-        elif one.name in (PREDICTED, EFFECTIVE) and (untimed := _untimed(problem)):
+            faults.append(fault(option, "", what, objective.name, hint=hint))
+        elif objective.name in (PREDICTED, EFFECTIVE) and (untimed := _untimed(problem)):
             hint = f"write topologies: [{', '.join(TIERED)}]"
             what = f"this is not searched for over {', '.join(untimed)}"
-            faults.append(fault(option, "", what, one.name, hint=hint))
+            faults.append(fault(option, "", what, objective.name, hint=hint))
     if faults:
         raise refuse(faults)
 
@@ -121,18 +120,18 @@ def _untimed(problem: Problem) -> list[str]:
     ]
 
 
-def _notes(found: pareto.Found, objectives: Sequence[Measure], points: int | None) -> list[str]:
+def _notes(front: pareto.FoundFront, objectives: Sequence[Measure], points: int | None) -> list[str]:
     """What is not there of the front, and why."""
-    if found.size is not None:
+    if front.size is not None:
         return [
-            f"the front has {found.size:,} points, all found and proven: these {len(found.points):,} are spread evenly "
+            f"the front has {front.size:,} points, all found and proven: these {len(front.points):,} are spread evenly "
             "over it"
         ]
-    if found.is_whole:
+    if front.is_whole:
         return []
-    if found.complete:
-        return [f"not the whole front: {len(found.points)} of its points, evenly spread, each proven"]
-    if points is None and len(found.points) >= pareto.MOST_POINTS:
+    if front.complete:
+        return [f"not the whole front: {len(front.points)} of its points, evenly spread, each proven"]
+    if points is None and len(front.points) >= pareto.MOST_POINTS:
         return [
             f"the front has more than {pareto.MOST_POINTS:,} points: these are its first, from the least "
             f"{pareto.in_turn(objectives)[0].name} up; --points N gives N that are spread over all of it"

@@ -32,7 +32,7 @@ def marked(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) -
 def _bulges(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) -> list[Fraction]:
     """How far each point is on the better side of the line between the ends, in both axes together."""
     rows = [
-        [exact(point.values[one.metric]) * (1 if one.sense == "minimize" else -1) for one in objectives]
+        [exact(point.values[traded.metric]) * (1 if traded.sense == "minimize" else -1) for traded in objectives]
         for point in points
     ]
     if len(rows) < 3:
@@ -49,8 +49,8 @@ def _bulges(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) 
 
 def with_marginal(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) -> list[FrontPoint]:
     """Points with the dollars of capex for one more of what is maximized, against the point before that had less."""
-    more = [one.metric for one in objectives if one.sense == "maximize"]
-    if len(more) != 1 or not any(one.metric == "capex_usd" for one in objectives):
+    more = [objective.metric for objective in objectives if objective.sense == "maximize"]
+    if len(more) != 1 or not any(objective.metric == "capex_usd" for objective in objectives):
         return list(points)
     marked_, last = [], None
     for point in points:

@@ -22,11 +22,12 @@ from fabopt.parts.finance import Weights, weights_of
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, energy_of, order_of, stage_uses
+from fabopt.program.settings import StoppedError
 from fabopt.search.coefficients import tolerance
-from fabopt.study.front.finder import Finder, Met, StoppedError, asked
+from fabopt.study.front.finder import Finder, GradedDesign, asked
+from fabopt.study.front.joint import JointCandidate, TradedSums, joint_candidates
 from fabopt.study.front.measures import Measure, grades
 from fabopt.study.front.mixes import Ints, Mixes, mixes_of, undominated
-from fabopt.study.front.sized import Sized, Sums, sized_of
 from fabopt.topology.candidate import Candidate
 from fabopt.units import rounded
 
@@ -50,21 +51,21 @@ def _undiscounted(problem: Problem) -> bool:
 
 def weighed(problem: Problem, first: Measure, second: Measure, weights: tuple[int, int]) -> Weights:
     """So many times the first sum and so many times the second one, as what a search minimizes."""
-    both = [weights_of(one.name, problem.energy_cents_per_mw) for one in (first, second)]
+    both = [weights_of(measure.name, problem.energy_cents_per_mw) for measure in (first, second)]
 
     def of(values: Sequence[int]) -> int:
         return sum(weight * value for weight, value in zip(weights, values, strict=True))
 
-    paid = any(one.energy for one in both)
+    paid = any(alone.energy for alone in both)
     stages = range(len(problem.stages)) if paid else ()
     return Weights(
-        of([one.per_cent for one in both]),
-        0 if paid else of([one.per_mw for one in both]),
-        of([one.per_unit for one in both]),
+        of([alone.per_cent for alone in both]),
+        0 if paid else of([alone.per_mw for alone in both]),
+        of([alone.per_unit for alone in both]),
         1,
-        tuple(of([one.of_mw(stage) for one in both]) for stage in stages),
-        of([one.per_switch for one in both]),
-        of([one.per_cable for one in both]),
+        tuple(of([alone.of_mw(stage) for alone in both]) for stage in stages),
+        of([alone.per_switch for alone in both]),
+        of([alone.per_cable for alone in both]),
     )
 
 
@@ -75,11 +76,11 @@ class Corner(NamedTuple):
     second: int
 
 
-class _Edge(NamedTuple):
+class _Segment(NamedTuple):
     """Two points with no design below the line between them. ``least``: of any design by the weights of the line."""
 
-    one: Corner
-    other: Corner
+    left: Corner
+    right: Corner
     least: float
 
 
@@ -90,8 +91,8 @@ class Listing:
         self.finder = finder
         self.problem = finder.problem
         self.traded = (first, second)
-        self.sums = Sums(self.problem, first.name, second.name)
-        self._sized: list[Sized] = []
+        self.sums = TradedSums(self.problem, first.name, second.name)
+        self._joint: list[JointCandidate] = []
         self._seen: set[Hashable] = set()
         self._mixes: dict[Hashable, Mixes] = {}
         # the front of what is known: sums; and of each row the number of its candidates, and the place of its mix
@@ -105,97 +106,99 @@ class Listing:
         """
         first, second = self.traded
         ends = [self.finder.best(order, {}) for order in ((first, second), (second, first))]
-        made = [one.optimum.picked for one in ends if one is not None]
-        if len(made) < 2:
+        designs = [end.optimum.picked for end in ends if end is not None]
+        if len(designs) < 2:
             return
-        for picked in made:
+        for picked in designs:
             self._add([[candidate] for candidate, _ in picked])
-        self._graded = _Grades(self.problem, made[0], self._sums_of(made[0]), self.sums.names)
-        corners = [Corner(*self._sums_of(picked)[:2]) for picked in made]
+        self._graded = _Grades(self.problem, designs[0], self._sums_of(designs[0]), self.sums.names)
+        corners = [Corner(*self._sums_of(picked)[:2]) for picked in designs]
         yield self._listed([corners[0]])
         done = [corners[0]]
         for edge in list(self._edges(*corners)):
             self._fill(edge)
-            done.append(edge.other)
+            done.append(edge.right)
             yield self._listed(done)
 
     def _sums_of(self, picked: Sequence[Picked]) -> list[int]:
-        return [sum(column) for column in zip(*(self.sums.of(stage_uses(one)) for one in picked), strict=True)]
+        return [sum(column) for column in zip(*(self.sums.of(stage_uses(choice)) for choice in picked), strict=True)]
 
     # -- what may be missing ----------------------------------------------------------------------------------
 
-    def _edges(self, one: Corner, other: Corner) -> Iterator[_Edge]:
+    def _edges(self, left: Corner, right: Corner) -> Iterator[_Segment]:
         """Part two points where a design lies below the line between them, until there is none."""
-        if one.first >= other.first:
+        if left.first >= right.first:
             return
-        weights = _line(one, other)
-        least, found = self._search(one, other, weights, 0.0)
-        self._add(found)
-        inside = (self._rows[:, 0] > one.first) & (self._rows[:, 0] < other.first)
+        weights = _line(left, right)
+        least, candidates = self._search(left, right, weights, 0.0)
+        self._add(candidates)
+        inside = (self._rows[:, 0] > left.first) & (self._rows[:, 0] < right.first)
         heights = self._rows[inside, :2].astype(object) @ weights
-        if len(heights) and min(heights) < _height(one, weights):
+        if len(heights) and min(heights) < _height(left, weights):
             lowest = self._rows[inside][int(np.argmin(heights))]
             corner = Corner(int(lowest[0]), int(lowest[1]))
-            yield from self._edges(one, corner)
-            yield from self._edges(corner, other)
+            yield from self._edges(left, corner)
+            yield from self._edges(corner, right)
         else:
-            yield _Edge(one, other, least)
+            yield _Segment(left, right, least)
 
-    def _fill(self, edge: _Edge) -> None:
+    def _fill(self, edge: _Segment) -> None:
         """Open all that could have a point between two ends of which nothing is below the line."""
-        weights = _line(edge.one, edge.other)
-        inside = (self._rows[:, 0] > edge.one.first) & (self._rows[:, 0] < edge.other.first)
+        weights = _line(edge.left, edge.right)
+        inside = (self._rows[:, 0] > edge.left.first) & (self._rows[:, 0] < edge.right.first)
         # the ends too if something has come to beat them since: corners are higher with them, never lower
-        known = np.vstack([edge.one, self._rows[inside, :2], edge.other])
+        known = np.vstack([edge.left, self._rows[inside, :2], edge.right])
         corners = np.column_stack([known[1:, 0] - 1, known[:-1, 1] - 1]).astype(object) @ weights
         highest = float(max(corners))
         slack = highest - edge.least + 2 * tolerance(highest)
         if slack > 0:
-            self._add(self._search(edge.one, edge.other, weights, slack)[1])
+            self._add(self._search(edge.left, edge.right, weights, slack)[1])
 
     def _search(
-        self, one: Corner, other: Corner, weights: tuple[int, int], slack: float
+        self, left: Corner, right: Corner, weights: tuple[int, int], slack: float
     ) -> tuple[float, list[list[Candidate]]]:
         """Candidates by fabric that are least by some weights, or so much above that, between two points."""
         first, second = self.traded
         self.finder.settings.progress(f"{len(self._rows):,} points known, looking for more between them")
         demands = {
-            first.name: self._graded.grade(first.name, other.first),
-            second.name: self._graded.grade(second.name, one.second),
+            first.name: self._graded.grade(first.name, right.first),
+            second.name: self._graded.grade(second.name, left.second),
         }
         problem = asked(self.problem, demands)
         assert problem is not None
         problem = replace(problem, weights=weighed(problem, first, second, weights), then=())
-        least, found = self.finder.search_of(problem).below(slack)
+        least, candidates = self.finder.search_of(problem).below(slack)
         self.finder.context.forget_bounds()
         if self.finder.clock.is_over():
             raise StoppedError
-        return least, [[one for one in found if one.fabric == fabric.name] for fabric in problem.fabrics]
+        return least, [
+            [candidate for candidate in candidates if candidate.fabric == fabric.name] for fabric in problem.fabrics
+        ]
 
     # -- what is known ----------------------------------------------------------------------------------------
 
-    def _add(self, found: Sequence[Sequence[Candidate]]) -> None:
+    def _add(self, by_fabric: Sequence[Sequence[Candidate]]) -> None:
         """Take all that some candidates can come to into the front of what is known."""
-        fresh: dict[Hashable, list[Sized]] = {}
-        for one in sized_of(self.problem, found, self.sums):
-            key = (one.rank, one.signature)
+        fresh: dict[Hashable, list[JointCandidate]] = {}
+        for joint in joint_candidates(self.problem, by_fabric, self.sums):
+            key = (joint.rank, joint.signature)
             if key not in self._seen:
                 self._seen.add(key)
-                fresh.setdefault(one.signature, []).append(one)
+                fresh.setdefault(joint.signature, []).append(joint)
         rows, places = [self._rows], [self._from]
-        for signature, some in fresh.items():
+        for signature, alike in fresh.items():
             if signature not in self._mixes:
-                self._mixes[signature] = mixes_of(some[0].kinds(self.sums))
+                self._mixes[signature] = mixes_of(alike[0].kinds(self.sums))
             mixed = np.delete(self._mixes[signature].sums, -2, axis=1)
-            for one in _undominated(some):
-                rows.append(mixed + np.array(one.fixed, dtype=np.int64))
-                places.append(np.column_stack([np.full(len(mixed), len(self._sized)), np.arange(len(mixed))]))
-                self._sized.append(one)
+            for joint in _undominated(alike):
+                rows.append(mixed + np.array(joint.fixed, dtype=np.int64))
+                places.append(np.column_stack([np.full(len(mixed), len(self._joint)), np.arange(len(mixed))]))
+                self._joint.append(joint)
         self._keep(np.vstack(rows), np.vstack(places))
 
     def _keep(self, rows: Ints, places: Ints) -> None:
         """Keep what is not beaten; of equal points the one that comes first by what breaks ties, then by its boxes."""
-        order = sorted(range(len(self._sized)), key=lambda number: self._sized[number].rank)
+        order = sorted(range(len(self._joint)), key=lambda number: self._joint[number].rank)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
         kept = undominated(np.column_stack([rows[:, :-1], rank[places[:, 0]]]))
@@ -205,7 +208,7 @@ class Listing:
         """The points up to the last of some corners of the front, each once in grades."""
         rows = np.flatnonzero(self._rows[:, 0] <= corners[-1].first)
         firsts, seconds = (
-            self._graded.column(one.name, self._rows[rows, place]) for place, one in enumerate(self.traded)
+            self._graded.column(measure.name, self._rows[rows, place]) for place, measure in enumerate(self.traded)
         )
         kept = np.ones(len(rows), dtype=bool)
         kept[:-1] &= firsts[:-1] < firsts[1:]
@@ -213,15 +216,15 @@ class Listing:
         turns = np.isin(self._rows[rows, 0], [corner.first for corner in corners])
         return Listed(self, rows[kept], np.flatnonzero(turns[kept]), seconds[kept])
 
-    def met(self, row: int) -> Met:
+    def graded(self, row: int) -> GradedDesign:
         """The design of a row."""
         owner, place = self._from[row].tolist()
-        sized = self._sized[owner]
-        picked = sized.picked(self._mixes[sized.signature].units[place].tolist())
-        return Met(Optimum("optimal", picked), self._graded.all(self._rows[row].tolist(), sized, picked))
+        joint = self._joint[owner]
+        picked = joint.picked(self._mixes[joint.signature].units[place].tolist())
+        return GradedDesign(Optimum("optimal", picked), self._graded.all(self._rows[row].tolist(), joint, picked))
 
 
-class Listed(Sequence[Met]):
+class Listed(Sequence[GradedDesign]):
     """Points of a listing, made when they are looked at. ``corners``: places where the front turns."""
 
     def __init__(self, listing: Listing, rows: Ints, corners: Ints, seconds: Ints) -> None:
@@ -234,15 +237,15 @@ class Listed(Sequence[Met]):
         return len(self._rows)
 
     @overload
-    def __getitem__(self, place: int) -> Met: ...
+    def __getitem__(self, place: int) -> GradedDesign: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Met]: ...
-    def __getitem__(self, place: int | slice) -> Met | list[Met]:
+    def __getitem__(self, place: slice) -> list[GradedDesign]: ...
+    def __getitem__(self, place: int | slice) -> GradedDesign | list[GradedDesign]:
         if isinstance(place, slice):
-            return [self._listing.met(int(row)) for row in self._rows[place]]
-        return self._listing.met(int(self._rows[place]))
+            return [self._listing.graded(int(row)) for row in self._rows[place]]
+        return self._listing.graded(int(self._rows[place]))
 
-    def spread(self, most: int) -> list[Met]:
+    def spread(self, most: int) -> list[GradedDesign]:
         """All points, or so many: those where the front turns, the others evenly spread over the second sum."""
         if len(self) <= most:
             return self[:]
@@ -252,9 +255,9 @@ class Listed(Sequence[Met]):
         return [self[int(place)] for place in np.union1d(near, self._corners)]
 
 
-def _line(one: Corner, other: Corner) -> tuple[int, int]:
+def _line(left: Corner, right: Corner) -> tuple[int, int]:
     """Weights by which two points are the same."""
-    less, more = one.second - other.second, other.first - one.first
+    less, more = left.second - right.second, right.first - left.first
     shared = gcd(less, more)
     return less // shared, more // shared
 
@@ -263,12 +266,12 @@ def _height(corner: Corner, weights: tuple[int, int]) -> int:
     return corner.first * weights[0] + corner.second * weights[1]
 
 
-def _undominated(some: Sequence[Sized]) -> list[Sized]:
+def _undominated(alike: Sequence[JointCandidate]) -> list[JointCandidate]:
     """Of candidates that can be mixed in the same ways those whose boxes are not beaten; of equals the first."""
-    kept: list[Sized] = []
-    for one in sorted(some, key=lambda sized: (sized.fixed[:-1], sized.rank)):
-        if not kept or one.fixed[1] < kept[-1].fixed[1]:
-            kept.append(one)
+    kept: list[JointCandidate] = []
+    for joint in sorted(alike, key=lambda joint: (joint.fixed[:-1], joint.rank)):
+        if not kept or joint.fixed[1] < kept[-1].fixed[1]:
+            kept.append(joint)
     return kept
 
 
@@ -285,7 +288,7 @@ class _Grades:
             name: (exact * self.scale if name == "tco_usd" else known[name]) - value
             for name, value in zip(names, sums, strict=True)
         }
-        self._rates: dict[Sized, Mapping[str, int]] = {}
+        self._rates: dict[JointCandidate, Mapping[str, int]] = {}
 
     def column(self, name: str, values: Ints) -> Ints:
         """Grades of many sums."""
@@ -297,9 +300,9 @@ class _Grades:
         whole = value + self._added[name]
         return rounded(Fraction(whole, self.scale)) if name == "tco_usd" else int(whole)
 
-    def all(self, row: Sequence[int], sized: Sized, picked: Sequence[Picked]) -> dict[str, int]:
+    def all(self, row: Sequence[int], joint: JointCandidate, picked: Sequence[Picked]) -> dict[str, int]:
         """Every metric of a design."""
-        if sized not in self._rates:
-            self._rates[sized] = grades(self.problem, picked)
-        found = {name: self.grade(name, value) for name, value in zip(self.names, row, strict=True)}
-        return {**self._rates[sized], **found}
+        if joint not in self._rates:
+            self._rates[joint] = grades(self.problem, picked)
+        grades_of_sums = {name: self.grade(name, value) for name, value in zip(self.names, row, strict=True)}
+        return {**self._rates[joint], **grades_of_sums}

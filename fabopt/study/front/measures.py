@@ -71,7 +71,7 @@ ALIASES = {"bisection": "bisection_gbps_per_gpu"}
 def measure(option: str, word: str, sense: Sense) -> Measure | Fault:
     """The metric that an option names; or what is wrong with the word."""
     name = ALIASES.get(word, word)
-    allowed = [one.name for one in MEASURES.values() if one.sense == sense]
+    allowed = [metric.name for metric in MEASURES.values() if metric.sense == sense]
     if name in allowed:
         return MEASURES[name]
     if name in MEASURES:
@@ -114,9 +114,9 @@ def _predicted(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
     if prediction is None:
         return {}
     used = prediction.step.utilization(prediction.workload)
-    found = {PREDICTED: rounded(used * PER_ONE)}
+    predicted = {PREDICTED: rounded(used * PER_ONE)}
     per_gpu = prediction.per_effective_gpu_cents(used)
-    return found if per_gpu is None else {**found, EFFECTIVE: per_gpu}
+    return predicted if per_gpu is None else {**predicted, EFFECTIVE: per_gpu}
 
 
 def measured(problem: Problem) -> frozenset[str]:
@@ -146,6 +146,8 @@ def least_mbps(grade: int) -> Fraction:
     return Fraction(2 * grade - 1, 2 * FINER)
 
 
-def shown(found: Mapping[str, int]) -> dict[str, int | float]:
+def shown(grades_by_metric: Mapping[str, int]) -> dict[str, int | float]:
     """Grades in the units of their metrics, in the order of the metrics."""
-    return {name: one.shown(found[name]) for name, one in MEASURES.items() if name in found}
+    return {
+        name: measure.shown(grades_by_metric[name]) for name, measure in MEASURES.items() if name in grades_by_metric
+    }

@@ -38,14 +38,14 @@ class Mixes(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class EqualLinks:
     """``count`` equal units of links. ``each``: what a unit comes to by option, shape (options, sums)."""
 
     count: int
     each: Ints
 
 
-class _Edge(NamedTuple):
+class _Swaps(NamedTuple):
     """Swaps of one kind, from an option to the next of the hull. ``step``: how the two traded sums change by one."""
 
     kind: int
@@ -75,61 +75,60 @@ def undominated(sums: Ints) -> Ints:
     return np.asarray(order[kept])
 
 
-def mixes_of(kinds: Sequence[Kind]) -> Mixes:
+def mixes_of(kinds: Sequence[EqualLinks]) -> Mixes:
     """The mixes of all kinds of links that no other beats. Raises ``TooManyMixesError``."""
-    if sum(one.count * int(np.abs(one.each).max(initial=0)) for one in kinds) > MOST_SUM:
+    if sum(kind.count * int(np.abs(kind.each).max(initial=0)) for kind in kinds) > MOST_SUM:
         raise TooManyMixesError
-    work = _Work(kinds)
+    work = _Mixing(kinds)
     at = [useful[0] for useful in work.useful]
     here = work.all_of(at)
-    found = [here]
-    for edge in sorted(work.edges(), key=lambda one: one.slope):
+    mixes = [here]
+    for edge in sorted(work.edges(), key=lambda swaps: swaps.slope):
         at[edge.kind] = edge.option
         there = work.all_of(at)
-        found += [there, work.along(edge, int(here.sums[0, 0]), int(there.sums[0, 0]))]
+        mixes += [there, work.along(edge, int(here.sums[0, 0]), int(there.sums[0, 0]))]
         here = there
-    sums, units = np.vstack([one.sums for one in found]), np.vstack([one.units for one in found])
+    sums, units = np.vstack([mix.sums for mix in mixes]), np.vstack([mix.units for mix in mixes])
     rows = undominated(sums)
     return Mixes(sums[rows], units[rows])
 
 
-class _Work:
+class _Mixing:
     """Kinds of links with their useful options, and where these stand in a row of units."""
 
-    def __init__(self, kinds: Sequence[Kind]) -> None:
+    def __init__(self, kinds: Sequence[EqualLinks]) -> None:
         self.kinds = kinds
-        self.first = np.cumsum([0, *(len(one.each) for one in kinds)]).tolist()
+        self.first = np.cumsum([0, *(len(kind.each) for kind in kinds)]).tolist()
         # options that no other beats: in no mix would another one do worse
-        self.useful = [undominated(one.each).tolist() for one in kinds]
+        self.useful = [undominated(kind.each).tolist() for kind in kinds]
 
-    def edges(self) -> Iterator[_Edge]:
+    def edges(self) -> Iterator[_Swaps]:
         """The lower hull of the options of every kind."""
         for number, (kind, useful) in enumerate(zip(self.kinds, self.useful, strict=True)):
-            hull = lower_hull([(int(kind.each[one, 0]), int(kind.each[one, 1])) for one in useful])
-            for before, after in pairwise(hull):
+            options = {tuple(kind.each[option, :2].tolist()): option for option in useful}
+            for before, after in pairwise(lower_hull(list(options))):
                 step = (after[0] - before[0], after[1] - before[1])
-                option = next(one for one in useful if tuple(kind.each[one, :2].tolist()) == after)
-                yield _Edge(number, option, step)
+                yield _Swaps(number, options[after], step)
 
     def all_of(self, at: Sequence[int]) -> Mixes:
         """One option for all units of every kind."""
         units = np.zeros((1, self.first[-1]), dtype=np.int64)
         sums = np.zeros((1, self.kinds[0].each.shape[1]), dtype=np.int64)
-        for one, first, option in zip(self.kinds, self.first, at, strict=False):
-            units[0, first + option] = one.count
-            sums += one.count * one.each[option]
+        for kind, first, option in zip(self.kinds, self.first, at, strict=False):
+            units[0, first + option] = kind.count
+            sums += kind.count * kind.each[option]
         return Mixes(sums, units)
 
-    def along(self, edge: _Edge, least: int, most: int) -> Mixes:
+    def along(self, edge: _Swaps, least: int, most: int) -> Mixes:
         """All mixes that may be undominated beside the steps of an edge, the first sum being between its ends."""
         dearer, less = edge.step[0], -edge.step[1]
         shared = gcd(dearer, less)
         weights = (less // shared, dearer // shared)
         # the corner between a step and the next one is (dearer - 1, -1) from the first of them
         above = max(0, weights[0] * (dearer - 1) - weights[1])
-        made = [self._near(number, weights, above) for number in range(len(self.kinds))]
-        made.sort(key=lambda one: len(one.excess))
-        sums, units, _ = reduce(partial(_joined, above=above), made)
+        near = [self._near(number, weights, above) for number in range(len(self.kinds))]
+        near.sort(key=lambda mixes: len(mixes.excess))
+        sums, units, _ = reduce(partial(_joined, above=above), near)
         kept = (sums[:, 0] >= least) & (sums[:, 0] <= most)
         return Mixes(sums[kept], units[kept])
 

@@ -14,32 +14,33 @@ from itertools import product
 from math import ceil
 from typing import NamedTuple
 
+from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
-from fabopt.study.front.finder import PRICE, Finder, Met, StoppedError, better
+from fabopt.study.front.finder import PRICE, Finder, GradedDesign
 from fabopt.study.front.listed import Listed, Listing, can_be_listed
 from fabopt.study.front.measures import Measure
 from fabopt.study.front.mixes import TooManyMixesError
 
 # A file has no more points than this: links of which each can be a trade of its own make fronts of 100,000 and more.
 MOST_POINTS = 10_000
-Report = Callable[[Sequence[Met]], None]
+Report = Callable[[Sequence[GradedDesign]], None]
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFront:
     """A front: points in the order of the first objective, the best first.
 
     ``complete``: all that was asked for is there; ``is_whole``: and none of the front is missing. ``size``: how many
     points the whole front has, if that is known and more than are here.
     """
 
-    points: tuple[Met, ...]
+    points: tuple[GradedDesign, ...]
     complete: bool
     is_whole: bool
     size: int | None = None
 
 
-def front(finder: Finder, objectives: Sequence[Measure], points: int | None, report: Report) -> Found:
+def front(finder: Finder, objectives: Sequence[Measure], points: int | None, report: Report) -> FoundFront:
     """The front of two or three objectives; ``points``: the most that are wanted, None for all (two objectives).
 
     ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept.
@@ -50,25 +51,26 @@ def front(finder: Finder, objectives: Sequence[Measure], points: int | None, rep
             return listed
     two = len(objectives) == 2
     if points is None:
-        steps = _every(finder, objectives)
+        first, second = in_turn(objectives)
+        steps = finder.climb(_ties(first, second), second)
     else:
         steps = _filled(finder, objectives) if two else _spread(finder, objectives, points)
     most = MOST_POINTS if points is None else points if two else None
-    found: list[Met] = []
+    designs: list[GradedDesign] = []
     is_whole = two
     try:
-        for met in steps:
-            if most is not None and len(found) >= most and len(undominated([*found, met], objectives)) > most:
+        for graded in steps:
+            if most is not None and len(designs) >= most and len(undominated([*designs, graded], objectives)) > most:
                 is_whole = False
                 break
-            found.append(met)
-            report(found)
+            designs.append(graded)
+            report(designs)
     except StoppedError:
-        return Found(tuple(undominated(found, objectives)), False, False)
-    return Found(tuple(undominated(found, objectives)), is_whole or points is not None, is_whole)
+        return FoundFront(tuple(undominated(designs, objectives)), False, False)
+    return FoundFront(tuple(undominated(designs, objectives)), is_whole or points is not None, is_whole)
 
 
-def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> Found | None:
+def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> FoundFront | None:
     """The whole front of two sums at once; None where it has to be found point by point."""
     first, second = in_turn(objectives)
     if not can_be_listed(finder.problem, first, second):
@@ -83,20 +85,11 @@ def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> Fo
     except TooManyMixesError:
         return None
     if proven is None:
-        return Found((), not stopped, not stopped)
+        return FoundFront((), not stopped, not stopped)
     kept = proven.spread(MOST_POINTS)
     whole = not stopped and len(kept) == len(proven)
-    in_order = sorted(kept, key=lambda met: worth(met.grades, objectives))
-    return Found(tuple(in_order), whole, whole, None if stopped or len(kept) == len(proven) else len(proven))
-
-
-def _every(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
-    """The best in the first objective for every demand on the second that makes a difference."""
-    first, second = in_turn(objectives)
-    met = finder.best(_ties(first, second), {})
-    while met is not None:
-        yield met
-        met = finder.best(_ties(first, second), {second.name: better(second, met)})
+    in_order = sorted(kept, key=lambda graded: worth(graded.grades, objectives))
+    return FoundFront(tuple(in_order), whole, whole, None if stopped or len(kept) == len(proven) else len(proven))
 
 
 def _ties(first: Measure, second: Measure) -> tuple[Measure, ...]:
@@ -113,24 +106,24 @@ def _in_order(first: Measure, second: Measure) -> tuple[Measure, ...]:
 
 def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
     """Objectives with one that the search can minimize in front: capex, the ratio, tco, power."""
-    names = [one.name for one in objectives]
+    names = [objective.name for objective in objectives]
     ratio_first = PRICE.name not in names
     return sorted(
         objectives,
-        key=lambda one: (not ratio_first or one.name != EFFECTIVE, not one.is_price, one.name, objectives.index(one)),
+        key=lambda objective: (not ratio_first or objective.name != EFFECTIVE, not objective.is_price, objective.name),
     )
 
 
-def _filled(finder: Finder, objectives: Sequence[Measure]) -> Iterator[Met]:
+def _filled(finder: Finder, objectives: Sequence[Measure]) -> Iterator[GradedDesign]:
     """The two ends, then points in the largest gap of the second objective, until no gap can hold one."""
     first, second = in_turn(objectives)
     ends = [finder.best(order, {}) for order in (_in_order(first, second), _in_order(second, first))]
-    met = [one for one in ends if one is not None]
-    yield from met
+    ends_met = [end for end in ends if end is not None]
+    yield from ends_met
     # demands that have not been answered: between the worth just below one point and that of the next
-    gaps = [_Gap(*(second.worth(one.grades[second.name]) for one in reversed(met)))] if len(met) == 2 else []
+    gaps = [_Gap(*(second.worth(end.grades[second.name]) for end in reversed(ends_met)))] if len(ends_met) == 2 else []
     while gaps:
-        gap = max(gaps, key=lambda one: (one.worst - one.best, one.best))
+        gap = max(gaps, key=lambda gap: (gap.worst - gap.best, gap.best))
         gaps.remove(gap)
         if gap.worst - gap.best < 2:
             continue
@@ -150,47 +143,47 @@ class _Gap(NamedTuple):
     worst: int
 
 
-def _spread(finder: Finder, objectives: Sequence[Measure], points: int) -> Iterator[Met]:
+def _spread(finder: Finder, objectives: Sequence[Measure], points: int) -> Iterator[GradedDesign]:
     """Points for demands on the second and third objective, evenly spread between their best and their worst."""
     first, *others = in_turn(objectives)
-    met: list[Met] = []
-    for one in (first, *others):
-        end = finder.best((one, *(other for other in (first, *others) if other is not one)), {})
+    ends_met: list[GradedDesign] = []
+    for objective in (first, *others):
+        end = finder.best((objective, *(other for other in (first, *others) if other is not objective)), {})
         if end is None:
             return
-        met.append(end)
+        ends_met.append(end)
         yield end
-    each = max(2, ceil(points ** (1 / len(others))))
-    for demands in product(*(_levels(one, met, each) for one in others)):
+    many = max(2, ceil(points ** (1 / len(others))))
+    for demands in product(*(_levels(objective, ends_met, many) for objective in others)):
         answer = finder.best((first, *others), dict(demands))
         if answer is not None:
             yield answer
 
 
-def _levels(measure: Measure, ends: Sequence[Met], many: int) -> list[tuple[str, int]]:
+def _levels(measure: Measure, ends: Sequence[GradedDesign], many: int) -> list[tuple[str, int]]:
     """So many demands on a metric between the worst and the best grade of the ends, the worst first."""
-    grades = sorted((met.grades[measure.name] for met in ends), key=measure.worth, reverse=True)
+    grades = sorted((graded.grades[measure.name] for graded in ends), key=measure.worth, reverse=True)
     worst, best = grades[0], grades[-1]
     return [(measure.name, worst + (best - worst) * index // max(1, many - 1)) for index in range(many)]
 
 
-def undominated(found: Sequence[Met], objectives: Sequence[Measure]) -> list[Met]:
+def undominated(designs: Sequence[GradedDesign], objectives: Sequence[Measure]) -> list[GradedDesign]:
     """Points that no other beats, each once, in the order of the objectives."""
-    by_worth: dict[tuple[int, ...], Met] = {}
-    for met in found:
-        by_worth.setdefault(worth(met.grades, objectives), met)
+    by_worth: dict[tuple[int, ...], GradedDesign] = {}
+    for graded in designs:
+        by_worth.setdefault(worth(graded.grades, objectives), graded)
     kept: list[tuple[int, ...]] = []
-    for one in sorted(by_worth):
+    for worths in sorted(by_worth):
         # whoever beats it comes before it; of two objectives that is the last one kept, if any
-        if not any(_dominates(other, one) for other in (kept[-1:] if len(objectives) == 2 else kept)):
-            kept.append(one)
-    return [by_worth[one] for one in kept]
+        if not any(_dominates(other, worths) for other in (kept[-1:] if len(objectives) == 2 else kept)):
+            kept.append(worths)
+    return [by_worth[worths] for worths in kept]
 
 
-def worth(found: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int, ...]:
+def worth(grades: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int, ...]:
     """Grades by objective such that less is better."""
-    return tuple(one.worth(found[one.name]) for one in objectives)
+    return tuple(objective.worth(grades[objective.name]) for objective in objectives)
 
 
-def _dominates(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+def _dominates(worths: tuple[int, ...], others: tuple[int, ...]) -> bool:
+    return worths != others and all(a <= b for a, b in zip(worths, others, strict=True))

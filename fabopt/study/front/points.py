@@ -18,7 +18,7 @@ from fabopt.search.answer import Answer
 from fabopt.solution.optimize import answered, proven
 from fabopt.solution.question import Question
 from fabopt.solution.summaries import summaries_of
-from fabopt.study.front.finder import Met
+from fabopt.study.front.finder import GradedDesign
 from fabopt.study.front.measures import shown
 from fabopt.units import cents, milliwatts, usd
 
@@ -40,42 +40,42 @@ class Place:
 
 
 def points_of(
-    problem: Problem, found: Sequence[Met], place: Place, progress: Callable[[str], None] = lambda text: None
+    problem: Problem, designs: Sequence[GradedDesign], place: Place, progress: Callable[[str], None] = lambda text: None
 ) -> list[FrontPoint]:
     """Points with their designs. Of those that differ only in how many links have which parts, the ends are proven."""
     ends: dict[Hashable, list[int]] = {}
-    for number, met in enumerate(found):
-        parts = frozenset(id(option) for _, units in met.optimum.picked for option, _ in units)
-        ends.setdefault((tuple(id(one) for one, _ in met.optimum.picked), parts), []).append(number)
+    for number, graded in enumerate(designs):
+        parts = frozenset(id(option) for _, units in graded.optimum.picked for option, _ in units)
+        ends.setdefault((tuple(id(one) for one, _ in graded.optimum.picked), parts), []).append(number)
     proved = {number for numbers in ends.values() for number in (numbers[0], numbers[-1])}
     points: list[FrontPoint] = []
-    for number, met in enumerate(found):
-        progress(f"proving the designs: {number + 1:,} of {len(found):,} points")
-        points.append(point_of(problem, met, place, number in proved))
+    for number, graded in enumerate(designs):
+        progress(f"proving the designs: {number + 1:,} of {len(designs):,} points")
+        points.append(point_of(problem, graded, place, number in proved))
     return points
 
 
-def point_of(problem: Problem, met: Met, place: Place, proves: bool = True) -> FrontPoint:
+def point_of(problem: Problem, graded: GradedDesign, place: Place, proves: bool = True) -> FrontPoint:
     """A point with its design. ``problem``: that of the case as it is there.
 
     ``proves``: False where its hardware has been proven in other numbers. Raises ``AssertionError`` if the design does
     not stand the proof, which only a fault of fabopt can cause.
     """
-    design = _design(problem, met, place, proves)
+    design = _design(problem, graded, place, proves)
     assert design.totals is not None
-    values = {**shown(met.grades), "servers": problem.servers, **_predicted(design.workload)}
+    values = {**shown(graded.grades), "servers": problem.servers, **_predicted(design.workload)}
     value = values[place.metric] if place.metric in values else getattr(design.totals, place.metric)
     return FrontPoint(
         budget_usd=place.budget_usd,
         over=dict(place.over or {}),
-        status="optimal" if met.is_proven else "feasible",
-        summary=summaries_of(problem, list(met.optimum.picked)),
+        status="optimal" if graded.is_proven else "feasible",
+        summary=summaries_of(problem, list(graded.optimum.picked)),
         values=values,
         objective=Objective(
             metric=place.metric,
             value=value,
-            bound=value if met.is_proven else None,
-            gap=0 if met.is_proven else None,
+            bound=value if graded.is_proven else None,
+            gap=0 if graded.is_proven else None,
             engine=place.engine,
         ),
         totals=design.totals,
@@ -85,16 +85,16 @@ def point_of(problem: Problem, met: Met, place: Place, proves: bool = True) -> F
     )
 
 
-def _design(problem: Problem, met: Met, place: Place, proves: bool) -> Design:
+def _design(problem: Problem, graded: GradedDesign, place: Place, proves: bool) -> Design:
     """The design of an answer; what it minimizes is said of the point, not of the design."""
-    picked: list[Picked] = list(met.optimum.picked)
+    picked: list[Picked] = list(graded.optimum.picked)
     value = sums_of(problem, picked).objective + problem.fixed_energy
-    answer = Answer(problem, Optimum("feasible", met.optimum.picked, value))
+    answer = Answer(problem, Optimum("feasible", graded.optimum.picked, value))
     design = proven(replace(place.question(problem, Clock(None), proves), find=lambda *_: answer))
     totals = design.totals
     assert totals is not None
-    if (cents(totals.capex_usd), milliwatts(totals.power_w)) != (met.grades["capex_usd"], met.grades["power_w"]):
-        raise AssertionError(f"the bill of a point of a front is not what was found: {totals}, {met.grades}")
+    if (cents(totals.capex_usd), milliwatts(totals.power_w)) != (graded.grades["capex_usd"], graded.grades["power_w"]):
+        raise AssertionError(f"the bill of a point of a front is not what was found: {totals}, {graded.grades}")
     return design
 
 

@@ -16,14 +16,14 @@ def resumed(path: str, wanted: Front) -> Front:
     faults: list[Fault] = []
     if before.kind != "sweep":
         faults.append(fault(path, "kind", "this is not a sweep", before.kind, allowed="sweep"))
-    for key, found, needed, what in (
+    for key, had, needed, what in (
         ("case.sha256", before.case.sha256, wanted.case.sha256, "another case, or the case has changed"),
         ("catalog_sha256", before.catalog_sha256, wanted.catalog_sha256, "other products or prices"),
         ("keys", list(before.keys), list(wanted.keys), "other keys were swept"),
         ("fabopt", before.fabopt, wanted.fabopt, "another version of fabopt wrote it"),
     ):
-        if found != needed:
-            faults.append(fault(path, key, what, found, allowed=str(needed), hint="start again without --resume"))
+        if had != needed:
+            faults.append(fault(path, key, what, had, allowed=str(needed), hint="start again without --resume"))
     if faults:
         raise refuse(faults)
     return before

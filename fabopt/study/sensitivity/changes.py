@@ -16,24 +16,25 @@ MOST_PARTS_TOLD = 3
 
 
 def changes_between(
-    problem: Problem, mine: Sequence[Picked], theirs: Sequence[Picked], theirs_problem: Problem
+    problem: Problem, picked: Sequence[Picked], other_picked: Sequence[Picked], other_problem: Problem
 ) -> tuple[str, ...]:
     """A line for each thing that is another one: protocol, cards, switches, parts of links; else numbers of parts."""
-    found: list[str] = []
-    for at, fabric in enumerate(problem.fabrics):
+    changes: list[str] = []
+    for index, fabric in enumerate(problem.fabrics):
         prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
-        before = fabric_design(problem, fabric, mine[at])
-        after = fabric_design(theirs_problem, theirs_problem.fabrics[at], theirs[at])
-        found += [f"{prefix}{line}" for line in _hardware(before, after)]
-    return tuple(found or _numbers(problem, mine, theirs, theirs_problem) or ["the same parts, ordered otherwise"])
+        before = fabric_design(problem, fabric, picked[index])
+        after = fabric_design(other_problem, other_problem.fabrics[index], other_picked[index])
+        changes += [f"{prefix}{line}" for line in _hardware(before, after)]
+    changes = changes or _numbers(problem, picked, other_picked, other_problem)
+    return tuple(changes or ["the same parts, ordered otherwise"])
 
 
 def _hardware(before: FabricDesign, after: FabricDesign) -> Iterator[str]:
     old, new = _described(before), _described(after)
     for what in dict.fromkeys([*old, *new]):
-        mine, theirs = old.get(what, "none"), new.get(what, "none")
-        if mine != theirs:
-            yield f"{what}: {mine} -> {theirs}"
+        part, other_part = old.get(what, "none"), new.get(what, "none")
+        if part != other_part:
+            yield f"{what}: {part} -> {other_part}"
 
 
 def _described(fabric: FabricDesign) -> dict[str, str]:
@@ -57,17 +58,19 @@ def _way(row: LinkRow) -> str:
     return f"{row.medium} {parts}" if parts else row.medium
 
 
-def _numbers(problem: Problem, mine: Sequence[Picked], theirs: Sequence[Picked], theirs_problem: Problem) -> list[str]:
+def _numbers(
+    problem: Problem, picked: Sequence[Picked], other_picked: Sequence[Picked], other_problem: Problem
+) -> list[str]:
     """Parts of which another number is used."""
     before, after = (
-        {item.key: count for item, count in over_stages(all_uses(one, picked)).items()}
-        for one, picked in ((problem, mine), (theirs_problem, theirs))
+        {item.key: count for item, count in over_stages(all_uses(*design)).items()}
+        for design in ((problem, picked), (other_problem, other_picked))
     )
-    found = []
+    changes = []
     for key in dict.fromkeys([*before, *after]):
         counts = before.get(key, 0), after.get(key, 0)
         if counts[0] != counts[1]:
             length = f" {key[1]:g} m" if key[1] else ""
-            found.append(f"{key[0]}{length}: {counts[0]:,} -> {counts[1]:,}")
-    more = len(found) - MOST_PARTS_TOLD
-    return [*found[:MOST_PARTS_TOLD], *([f"{more} more parts in other numbers"] if more > 0 else [])]
+            changes.append(f"{key[0]}{length}: {counts[0]:,} -> {counts[1]:,}")
+    more = len(changes) - MOST_PARTS_TOLD
+    return [*changes[:MOST_PARTS_TOLD], *([f"{more} more parts in other numbers"] if more > 0 else [])]

@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple
 
 from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.search.choice import search_of
-from fabopt.study.sensitivity.lines import Line, Met, met_of
+from fabopt.study.sensitivity.lines import Line, PricedDesign, priced_design
 from fabopt.study.sensitivity.scaled import Scaled, at_factor
 
 # Factors are looked at in steps of a thousandth, up to ten times today's price.
@@ -29,15 +29,11 @@ DIRECTIONS: tuple[Direction, Direction] = (-1, 1)
 Indices = frozenset[int]
 
 
-class StoppedError(Exception):
-    """The clock ran out before an end was known."""
-
-
 class Probe(NamedTuple):
     """The best at some factor: its design, the problem there, its cents (all None: nothing is within the budget)."""
 
     step: int
-    met: Met | None
+    priced: PricedDesign | None
     problem: Problem | None
     cents: Fraction | None
     is_proven: bool
@@ -48,7 +44,7 @@ class Probe(NamedTuple):
         return Fraction(self.step, STEPS)
 
 
-class End(NamedTuple):
+class RangeEnd(NamedTuple):
     """The last step at which the answer is optimal, and what is best at the next; None: none is looked at."""
 
     step: int
@@ -57,60 +53,60 @@ class End(NamedTuple):
 
 
 @dataclass
-class Ends:
+class EndFinder:
     """Finds ends for one answer. ``pool``: every design met so far, as it may be what crosses the answer first."""
 
     base: Problem
-    answer: Met
+    answer: PricedDesign
     is_proven: bool
     settings: Settings
     clock: Clock
 
     def __post_init__(self) -> None:
         """Begin with no other design."""
-        self.pool: list[Met] = []
+        self.pool: list[PricedDesign] = []
         self.told = ""
 
-    def find(self, indices: Indices, direction: Direction, told: str = "") -> End:
+    def find(self, indices: Indices, direction: Direction, told: str = "") -> RangeEnd:
         """The end of the range in a direction; raises ``StoppedError``. ``told``: what to say is being looked at."""
         self.told = told
         good, far = STEPS, MOST_STEPS if direction > 0 else 0
-        mine = self.answer.line(indices)
+        line = self.answer.line(indices)
         proven = self.is_proven
-        bad = self._first_bad(mine, self._rivals(indices), direction)
+        bad = self._first_bad(line, self._rivals(indices), direction)
         if bad is None:
             probe = self._probe(indices, far)
-            bad = self._past(mine, probe, indices, direction)
+            bad = self._past(line, probe, indices, direction)
             if bad is None:
-                return End(far, None, proven and probe.is_proven)
+                return RangeEnd(far, None, proven and probe.is_proven)
         while bad - direction != good:
             probe = self._probe(indices, bad - direction)
-            nearer = self._past(mine, probe, indices, direction)
+            nearer = self._past(line, probe, indices, direction)
             if nearer is None:
                 good, proven = bad - direction, proven and probe.is_proven
             else:
                 bad = nearer
         beyond = self._probe(indices, bad, ties=True)
-        return End(good, beyond, proven and beyond.is_proven)
+        return RangeEnd(good, beyond, proven and beyond.is_proven)
 
     def _rivals(self, indices: Indices) -> Iterator[Line]:
         """Costs past which the answer is not optimal: those of other designs, and the budget."""
-        yield from (met.line(indices) for met in self.pool)
+        yield from (priced.line(indices) for priced in self.pool)
         if self.base.limits.capex_cents is not None:
             yield Line(Fraction(self.base.limits.capex_cents), Fraction(0))
 
-    def _first_bad(self, mine: Line, rivals: Iterator[Line], direction: Direction) -> int | None:
+    def _first_bad(self, line: Line, rivals: Iterator[Line], direction: Direction) -> int | None:
         """The first step in a direction at which a rival costs less than the answer."""
-        found = [step for one in rivals if (step := _past_crossing(mine, one, direction)) is not None]
-        inside = [step for step in found if 0 <= step <= MOST_STEPS]
+        steps = [step for rival in rivals if (step := _past_crossing(line, rival, direction)) is not None]
+        inside = [step for step in steps if 0 <= step <= MOST_STEPS]
         return min(inside, key=lambda step: step * direction, default=None)
 
-    def _past(self, mine: Line, probe: Probe, indices: Indices, direction: Direction) -> int | None:
+    def _past(self, line: Line, probe: Probe, indices: Indices, direction: Direction) -> int | None:
         """The first step that a probe rules out; None if the answer is optimal there."""
-        if probe.cents is not None and mine.at(probe.factor) <= probe.cents:
+        if probe.cents is not None and line.at(probe.factor) <= probe.cents:
             return None
-        rivals = self._rivals(indices) if probe.met is None else iter([probe.met.line(indices)])
-        step = self._first_bad(mine, rivals, direction)
+        rivals = self._rivals(indices) if probe.priced is None else iter([probe.priced.line(indices)])
+        step = self._first_bad(line, rivals, direction)
         assert step is not None
         return step
 
@@ -120,36 +116,35 @@ class Ends:
         factor = Fraction(step, STEPS)
         scaled = at_factor(self.base, indices, factor, self.settings.prune)
         quiet = replace(self.settings, progress=lambda text: None)
+        at_most = self._at_most(scaled, indices, factor)
         try:
-            found = search_of(scaled.problem, quiet, self.clock, at_most=self._at_most(scaled, indices, factor)).run(
-                ties
-            )
+            optimum = search_of(scaled.problem, quiet, self.clock, at_most=at_most).run(ties)
         except NoAnswerError:
             raise StoppedError from None
-        if self.clock.is_over() or found.verdict == "unknown":
+        if self.clock.is_over() or optimum.verdict == "unknown":
             raise StoppedError
-        if found.value is None:
+        if optimum.value is None:
             return Probe(step, None, None, None, True)
-        met = met_of(self.base, scaled.problem, found.picked)
-        cents = scaled.cents(found.value)
-        if met.line(indices).at(factor) != cents:
-            raise AssertionError(f"a design that costs {cents} cents was expected at {met.line(indices).at(factor)}")
-        self.pool.append(met)
-        return Probe(step, met, scaled.problem, cents, found.verdict == "optimal")
+        priced = priced_design(self.base, scaled.problem, optimum.picked)
+        cents = scaled.cents(optimum.value)
+        if priced.line(indices).at(factor) != cents:
+            raise AssertionError(f"a design that costs {cents} cents was expected at {priced.line(indices).at(factor)}")
+        self.pool.append(priced)
+        return Probe(step, priced, scaled.problem, cents, optimum.verdict == "optimal")
 
     def _at_most(self, scaled: Scaled, indices: Indices, factor: Fraction) -> int | None:
         """The least objective of all designs met, at a factor; None where a budget may be below that."""
         if self.base.limits.capex_cents is not None:
             return None
-        return scaled.value(min(met.line(indices).at(factor) for met in (self.answer, *self.pool)))
+        return scaled.value(min(priced.line(indices).at(factor) for priced in (self.answer, *self.pool)))
 
 
-def _past_crossing(mine: Line, other: Line, direction: Direction) -> int | None:
+def _past_crossing(line: Line, other: Line, direction: Direction) -> int | None:
     """The first step in a direction from today's prices at which another line is lower; None if it never is."""
-    if other.at(Fraction(1)) < mine.at(Fraction(1)):
+    if other.at(Fraction(1)) < line.at(Fraction(1)):
         return STEPS + direction
-    gains = (mine.moving - other.moving) * direction
-    crossing = mine.crossing(other)
+    gains = (line.moving - other.moving) * direction
+    crossing = line.crossing(other)
     if gains <= 0 or crossing is None:
         return None
     return floor(crossing * STEPS) + 1 if direction > 0 else ceil(crossing * STEPS) - 1

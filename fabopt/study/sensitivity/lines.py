@@ -11,7 +11,7 @@ from fabopt.program.orders import Picked, all_uses, order_of
 
 
 @dataclass(frozen=True, eq=False)
-class Met:
+class PricedDesign:
     """A design with its orders. ``money``: cents by number of the item at today's prices (their present values where
     the objective is); ``rest``: cents of the objective that no price moves.
     """
@@ -44,7 +44,7 @@ class Line:
         return (other.still - self.still) / (self.moving - other.moving)
 
 
-def met_of(base: Problem, problem: Problem, picked: Sequence[Picked]) -> Met:
+def priced_design(base: Problem, problem: Problem, picked: Sequence[Picked]) -> PricedDesign:
     """A design of a problem at its own prices, as it would cost at those of the base."""
     present = bool(base.weights.energy)
     money: dict[int, int] = {}
@@ -55,4 +55,4 @@ def met_of(base: Problem, problem: Problem, picked: Sequence[Picked]) -> Met:
     if present:
         for (stage, item), count in all_uses(problem, picked).items():
             rest += base.energy_cents_per_mw[stage] * item.power_mw * count
-    return Met(picked, money, rest)
+    return PricedDesign(picked, money, rest)

@@ -14,7 +14,7 @@ from fabopt.errors import NoAnswerError
 from fabopt.io.case import Inputs
 from fabopt.parts.offering import offering_of
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Conflict, Objective, Status
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from fabopt.search.answer import Answer, best_answer
@@ -23,8 +23,16 @@ from fabopt.solution.optimize import answered, proven
 from fabopt.solution.question import Question
 from fabopt.solution.summaries import summaries_of
 from fabopt.study.sensitivity.changes import changes_between
-from fabopt.study.sensitivity.ends import DIRECTIONS, MOST_STEPS, STEPS, Direction, End, Ends, Probe, StoppedError
-from fabopt.study.sensitivity.lines import met_of
+from fabopt.study.sensitivity.ends import (
+    DIRECTIONS,
+    MOST_STEPS,
+    STEPS,
+    Direction,
+    EndFinder,
+    Probe,
+    RangeEnd,
+)
+from fabopt.study.sensitivity.lines import priced_design
 from fabopt.study.sensitivity.targets import Asked, Target, targets_of
 from fabopt.study.sweep.sweep import catalog_hash
 from fabopt.units import CENTS_PER_USD, exact, plain, rounded, usd
@@ -32,7 +40,7 @@ from fabopt.units import CENTS_PER_USD, exact, plain, rounded, usd
 NOTHING_FITS = "no design is within the budget"
 POWER_NOTE = "objective power_w: no price decides, except between designs that draw the same"
 # What is certain of an end that was not found: the answer is one at today's prices.
-UNKNOWN = End(STEPS, None, False)
+UNKNOWN = RangeEnd(STEPS, None, False)
 FLOOR_NOTE = "large floor: the likeliest designs were compared at each price, so no end of a range is proven"
 
 
@@ -49,7 +57,7 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
     if not answer.has_design:
         design = answered(question)
         return _without_answer(inputs, problem, settings, design.status, design.conflicts)
-    work = _Work(answer, settings, clock)
+    work = _Ranges(answer, settings, clock)
     ranges = tuple(work.ranges(targets_of(problem, bill(problem, answer.picked), asked)))
     design = proven(question)
     return Sensitivity(
@@ -99,7 +107,7 @@ def _notes(problem: Problem) -> Iterator[str]:
 
 
 @dataclass
-class _Work:
+class _Ranges:
     """The ranges of one answer, one after the other. ``complete``: False once the clock has stopped them."""
 
     answer: Answer
@@ -110,10 +118,12 @@ class _Work:
     def ranges(self, targets: Sequence[Target]) -> Iterator[PriceRange]:
         """A range for each target."""
         problem, proven = self.answer.problem, self.answer.optimum.verdict == "optimal"
-        ends = Ends(problem, met_of(problem, problem, self.answer.picked), proven, self.settings, self.clock)
+        ends = EndFinder(
+            problem, priced_design(problem, problem, self.answer.picked), proven, self.settings, self.clock
+        )
         for number, target in enumerate(targets):
             if problem.case.objective == "power_w":
-                yield self._range(target, ends, End(0, None, proven), End(MOST_STEPS, None, proven))
+                yield self._range(target, ends, RangeEnd(0, None, proven), RangeEnd(MOST_STEPS, None, proven))
                 continue
             told = f"prices of {target.name} ({number + 1} of {len(targets)})"
             low, high = (self._end(ends, target, direction, told) for direction in DIRECTIONS)
@@ -122,7 +132,7 @@ class _Work:
             if not self.complete:
                 return
 
-    def _end(self, ends: Ends, target: Target, direction: Direction, told: str) -> End | None:
+    def _end(self, ends: EndFinder, target: Target, direction: Direction, told: str) -> RangeEnd | None:
         """An end of a range; None if the work was stopped before it was found."""
         try:
             return ends.find(target.indices, direction, told)
@@ -130,7 +140,7 @@ class _Work:
             self.complete = False
             return None
 
-    def _range(self, target: Target, ends: Ends, low: End, high: End) -> PriceRange:
+    def _range(self, target: Target, ends: EndFinder, low: RangeEnd, high: RangeEnd) -> PriceRange:
         stays = high.beyond is None and high is not UNKNOWN
         price = None if target.unit_price_usd is None else exact(target.unit_price_usd) * CENTS_PER_USD / STEPS
         return PriceRange(
@@ -148,15 +158,15 @@ class _Work:
             high_known=high is not UNKNOWN,
         )
 
-    def _takeover(self, target: Target, ends: Ends, probe: Probe) -> Takeover:
+    def _takeover(self, target: Target, ends: EndFinder, probe: Probe) -> Takeover:
         factor, cost = plain(probe.step, STEPS), ends.answer.line(target.indices).at(probe.factor)
-        met = probe.met
-        if met is None or probe.problem is None or probe.cents is None:
+        priced = probe.priced
+        if priced is None or probe.problem is None or probe.cents is None:
             return Takeover(factor=factor, summary=NOTHING_FITS, answer_objective=usd(rounded(cost)))
         return Takeover(
             factor=factor,
-            summary=summaries_of(probe.problem, met.picked),
-            changes=changes_between(self.answer.problem, self.answer.picked, met.picked, probe.problem),
+            summary=summaries_of(probe.problem, priced.picked),
+            changes=changes_between(self.answer.problem, self.answer.picked, priced.picked, probe.problem),
             objective=usd(rounded(probe.cents)),
             answer_objective=usd(rounded(cost)),
         )

@@ -57,11 +57,11 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
     offering = Offering(
         old.named, old.terms, old.offered, item_table, old.ports, LinkTable(old.offered, item_table, prune)
     )
-    made = problem_of(base.case, base.catalog, prune, offering)
-    energy = tuple(one / unit for one in base.energy_cents_per_mw)
+    repriced = problem_of(base.case, base.catalog, prune, offering)
+    energy = tuple(cents / unit for cents in base.energy_cents_per_mw)
     weights = weights_of(base.case.objective, energy)
     limits = _counted(base.limits, unit)
-    return Scaled(replace(made, weights=weights, energy_cents_per_mw=energy, limits=limits), unit)
+    return Scaled(replace(repriced, weights=weights, energy_cents_per_mw=energy, limits=limits), unit)
 
 
 def _counted(limits: Limits, unit: Fraction) -> Limits:

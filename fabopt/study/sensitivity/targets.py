@@ -36,9 +36,9 @@ class Target:
 def check_asked(asked: Asked, inputs: Inputs) -> None:
     """Raise ``InputError`` with all words that are neither a kind nor a product with a price."""
     ids = [product.id for product in products(inputs.catalog)]
-    faults = [one for word in asked.kinds if (one := _unknown("--kind", word, list(KIND_OF_WORD), "kind of product"))]
-    faults += [one for word in asked.parts if (one := _unknown("--part", word, ids, "product of the catalog"))]
-    faults += _unanswerable(inputs)
+    unknown = [_unknown("--kind", word, list(KIND_OF_WORD), "kind of product") for word in asked.kinds]
+    unknown += [_unknown("--part", word, ids, "product of the catalog") for word in asked.parts]
+    faults = [*(fault for fault in unknown if fault is not None), *_unanswerable(inputs)]
     if faults:
         raise refuse(faults)
 
@@ -61,7 +61,8 @@ def _unanswerable(inputs: Inputs) -> list[Fault]:
         hint = "minimize capex_usd, or use `fabopt solve --price-change`"
         return [fault(file, "objective", what, EFFECTIVE, hint=hint)]
     budgets = [
-        (f"stages.{at}.limits.budget_usd", stage.limits.budget_usd) for at, stage in enumerate(case.stages or ())
+        (f"stages.{number}.limits.budget_usd", stage.limits.budget_usd)
+        for number, stage in enumerate(case.stages or ())
     ]
     if case.objective != "capex_usd":
         budgets.append(("limits.budget_usd", case.limits.budget_usd))
@@ -74,8 +75,8 @@ def targets_of(problem: Problem, rows: Sequence[BomRow], asked: Asked) -> list[T
     if not kinds and not ids:
         kinds = [row.kind for row in rows if row.kind in KIND_OF_WORD]
         ids = [row.id for row in rows if row.kind in KIND_OF_WORD]
-    made = [Target("kind", kind, _of(problem, "kind", kind)) for kind in dict.fromkeys(kinds)]
-    return [*made, *(_part(problem, rows, one) for one in dict.fromkeys(ids))]
+    targets = [Target("kind", kind, _of(problem, "kind", kind)) for kind in dict.fromkeys(kinds)]
+    return [*targets, *(_part(problem, rows, part) for part in dict.fromkeys(ids))]
 
 
 def _of(problem: Problem, key: str, value: str) -> frozenset[int]:

@@ -6,12 +6,12 @@ budget reaches; every budget is a look-up. Servers: see ``Sizes``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from fabopt.explain.relaxation import halfway, nearest
 from fabopt.explain.what_if import sized
 from fabopt.parts.finance import weights_of
 from fabopt.problem.fabric import FabricProblem
@@ -19,7 +19,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import stock_value, weights_table
 from fabopt.search.context import Context
-from fabopt.study.front.finder import PRICE, Finder, Met, better
+from fabopt.study.front.finder import PRICE, Finder, GradedDesign
 from fabopt.study.front.measures import Measure
 from fabopt.topology.clos.bounds import Block, BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
@@ -35,39 +35,32 @@ class Bought:
     """What a budget buys: a design of a problem. ``cheapest``: the design that would take least, if none is bought."""
 
     problem: Problem
-    met: Met | None
-    cheapest: Met | None = None
+    graded: GradedDesign | None
+    cheapest: GradedDesign | None = None
 
 
-class Steps:
+class MostOfMetric:
     """The most of a metric that budgets buy, at the least capex."""
 
     def __init__(self, finder: Finder, measure: Measure) -> None:
         self.finder = finder
-        self.measure = measure
-        self._climbed: list[Met] = []
-        self._climb = self._points()
+        self._climbed: list[GradedDesign] = []
+        self._climb = finder.climb((PRICE,), measure)
 
     def buy(self, budget_cents: int) -> Bought:
         """The design with the most of the metric that costs no more, and the cheapest of these."""
         while not self._climbed or _capex(self._climbed[-1]) <= budget_cents:
-            met = next(self._climb, None)
-            if met is None:
+            graded = next(self._climb, None)
+            if graded is None:
                 break
-            self._climbed.append(met)
-        within = [met for met in self._climbed if _capex(met) <= budget_cents]
+            self._climbed.append(graded)
+        within = [graded for graded in self._climbed if _capex(graded) <= budget_cents]
         if within:
             return Bought(self.finder.problem, within[-1])
         return Bought(self.finder.problem, None, self._climbed[0] if self._climbed else None)
 
-    def _points(self) -> Iterator[Met]:
-        met = self.finder.best((PRICE,), {})
-        while met is not None:
-            yield met
-            met = self.finder.best((PRICE,), {self.measure.name: better(self.measure, met)})
 
-
-class Sizes:
+class MostServers:
     """The most servers that budgets buy.
 
     Where a design for N servers gives one for N - 1 that takes no more of anything (docs/fronts.md), the largest number
@@ -82,7 +75,7 @@ class Sizes:
         self.clock = clock
         stages = problem.stages
         self.fewest = stages[-2].servers or 1 if len(stages) > 1 else 1
-        self._known: dict[int, tuple[Problem, Met | None]] = {}
+        self._known: dict[int, tuple[Problem, GradedDesign | None]] = {}
         self._last = 0
 
     def buy(self, budget_cents: int) -> Bought:
@@ -92,40 +85,45 @@ class Sizes:
         if best is not None:
             self._last = best
             return Bought(*self.at(best))
-        problem, cheapest = self.at(self.fewest)
+        # in families that not every number of servers fits, the fewest may have no design though the case has one
+        sizes = (self.at(servers) for servers in (self.fewest, self.problem.servers))
+        problem, cheapest = next((size for size in sizes if size[1] is not None), (self.problem, None))
         return Bought(problem, None, cheapest)
 
-    def at(self, servers: int) -> tuple[Problem, Met | None]:
+    def at(self, servers: int) -> tuple[Problem, GradedDesign | None]:
         """The cheapest design for a number of servers."""
         if servers not in self._known:
             problem = problem_of(
                 sized(self.problem.case, servers), self.problem.catalog, offering=self.problem.offering
             )
-            problem = replace(problem, limits=replace(problem.limits, capex_cents=None))
+            # demands are worked out for the servers of the case, and so are the notes on them
+            limits = replace(problem.limits, capex_cents=None)
+            problem = replace(problem, asked=self.problem.asked, limits=limits)
             self.settings.progress(f"looking at {servers:,} servers")
             finder = Finder(problem, self.settings, self.clock, self.context.beside())
             self._known[servers] = problem, finder.best((PRICE,), {})
         return self._known[servers]
 
     def _affords(self, servers: int, budget_cents: int) -> bool:
-        met = self.at(servers)[1]
-        return met is not None and _capex(met) <= budget_cents
+        graded = self.at(servers)[1]
+        return graded is not None and _capex(graded) <= budget_cents
 
     def _halved(self, budget_cents: int, most: int) -> int | None:
         """The largest affordable number, given that those below it are affordable too (one server aside)."""
-        low, high = self._last, most + 1
-        guess, halves = self.problem.servers, False
-        while high - low > 1:
-            servers = guess if low < guess < high and not halves else (low + high) // 2
-            met = self.at(servers)[1]
-            if met is not None and _capex(met) <= budget_cents:
-                low = servers
-            else:
-                high = servers
+        guesses = [self.problem.servers]
+
+        def ask(servers: int) -> int | None:
+            guesses.append(_guess(budget_cents, self.at(servers)[1], servers))
+            return servers if self._affords(servers, budget_cents) else None
+
+        def between(works: int, fails: int) -> int | None:
             # every other step halves what is left, so that guesses cannot creep
-            guess, halves = _guess(budget_cents, met, servers), not halves
-        if low >= max(2, self.fewest):
-            return low
+            is_guess = len(guesses) % 2 == 1 and works < guesses[-1] < fails
+            return guesses[-1] if is_guess else halfway(works, fails)
+
+        largest = nearest(self._last, most + 1, ask, between)
+        if largest >= max(2, self.fewest):
+            return largest
         return next((servers for servers in (2, 1) if self.fewest <= servers <= most
                      and self._affords(servers, budget_cents)), None)  # fmt: skip
 
@@ -137,9 +135,9 @@ class Sizes:
 
     def _most(self, budget_cents: int) -> int:
         """No design within the budget has more servers than this."""
-        each = self._least_per_server
+        least_cents = self._least_per_server
         saved = stock_value(self.problem)
-        most = FAR_TOO_MANY if each < 1 else int((budget_cents + saved) / each * (1 + 1e-9))
+        most = FAR_TOO_MANY if least_cents < 1 else int((budget_cents + saved) / least_cents * (1 + 1e-9))
         if most < 1:
             return 0
         large = problem_of(sized(self.problem.case, most), self.problem.catalog, offering=self.problem.offering)
@@ -184,10 +182,10 @@ def _least_share(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, c
     return least / problem.servers if np.isfinite(least) else 0.0
 
 
-def _guess(budget_cents: int, met: Met | None, servers: int) -> int:
+def _guess(budget_cents: int, graded: GradedDesign | None, servers: int) -> int:
     """Where the budget would end at the same price a server; 0 without a price."""
-    return servers * budget_cents // _capex(met) if met is not None and _capex(met) else 0
+    return servers * budget_cents // _capex(graded) if graded is not None and _capex(graded) else 0
 
 
-def _capex(met: Met) -> int:
-    return met.grades["capex_usd"]
+def _capex(graded: GradedDesign) -> int:
+    return graded.grades["capex_usd"]

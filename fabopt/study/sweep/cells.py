@@ -10,16 +10,15 @@ from typing import Any
 from fabopt.io.case import Inputs
 from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import FrontPoint
 from fabopt.search.context import Context
-from fabopt.study.front.finder import Finder, Met, StoppedError
+from fabopt.study.front.finder import Finder, GradedDesign
 from fabopt.study.front.measures import MEASURES
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
-from fabopt.study.sweep.budgets import Sizes, Steps
-from fabopt.study.sweep.keys import Steps as KeySteps
-from fabopt.study.sweep.keys import changed_inputs, content_of
+from fabopt.study.sweep.budgets import MostOfMetric, MostServers
+from fabopt.study.sweep.keys import KeyPath, changed_inputs, content_of
 from fabopt.units import cents, usd
 
 # What `maximize` of a case says, by the name of the metric in a point's values.
@@ -28,28 +27,28 @@ BUDGET_KEY = "limits.budget_usd"
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """A place in the grid: the values of the swept keys, and the budgets that are still to be answered."""
 
     number: int
-    values: Mapping[KeySteps, int | float]
+    values: Mapping[KeyPath, int | float]
     budgets: tuple[int | float, ...] = ()
 
 
 @dataclass(frozen=True)
-class Shared:
+class SweepInputs:
     """What all cells of a sweep share. ``keys``: the swept ones as they were written, by their steps."""
 
     inputs: Inputs
-    keys: Mapping[KeySteps, str]
+    keys: Mapping[KeyPath, str]
     engine: str
     has_budgets: bool
 
 
-class Cells:
+class CellSolver:
     """Solves cells one after the other in one process."""
 
-    def __init__(self, shared: Shared, settings: Settings, clock: Clock) -> None:
+    def __init__(self, shared: SweepInputs, settings: Settings, clock: Clock) -> None:
         self.shared = shared
         self.settings = settings
         self.clock = clock
@@ -67,7 +66,7 @@ class Cells:
         """Work out now what all cells share."""
         problem_of(self.shared.inputs.case, self.shared.inputs.catalog, offering=self._offering)
 
-    def points(self, cell: Cell) -> Iterator[FrontPoint]:
+    def points(self, cell: GridCell) -> Iterator[FrontPoint]:
         """The cell's points, budgets from the lowest up. Raises ``StoppedError`` if time runs out."""
         shared = self.shared
         inputs = changed_inputs(shared.inputs, self._content, cell.values) if cell.values else shared.inputs
@@ -83,28 +82,28 @@ class Cells:
         """The best design of the case as it is there."""
         place = Place(inputs, inputs.case.objective, self.shared.engine, None, over)
         finder = Finder(problem, self.settings, self.clock, self._context.beside())
-        met = finder.best((MEASURES[inputs.case.objective],), {})
-        if met is None:
+        graded = finder.best((MEASURES[inputs.case.objective],), {})
+        if graded is None:
             return self._why_none(problem, place)
-        return point_of(problem, met, place)
+        return point_of(problem, graded, place)
 
     def _under_budgets(
         self, inputs: Inputs, problem: Problem, over: Mapping[str, int | float], budgets: Sequence[int | float]
     ) -> Iterator[FrontPoint]:
         metric = MAXIMIZED[inputs.case.maximize]
         if metric == "servers":
-            buyer: Steps | Sizes = Sizes(problem, self.settings, self.clock, self._context)
+            buyer: MostOfMetric | MostServers = MostServers(problem, self.settings, self.clock, self._context)
         else:
             finder = Finder(problem, self.settings, self.clock, self._context.beside())
-            buyer = Steps(finder, MEASURES[metric])
-        known: dict[Met | None, FrontPoint] = {}
+            buyer = MostOfMetric(finder, MEASURES[metric])
+        known: dict[GradedDesign | None, FrontPoint] = {}
         for budget in sorted(budgets):
             place = Place(inputs, metric, self.shared.engine, budget, over)
             bought = buyer.buy(cents(budget))
-            if bought.met is not None:
-                if bought.met not in known:
-                    known[bought.met] = point_of(budgeted(bought.problem, budget), bought.met, place)
-                yield at_budget(known[bought.met], budget)
+            if bought.graded is not None:
+                if bought.graded not in known:
+                    known[bought.graded] = point_of(budgeted(bought.problem, budget), bought.graded, place)
+                yield at_budget(known[bought.graded], budget)
             elif bought.cheapest is not None:
                 yield _too_little(place, budget, bought.problem, bought.cheapest)
             else:
@@ -119,7 +118,7 @@ class Cells:
         return point
 
 
-def _too_little(place: Place, budget_usd: int | float, problem: Problem, cheapest: Met) -> FrontPoint:
+def _too_little(place: Place, budget_usd: int | float, problem: Problem, cheapest: GradedDesign) -> FrontPoint:
     """A point whose budget is below the cheapest design, or below the cheapest that was found where none is proven."""
     needed = usd(cheapest.grades["capex_usd"])
     what = "the cheapest design" if cheapest.is_proven else "the cheapest design that was found"

@@ -17,7 +17,7 @@ from fabopt.schema.case import Case
 # Keys that say the same thing in other words: giving one takes the others away.
 _SAME = ({"servers", "gpus"},)
 _OPTION = "--over"
-Steps = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 def content_of(case: Case) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def content_of(case: Case) -> dict[str, Any]:
     return content
 
 
-def steps_of(key: str, content: Mapping[str, Any]) -> Steps | Fault:
+def key_path(key: str, content: Mapping[str, Any]) -> KeyPath | Fault:
     """The way to a key through a case's content; or what is wrong with it."""
     words = key.split(".")
     steps: list[str | int] = []
@@ -36,7 +36,7 @@ def steps_of(key: str, content: Mapping[str, Any]) -> Steps | Fault:
         known = _known(steps, here)
         if step not in known:
             above = key[: len(key) - len(".".join(words))].rstrip(".")
-            return _unknown(key, above, words[0], _names(here) or [str(one) for one in known])
+            return _unknown(key, above, words[0], _names(here) or [str(step) for step in known])
         steps.append(step)
         here = _inside(here, step)
         words = words[taken:]
@@ -82,7 +82,7 @@ def _unknown(key: str, above: str, word: str, names: Sequence[str]) -> Fault:
     return fault(_OPTION, key, f"no such key of the case: `{where}{word}`", allowed=", ".join(names), hint=hint)
 
 
-def with_values(content: Mapping[str, Any], values: Mapping[Steps, int | float]) -> dict[str, Any]:
+def with_values(content: Mapping[str, Any], values: Mapping[KeyPath, int | float]) -> dict[str, Any]:
     """A copy of a case's content with some keys set."""
     changed: dict[str, Any] = _copy(content)
     for steps, value in values.items():
@@ -108,7 +108,7 @@ def _copy(content: Any) -> Any:
     return [_copy(value) for value in content] if isinstance(content, list) else content
 
 
-def changed_inputs(inputs: Inputs, content: Mapping[str, Any], values: Mapping[Steps, int | float]) -> Inputs:
+def changed_inputs(inputs: Inputs, content: Mapping[str, Any], values: Mapping[KeyPath, int | float]) -> Inputs:
     """Inputs with some keys of the case set, checked as a file is; ``InputError`` lists all faults."""
     faults: list[Fault] = []
     case = validated(Case, with_values(content, values), _OPTION, faults)
@@ -121,16 +121,16 @@ def changed_inputs(inputs: Inputs, content: Mapping[str, Any], values: Mapping[S
 
 
 def all_changed(
-    inputs: Inputs, content: Mapping[str, Any], points: Sequence[Mapping[Steps, int | float]]
+    inputs: Inputs, content: Mapping[str, Any], points: Sequence[Mapping[KeyPath, int | float]]
 ) -> list[Inputs]:
     """The inputs of every point; ``InputError`` with the faults of all of them together."""
-    made: list[Inputs] = []
+    changed: list[Inputs] = []
     faults: list[Fault] = []
     for values in points:
         try:
-            made.append(changed_inputs(inputs, content, values))
+            changed.append(changed_inputs(inputs, content, values))
         except InputError as error:
             faults += error.faults
     if faults:
         raise refuse(faults)
-    return made
+    return changed

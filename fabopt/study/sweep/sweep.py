@@ -18,8 +18,8 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import Front, FrontObjective, FrontPoint
 from fabopt.study.front.knees import with_marginal
 from fabopt.study.sweep import ranges
-from fabopt.study.sweep.cells import BUDGET_KEY, MAXIMIZED, Cell, Shared
-from fabopt.study.sweep.keys import Steps, all_changed, content_of, steps_of
+from fabopt.study.sweep.cells import BUDGET_KEY, MAXIMIZED, GridCell, SweepInputs
+from fabopt.study.sweep.keys import KeyPath, all_changed, content_of, key_path
 from fabopt.study.sweep.workers import solve_here, solve_in_processes, solve_on_dask
 
 # New points, how many there are by then, and how many of them were solved now.
@@ -31,19 +31,19 @@ class Grid:
     """What is swept: budgets in dollars, and values of keys of the case in the order given."""
 
     budgets: tuple[int | float, ...] | None
-    keys: Mapping[Steps, str]
-    values: Mapping[Steps, tuple[int | float, ...]]
+    keys: Mapping[KeyPath, str]
+    values: Mapping[KeyPath, tuple[int | float, ...]]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The swept keys as they were written, the budget last."""
         return (*self.keys.values(), *((BUDGET_KEY,) if self.budgets is not None else ()))
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[GridCell]:
         """Every combination of values, the last key running fastest, each with all budgets."""
         combinations = product(*self.values.values())
         return [
-            Cell(number, dict(zip(self.values, values, strict=True)), self.budgets or ())
+            GridCell(number, dict(zip(self.values, values, strict=True)), self.budgets or ())
             for number, values in enumerate(combinations)
         ]
 
@@ -57,7 +57,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class How:
+class Execution:
     """How a sweep is solved: engine, seconds, processes, or the address of a Dask scheduler."""
 
     engine: str = "cp-sat"
@@ -74,14 +74,14 @@ class Collected:
     points: dict[tuple[int, int], FrontPoint] = field(default_factory=dict)
     solved: int = 0
 
-    def take(self, cell: Cell, points: Sequence[FrontPoint]) -> None:
+    def take(self, cell: GridCell, points: Sequence[FrontPoint]) -> None:
         """Keep some points of a cell."""
         for point in points:
             self.keep(cell, point)
         self.solved += len(points)
         self.report(points, len(self.points), self.solved)
 
-    def keep(self, cell: Cell, point: FrontPoint) -> None:
+    def keep(self, cell: GridCell, point: FrontPoint) -> None:
         """Keep a point that was known before."""
         self.points[cell.number, self._place(point)] = point
 
@@ -98,20 +98,20 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
     faults: list[Fault] = []
     budgets = None if budget is None else _kept(ranges.budgets(budget), faults)
     content = content_of(inputs.case)
-    keys: dict[Steps, str] = {}
-    values: dict[Steps, tuple[int | float, ...]] = {}
+    keys: dict[KeyPath, str] = {}
+    values: dict[KeyPath, tuple[int | float, ...]] = {}
     for text in over:
         key, equals, range_ = text.partition("=")
         key = key.strip()
         if not equals or not key:
             faults.append(fault("--over", "", "not a key with values", text, allowed=f"KEY={ranges.RANGE_FORM}"))
             continue
-        steps = _kept(steps_of(key, content), faults)
-        some = _kept(ranges.values(key, range_), faults)
+        steps = _kept(key_path(key, content), faults)
+        swept = _kept(ranges.values(key, range_), faults)
         if steps is not None and steps in keys:
             faults.append(fault("--over", key, "this key is swept twice"))
-        elif steps is not None and some is not None:
-            keys[steps], values[steps] = key, tuple(some)
+        elif steps is not None and swept is not None:
+            keys[steps], values[steps] = key, tuple(swept)
     if budget is None and not over:
         faults.append(fault("sweep", "", "nothing to sweep", hint="give --budget, --over, or both"))
     if budget is not None and BUDGET_KEY in keys.values():
@@ -128,12 +128,12 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
 Parsed = TypeVar("Parsed")
 
 
-def _kept(found: Parsed | Fault, faults: list[Fault]) -> Parsed | None:
+def _kept(parsed: Parsed | Fault, faults: list[Fault]) -> Parsed | None:
     """What was found, or nothing, its fault noted."""
-    if isinstance(found, Fault):
-        faults.append(found)
+    if isinstance(parsed, Fault):
+        faults.append(parsed)
         return None
-    return found
+    return parsed
 
 
 def empty_front(inputs: Inputs, grid: Grid) -> Front:
@@ -163,7 +163,13 @@ def catalog_hash(inputs: Inputs) -> str:
 
 
 def sweep(
-    inputs: Inputs, grid: Grid, how: How, before: Front | None, settings: Settings, clock: Clock, report: Report
+    inputs: Inputs,
+    grid: Grid,
+    execution: Execution,
+    before: Front | None,
+    settings: Settings,
+    clock: Clock,
+    report: Report,
 ) -> Front:
     """The best design at every point of a grid; points of ``before`` are not solved again.
 
@@ -171,33 +177,33 @@ def sweep(
     """
     collected = Collected(grid, report)
     cells = _left(grid, before, collected)
-    shared = Shared(inputs, grid.keys, how.engine, grid.budgets is not None)
+    shared = SweepInputs(inputs, grid.keys, execution.engine, grid.budgets is not None)
     if not cells:
         complete = True
-    elif how.dask is not None:
-        complete = solve_on_dask(shared, cells, how.dask, clock, collected.take)
-    elif how.jobs > 1 and len(cells) > 1:
-        complete = solve_in_processes(shared, cells, how.jobs, clock, collected.take)
+    elif execution.dask is not None:
+        complete = solve_on_dask(shared, cells, execution.dask, clock, collected.take)
+    elif execution.jobs > 1 and len(cells) > 1:
+        complete = solve_in_processes(shared, cells, execution.jobs, clock, collected.take)
     else:
         complete = solve_here(shared, cells, settings, clock, collected.take)
     front = empty_front(inputs, grid)
     return front.model_copy(update={"points": _priced(front, collected, grid), "complete": complete})
 
 
-def _left(grid: Grid, before: Front | None, collected: Collected) -> list[Cell]:
+def _left(grid: Grid, before: Front | None, collected: Collected) -> list[GridCell]:
     """Cells with points that are still to be solved; the others are collected."""
     known = {_at(point): point for point in before.points} if before is not None else {}
     left = []
     for cell in grid.cells():
         over = {grid.keys[steps]: value for steps, value in cell.values.items()}
         budgets: tuple[int | float | None, ...] = grid.budgets if grid.budgets is not None else (None,)
-        met = {budget: known.get((tuple(over.items()), budget)) for budget in budgets}
-        for point in met.values():
+        graded = {budget: known.get((tuple(over.items()), budget)) for budget in budgets}
+        for point in graded.values():
             if point is not None:
                 collected.keep(cell, point)
-        missing = tuple(budget for budget, point in met.items() if point is None)
+        missing = tuple(budget for budget, point in graded.items() if point is None)
         if missing:
-            left.append(Cell(cell.number, cell.values, tuple(one for one in missing if one is not None)))
+            left.append(GridCell(cell.number, cell.values, tuple(budget for budget in missing if budget is not None)))
     return left
 
 

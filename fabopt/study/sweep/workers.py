@@ -20,12 +20,11 @@ from functools import lru_cache
 from typing import Any
 
 from fabopt.errors import FaboptError, InputError, NoAnswerError, fault
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.front import FrontPoint
-from fabopt.study.front.finder import StoppedError
-from fabopt.study.sweep.cells import Cell, Cells, Shared
+from fabopt.study.sweep.cells import CellSolver, GridCell, SweepInputs
 
-Take = Callable[[Cell, Sequence[FrontPoint]], None]
+Take = Callable[[GridCell, Sequence[FrontPoint]], None]
 # How often somebody's wish to stop is looked at while others work.
 POLL_S = 0.2
 CONNECT_S = 5
@@ -34,9 +33,9 @@ RETRIES = 3
 _STDOUT = 1
 
 
-def solve_here(shared: Shared, cells: Sequence[Cell], settings: Settings, clock: Clock, take: Take) -> bool:
+def solve_here(shared: SweepInputs, cells: Sequence[GridCell], settings: Settings, clock: Clock, take: Take) -> bool:
     """Solve cells in this process; False if the clock stopped it. Points before that are handed on."""
-    solver = Cells(shared, settings, clock)
+    solver = CellSolver(shared, settings, clock)
     try:
         for cell in cells:
             for point in solver.points(cell):
@@ -48,21 +47,21 @@ def solve_here(shared: Shared, cells: Sequence[Cell], settings: Settings, clock:
 
 # -- processes ---------------------------------------------------------------------------------------------------
 
-_own: list[Cells] = []
+_own: list[CellSolver] = []
 
 
-def _start(shared: Shared | Cells) -> None:
+def _start(shared: SweepInputs | CellSolver) -> None:
     """Make a process ready: it leaves Ctrl-C to the one that started it, and standard output to answers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
-    _own.append(shared if isinstance(shared, Cells) else _cells(shared))
+    _own.append(shared if isinstance(shared, CellSolver) else _cells(shared))
 
 
-def _cells(shared: Shared) -> Cells:
-    return Cells(shared, Settings(shared.engine), Clock(None))
+def _cells(shared: SweepInputs) -> CellSolver:
+    return CellSolver(shared, Settings(shared.engine), Clock(None))
 
 
-def _solve(cell: Cell) -> tuple[FrontPoint, ...]:
+def _solve(cell: GridCell) -> tuple[FrontPoint, ...]:
     return tuple(_own[0].points(cell))
 
 
@@ -71,13 +70,13 @@ def can_fork() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def solve_in_processes(shared: Shared, cells: Sequence[Cell], jobs: int, clock: Clock, take: Take) -> bool:
+def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int, clock: Clock, take: Take) -> bool:
     """Solve cells in so many processes; False if the clock stopped it.
 
     Where processes can be copies of this one, what all cells share is made here once; elsewhere by each of them.
     """
     before = set(multiprocessing.active_children())
-    given: Shared | Cells = shared
+    given: SweepInputs | CellSolver = shared
     if forks := can_fork():
         given = _cells(shared)
         given.prepare()
@@ -107,11 +106,11 @@ _one_at_a_time = threading.Lock()
 
 
 @lru_cache(maxsize=2)
-def _cells_of(payload: bytes) -> Cells:
+def _cells_of(payload: bytes) -> CellSolver:
     return _cells(pickle.loads(payload))
 
 
-def _solve_there(payload: bytes, cell: Cell) -> tuple[FrontPoint, ...]:
+def _solve_there(payload: bytes, cell: GridCell) -> tuple[FrontPoint, ...]:
     """What a worker of a cluster does; its threads take turns, as they share what has been worked out."""
     with _one_at_a_time:
         return tuple(_cells_of(payload).points(cell))
@@ -122,7 +121,7 @@ def _kept(payload: bytes) -> bytes:
     return payload
 
 
-def solve_on_dask(shared: Shared, cells: Sequence[Cell], address: str, clock: Clock, take: Take) -> bool:
+def solve_on_dask(shared: SweepInputs, cells: Sequence[GridCell], address: str, clock: Clock, take: Take) -> bool:
     """Solve cells on a Dask cluster; False if the clock stopped it. ``InputError`` if it cannot be reached."""
     client = _client(address)
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()

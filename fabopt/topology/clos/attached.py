@@ -75,42 +75,41 @@ def _grown_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafClass]:
 
 
 def attachment_leaf(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, one: AttachmentDemand, prune: bool
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, demand: AttachmentDemand, prune: bool
 ) -> Sequence[Choice] | None:
     """Links of an attachment to single-port leaf cages."""
-    if one.adds:
-        return _later_links(problem, fabric, clos, one, prune)
-    if one.buys == "none":
-        return (_nothing_bought(one, one.ports),)
+    if demand.adds:
+        return _later_links(problem, fabric, clos, demand, prune)
+    if demand.buys == "none":
+        return (_nothing_bought(demand, demand.ports),)
     leaf = clos.parts.leaf_down
-    joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
-    ports = one.port.ports if one.port is not None else 1
+    joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
+    ports = demand.port.ports if demand.port is not None else 1
     need = Need(
-        Side((Profile(1, 1, one.ports, 0),), ports, one.ports),
-        Side((Profile(one.ports, 1, 1, 0),), 1, 1),
+        Side((Profile(1, 1, demand.ports, 0),), ports, demand.ports),
+        Side((Profile(demand.ports, 1, 1, 0),), 1, 1),
     )
-    return choices_of(
-        need, joins, ("attachment", "leaf"), ("attachment", one.name, one.port, leaf.port), False, prune, one.name
-    )
+    key = ("attachment", demand.name, demand.port, leaf.port)
+    return choices_of(need, joins, ("attachment", "leaf"), key, False, prune, demand.name)
 
 
 def _later_links(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, one: AttachmentDemand, prune: bool
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, demand: AttachmentDemand, prune: bool
 ) -> Sequence[Choice] | None:
     """Links that stages add one by one, of single ports at both ends: each is bought for the stage that adds it."""
     leaf = clos.parts.leaf_down
-    assert one.port is not None
-    if one.port.ports > 1:
+    assert demand.port is not None
+    if demand.port.ports > 1:
         return None
-    joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
-    made: list[Choice] = []
-    for stage, ports in enumerate(one.adds):
+    joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
+    choices: list[Choice] = []
+    for stage, ports in enumerate(demand.adds):
         need = Need(Side((Profile(1, 1, ports, 0),), 1, ports), Side((Profile(ports, 1, 1, 0),), 1, 1))
-        key = ("attachment", one.name, leaf.port, stage)
-        for choice in choices_of(need, joins, ("attachment", "leaf"), key, False, prune, one.name) or ():
-            made.append(replace(choice, options=tuple(_at(option, stage) for option in choice.options)))
-    linked = sum(choice.count * choice.options[0].rows[0].links for choice in made if choice.options)
-    return made if linked == one.ports else None
+        key = ("attachment", demand.name, leaf.port, stage)
+        for choice in choices_of(need, joins, ("attachment", "leaf"), key, False, prune, demand.name) or ():
+            choices.append(replace(choice, options=tuple(_at(option, stage) for option in choice.options)))
+    linked = sum(choice.count * choice.options[0].rows[0].links for choice in choices if choice.options)
+    return choices if linked == demand.ports else None
 
 
 def _at(option: Option, stage: int) -> Option:
@@ -118,10 +117,11 @@ def _at(option: Option, stage: int) -> Option:
     return Option(tuple(row._replace(stage=stage, stages=(stage,) * row.links) for row in option.rows))
 
 
-def _nothing_bought(one: AttachmentDemand, leaf_cages: int) -> Choice:
-    ports = one.port.ports if one.port is not None else 1
-    row = RowShare("attachment", "leaf", one.name, None, one.ports, int(ceil_of(one.ports, ports)), leaf_cages, ())
-    return Choice(("attachment", one.name, "none", leaf_cages), 1, (Option((row,)),))
+def _nothing_bought(demand: AttachmentDemand, leaf_cages: int) -> Choice:
+    ports = demand.port.ports if demand.port is not None else 1
+    near_cages = int(ceil_of(demand.ports, ports))
+    row = RowShare("attachment", "leaf", demand.name, None, demand.ports, near_cages, leaf_cages, ())
+    return Choice(("attachment", demand.name, "none", leaf_cages), 1, (Option((row,)),))
 
 
 def with_attachments(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: Kind) -> Sequence[Choice] | None:
@@ -137,9 +137,9 @@ def with_attachments(problem: Problem, fabric: FabricProblem, clos: ClosNetwork,
         return None
     of_servers = [one for one in links.joins(links.longest_m, True) if links.may_share_cages(one)]
     lists: list[Sequence[Assembly | None]] = [of_servers]
-    for one in fabric.attachments:
-        joins = attachment_joins(problem, fabric, one, leaf.port, clos.parts.protocol)
-        lists.append((None,) if one.buys == "none" else joins)
+    for demand in fabric.attachments:
+        joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
+        lists.append((None,) if demand.buys == "none" else joins)
     staged = staged_links(problem, clos, links) if clos.stages else None
     if staged is None and links.flat_m is not None:
         lists = [_undominated(ways) for ways in lists]
@@ -155,26 +155,26 @@ def with_attachments(problem: Problem, fabric: FabricProblem, clos: ClosNetwork,
 
 
 def _undominated(ways: Sequence[Assembly | None]) -> list[Assembly | None]:
-    """Ways without those that another beats which takes the same of leaf cages: dearer at the near end, or as wires."""
+    """Ways without those that another beats which takes the same of leaf cages: by its near end, or its cables."""
     alike: dict[tuple[Any, ...], list[Assembly | None]] = {}
-    for one in ways:
-        key = None if one is None else (_shares(one), one.mode, one.far, one.ports_per_cable)
-        alike.setdefault((key,), []).append(one)
+    for way in ways:
+        key = None if way is None else (_shares(way), way.mode, way.far, way.ports_per_cable)
+        alike.setdefault((key,), []).append(way)
     kept = (one for many in alike.values() for one in many if not any(_dominates(other, one) for other in many))
     return sorted(kept, key=ways.index)
 
 
-def _dominates(one: Assembly | None, other: Assembly | None) -> bool:
-    """Whether one way is no dearer than another and draws no more, near module and wire each; of equals by name."""
-    if one is other or one is None or other is None:
+def _dominates(way: Assembly | None, other: Assembly | None) -> bool:
+    """Whether one way is no dearer than another and draws no more, near module and cable each; of equals by name."""
+    if way is other or way is None or other is None:
         return False
-    if any(item is not None and item.varies for item in (one.near, one.cable, other.near, other.cable)):
+    if any(item is not None and item.varies for item in (way.near, way.cable, other.near, other.cable)):
         return False
-    mine, theirs = (_numbers(each.near) + _numbers(each.cable) for each in (one, other))
-    if len(mine) != len(theirs):
+    own, theirs = (_numbers(each.near) + _numbers(each.cable) for each in (way, other))
+    if len(own) != len(theirs):
         return False
-    return all(a <= b for a, b in zip(mine, theirs, strict=True)) and (
-        mine != theirs or (one.name, one.length_m) < (other.name, other.length_m)
+    return all(a <= b for a, b in zip(own, theirs, strict=True)) and (
+        own != theirs or (way.name, way.length_m) < (other.name, other.length_m)
     )
 
 
@@ -199,11 +199,11 @@ def _by_stage(fabric: FabricProblem, links: StagedLinks, option: Option, chosen:
     return Option((*links.whole_rows(servers.assembly, sorted(cages), sorted(cables)), *others))
 
 
-def _shares(one: Assembly) -> tuple[Any, ...] | None:
+def _shares(assembly: Assembly) -> tuple[Any, ...] | None:
     """Links with equal keys may share a leaf cage; None: they never do."""
-    if one.mode is Mode.PAIR:
+    if assembly.mode is Mode.PAIR:
         return None
-    return one.far, one.cable if one.mode is Mode.FAR else None
+    return assembly.far, assembly.cable if assembly.mode is Mode.FAR else None
 
 
 def _joint_option(
@@ -232,34 +232,34 @@ def _joint_option(
             leaf_cages[index] += cages * kind.leaves
             leaf_cables[index] += cables * kind.leaves
     rows = [row_share(("server", "leaf"), server, need.links, parts._replace(far=leaf_cages[0]))]
-    for index, one in enumerate(fabric.attachments, start=1):
+    for index, demand in enumerate(fabric.attachments, start=1):
         join = chosen[index]
-        if join is not None and join.mode is Mode.PAIR and not _pairs_fit_attachment(one, join, leaf_cables[index]):
+        if join is not None and join.mode is Mode.PAIR and not _pairs_fit_attachment(demand, join, leaf_cables[index]):
             return None
-        rows.append(_attachment_row(one, join, leaf_cages[index], leaf_cables[index]))
+        rows.append(_attachment_row(demand, join, leaf_cages[index], leaf_cables[index]))
     return Option(tuple(rows))
 
 
 def _cages_of_leaf(
     kind: LeafClass, order: Sequence[int], chosen: Sequence[Assembly | None], n: int, together: int
 ) -> dict[int, tuple[int, int]]:
-    """(cages, wires) that each kind of link adds on one leaf; 0 is the servers', the rest attachments in order."""
+    """(cages, cables) that each kind of link adds on one leaf; 0 is the servers', the rest attachments in order."""
     filled: dict[Any, int] = {}
     taken: dict[int, tuple[int, int]] = {}
     server = chosen[0]
     assert server is not None
     for index in order:
-        one = chosen[index]
+        way = chosen[index]
         ports = kind.servers_ports if index == 0 else kind.attached[index - 1]
-        if one is not None and one.mode is Mode.PAIR:
-            pairs, each = (ports // together, together) if index == 0 else (1, ports)
-            cables = int(pairs * ceil_of(each, one.ports_per_cable))
-            taken[index] = (int(ceil_of(cables * one.ports_per_cable, n)), cables)
+        if way is not None and way.mode is Mode.PAIR:
+            pairs, ports_of_pair = (ports // together, together) if index == 0 else (1, ports)
+            cables = int(pairs * ceil_of(ports_of_pair, way.ports_per_cable))
+            taken[index] = (int(ceil_of(cables * way.ports_per_cable, n)), cables)
             continue
-        key = _shares(one if one is not None else server)
+        key = _shares(way if way is not None else server)
         before = filled.get(key, 0)
         filled[key] = before + ports
-        per_cable = one.ports_per_cable if one is not None else 1
+        per_cable = way.ports_per_cable if way is not None else 1
         taken[index] = (
             int(ceil_of(before + ports, n) - ceil_of(before, n)),
             int(ceil_of(before + ports, per_cable) - ceil_of(before, per_cable)),
@@ -267,23 +267,23 @@ def _cages_of_leaf(
     return taken
 
 
-def _pairs_fit_attachment(one: AttachmentDemand, join: Assembly, cables: int) -> bool:
-    """Wires that carry several ports take whole cages; the attachment has just those that its ports need."""
-    assert one.port is not None
-    return bool(cables * join.ports_per_cable <= ceil_of(one.ports, one.port.ports) * one.port.ports)
+def _pairs_fit_attachment(demand: AttachmentDemand, join: Assembly, cables: int) -> bool:
+    """Cables that carry several ports take whole cages; the attachment has just those that its ports need."""
+    assert demand.port is not None
+    return bool(cables * join.ports_per_cable <= ceil_of(demand.ports, demand.port.ports) * demand.port.ports)
 
 
-def _attachment_row(one: AttachmentDemand, join: Assembly | None, leaf_cages: int, leaf_cables: int) -> RowShare:
-    ports = one.port.ports if one.port is not None else 1
-    near_cages = int(ceil_of(one.ports, ports))
+def _attachment_row(demand: AttachmentDemand, join: Assembly | None, leaf_cages: int, leaf_cables: int) -> RowShare:
+    ports = demand.port.ports if demand.port is not None else 1
+    near_cages = int(ceil_of(demand.ports, ports))
     if join is None:
-        return RowShare("attachment", "leaf", one.name, None, one.ports, near_cages, leaf_cages, ())
+        return RowShare("attachment", "leaf", demand.name, None, demand.ports, near_cages, leaf_cages, ())
     cables = {
-        Mode.LINK: one.ports,
+        Mode.LINK: demand.ports,
         Mode.PAIR: leaf_cables,
         Mode.FAR: leaf_cables,
-        Mode.NEAR: int(ceil_of(one.ports, join.ports_per_cable)),
-        Mode.WHOLE: int(ceil_of(one.ports, join.ports_per_cable)),
+        Mode.NEAR: int(ceil_of(demand.ports, join.ports_per_cable)),
+        Mode.WHOLE: int(ceil_of(demand.ports, join.ports_per_cable)),
     }[join.mode]
     parts = part_uses(join, near_cages, cables, leaf_cages)
-    return RowShare("attachment", "leaf", one.name, join, one.ports, near_cages, leaf_cages, parts)
+    return RowShare("attachment", "leaf", demand.name, join, demand.ports, near_cages, leaf_cages, parts)

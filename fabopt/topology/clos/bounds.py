@@ -146,15 +146,15 @@ class Bounds:
     @remembered("server-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
         """Leaf switches but one that take a server's port, the cheapest share first."""
-        found = []
+        lowers = []
         for leaf in self._switches(protocol, "leaf", without):
             for down in leaf.uses:
                 if down.lane.port_mbps != port.lane.port_mbps or not self._attaches(down.port, protocol):
                     continue
                 link = self.least_link(port, down.port, "server-leaf", protocol)
                 if np.isfinite(link[0]):
-                    found.append(Lower(link + self._share_alone(leaf, down), leaf, down))
-        return sorted(found, key=lambda one: float(one.share[0]))
+                    lowers.append(Lower(link + self._share_alone(leaf, down), leaf, down))
+        return sorted(lowers, key=lambda one: float(one.share[0]))
 
     @remembered("attachment-leaf")
     def _attaches(self, down: PortType, protocol: str) -> bool:
@@ -167,14 +167,14 @@ class Bounds:
     @remembered()
     def uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[Upper]:
         """Spine switches for leaf uplinks of a speed, the cheapest share first."""
-        found = [
+        uppers = [
             Upper(spine, down, up)
             for spine in self._switches(protocol, "spine")
             for down in spine.uses
             if down.lane.port_mbps == port_mbps
             for up in (spine.uses if tiers == 3 else (None,))
         ]
-        return sorted(found, key=lambda one: float(self._share_alone(one.switch, one.down)[0]))
+        return sorted(uppers, key=lambda one: float(self._share_alone(one.switch, one.down)[0]))
 
     @remembered()
     def cores(self, port_mbps: int, protocol: str) -> list[tuple[SwitchType, CageUse]]:
@@ -216,26 +216,26 @@ class Bounds:
 
     def attached(self) -> float:
         """The least that the links of attachments add to the objective, which the search leaves aside."""
-        found = (one.ports * self._least_attached(one) for one in self.fabric.attachments if one.buys == "both")
-        return sum(least for least in found if np.isfinite(least))
+        least_costs = (one.ports * self._least_attached(one) for one in self.fabric.attachments if one.buys == "both")
+        return sum(least for least in least_costs if np.isfinite(least))
 
-    def _least_attached(self, one: AttachmentDemand) -> float:
+    def _least_attached(self, demand: AttachmentDemand) -> float:
         leaves = {
             (use.port, protocol)
             for protocol in self.fabric.protocols
             for leaf in self._switches(protocol, "leaf")
             for use in leaf.uses
-            if one.port is not None and use.lane.port_mbps == one.port.lane.port_mbps
+            if demand.port is not None and use.lane.port_mbps == demand.port.lane.port_mbps
         }
-        return min((self._least_attached_to(one, *leaf) for leaf in leaves), default=np.inf)
+        return min((self._least_attached_to(demand, *leaf) for leaf in leaves), default=np.inf)
 
     @remembered()
-    def _least_attached_to(self, one: AttachmentDemand, leaf: PortType, protocol: str) -> float:
+    def _least_attached_to(self, demand: AttachmentDemand, leaf: PortType, protocol: str) -> float:
         """Of one link. In leaf cages of several ports, what is at the leaf may be there for servers already."""
-        assert one.port is not None
-        alone, near_ports = leaf.ports == 1, one.port.ports
+        assert demand.port is not None
+        alone, near_ports = leaf.ports == 1, demand.port.ports
         least = np.inf
-        for way in attachment_joins(self.problem, self.fabric, one, leaf, protocol):
+        for way in attachment_joins(self.problem, self.fabric, demand, leaf, protocol):
             cost = float(self.costs.of(way.near)[0]) / near_ports
             if alone or way.mode is not Mode.FAR:
                 cost += float(self.costs.of(way.cable)[0]) / way.ports_per_cable
@@ -253,7 +253,7 @@ class Bounds:
         return uplinks_needed(down_links, down, up, self.fabric.oversubscription_spine)
 
     def reserved(self, endpoints: Number) -> Number:
-        """Down ports such that the fabric's reserve of them stays free."""
+        """Down ports such that the fabric's reserve of them stays free. Rule ``reserve_is_kept``."""
         free = 1 - self.fabric.reserve
         return scaled_ceil(endpoints, free.denominator, free.numerator)
 
@@ -289,7 +289,7 @@ class Bounds:
         }
 
     def _leaves_of_spine(self, spine: Upper, together: int) -> int:
-        """Leaves that a spine can take; where wires carry several links some ports may be idle and need no uplinks."""
+        """Leaves that a spine can take; where cables carry several links some ports may be idle and need no uplinks."""
         return self.spine_ports(spine) if together == 1 else most_peers(spine.down, spine.switch, together)
 
     def most_pods(self, spine: Upper, protocol: str) -> int:

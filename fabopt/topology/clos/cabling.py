@@ -36,13 +36,13 @@ class Kind(NamedTuple):
 class Cabling(NamedTuple):
     """A kind with the run of every link as a class, shape (links,).
 
-    ``near_box``: number of what has cages of its own at that end, shape (links,).
+    ``near_device``: number of what has cages of its own at that end, shape (links,).
     """
 
     kind: Kind
     numbers: ClosNumbers
     links: TierLinks
-    near_box: Ints
+    near_device: Ints
     classes: Ints
 
     @property
@@ -70,9 +70,8 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
 def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks, Ints]:
     """Links of a kind, and the number of the near device with cages of its own: a NIC; a server whose NICs share."""
     if kind == "server-leaf":
-        of_servers = server_leaf(numbers, per_cable)
-        server = of_servers.links.a
-        return of_servers.links, server if numbers.shared_cages else server * numbers.nics + of_servers.nic
+        links, nic, _ = server_leaf(numbers, per_cable)
+        return links, links.a if numbers.shared_cages else links.a * numbers.nics + nic
     links = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_cable)
     return links, links.a
 
@@ -81,16 +80,16 @@ def cabling_of(
     problem: Problem, kind: Kind, numbers: ClosNumbers, run_m: Callable[[TierLinks], Floats]
 ) -> Cabling | None:
     """The links of a kind, whose runs follow from where they are; None if nothing on sale is as long as one of them."""
-    links, near_box = links_of(numbers, kind.name, 1)
+    links, near_device = links_of(numbers, kind.name, 1)
     lengths_m = problem.item_table.lengths_m
     classes = classes_of_runs(lengths_m, run_m(links))
     if classes.max(initial=0) >= len(lengths_m):
         return None
-    return Cabling(kind, numbers, links, near_box, classes)
+    return Cabling(kind, numbers, links, near_device, classes)
 
 
-def cable_at(problem: Problem, assembly: Assembly, class_: int) -> Item:
+def cable_at(problem: Problem, assembly: Assembly, length_class: int) -> Item:
     """The cable of an assembly in the shortest length for a class that it covers."""
-    length_m = float(problem.item_table.lengths_m[class_])
+    length_m = float(problem.item_table.lengths_m[length_class])
     lengths = problem.item_table.lengths(assembly.cable.id)
     return next(item for item in lengths if (item.length_m or 0.0) >= length_m)

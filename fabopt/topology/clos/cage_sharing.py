@@ -1,8 +1,8 @@
-"""Wires below and above a switch that would each fit its cages, but not together.
+"""Cables below and above a switch that would each fit its cages, but not together.
 
-Where a wire of several ports joins a pair of boxes with fewer links, it takes more cages than its links need. Each kind
-of link is checked beside what the other kind needs at the least; if both have such wires, they may be too many. Source:
-docs/formulation/parts.md.
+Where a cable of several ports joins a pair of devices with fewer links, it takes more cages than its links need. Each
+kind of link is checked beside what the other kind needs at the least; if both have such cables, they may be too many.
+Source: docs/formulation/parts.md.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ def _clashes(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> Iterator[
         yield from _too_many(choices, "spine", up.far, cores.near, parts.spine_down)
 
 
-def _too_many(choices: Sequence[Choice], box: str, below: Side, above: Side, use: CageUse) -> Iterator[Clash]:
-    for one in choices:
+def _too_many(choices: Sequence[Choice], role: str, below: Side, above: Side, use: CageUse) -> Iterator[Clash]:
+    for below_choice in choices:
         for other in choices:
-            if one.options[0].rows[0].far == box and other.options[0].rows[0].near == box:
-                for a, down in _of_pairs(one, below):
+            if below_choice.options[0].rows[0].far == role and other.options[0].rows[0].near == role:
+                for a, down in _of_pairs(below_choice, below):
                     for b, up in _of_pairs(other, above):
                         if down + up > use.cages:
-                            yield Clash((one.key, a), (other.key, b))
+                            yield Clash((below_choice.key, a), (other.key, b))
 
 
 def _of_pairs(choice: Choice, side: Side) -> Iterator[tuple[int, int]]:
-    """(place, most cages of any box) of options whose wires join pairs of boxes and make all links of a kind."""
+    """(place, most cages of any device) of options whose cables join pairs of devices and make all links of a kind."""
     for place, option in enumerate(choice.options):
         assembly = option.rows[0].assembly
         if choice.count == 1 and assembly is not None and assembly.mode is Mode.PAIR:
             cages = [
                 int(np.max(side.cages_of_pairs(profile, assembly.ports_per_cable)))
                 for profile in side.profiles
-                if np.max(profile.boxes) > 0
+                if np.max(profile.devices) > 0
             ]
             yield place, max(cages, default=0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.logical_fabrics import cards_of, order_of, slots_of
+from fabopt.problem.logical_fabrics import nics_of, order_of, slots_of
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
@@ -73,7 +73,7 @@ def _candidate(
         fabric=fabric.name,
         topology=clos.parts.nic.topology,
         design=ClosDesign(clos),
-        boxes=_with_logical_fabrics(problem, fabric, devices_of(problem, clos)),
+        devices=_with_logical_fabrics(problem, fabric, devices_of(problem, clos)),
         choices=choices,
         bound=bound,
         order=tie_order(fabric, clos),
@@ -84,16 +84,19 @@ def _candidate(
     )
 
 
-def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, boxes: Uses) -> Uses:
-    """Boxes with the NICs of logical fabrics, which are there from the first stage on."""
-    counts = dict(boxes)
-    for item, count in cards_of(problem, fabric.attachments).items():
+def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, devices: Uses) -> Uses:
+    """Devices with the NICs of logical fabrics, which are there from the first stage on."""
+    counts = dict(devices)
+    for item, count in nics_of(problem, fabric.attachments).items():
         counts[0, item] = counts.get((0, item), 0) + count
     return counts
 
 
 def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
-    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
+    """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md).
+
+    Rule ``cage_groups_come_first``.
+    """
     parts, shape = clos.parts, clos.shape
     uses = (parts.leaf_down, parts.leaf_up, parts.spine_down, parts.spine_up, parts.core_down)
     return (
@@ -103,7 +106,7 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         -int(shape.g),
         int(shape.k), int(shape.u), int(shape.x), int(shape.q), int(shape.m2),
         parts.nic.nic_id,
-        *(box.id if box is not None else "" for box in (parts.leaf, parts.spine, parts.core)),
+        *(switch.id if switch is not None else "" for switch in (parts.leaf, parts.spine, parts.core)),
         parts.nic.split,
         *(use.split if use is not None else "" for use in uses),
         parts.nic.group,

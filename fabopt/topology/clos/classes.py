@@ -52,11 +52,11 @@ def plain_endpoints(fabric: FabricProblem, endpoints: Number) -> Number:
     return 0 * endpoints if fabric.networked else endpoints
 
 
-def ratio_of(fabric: FabricProblem, one: AttachmentDemand) -> Fraction:
+def ratio_of(fabric: FabricProblem, demand: AttachmentDemand) -> Fraction:
     """The ratio at which a leaf carries an attachment."""
-    if one.network is not None:
-        logical = next((each.oversubscription for each in fabric.attachments if each.name == one.network), None)
-        own = one.oversubscription if one.oversubscription is not None else logical
+    if demand.network is not None:
+        logical = next((each.oversubscription for each in fabric.attachments if each.name == demand.network), None)
+        own = demand.oversubscription if demand.oversubscription is not None else logical
         assert own is not None
         return own
     own = fabric.attachment_oversubscription
@@ -100,11 +100,11 @@ def _ceil_of_sums(counts: Sequence[Number], shares: Sequence[Fraction]) -> Numbe
     return np.asarray(ceil_of(total, below), dtype=np.int64)
 
 
-def _ceil_of_sum(one: Number, share: Fraction, other: Number, other_share: Fraction) -> Number:
+def _ceil_of_sum(first: Number, share: Fraction, other: Number, other_share: Fraction) -> Number:
     """Ceiling of ``one * share + other * other_share``, exact however large the fractions are."""
     weights = share.numerator * other_share.denominator, other_share.numerator * share.denominator
     below = share.denominator * other_share.denominator
-    if (np.max(one, initial=0) + np.max(other, initial=0)) * max(weights) < _SAFE and below < _SAFE:
-        return ceil_of(one * weights[0] + other * weights[1], below)
-    one, other = np.asarray(one, dtype=object), np.asarray(other, dtype=object)
-    return np.asarray(ceil_of(one * weights[0] + other * weights[1], below), dtype=np.int64)
+    if (np.max(first, initial=0) + np.max(other, initial=0)) * max(weights) < _SAFE and below < _SAFE:
+        return ceil_of(first * weights[0] + other * weights[1], below)
+    first, other = np.asarray(first, dtype=object), np.asarray(other, dtype=object)
+    return np.asarray(ceil_of(first * weights[0] + other * weights[1], below), dtype=np.int64)

@@ -14,26 +14,26 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
 
 
-def _no_dearer(one: Item | None, other: Item | None) -> bool:
-    """``one`` costs, draws and stands for no more than ``other`` whatever the quantity."""
-    return dominates(one, other) and (one is None or other is None or one.rack_milliunits <= other.rack_milliunits)
+def _no_dearer(item: Item | None, other: Item | None) -> bool:
+    """``item`` costs, draws and stands for no more than ``other`` whatever the quantity."""
+    return dominates(item, other) and (item is None or other is None or item.rack_milliunits <= other.rack_milliunits)
 
 
-def _serves_as(one: SwitchType, other: SwitchType) -> bool:
-    """Whether ``one`` can stand wherever ``other`` does: as many cages, with its splits, that take its parts."""
-    if one.max_ports < other.max_ports:
+def _serves_as(switch: SwitchType, other: SwitchType) -> bool:
+    """Whether ``switch`` can stand wherever ``other`` does: as many cages, with its splits, that take its parts."""
+    if switch.max_ports < other.max_ports:
         return False
-    mine = {(use.group, use.split): use for use in one.uses}
+    own_uses = {(use.group, use.split): use for use in switch.uses}
     return all(
-        (own := mine.get((use.group, use.split))) is not None
+        (own := own_uses.get((use.group, use.split))) is not None
         and own.cages >= use.cages
         and own.port.serves_as(use.port)
         for use in other.uses
     )
 
 
-def _switch_order(one: SwitchType) -> tuple[Any, ...]:
-    return one.item.unit_cents, one.item.power_mw, one.item.rack_milliunits, one.id
+def _switch_order(switch: SwitchType) -> tuple[Any, ...]:
+    return switch.item.unit_cents, switch.item.power_mw, switch.item.rack_milliunits, switch.id
 
 
 def undominated_switches(options: Sequence[SwitchType], reducing: bool = False) -> list[SwitchType]:
@@ -43,14 +43,14 @@ def undominated_switches(options: Sequence[SwitchType], reducing: bool = False) 
     """
     kept: list[SwitchType] = []
     # whoever beats a switch comes before it in this order, and what beats the beaten beats it too
-    for one in sorted(options, key=_switch_order):
+    for switch in sorted(options, key=_switch_order):
         if not any(
-            _no_dearer(other.item, one.item)
-            and _serves_as(other, one)
-            and (not reducing or other.product.reduces or not one.product.reduces)
+            _no_dearer(other.item, switch.item)
+            and _serves_as(other, switch)
+            and (not reducing or other.product.reduces or not switch.product.reduces)
             for other in kept
         ):
-            kept.append(one)
+            kept.append(switch)
     return kept
 
 
@@ -60,35 +60,35 @@ def undominated_nics(options: Sequence[NicOption], by_injection: bool = False) -
     ``by_injection``: only if it delivers as much to a GPU too.
     """
     best: dict[tuple[Any, ...], list[NicOption]] = {}
-    for one in options:
-        key = (one.port, one.ports_per_plane, one.planes, one.full_cages, one.partial_cages, one.partial_ports,
-               one.cage_limit, one.own_cages, one.ports_per_nic // one.planes_per_nic, one.topology,
-               one.apart)  # fmt: skip
-        best.setdefault(key, []).append(one)
+    for nic in options:
+        key = (nic.port, nic.ports_per_plane, nic.planes, nic.full_cages, nic.partial_cages, nic.partial_ports,
+               nic.cage_limit, nic.own_cages, nic.ports_per_nic // nic.planes_per_nic, nic.topology,
+               nic.apart)  # fmt: skip
+        best.setdefault(key, []).append(nic)
     kept = []
     for same in best.values():
-        for one in same:
-            sums = _nic_sums(one)
+        for nic in same:
+            sums = _nic_sums(nic)
             if not any(
-                other is not one
-                and (not by_injection or other.injection >= one.injection)
+                other is not nic
+                and (not by_injection or other.injection >= nic.injection)
                 and all(a <= b for a, b in zip(_nic_sums(other), sums, strict=True))
                 and (
                     _nic_sums(other) != sums
-                    or (other.nic_id, other.nics_per_server) < (one.nic_id, one.nics_per_server)
+                    or (other.nic_id, other.nics_per_server) < (nic.nic_id, nic.nics_per_server)
                 )
                 for other in same
             ):
-                kept.append(one)
+                kept.append(nic)
     return kept
 
 
-def _nic_sums(one: NicOption) -> tuple[int, ...]:
+def _nic_sums(nic: NicOption) -> tuple[int, ...]:
     """What the NICs cost at each stage and draw, and how many they are; of built-in ones nothing counts."""
-    if one.item is None:
+    if nic.item is None:
         return ()
     return (
-        *(cents * one.nics_per_server for cents in one.item.unit_cents),
-        one.item.power_mw * one.nics_per_server,
-        one.nics_per_server,
+        *(cents * nic.nics_per_server for cents in nic.item.unit_cents),
+        nic.item.power_mw * nic.nics_per_server,
+        nic.nics_per_server,
     )

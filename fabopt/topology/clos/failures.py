@@ -1,6 +1,6 @@
-"""What a Clos still gives when some of its boxes or links of a kind fail, in the worst places.
+"""What a Clos still gives when some of its devices or links of a kind fail, in the worst places.
 
-``failures_leave_bandwidth``. What is left per GPU is that of the worst-hit server: injection over the ports that it has
+What is left per GPU is that of the worst-hit server: injection over the ports that it has
 left, times the share that every boundary carries: uplinks that a leaf has left over its endpoints, and what the spines
 of a pod still send upwards over what comes from below. Without failures this is bisection. See docs/bandwidth.md.
 """
@@ -84,13 +84,13 @@ def _of_pod(parts: Parts, shape: Shape, failed: str, count: int) -> Share:
     if parts.spine_up is None or parts.spine_down is None:
         return Fraction(1)
     # what fails together hits so many spines, each of which is cut off by so many
-    hit, fatal, each = (shape.q, shape.cores_per_group, shape.m2) if failed == "core" else (1, shape.x, 1)
+    hit, fatal, links = (shape.q, shape.cores_per_group, shape.m2) if failed == "core" else (1, shape.x, 1)
     lost = count if failed else 0
     gone = np.minimum(lost // np.maximum(1, fatal), shape.spines // np.maximum(1, hit))
     partly = np.minimum(hit, shape.spines - gone * hit)
     below, up = shape.spine_down * parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps
     whole = np.minimum(below, shape.x * up)
-    less = np.minimum(below, (shape.x - (lost - gone * fatal) * each) * up)
+    less = np.minimum(below, (shape.x - (lost - gone * fatal) * links) * up)
     return _share((shape.spines - gone * hit - partly) * whole + partly * less, shape.spines * below)
 
 
@@ -109,18 +109,18 @@ def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Nu
     kept = np.ones(np.size(shape.g), dtype=np.bool_)
     spread = replace(shape, spines=shape.u)
     below = replace(parts, spine_down=None, spine_up=None)
-    for one in fabric.resilience:
-        left = bandwidth_left(below, spread, endpoints, gpus, one.failed, one.count)
-        kept &= np.asarray(left, dtype=float) >= one.least_mbps * (1 - _ROUNDING)
+    for survival in fabric.resilience:
+        left = bandwidth_left(below, spread, endpoints, gpus, survival.failed, survival.count)
+        kept &= np.asarray(left, dtype=float) >= survival.least_mbps * (1 - _ROUNDING)
     return kept
 
 
 def survives(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
-    """Which rows have the bandwidth left that the case asks for."""
+    """Which rows have the bandwidth left that the case asks for. Rule ``failures_leave_bandwidth``."""
     kept = np.ones(np.size(shape.g), dtype=np.bool_)
-    for one in fabric.resilience:
-        left = bandwidth_left(parts, shape, endpoints, gpus, one.failed, one.count)
-        kept &= np.asarray(left, dtype=float) >= one.least_mbps * (1 - _ROUNDING)
+    for survival in fabric.resilience:
+        left = bandwidth_left(parts, shape, endpoints, gpus, survival.failed, survival.count)
+        kept &= np.asarray(left, dtype=float) >= survival.least_mbps * (1 - _ROUNDING)
     return kept
 
 

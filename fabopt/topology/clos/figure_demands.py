@@ -1,6 +1,6 @@
 """Figures that a case, or a point of a front, asks of a Clos, as least uplinks; and room for more servers.
 
-``figures_meet_demand``. Bisection per GPU is I / (max(1, r) x max(1, s)) with injection I and the ratios r at the
+Rule ``figures_meet_demand``. Bisection per GPU is I / (max(1, r) x max(1, s)) with injection I and the ratios r at the
 leaves and s at the spines, so that a least bisection b is one on uplinks: u w >= b d v / I, and then
 x w2 >= b max(1, r) dS w / I. All-to-all: a leaf or a pod with e of the E server ports of a plane sends
 e rho (E-e)/(E-1) upwards. Ring all-reduce: the last server of a group, or of a pod, sends what it has on the leaf, or
@@ -70,22 +70,22 @@ def _for_traffic(
     upward: tuple[int, Number],
     ring: Number,
 ) -> Number:
-    """Fewest uplinks of a box with which all-to-all and ring all-reduce come to what is wanted.
+    """Fewest uplinks of a device with which all-to-all and ring all-reduce come to what is wanted.
 
-    ``within``: server ports under a box (or the boxes of a pod), and whether there is such a one; ``upward``: speed of
-    an uplink, and how many boxes share the load; ``ring``: ports of a server that send upwards there.
+    ``within``: server ports under a device (or the devices of a pod), and whether there is such a one; ``upward``:
+    speed of an uplink, and how many devices share the load; ``ring``: ports of a server that send upwards there.
     """
-    speed, boxes = upward
+    speed, devices = upward
     ports = shape.servers * shape.ports
     per_port = Fraction(gpus, shape.ports * shape.planes)
     fewest = 0 * ring
     if figure_demands.alltoall:
         for inside, there in within:
             crossing = np.where(there, inside * (ports - inside), 0)
-            needed = _ceil(crossing, boxes * max(1, ports - 1), figure_demands.alltoall * per_port / speed)
+            needed = _ceil(crossing, devices * max(1, ports - 1), figure_demands.alltoall * per_port / speed)
             fewest = np.maximum(fewest, needed)
     if figure_demands.allreduce:
-        needed = _ceil(ring, boxes, figure_demands.allreduce * per_port / speed)
+        needed = _ceil(ring, devices, figure_demands.allreduce * per_port / speed)
         several = within[0][1]
         fewest = np.maximum(fewest, np.where(several, needed, 0))
     return fewest

@@ -71,12 +71,12 @@ def leaf_classes(clos: ClosNetwork) -> tuple[LeafClass, ...]:
     shape = clos.shape
     full, last = int(shape.g * shape.k), int(shape.last_group * shape.k)
     rails = int(shape.rails) if shape.rail_pods else 1
-    each = int(shape.leaves_of_a_group)
+    leaves = int(shape.leaves_of_a_group)
     full_pods = int(shape.pods) - rails
     return (
-        LeafClass(0, full_pods, int(shape.groups_per_pod) * each, full),
-        LeafClass(1, rails, (int(shape.last_pod_groups) - 1) * each, full),
-        LeafClass(1, rails, each, last),
+        LeafClass(0, full_pods, int(shape.groups_per_pod) * leaves, full),
+        LeafClass(1, rails, (int(shape.last_pod_groups) - 1) * leaves, full),
+        LeafClass(1, rails, leaves, last),
     )
 
 

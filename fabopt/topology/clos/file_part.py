@@ -49,14 +49,14 @@ def _structure(clos: ClosNetwork) -> Structure:
 def _tiers(clos: ClosNetwork) -> Iterable[Tier]:
     parts, shape = clos.parts, clos.shape
     planes = parts.nic.planes
-    boxes: tuple[tuple[Role, SwitchType | None, int, int, int, CageUse | None, CageUse | None], ...] = (
+    tiers: tuple[tuple[Role, SwitchType | None, int, int, int, CageUse | None, CageUse | None], ...] = (
         ("leaf", parts.leaf, planes * shape.leaves, clos.down_ports, shape.u, parts.leaf_down, parts.leaf_up),
         ("spine", parts.spine, planes * shape.spines * (shape.pods if clos.tiers > 2 else 1),
          shape.spine_down if clos.tiers > 1 else 0, shape.x, parts.spine_down, parts.spine_up),
         ("core", parts.core, planes * shape.cores if clos.tiers > 2 else 0,
          shape.core_down if clos.tiers > 2 else 0, 0, parts.core_down, None),
     )  # fmt: skip
-    for role, switch, count, down_ports, up_ports, down, up in boxes:
+    for role, switch, count, down_ports, up_ports, down, up in tiers:
         if switch is None or down is None:
             continue
         reserved = clos.reserved_ports if role == "leaf" else 0

@@ -74,8 +74,10 @@ class FloorBounds(ABC):
         near, far, protocol = ends
         lengths_m = self.problem.item_table.lengths_m
         columns = [
-            self._link_at(near, far, float(lengths_m[class_]) if class_ < len(lengths_m) else np.inf, protocol)
-            for class_ in classes.tolist()
+            self._link_at(
+                near, far, float(lengths_m[length_class]) if length_class < len(lengths_m) else np.inf, protocol
+            )
+            for length_class in classes.tolist()
         ]
         return np.stack(columns, axis=1) if columns else np.zeros((1, 0))
 

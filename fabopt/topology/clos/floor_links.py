@@ -77,7 +77,7 @@ class FloorLinks(KindLinks):
             yield Choice((*self.kind.key, "floor", classes), count, options)
 
     def _unit_options(self, classes: tuple[int, ...]) -> tuple[Option, ...]:
-        runs_m = tuple(float(self._lengths_m[class_]) for class_ in classes)
+        runs_m = tuple(float(self._lengths_m[length_class]) for length_class in classes)
         near_cages, far_cages = self._cages(len(classes))
         options = []
         for assembly in self.joins(max(runs_m), len(set(classes)) > 1):
@@ -123,9 +123,9 @@ class FloorLinks(KindLinks):
     def _all_cables(self, assembly: Assembly) -> dict[Item, int]:
         """Cables by length when one assembly makes every link."""
         cables: dict[Item, int] = {}
-        for class_, count in enumerate(np.bincount(_cable_classes(self._cabling, assembly)).tolist()):
+        for length_class, count in enumerate(np.bincount(_cable_classes(self._cabling, assembly)).tolist()):
             if count:
-                item = cable_at(self.problem, assembly, class_)
+                item = cable_at(self.problem, assembly, length_class)
                 cables[item] = cables.get(item, 0) + count
         return cables
 
@@ -134,10 +134,12 @@ def _units(cabling: Cabling, classes: int) -> Iterable[tuple[tuple[int, ...], in
     """The classes of the links of every different cage, and how many such cages there are. ``classes``: in all."""
     near, far = cabling.kind.ports
     size = max(near.ports, far.ports)
-    box, slot = (cabling.near_box, cabling.links.a_slot) if near.ports > 1 else (cabling.links.b, cabling.links.b_slot)
-    order = np.lexsort((slot, box))
+    device, slot = (
+        (cabling.near_device, cabling.links.a_slot) if near.ports > 1 else (cabling.links.b, cabling.links.b_slot)
+    )
+    order = np.lexsort((slot, device))
     cage = slot[order] // size
-    first = np.flatnonzero(np.append(True, (np.diff(box[order]) != 0) | (np.diff(cage) != 0)))
+    first = np.flatnonzero(np.append(True, (np.diff(device[order]) != 0) | (np.diff(cage) != 0)))
     links_of_cage = np.diff(np.append(first, len(order)))
     units = np.full((len(first), size), -1)
     lane = np.arange(len(order)) - np.repeat(first, links_of_cage)
@@ -145,7 +147,7 @@ def _units(cabling: Cabling, classes: int) -> Iterable[tuple[tuple[int, ...], in
     code = (units + 1) @ (classes + 1) ** np.arange(size, dtype=np.int64)
     _, first_of, counts = np.unique(code, return_index=True, return_counts=True)
     for unit, count in zip(units[first_of].tolist(), counts.tolist(), strict=True):
-        yield tuple(class_ for class_ in unit if class_ >= 0), count
+        yield tuple(length_class for length_class in unit if length_class >= 0), count
 
 
 def _cable_classes(cabling: Cabling, assembly: Assembly) -> Ints:
@@ -153,12 +155,12 @@ def _cable_classes(cabling: Cabling, assembly: Assembly) -> Ints:
     if assembly.mode is Mode.LINK:
         return cabling.classes
     links, per_cable = cabling.links, assembly.ports_per_cable
-    box, slot = cabling.near_box, links.a_slot
+    device, slot = cabling.near_device, links.a_slot
     if assembly.mode is Mode.FAR:
-        box, slot = links.b, links.b_slot
+        device, slot = links.b, links.b_slot
     elif assembly.mode is Mode.PAIR:
         slot = cabling.slots(per_cable)
-    _, cable = np.unique(np.stack([box, slot // per_cable]), axis=1, return_inverse=True)
+    _, cable = np.unique(np.stack([device, slot // per_cable]), axis=1, return_inverse=True)
     classes = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
     np.maximum.at(classes, np.asarray(cable).ravel(), cabling.classes)
     return classes

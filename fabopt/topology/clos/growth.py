@@ -28,7 +28,10 @@ Plan = tuple[StageNumbers, ...]
 
 
 def plans_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> tuple[Plan, ...]:
-    """What may stand at each stage; none if an early stage needs more than the last one has."""
+    """What is installed at each stage; none if an early stage needs more than the last one has.
+
+    Rules ``stages_are_fabrics`` and ``stages_only_add``.
+    """
     still = _still(problem, fabric, parts, shape)
     if still is None:
         return ()
@@ -122,13 +125,13 @@ def _fewest(
 
 def _until(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, still: Plan, until: int) -> Plan:
     """The plan with the fewest spines before stage ``until`` and that in which nothing moves from then on."""
-    each, before = int(shape.links_per_pair), StageNumbers(0)
+    links, before = int(shape.links_per_pair), StageNumbers(0)
     stages: list[StageNumbers] = []
     for number, stage in enumerate(still):
         few = _fewest(problem, fabric, parts, shape, before, number) if number < until else None
         cores = max(before.group_cores, stage.group_cores)
         if few is not None and few.spines < stage.spines:
-            more = few.pair_links if few.pair_links > each else 0
+            more = few.pair_links if few.pair_links > links else 0
             stage = StageNumbers(stage.servers, few.spines, max(cores, few.cores), more)
         else:
             plugged_in = _spines_for(shape, _uplinks(shape, before))

@@ -1,4 +1,4 @@
-"""What joins the boxes of a Clos: assemblies of each kind of link. Run lengths enter here and nowhere else."""
+"""What joins the devices of a Clos: assemblies of each kind of link. Run lengths enter here and nowhere else."""
 
 from __future__ import annotations
 
@@ -43,14 +43,17 @@ def server_joins(
 
 
 def attachment_joins(
-    problem: Problem, fabric: FabricProblem, one: AttachmentDemand, leaf: PortType, protocol: str
+    problem: Problem, fabric: FabricProblem, demand: AttachmentDemand, leaf: PortType, protocol: str
 ) -> tuple[Assembly, ...]:
-    """Ways to join an attachment (near) to a leaf (far), with only what is bought in them."""
-    if one.port is None:
-        alone = problem.links.near_only(leaf, run_of(fabric, one.run), protocol)
+    """Ways to join an attachment (near) to a leaf (far), with only what is bought in them.
+
+    Rule ``assemblies_are_complete``: all that a link needs and the case buys.
+    """
+    if demand.port is None:
+        alone = problem.links.near_only(leaf, run_of(fabric, demand.run), protocol)
         return tuple(join._replace(near=None, far=join.near) for join in alone)
-    joins = joins_of(problem, fabric, one.run, one.port, leaf, protocol, True)
-    if one.buys == "both":
+    joins = joins_of(problem, fabric, demand.run, demand.port, leaf, protocol, True)
+    if demand.buys == "both":
         return joins
     return tuple(join._replace(near=None) for join in joins)
 
@@ -60,10 +63,10 @@ def server_assemblies(joins: Sequence[Assembly], nic: NicOption, k: int) -> tupl
     if not any(whole_only(one).mode is Mode.WHOLE for one in joins):
         return tuple(joins)
     together = nic.bundle(k)
-    found = (whole_only(one) for one in joins)
-    return tuple(one for one in found if one.mode is not Mode.WHOLE or together % one.ports_per_cable == 0)
+    whole = (whole_only(one) for one in joins)
+    return tuple(one for one in whole if one.mode is not Mode.WHOLE or together % one.ports_per_cable == 0)
 
 
 def fewest_together(joins: Sequence[Assembly]) -> int:
-    """Ports of a box that one peer takes at the least: all of a wire's, where wires join pairs of boxes only."""
+    """Ports of a device that one peer takes at the least: all of a cable's, where cables join pairs of devices only."""
     return min(one.ports_per_cable if one.mode is Mode.PAIR else 1 for one in joins)

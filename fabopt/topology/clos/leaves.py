@@ -108,6 +108,7 @@ class Leaves:
             g = np.arange(1, most + 1, dtype=np.int64)
             if self.fabric.group_servers is not None:
                 g = g[g == self.fabric.group_servers]
+            # Rule ``rails_are_aligned``
             if self.fabric.aligned and k > 1:
                 g = g[g >= servers]
             shape = Shape(servers, ports, block.nic.planes, k, g, sizes=self.problem.sizes)
@@ -120,12 +121,12 @@ class Leaves:
         costs, nic = self.bounds.costs, block.nic
         joins = self.bounds.server_joins(nic, block.down, int(shape.k), block.protocol)
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
-        cost = np.asarray(self._boxes_cost(block, shape) + costs.least(joins, need))
+        cost = np.asarray(self._devices_cost(block, shape) + costs.least(joins, need))
         if self.bounds.early is not None:
             cost[0] += self.bounds.early.of_leaves(Parts(block.protocol, nic, block.leaf, block.down), shape)
         return cost
 
-    def _boxes_cost(self, block: Block, shape: Shape) -> Floats:
+    def _devices_cost(self, block: Block, shape: Shape) -> Floats:
         """NICs and leaves."""
         costs, nic = self.bounds.costs, block.nic
         nics = np.multiply.outer(
@@ -175,6 +176,6 @@ class Leaves:
             size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
             links = LinkRows((block.nic.port, block.down.port, block.protocol), block.nic, shape, (size,))
             count = self.problem.servers * block.nic.ports_per_server
-            return np.asarray(self._boxes_cost(block, shape) + runs.server_links(links) * count)
+            return np.asarray(self._devices_cost(block, shape) + runs.server_links(links) * count)
 
         return self.bounds.runs.raised(base, least)

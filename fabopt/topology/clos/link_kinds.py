@@ -40,8 +40,10 @@ def staged_links(problem: Problem, clos: ClosNetwork, links: KindLinks) -> Stage
 
 def assemblies_over(problem: Problem, clos: ClosNetwork, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:
     """Assemblies of a kind of links over a run; ``all_``: with those that others beat."""
-    found = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
-    return found if kind.name != "server-leaf" else server_assemblies(found, clos.parts.nic, int(clos.shape.k))
+    assemblies = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
+    if kind.name != "server-leaf":
+        return assemblies
+    return server_assemblies(assemblies, clos.parts.nic, int(clos.shape.k))
 
 
 def kinds_of(clos: ClosNetwork) -> tuple[Kind, ...]:

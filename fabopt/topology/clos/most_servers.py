@@ -30,8 +30,8 @@ ONE = Fraction(1)
 class _Above(NamedTuple):
     """What can stand above a leaf's uplinks: a pod of so many leaves at the most, and so many pods (1 without cores).
 
-    ``spread`` is what an uplink takes of the leaf's cages, in ports: more than one where a wire of several ports joins
-    a pair of boxes that has fewer links.
+    ``spread`` is what an uplink takes of the leaf's cages, in ports: more than one where a cable of several ports joins
+    a pair of devices that has fewer links.
     """
 
     leaves: int
@@ -141,10 +141,10 @@ class _Reach:
     def _spines(self, up: PortType, pods: dict[PortType, int], protocol: Protocol, tiers: int) -> Iterator[_Above]:
         for spine in self.fabric.switches[protocol]["spine"]:
             for down in spine.uses:
-                each = self._together(up, down.port, "leaf-spine", protocol)
-                for links, spread in self._pairings(each):
+                together = self._together(up, down.port, "leaf-spine", protocol)
+                for links, spread in self._pairings(together):
                     for over in spine.uses if tiers == 3 else (None,):
-                        leaves = self._spine_ports(spine, down, over, Fraction(each, links)) // links
+                        leaves = self._spine_ports(spine, down, over, Fraction(together, links)) // links
                         yield _Above(leaves, 1 if over is None else pods[over.port], spread)
 
     def _spine_ports(self, spine: SwitchType, down: CageUse, up: CageUse | None, spread: Fraction) -> int:
@@ -153,13 +153,13 @@ class _Reach:
             self.known[key] = _most_down(spine, down, up, self.fabric.oversubscription_spine, spread=spread)
         return self.known[key]
 
-    def _pairings(self, each: int) -> Iterator[tuple[int, Fraction]]:
-        """Links of a leaf and a spine, and what each takes of the leaf's cages, where a wire between them has so many
+    def _pairings(self, together: int) -> Iterator[tuple[int, Fraction]]:
+        """Links of a leaf and a spine, and what each takes of the leaf's cages, where a cable between them has so many
         ports: fewer links spare the spine's uplinks, more of them the leaf's cages.
         """
         if self.fabric.even:
-            yield from ((links, Fraction(each, links)) for links in range(1, each + 1))
-        elif each:
+            yield from ((links, Fraction(together, links)) for links in range(1, together + 1))
+        elif together:
             yield 1, ONE
 
     def _pods(self, protocol: Protocol) -> dict[PortType, int]:
@@ -169,9 +169,9 @@ class _Reach:
             most[up] = 0
             for core in self.fabric.switches[protocol]["core"]:
                 for down in core.uses:
-                    each = self._together(up, down.port, "spine-core", protocol)
-                    if each:
-                        most[up] = max(most[up], most_peers(down, core, each))
+                    together = self._together(up, down.port, "spine-core", protocol)
+                    if together:
+                        most[up] = max(most[up], most_peers(down, core, together))
         return most
 
     # -- links ------------------------------------------------------------------------------------------------
@@ -205,18 +205,15 @@ class _Reach:
         return best
 
 
-def _largest(found: Iterator[_Above]) -> list[_Above]:
+def _largest(reaches: Iterator[_Above]) -> list[_Above]:
     """Without those that another one matches in every way."""
     kept: list[_Above] = []
-    for one in sorted(set(found), reverse=True):
-        if (
-            one.leaves
-            and one.pods
-            and not any(
-                one.leaves <= other.leaves and one.pods <= other.pods and one.spread >= other.spread for other in kept
-            )
-        ):
-            kept.append(one)
+    for reach in sorted(set(reaches), reverse=True):
+        beaten = any(
+            reach.leaves <= other.leaves and reach.pods <= other.pods and reach.spread >= other.spread for other in kept
+        )
+        if reach.leaves and reach.pods and not beaten:
+            kept.append(reach)
     return kept
 
 

@@ -1,4 +1,4 @@
-"""The arithmetic of a Clos: boxes, links and cages from a handful of numbers.
+"""The arithmetic of a Clos: devices, links and cages from a handful of numbers.
 
 Every function takes integers or integer arrays. Symbols are those of docs/formulation.md: N servers, R ports of a
 server per plane, P planes, g servers and k ports of each on a leaf, u uplinks of a leaf, S spines, m links of a pair,
@@ -82,7 +82,7 @@ class Shape:
 
     @property
     def groups(self) -> Number:
-        """G: server groups."""
+        """G: server groups, which hold all servers. Rule ``groups_cover_servers``."""
         return ceil_of(self.servers, self.g)
 
     @property
@@ -102,7 +102,7 @@ class Shape:
 
     @property
     def pods(self) -> Number:
-        """n: pods of a plane."""
+        """n: pods of a plane, which hold all groups. Rule ``pods_cover_groups``."""
         per_rail = ceil_of(self.groups, self.groups_per_pod)
         return per_rail * (1 + self.rail_pods * (self.rails - 1))
 
@@ -128,7 +128,7 @@ class Shape:
 
     @property
     def spine_down(self) -> Number:
-        """Most down links of any spine."""
+        """Most down links of any spine: of its pod's leaves. Rule ``spines_serve_pods``."""
         return ceil_of(self.leaves_per_pod * self.u, self.spines)
 
     @property
@@ -230,9 +230,9 @@ def _spine_profiles(pods: Number, leaves: Number, spines: Number, links: Number,
 def most_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
     """d: most server and attachment ports on any leaf. ``attached``: ports of attachments by the stage that adds them.
 
-    Attachments go round the leaves, one each a round, those with the fewest servers first. In a cluster that grows,
-    what a stage adds goes to the leaves with the fewest attachments, the first of equals: so the first leaf of all
-    always has the most, and gets one more as soon as all have as many.
+    Rule ``attachments_are_placed``: they go round the leaves, one each a round, those with the fewest servers first. In
+    a cluster that grows, what a stage adds goes to the leaves with the fewest attachments, the first of equals: so the
+    first leaf of all always has the most, and gets one more as soon as all have as many.
     """
     full = shape.g * shape.k
     if not any(attached):
@@ -274,12 +274,15 @@ def usable_ports(use: CageUse, switch: SwitchType) -> int:
 
 
 def most_peers(use: CageUse, switch: SwitchType, together: int) -> int:
-    """Most boxes with a link each, if a wire of that many ports of a cage goes to each: idle ones are no ports."""
+    """Most devices with a link each, if a cable of that many ports of a cage goes to each: idle ones are no ports."""
     return min(use.cages * use.lane.ports // together, switch.max_ports)
 
 
 def uplinks_that_fit(switch: SwitchType, down: CageUse, up: CageUse, down_ports: Number) -> Number:
-    """Most uplinks beside so many down ports (an array); negative where the down ports alone do not fit."""
+    """Most uplinks beside so many down ports (an array); negative where the down ports alone do not fit.
+
+    Rule ``ports_fit_radix``: cages face one way, and ports are no more than the switch can drive.
+    """
     down_cages = ceil_of(down_ports, down.lane.ports)
     left = up.cages - down_cages if up.group == down.group else np.full_like(down_cages, up.cages)
     room = np.minimum(left * up.lane.ports, switch.max_ports - down_ports)
@@ -293,7 +296,10 @@ def most_down(switch: SwitchType, down: CageUse, up: CageUse, uplinks: int) -> i
 
 
 def uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:
-    """Fewest uplinks of a switch (at least 1) for so many down links at an oversubscription of ``most``."""
+    """Fewest uplinks of a switch (at least 1) for so many down links at an oversubscription of ``most``.
+
+    Rule ``uplinks_carry_demand``.
+    """
     factor, divisor = down.lane.port_mbps * most.denominator, up.lane.port_mbps * most.numerator
     return np.asarray(np.maximum(1, scaled_ceil(down_links, factor, divisor)))
 

@@ -96,6 +96,7 @@ class Spines:
         rows: list[int] = []
         spines: list[int] = []
         for row, u in enumerate(shape.u.tolist()):
+            # Rule ``striping_is_even``
             if u not in self._counts:
                 self._counts[u] = divisors(u) if self.fabric.even else list(range(1, u + 1))
             rows.extend([row] * len(self._counts[u]))
@@ -148,8 +149,8 @@ class Spines:
             for rows in self.bounds.runs.in_turn(bound, kept, self.cutoff.within):
                 some = shape.take(rows)
                 uplinks = self._uplink_cost(stack, some, spine.down.cages)
-                made = self._with_early(stack, some, cost[:, rows] + uplinks)
-                self.cutoff.offer(ClosBatch(self.fabric, stack.parts(), some, made))
+                total = self._with_early(stack, some, cost[:, rows] + uplinks)
+                self.cutoff.offer(ClosBatch(self.fabric, stack.parts(), some, total))
 
     def _with_early(self, stack: _Stack, shape: Shape, cost: Floats) -> Floats:
         """Add what spines of stages before the last cost at least."""
@@ -251,13 +252,13 @@ class Spines:
         fewest = np.maximum(fewest, spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
         fewest = np.maximum(fewest, step_deadline.spine_uplinks(self.fabric, stack.parts(), shape, endpoints, gpus))
         most = uplinks_that_fit(spine.switch, spine.down, up, down)
-        boxes = stack.planes * shape.pods * shape.spines
-        switches = np.multiply.outer(self.costs.of(spine.switch.item), boxes)
+        num_spines = stack.planes * shape.pods * shape.spines
+        switches = np.multiply.outer(self.costs.of(spine.switch.item), num_spines)
         bound = (
             base
             + switches
             + np.multiply.outer(stack.least, stack.planes * shape.leaves * shape.u)
-            + np.multiply.outer(stack.upward, boxes * fewest)
+            + np.multiply.outer(stack.upward, num_spines * fewest)
         )
         widest = self.bounds.most_pods(spine, stack.block.protocol)
         fits = (fewest <= most) & (shape.pods <= widest) & (shape.pods >= 2)
@@ -268,7 +269,7 @@ class Spines:
             some = shape.take(rows)
             links = self._uplink_cost(stack, some, down_cage_limit(spine.down, up, fewest[rows]))
             cost = self._with_early(stack, some, base[:, rows] + switches[:, rows] + links)
-            upward = np.multiply.outer(stack.upward, boxes[rows] * fewest[rows])
+            upward = np.multiply.outer(stack.upward, num_spines[rows] * fewest[rows])
             inside = np.flatnonzero(self.cutoff.within(cost + upward))
             if inside.size:
                 left = rows[inside]
@@ -276,12 +277,12 @@ class Spines:
 
     def _with_cores(self, stack: _Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
         """Every number of spine uplinks, core switch and way to join them that stays below the threshold."""
-        boxes = stack.planes * shape.pods * shape.spines
+        num_spines = stack.planes * shape.pods * shape.spines
         upward = self._upward(stack, shape)
         x = fewest.copy()
         rows = np.arange(x.size)
         while rows.size:
-            cost = base[:, rows] + upward[:, rows] * (boxes[rows] * x)
+            cost = base[:, rows] + upward[:, rows] * (num_spines[rows] * x)
             inside = self.cutoff.within(cost) & (x <= most[rows])
             rows, x = rows[inside], x[inside]
             if not rows.size:
@@ -301,8 +302,8 @@ class Spines:
         ports = usable_ports(use, core)
         link = self._core_links(stack, use, shape)
         share = link + (self.costs.of(core.item) / ports)[:, np.newaxis]
-        boxes = stack.planes * shape.pods * shape.spines
-        open_ = np.flatnonzero(self.cutoff.within(base + share * (boxes * shape.x)))
+        num_spines = stack.planes * shape.pods * shape.spines
+        open_ = np.flatnonzero(self.cutoff.within(base + share * (num_spines * shape.x)))
         rows, wide = self._core_groups(shape, open_, ports)
         if rows.size and self.fabric.resilience:
             left = np.flatnonzero(self._survives(stack.parts(core, use), wide))
@@ -312,7 +313,7 @@ class Spines:
         switches = np.multiply.outer(self.costs.of(core.item), stack.planes * wide.cores)
         need = wide.spine_core(up.lane.ports, up_cage_limit(spine.down, up, wide.spine_down), use.lane.ports, use.cages)
         links = self.bounds.runs.raised(
-            self.costs.least(joins, need), lambda runs: link[:, rows] * (boxes * shape.x)[rows]
+            self.costs.least(joins, need), lambda runs: link[:, rows] * (num_spines * shape.x)[rows]
         )
         cost, parts = base[:, rows] + switches + links, stack.parts(core, use)
         if self.bounds.early is not None:
@@ -320,7 +321,10 @@ class Spines:
         self.cutoff.offer(ClosBatch(self.fabric, parts, wide, cost))
 
     def _core_groups(self, shape: Shape, open_: Ints, core_ports: int) -> tuple[Ints, Shape]:
-        """Every (q, m2) with q a divisor of S, m2 of x, and pods x q x m2 core ports at most."""
+        """Every (q, m2) with q a divisor of S, m2 of x, and pods x q x m2 core ports at most.
+
+        Rule ``cores_join_pods``: a core has links to all pods.
+        """
         rows: list[int] = []
         qs: list[int] = []
         m2s: list[int] = []

@@ -52,9 +52,9 @@ class EarlyCosts:
             now = self._shape(number, shape)
             uplinks, spines = self._fewest(number, now, parts, shape)
             pods = now.pods if parts.spine_up is not None else 1
-            boxes = _of(costs, parts.spine.item) * (parts.nic.planes * pods * spines)
+            switches = _of(costs, parts.spine.item) * (parts.nic.planes * pods * spines)
             links = self._least_link(costs, parts, "leaf-spine") * (parts.nic.planes * now.leaves * uplinks)
-            total = total + np.where(now.leaves > 1, boxes + links, 0.0)
+            total = total + np.where(now.leaves > 1, switches + links, 0.0)
         return total
 
     def of_cores(self, parts: Parts, shape: Shape) -> Floats:
@@ -67,9 +67,9 @@ class EarlyCosts:
             most = self.problem.stages[number].oversubscription[self.fabric.name][1]
             down = _leaves_of_a_pod(now, shape) * (shape.u // shape.spines)
             group = ceil_of(uplinks_needed(down, parts.spine_down, parts.spine_up, most), shape.m2)
-            boxes = _of(costs, parts.core.item) * (parts.nic.planes * group * ceil_of(spines, shape.q))
+            switches = _of(costs, parts.core.item) * (parts.nic.planes * group * ceil_of(spines, shape.q))
             links = parts.nic.planes * now.pods * spines * group * shape.m2
-            cost = boxes + self._least_link(costs, parts, "spine-core") * links
+            cost = switches + self._least_link(costs, parts, "spine-core") * links
             total = total + np.where((now.leaves > 1) & (now.pods > 1), cost, 0.0)
         return total
 
@@ -85,8 +85,8 @@ class EarlyCosts:
         uplinks = np.maximum(uplinks, leaf_uplinks(self.fabric, parts, now, most))
         spines = ceil_of(_leaves_of_a_pod(now, shape) * uplinks, usable_ports(parts.spine_down, parts.spine))
         if not self.lends:
-            each = np.maximum(1, ceil_of(shape.u, shape.spines))
-            spines = np.minimum(np.maximum(spines, ceil_of(uplinks, each)), shape.spines)
+            links = np.maximum(1, ceil_of(shape.u, shape.spines))
+            spines = np.minimum(np.maximum(spines, ceil_of(uplinks, links)), shape.spines)
         return uplinks, spines
 
     def _least_link(self, costs: Costs, parts: Parts, kind: str) -> float:

@@ -1,6 +1,6 @@
 """What each stage of a growing Clos adds for its links: whole cages chosen for once, bought when they are first used.
 
-A cage keeps the assembly that it gets. A wire is bought with its first link, a module with the first link of its cage;
+A cage keeps the assembly that it gets. A cable is bought with its first link, a module with the first link of its cage;
 what a later stage needs besides (the second fibre of a twin module, the server's end of a link) comes with that stage.
 Works on runs of a floor and on flat runs alike.
 """
@@ -61,9 +61,9 @@ class StagedLinks:
         near, far = self.cabling.kind.ports
         links = self.cabling.links
         size = max(near.ports, far.ports)
-        box, slot = (self.cabling.near_box, links.a_slot) if near.ports > 1 else (links.b, links.b_slot)
-        order = np.lexsort((slot, box))
-        cage = _codes(box, slot // size)[order]
+        device, slot = (self.cabling.near_device, links.a_slot) if near.ports > 1 else (links.b, links.b_slot)
+        order = np.lexsort((slot, device))
+        cage = _codes(device, slot // size)[order]
         starts = np.flatnonzero(np.append(True, np.diff(cage) != 0))
         sizes = np.diff(np.append(starts, len(cage)))
         lane = np.arange(len(order)) - np.repeat(starts, sizes)
@@ -84,12 +84,12 @@ class StagedLinks:
 
     def _new_unit_options(self, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
         options = []
-        for one in self.links.joins(float(self.lengths_m[max(runs)]), len(set(runs)) > 1):
-            rows = [self._unit_row(one, runs, when, stage) for stage in sorted(set(when))]
+        for assembly in self.links.joins(float(self.lengths_m[max(runs)]), len(set(runs)) > 1):
+            rows = [self._unit_row(assembly, runs, when, stage) for stage in sorted(set(when))]
             options.append(Option(tuple(rows)))
         return undominated(options)
 
-    def _unit_row(self, one: Assembly, runs: tuple[int, ...], when: tuple[int, ...], stage: int) -> RowShare:
+    def _unit_row(self, assembly: Assembly, runs: tuple[int, ...], when: tuple[int, ...], stage: int) -> RowShare:
         """What one cage adds at a stage."""
         near, far = self.cabling.kind.ports
         new = [lane for lane, first in enumerate(when) if first == stage]
@@ -97,16 +97,16 @@ class StagedLinks:
         paired = near.ports > 1 and far.ports > 1
         near_cages = whole if near.ports > 1 else len(new)
         far_cages = whole if paired or near.ports == 1 else len(new)
-        per_cable = 1 if one.mode is Mode.LINK else one.ports_per_cable
+        per_cable = 1 if assembly.mode is Mode.LINK else assembly.ports_per_cable
         cables: dict[Item, int] = {}
         for start in range(0, len(when), per_cable):
             if min(when[start : start + per_cable]) == stage:
-                item = cable_at(self.problem, one, max(runs[start : start + per_cable]))
+                item = cable_at(self.problem, assembly, max(runs[start : start + per_cable]))
                 cables[item] = cables.get(item, 0) + 1
-        runs_m = self.links.noted_runs_m(tuple(float(self.lengths_m[class_]) for class_ in runs))
+        runs_m = self.links.noted_runs_m(tuple(float(self.lengths_m[length_class]) for length_class in runs))
         return RowShare(
-            *self.cabling.kind.ends, None, one, len(new), near_cages, far_cages,
-            _parts(one, near_cages, cables, far_cages), runs_m, stage, when,
+            *self.cabling.kind.ends, None, assembly, len(new), near_cages, far_cages,
+            _parts(assembly, near_cages, cables, far_cages), runs_m, stage, when,
         )  # fmt: skip
 
     # -- all at once ----------------------------------------------------------------------------------------------
@@ -114,49 +114,49 @@ class StagedLinks:
     def _whole_choice(self) -> Choice:
         """One assembly for every link."""
         options = []
-        for one in self.links.joins(self.links.longest_m, self.links.flat_m is None):
-            if self.cabling.kind.need.quantities(one).fits:
-                options.append(Option(tuple(self.whole_rows(one))))
+        for assembly in self.links.joins(self.links.longest_m, self.links.flat_m is None):
+            if self.cabling.kind.need.quantities(assembly).fits:
+                options.append(Option(tuple(self.whole_rows(assembly))))
         kept = undominated(options)
         return Choice((*self.cabling.kind.key, "staged", tuple(option.rows for option in kept)), 1, kept)
 
     def whole_rows(
-        self, one: Assembly, shared_cages: Sequence[int] = (), shared_cables: Sequence[int] = ()
+        self, assembly: Assembly, shared_cages: Sequence[int] = (), shared_cables: Sequence[int] = ()
     ) -> Iterable[RowShare]:
         """What every stage adds if one assembly makes every link.
 
-        ``shared_cages``, ``shared_cables``: leaves where attachments fill up the last cage, the last wire of the
+        ``shared_cages``, ``shared_cables``: leaves where attachments fill up the last cage, the last cable of the
         servers, from the first stage on.
         """
-        links, per_cable = self.cabling.links, one.ports_per_cable
+        links, per_cable = self.cabling.links, assembly.ports_per_cable
         near, far = self.cabling.kind.ports
-        if one.mode is Mode.PAIR:
+        if assembly.mode is Mode.PAIR:
             links = links_of(self.cabling.numbers, self.cabling.kind.name, per_cable)[0]
-        near_cage = _codes(self.cabling.near_box, links.a_slot // near.ports)
+        near_cage = _codes(self.cabling.near_device, links.a_slot // near.ports)
         far_cage = _codes(links.b, links.b_slot // far.ports)
-        if one.mode is Mode.LINK:
+        if assembly.mode is Mode.LINK:
             cable = np.arange(len(links.a))
-        elif one.mode is Mode.FAR:
+        elif assembly.mode is Mode.FAR:
             cable = _codes(links.b, links.b_slot // per_cable)
         else:
-            cable = _codes(self.cabling.near_box, links.a_slot // per_cable)
+            cable = _codes(self.cabling.near_device, links.a_slot // per_cable)
         cable_class = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(cable_class, cable, self.cabling.classes)
         near_when, far_when, cable_when = (_earliest(code, self.stage) for code in (near_cage, far_cage, cable))
         far_when[far_cage[self._in_last(shared_cages, far.ports)]] = 0
-        if one.mode is Mode.FAR:
+        if assembly.mode is Mode.FAR:
             cable_when[cable[self._in_last(shared_cables, per_cable)]] = 0
-        named, runs_m = self.links.named(one), self.links.noted_runs_m(())
+        named, runs_m = self.links.named(assembly), self.links.noted_runs_m(())
         for stage in range(int(self.stage.max(initial=0)) + 1):
             cables: dict[Item, int] = {}
-            for at, count in enumerate(np.bincount(cable_class[cable_when == stage]).tolist()):
+            for length_class, count in enumerate(np.bincount(cable_class[cable_when == stage]).tolist()):
                 if count:
-                    item = cable_at(self.problem, one, at)
+                    item = cable_at(self.problem, assembly, length_class)
                     cables[item] = cables.get(item, 0) + count
             near_cages, far_cages = int((near_when == stage).sum()), int((far_when == stage).sum())
             yield RowShare(
                 *self.cabling.kind.ends, None, named, int((self.stage == stage).sum()), near_cages, far_cages,
-                _parts(one, near_cages, cables, far_cages), runs_m, stage,
+                _parts(assembly, near_cages, cables, far_cages), runs_m, stage,
             )  # fmt: skip
 
     def _in_last(self, leaves: Sequence[int], ports: int) -> Ints:
@@ -168,15 +168,15 @@ class StagedLinks:
         return np.flatnonzero(np.isin(leaf, leaves) & (slots // ports == last))
 
 
-def _parts(one: Assembly, near: int, cables: dict[Item, int], far: int) -> tuple[PartUse, ...]:
-    parts = [PartUse(one.near, near, "from")] if one.near is not None and near else []
+def _parts(assembly: Assembly, near: int, cables: dict[Item, int], far: int) -> tuple[PartUse, ...]:
+    parts = [PartUse(assembly.near, near, "from")] if assembly.near is not None and near else []
     parts += [PartUse(item, count, None) for item, count in sorted(cables.items(), key=lambda pair: pair[0].key)]
-    return tuple([*parts, PartUse(one.far, far, "to")] if one.far is not None and far else parts)
+    return tuple([*parts, PartUse(assembly.far, far, "to")] if assembly.far is not None and far else parts)
 
 
-def _codes(one: Ints, other: Ints) -> Ints:
+def _codes(first: Ints, other: Ints) -> Ints:
     """Numbers from 0, equal for equal pairs of numbers from 0."""
-    code = np.unique(one * (int(other.max(initial=0)) + 1) + other, return_inverse=True)[1]
+    code = np.unique(first * (int(other.max(initial=0)) + 1) + other, return_inverse=True)[1]
     return np.asarray(code).ravel()
 
 
@@ -190,7 +190,7 @@ def _different(rows: Ints) -> Iterable[tuple[Ints, int]]:
 
 
 def _earliest(code: Ints, stage: Ints) -> Ints:
-    """The earliest stage of the links of each cage or wire."""
+    """The earliest stage of the links of each cage or cable."""
     first = np.full(int(code.max(initial=-1)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, code, stage)
     return first

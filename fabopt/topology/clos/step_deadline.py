@@ -97,11 +97,11 @@ def _at(values: Number, place: int) -> int:
 
 def _speeds(parts: Parts) -> dict[str, Fraction]:
     """Speed of a link downwards over one upwards, by boundary."""
-    found = {}
+    speeds = {}
     for name, down, up in (("leaf", parts.leaf_down, parts.leaf_up), ("spine", parts.spine_down, parts.spine_up)):
         if down is not None and up is not None:
-            found[name] = Fraction(down.lane.port_mbps, up.lane.port_mbps)
-    return found
+            speeds[name] = Fraction(down.lane.port_mbps, up.lane.port_mbps)
+    return speeds
 
 
 def _fewest(uplinks: Floats) -> Number:

@@ -32,8 +32,8 @@ def equal_joins(
     problem: Problem, fabric: FabricProblem, port: PortType, scope: str, protocol: str, all_: bool = False
 ) -> tuple[Assembly, ...]:
     """Ways to join two equal cages of switches: the same part at both ends, as a cage has links of either end."""
-    found = joins_of(problem, fabric, run_of(scope), port, port, protocol, all_)
-    return tuple(one for one in found if one.near is one.far and one.mode in (Mode.LINK, Mode.PAIR))
+    joins = joins_of(problem, fabric, run_of(scope), port, port, protocol, all_)
+    return tuple(one for one in joins if one.near is one.far and one.mode in (Mode.LINK, Mode.PAIR))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +79,14 @@ def assembled(
     choices, nic, slots = all_choices(links), design.nic, 0
     if choices is None:
         return ()
-    boxes: Counter[tuple[int, Item]] = Counter()
+    devices: Counter[tuple[int, Item]] = Counter()
     for switch, number in switches:
-        boxes[0, switch.item] += number
+        devices[0, switch.item] += number
     if nic.item is not None:
         slots = nic.nics_per_server
-        boxes[0, nic.item] = problem.servers * slots
+        devices[0, nic.item] = problem.servers * slots
     named, bound = (batch.fabric.name, batch.topology), batch.bound(index)
-    return (Candidate(*named, design, boxes, choices, bound=bound, order=order, nic_slots=slots),)
+    return (Candidate(*named, design, devices, choices, bound=bound, order=order, nic_slots=slots),)
 
 
 def _links(
@@ -134,20 +134,20 @@ def whole_choice(
     return (Choice((of[1], "whole", tuple(option.rows for option in kept)), 1, kept),)
 
 
-def fills(one: Assembly, together: int) -> bool:
-    """Whether so many links of a pair come out in wires of an assembly."""
-    return together % cable_links(one) == 0
+def fills(assembly: Assembly, together: int) -> bool:
+    """Whether so many links of a pair come out in cables of an assembly."""
+    return together % cable_links(assembly) == 0
 
 
-def cable_links(one: Assembly) -> int:
-    """Links that one wire carries."""
-    return one.ports_per_cable if one.mode is Mode.PAIR else 1
+def cable_links(assembly: Assembly) -> int:
+    """Links that one cable carries."""
+    return assembly.ports_per_cable if assembly.mode is Mode.PAIR else 1
 
 
-def _row(one: Assembly, of: tuple[Box, str], links: int, cages: int) -> RowShare:
+def _row(assembly: Assembly, of: tuple[Box, str], links: int, cages: int) -> RowShare:
     """Cages have links of either end, so half of them (rounded up) are counted at one end, the others at the other."""
     near, (role, scope) = int(ceil_of(cages, 2)), of
-    row = row_share((role, role), one, links, Quantities(near, links // cable_links(one), cages - near, True))
+    row = row_share((role, role), assembly, links, Quantities(near, links // cable_links(assembly), cages - near, True))
     return row._replace(scope=scope)
 
 

@@ -23,17 +23,17 @@ def offer_tried(
 
     ``has``: whether one does; None where that is too much work, and the search is not complete.
     """
-    for at in np.argsort(batch.cost[0], kind="stable").tolist():
+    for index in np.argsort(batch.cost[0], kind="stable").tolist():
         if should_stop():
             cutoff.found.stopped = True
             return
-        if not cutoff.within(batch.cost[:, at : at + 1]).all():
+        if not cutoff.within(batch.cost[:, index : index + 1]).all():
             continue
-        answer = has(at)
+        answer = has(index)
         if answer is None:
             cutoff.found.stopped = True
         elif answer:
-            cutoff.offer(batch.take(np.array([at])))
+            cutoff.offer(batch.take(np.array([index])))
 
 
 def has_asked(problem: Problem, fabric: FabricProblem, network: DirectNetwork) -> bool | None:
@@ -45,7 +45,10 @@ def has_asked(problem: Problem, fabric: FabricProblem, network: DirectNetwork) -
     return all(survives(network, problem.server.gpus, wanted) for wanted in fabric.resilience)
 
 
-def survives(network: DirectNetwork, gpus: int, one: Survival) -> bool:
-    """Whether a network has as much left as is asked for; what gives less even without failures is not tried."""
-    wanted = Fraction(one.least_mbps)
-    return DirectFailures(network, gpus).bandwidth_left(one.failed, one.count, wanted) >= wanted
+def survives(network: DirectNetwork, gpus: int, survival: Survival) -> bool:
+    """Whether a network has as much left as is asked for; what gives less even without failures is not tried.
+
+    Rule ``failures_leave_flow``.
+    """
+    wanted = Fraction(survival.least_mbps)
+    return DirectFailures(network, gpus).bandwidth_left(survival.failed, survival.count, wanted) >= wanted

@@ -1,4 +1,4 @@
-"""HyperX: switches in a box of one to three dimensions, any two that differ in one coordinate joined by m_i links.
+"""HyperX: switches in a lattice of one to three dimensions, any two that differ in one coordinate joined by m_i links.
 
 With one dimension it is a full mesh, with equal sides and single links a flattened butterfly. Routes are dimension
 by dimension, so a link of dimension i is loaded by Q / S_i ordered pairs of switches; as every pair that differs in
@@ -17,10 +17,10 @@ from fabopt.network.direct_links import HyperX
 from fabopt.schema.structure import HyperxStructure
 from fabopt.topology.direct.lattices import (
     MOST_DIMENSIONS,
-    boxes,
     halves,
     lattice_net,
     multiplicities,
+    smallest_sides,
     thickened,
     volume,
 )
@@ -35,10 +35,10 @@ class HyperxTopology:
     slack_ports = 0
 
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
-        """Boxes of no more switches than needed, their pairs joined as the load asks, or filling wires."""
+        """Lattices of no more switches than needed, their pairs joined as the load asks, or filling cables."""
         parts = []
         for dimensions in range(1, MOST_DIMENSIONS + 1):
-            sides = boxes(leaves, dimensions, 2, most_ports + 1)
+            sides = smallest_sides(leaves, dimensions, 2, most_ports + 1)
             sides = sides[(sides - 1).sum(axis=1) <= most_ports]
             switches = sides.prod(axis=1)
             fewest = load.links(switches[:, np.newaxis], switches[:, np.newaxis], sides)
@@ -47,9 +47,9 @@ class HyperxTopology:
         return merged(parts, most_ports)
 
     def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
-        """Every box with all numbers of links that fit."""
+        """Every lattice with all numbers of links that fit."""
         for dimensions in range(1, MOST_DIMENSIONS + 1):
-            sides = boxes(leaves, dimensions, 2, most_ports + 1)
+            sides = smallest_sides(leaves, dimensions, 2, most_ports + 1)
             sides = sides[(sides - 1).sum(axis=1) <= most_ports]
             switches = sides.prod(axis=1)
             fewest = load.links(switches[:, np.newaxis], switches[:, np.newaxis], sides)

@@ -18,20 +18,20 @@ LONGEST_SIDE = 1024
 
 
 @lru_cache(maxsize=4096)
-def boxes(switches: int, dimensions: int, shortest: int, longest: int) -> Ints:
-    """Sides that rise, of boxes with at least so many switches, none of which would have them with a shorter side.
+def smallest_sides(switches: int, dimensions: int, shortest: int, longest: int) -> Ints:
+    """Sides that rise, of lattices with at least so many switches, none of which would have them with a shorter side.
 
-    Shape (boxes, dimensions). The longest side follows from the others; as a slice across it is the smallest, no other
-    side can be shorter either.
+    Shape (lattices, dimensions). The longest side follows from the others; as a slice across it is the smallest, no
+    other side can be shorter either.
     """
     if longest**dimensions < switches:
         return np.empty((0, dimensions), dtype=np.int64)
     rows = np.empty((1, 0), dtype=np.int64)
-    for at in range(dimensions - 1):
-        lowest = rows[:, -1] if at else np.full(len(rows), shortest)
+    for dimension in range(dimensions - 1):
+        lowest = rows[:, -1] if dimension else np.full(len(rows), shortest)
         before = rows.prod(axis=1)
         # the sides that follow are no shorter
-        highest = np.minimum(longest, _root(-(-switches // before) + 0, dimensions - at))
+        highest = np.minimum(longest, _root(-(-switches // before) + 0, dimensions - dimension))
         counts = np.maximum(0, highest - lowest + 1)
         start = np.repeat(np.cumsum(counts) - counts, counts)
         side = np.arange(counts.sum()) - start + np.repeat(lowest, counts)
@@ -49,7 +49,7 @@ def _root(number: Ints, degree: int) -> Ints:
 
 
 def multiplicities(fewest: Ints, ports_per_cable: tuple[int, ...]) -> list[Ints]:
-    """Links of a pair in every dimension that may be best, shape (boxes, dimensions) each."""
+    """Links of a pair in every dimension that may be best, shape (lattices, dimensions) each."""
     choices = rounded_up(fewest, ports_per_cable)
     columns = fewest.shape[1]
     return [
@@ -59,12 +59,12 @@ def multiplicities(fewest: Ints, ports_per_cable: tuple[int, ...]) -> list[Ints]
 
 
 def volume(sides: Ints) -> int:
-    """Switches of a box."""
+    """Switches of a lattice."""
     return prod(int(side) for side in sides)
 
 
 def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> DirectNetworks:
-    """Boxes as networks; columns of dimensions that a box does not have are 0."""
+    """Lattices as networks; columns of dimensions that a lattice does not have are 0."""
     rows, dimensions = sides.shape
     numbers = np.zeros((rows, 2 * MOST_DIMENSIONS), dtype=np.int64)
     numbers[:, :dimensions] = sides
@@ -75,17 +75,17 @@ def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> Direct
 
 
 def thickened(sides: Ints, fewest: Ints, ports: Ints, most_ports: int) -> Iterator[DirectNetworks]:
-    """For every box all numbers of links from the fewest on; ``ports``: of a switch, for one link of a pair."""
-    for box, least, each in zip(sides, fewest, ports, strict=True):
-        spare = most_ports - int((least * each).sum())
+    """For every lattice all numbers of links from the fewest on; ``ports``: of a switch, for one link of a pair."""
+    for own_sides, least, ports_each in zip(sides, fewest, ports, strict=True):
+        spare = most_ports - int((least * ports_each).sum())
         if spare >= 0:
             links = np.stack(
-                np.meshgrid(*(one + np.arange(spare // of + 1) for one, of in zip(least, each, strict=True)))
+                np.meshgrid(*(one + np.arange(spare // of + 1) for one, of in zip(least, ports_each, strict=True)))
             )
-            many = links.reshape(len(box), -1).T
-            many = many[(many * each).sum(axis=1) <= most_ports]
-            boxes_ = np.repeat(box[np.newaxis, :], len(many), axis=0)
-            yield lattice_net(boxes_, many, boxes_.prod(axis=1), many * each)
+            many = links.reshape(len(own_sides), -1).T
+            many = many[(many * ports_each).sum(axis=1) <= most_ports]
+            repeated = np.repeat(own_sides[np.newaxis, :], len(many), axis=0)
+            yield lattice_net(repeated, many, repeated.prod(axis=1), many * ports_each)
 
 
 def halves(numbers: Ints) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -58,8 +58,8 @@ class Rates(NamedTuple):
 def rates_of(problem: Problem, fabric: FabricProblem, nic: NicOption) -> Rates:
     """What the ports of servers with such NICs have to get.
 
-    Bisection and all-to-all of a GPU are to be its injection over the most oversubscription at the leaves, and what the
-    case or a front asks for beside.
+    Rule ``flow_carries_demand``: bisection and all-to-all of a GPU are to be its injection over the most
+    oversubscription at the leaves, and what the case or a front asks for beside.
     """
     per_gpu, figure_demands = nic.injection / fabric.oversubscription_leaf, fabric.figure_demands
     gpus_per_port = Fraction(max(1, problem.server.gpus), nic.ports_per_server)

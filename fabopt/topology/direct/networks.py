@@ -36,7 +36,7 @@ class DirectNetworks:
     """Networks, one a row. ``numbers``: the family's own; ``switches`` with servers, of one plane.
 
     For each kind of links a column: ``ports`` of a switch, ``busier`` switches that have one more, ``together``: links
-    of a pair of switches that are joined, as far as a wire may carry several of them.
+    of a pair of switches that are joined, as far as a cable may carry several of them.
     """
 
     numbers: Ints
@@ -92,7 +92,9 @@ class DirectTopology(Protocol):
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
         """Networks of at least so many switches that carry a load, on as many ports of a switch at the most.
 
-        ``ports_per_cable``: links of a pair that wires on sale carry, beside 1.
+        Rule ``switches_form_network``: they are networks of the family, and every server has a switch.
+
+        ``ports_per_cable``: links of a pair that cables on sale carry, beside 1.
         """
 
     def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
@@ -160,5 +162,5 @@ def run_of(scope: str) -> str:
 
 
 def rounded_up(fewest: Ints, ports_per_cable: tuple[int, ...]) -> list[Ints]:
-    """Links of a pair that may be best: the fewest, and the next multiples that fill wires of several links."""
+    """Links of a pair that may be best: the fewest, and the next multiples that fill cables of several links."""
     return [fewest, *(ceil_of(fewest, ports) * ports for ports in ports_per_cable)]

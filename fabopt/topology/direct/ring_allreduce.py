@@ -1,7 +1,7 @@
-"""Ring all-reduce as a demand on networks of equal boxes: no formula, so candidates are measured, the cheapest first.
+"""Ring all-reduce as a demand on networks of equal devices: no formula, so candidates are measured, the cheapest first.
 
 Rates are worked out on the graph, over equal-cost shortest paths, and more links of one kind need not raise them, so
-all numbers of links are looked at. What any routing would need rules most out before: links of a box, and of every
+all numbers of links are looked at. What any routing would need rules most out before: links of a device, and of every
 dimension of a lattice, for a shortest path has just the distance of each in links of it.
 """
 
@@ -16,7 +16,7 @@ from fabopt.network.graph.ring import ring_rate
 from fabopt.topology.direct.graph_network import GraphNetwork, UniformNetwork
 from fabopt.topology.direct.loads import Ints
 
-# Links, both ways, times boxes with endpoints: beyond, some seconds for one network.
+# Links, both ways, times devices with endpoints: beyond, some seconds for one network.
 MOST_RINGS = 30_000_000
 # Of Mb/s: loads are sums in floating point, files have six digits of Gb/s.
 _DIGITS = 3
@@ -53,8 +53,9 @@ def at_most(network: UniformNetwork, gpus: int) -> Fraction:
 def _steps(mesh: HyperX | Torus, here: Ints, there: Ints) -> Ints:
     """Links of every dimension that all steps of rings take together."""
     apart = np.abs(mesh.coordinates[here] - mesh.coordinates[there])
-    each = (apart > 0).astype(np.int64) if isinstance(mesh, HyperX) else np.minimum(apart, np.array(mesh.sides) - apart)
-    return np.asarray(each.sum(axis=0))
+    if isinstance(mesh, HyperX):
+        return np.asarray((apart > 0).sum(axis=0))
+    return np.asarray(np.minimum(apart, np.array(mesh.sides) - apart).sum(axis=0))
 
 
 def reduces(network: UniformNetwork, gpus: int, least: Fraction) -> bool | None:

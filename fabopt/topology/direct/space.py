@@ -125,6 +125,7 @@ class SwitchedSpace(ABC):
         g = np.arange(1, most + 1, dtype=np.int64)
         if self.fabric.group_servers is not None:
             g = g[g == self.fabric.group_servers]
+        # Rule ``rails_are_aligned``
         if self.fabric.aligned and k > 1:
             g = g[g >= self.problem.servers]
         if not g.size:
@@ -142,9 +143,9 @@ class SwitchedSpace(ABC):
 
     def _half_link(self, use: CageUse, protocol: str, scopes: Sequence[str] = SCOPES) -> Floats:
         """The least that one end of a link between equal cages costs, over the shortest run of some scopes."""
-        each = [self.costs.least_per_link(self._joins(use, scope, protocol), use.lane.ports, use.lane.ports)
+        costs = [self.costs.least_per_link(self._joins(use, scope, protocol), use.lane.ports, use.lane.ports)
                 for scope in scopes]  # fmt: skip
-        return np.asarray(np.minimum.reduce(each) / 2)
+        return np.asarray(np.minimum.reduce(costs) / 2)
 
     def _joins(self, use: CageUse, scope: str, protocol: str) -> tuple[Assembly, ...]:
         return equal_joins(self.problem, self.fabric, use.port, scope, protocol)
@@ -200,15 +201,16 @@ class DirectSpace(SwitchedSpace):
         parts = Parts(block.protocol, nic, block.leaf, block.down, block.up)
         load, most_links = self._load(parts, 1), usable_ports(block.up, block.leaf)
         least = fewest_ports(self.topology, g * k, np.maximum(2, shape.leaves), load.bisection, most_links)
-        each = self.costs.of(block.leaf.item)[:, np.newaxis] + np.multiply.outer(
+        switch_cost = self.costs.of(block.leaf.item)[:, np.newaxis] + np.multiply.outer(
             self._half_link(block.up, block.protocol), self._mean_links(least)
         )
-        bound = base + each * (nic.planes * shape.leaves)
-        for at in np.argsort(bound[0], kind="stable").tolist():
-            if least[at] > most_links:
+        bound = base + switch_cost * (nic.planes * shape.leaves)
+        for place in np.argsort(bound[0], kind="stable").tolist():
+            if least[place] > most_links:
                 continue
-            if int(shape.leaves[at]) >= 2 and cutoff.within(bound[:, at : at + 1]).all():
-                self._networks(cutoff, parts, shape.take(np.array([at])), base[:, at : at + 1], int(least[at]))
+            if int(shape.leaves[place]) >= 2 and cutoff.within(bound[:, place : place + 1]).all():
+                sized = shape.take(np.array([place]))
+                self._networks(cutoff, parts, sized, base[:, place : place + 1], int(least[place]))
 
     def _networks(self, cutoff: Cutoff, parts: Parts, shape: Shape, base: Floats, fewest: int) -> None:
         """Offer every network for one group size; ``fewest``: links of a switch to others."""
@@ -266,8 +268,8 @@ class DirectSpace(SwitchedSpace):
         if figure_demands is not None and figure_demands.headroom:
             kept = net.switches // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= figure_demands.headroom
         if most is not None:
-            for at in np.flatnonzero(kept).tolist():
-                kept[at] = self.topology.hops(net.numbers[at], int(shape.leaves[0])) <= most
+            for place in np.flatnonzero(kept).tolist():
+                kept[place] = self.topology.hops(net.numbers[place], int(shape.leaves[0])) <= most
         return np.flatnonzero(kept)
 
     @staticmethod
@@ -290,11 +292,11 @@ class DirectSpace(SwitchedSpace):
             scope = scopes[column] if column < len(scopes) and scopes[0] in SCOPES else SCOPES[0]
             used = links[:, column] > 0
             best = np.where(used, np.inf, 0.0)[np.newaxis, :].repeat(len(total), axis=0)
-            for one in self._joins(up, scope, parts.protocol):
-                cost = np.multiply.outer(self.costs.of(one.near), cages[:, column]) + np.multiply.outer(
-                    self.costs.of(one.cable), links[:, column] / cable_links(one)
+            for assembly in self._joins(up, scope, parts.protocol):
+                cost = np.multiply.outer(self.costs.of(assembly.near), cages[:, column]) + np.multiply.outer(
+                    self.costs.of(assembly.cable), links[:, column] / cable_links(assembly)
                 )
-                fits = net.together[:, column] % cable_links(one) == 0
+                fits = net.together[:, column] % cable_links(assembly) == 0
                 best = np.where(used & fits, np.minimum(best, cost), best)
             total = total + best
         return np.asarray(total)

@@ -1,4 +1,4 @@
-"""Torus: switches in a box of two or three dimensions, every line of it closed to a ring of m_i parallel links.
+"""Torus: switches in a lattice of two or three dimensions, every line of it closed to a ring of m_i parallel links.
 
 Sides are 3 at least: of 2 the two links of a ring would join one pair, of 1 a switch would be joined to itself. Routes
 are dimension by dimension, the shorter way round, both ways half and half where they are equal: a link of dimension i
@@ -17,10 +17,10 @@ from fabopt.network.direct_links import Torus
 from fabopt.schema.structure import TorusStructure
 from fabopt.topology.direct.lattices import (
     LONGEST_SIDE,
-    boxes,
     halves,
     lattice_net,
     multiplicities,
+    smallest_sides,
     thickened,
     volume,
 )
@@ -37,10 +37,10 @@ class TorusTopology:
     slack_ports = 0
 
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
-        """Boxes of no more switches than needed, their rings as thick as the load asks, or filling wires."""
+        """Lattices of no more switches than needed, their rings as thick as the load asks, or filling cables."""
         parts = []
         for dimensions in (2, 3):
-            sides = boxes(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
+            sides = smallest_sides(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
             switches = sides.prod(axis=1)
             around = switches[:, np.newaxis] * (sides**2 // 4)
             fewest = load.links(switches[:, np.newaxis], around, 2 * sides)
@@ -49,9 +49,9 @@ class TorusTopology:
         return merged(parts, most_ports)
 
     def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
-        """Every box with all numbers of links that fit."""
+        """Every lattice with all numbers of links that fit."""
         for dimensions in (2, 3):
-            sides = boxes(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
+            sides = smallest_sides(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
             switches = sides.prod(axis=1)
             around = switches[:, np.newaxis] * (sides**2 // 4)
             fewest = load.links(switches[:, np.newaxis], around, 2 * sides)

@@ -95,7 +95,7 @@ def leaf_spine_need(parts: Parts, numbers: Sequence[Number], down_ports: int) ->
 
 
 def global_joins(joins: Sequence[Assembly]) -> tuple[Assembly, ...]:
-    """Those of one link a wire: the links of two groups end at many spines."""
+    """Those of one link a cable: the links of two groups end at many spines."""
     return tuple(one for one in joins if fills(one, 1))
 
 

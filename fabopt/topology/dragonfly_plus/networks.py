@@ -147,8 +147,8 @@ def frames(leaves: int, demand: GroupLoad, room: int, spine: SpinePorts) -> Drag
     # uplinks for any half of a leaf's traffic, however it is spread
     least = ceil_of(max(1, ceil(demand.ports * demand.rates.cut / demand.up_mbps)), spines)
     fits = spine.fit(size * least[:, np.newaxis], ceil_of(outside, spines[:, np.newaxis]))
-    row, at = np.nonzero(fits & (spines * least <= room)[:, np.newaxis])
-    size, spines, groups, outside = size[at], spines[row], groups[at], outside[at]
+    row, column = np.nonzero(fits & (spines * least <= room)[:, np.newaxis])
+    size, spines, groups, outside = size[column], spines[row], groups[column], outside[column]
     m = _fewest_up(demand, size, spines, groups, spines)
     return _fitting(np.column_stack([size, spines, groups, m, outside]), room, spine)
 
@@ -172,8 +172,8 @@ def networks(frames: DragonflyPlusNetworks, demand: GroupLoad, room: int, spine:
 
 
 def _fitting(numbers: Ints, room: int, spine: SpinePorts) -> DragonflyPlusNetworks:
-    found = DragonflyPlusNetworks(numbers)
-    return found.take((found.uplinks <= room) & spine.fit(found.spine_down, found.spine_up))
+    networks = DragonflyPlusNetworks(numbers)
+    return networks.take((networks.uplinks <= room) & spine.fit(networks.spine_down, networks.spine_up))
 
 
 def _fewest_global(demand: GroupLoad, size: Ints, groups: Ints) -> Ints:

@@ -85,13 +85,13 @@ class _Leaves(NamedTuple):
         """
         groups, size = np.full(len(self.ports), 2), np.full(len(self.ports), most)
         cut, pairs = (float(rate) * self.ports / mbps * (1 - _MARGIN) for rate in self.rates)
-        found = np.zeros(len(self.ports))
+        outlets = np.zeros(len(self.ports))
         for _ in range(_STEPS):
             between = pairs * self.ports * np.maximum(self.number - size, 0) / max(1, self.endpoints - 1)
-            found = np.maximum(2 * cut * (groups - 1) / groups, between)
-            size = np.maximum(1, self.room * most / np.maximum(1, self.room + found) + _MARGIN).astype(np.int64)
+            outlets = np.maximum(2 * cut * (groups - 1) / groups, between)
+            size = np.maximum(1, self.room * most / np.maximum(1, self.room + outlets) + _MARGIN).astype(np.int64)
             groups = np.maximum(2, ceil_of(self.number, size))
-        return found
+        return outlets
 
 
 class DragonflyPlusSpace(SwitchedSpace):
@@ -157,27 +157,28 @@ class DragonflyPlusSpace(SwitchedSpace):
         bounds = [base + many * (leaf + above) for above in _costs_above(options, leaves)]
         of_all = np.where(able, [bound[0] for bound in bounds], np.inf)
         for flat in np.argsort(of_all, axis=None, kind="stable").tolist():
-            option, at = divmod(flat, len(ports))
-            if of_all[option, at] > cutoff.limit or not able[at]:
+            option, place = divmod(flat, len(ports))
+            if of_all[option, place] > cutoff.limit or not able[place]:
                 break
-            if cutoff.within(bounds[option][:, at : at + 1]).all():
-                one = _Sized(block, options[option], shape.take(np.array([at])), int(ports[at]), int(room[at]), rates)
-                self._networks(cutoff, one, base[:, at : at + 1])
+            if cutoff.within(bounds[option][:, place : place + 1]).all():
+                row = shape.take(np.array([place]))
+                sized = _Sized(block, options[option], row, int(ports[place]), int(room[place]), rates)
+                self._networks(cutoff, sized, base[:, place : place + 1])
 
-    def _networks(self, cutoff: Cutoff, one: _Sized, base: Floats) -> None:
+    def _networks(self, cutoff: Cutoff, sized: _Sized, base: Floats) -> None:
         """Offer every network for one spine and group size."""
-        frame = frames(int(one.shape.leaves[0]), one.demand, one.room, one.above.ports)
-        frame = frame.take(self._wanted(one.shape, frame))
-        frame = frame.take(cutoff.within(base + self._least_cost(one, frame)))
+        frame = frames(int(sized.shape.leaves[0]), sized.demand, sized.room, sized.above.ports)
+        frame = frame.take(self._wanted(sized.shape, frame))
+        frame = frame.take(cutoff.within(base + self._least_cost(sized, frame)))
         if not len(frame):
             return
-        net = networks(frame, one.demand, one.room, one.above.ports)
-        cost = base + self._net_cost(one, net)
-        made = np.flatnonzero(np.isfinite(cost[0]))
-        if made.size:
-            many = replace(one.shape, g=np.full(made.size, one.shape.g[0]))
-            shape = SwitchedShape(many, net.take(made))
-            cutoff.offer(DragonflyPlusBatch(self.fabric, one.parts, shape, cost[:, made]))
+        net = networks(frame, sized.demand, sized.room, sized.above.ports)
+        cost = base + self._net_cost(sized, net)
+        whole = np.flatnonzero(np.isfinite(cost[0]))
+        if whole.size:
+            many = replace(sized.shape, g=np.full(whole.size, sized.shape.g[0]))
+            shape = SwitchedShape(many, net.take(whole))
+            cutoff.offer(DragonflyPlusBatch(self.fabric, sized.parts, shape, cost[:, whole]))
 
     def _wanted(self, shape: Shape, net: DragonflyPlusNetworks) -> Ints:
         """Networks with room for as many more servers as is asked for."""
@@ -185,25 +186,25 @@ class DragonflyPlusSpace(SwitchedSpace):
         least = 0 if figure_demands is None else figure_demands.headroom or 0
         return np.flatnonzero(net.leaves // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= least)
 
-    def _switch_cost(self, one: _Sized, net: DragonflyPlusNetworks) -> Floats:
-        planes, leaf, spine = one.block.nic.planes, one.block.leaf.item, one.above.spine.item
+    def _switch_cost(self, sized: _Sized, net: DragonflyPlusNetworks) -> Floats:
+        planes, leaf, spine = sized.block.nic.planes, sized.block.leaf.item, sized.above.spine.item
         return np.asarray(
             np.multiply.outer(self.costs.of(leaf), planes * net.leaves)
             + np.multiply.outer(self.costs.of(spine), planes * net.spines)
         )
 
-    def _least_cost(self, one: _Sized, net: DragonflyPlusNetworks) -> Floats:
+    def _least_cost(self, sized: _Sized, net: DragonflyPlusNetworks) -> Floats:
         """Switches, and links at the least that one can cost."""
-        planes, above = one.block.nic.planes, one.above
+        planes, above = sized.block.nic.planes, sized.above
         uplinks = np.multiply.outer(above.uplink, planes * net.leaves * net.uplinks)
         outlets = np.multiply.outer(above.outlet, planes * 2 * net.global_links)
-        return np.asarray(self._switch_cost(one, net) + (uplinks + outlets) * (1 - _MARGIN))
+        return np.asarray(self._switch_cost(sized, net) + (uplinks + outlets) * (1 - _MARGIN))
 
-    def _net_cost(self, one: _Sized, net: DragonflyPlusNetworks) -> Floats:
+    def _net_cost(self, sized: _Sized, net: DragonflyPlusNetworks) -> Floats:
         """Switches, and their links at the least that each metric by itself can be."""
-        parts, above, planes, total = one.parts, one.above, one.parts.nic.planes, self._switch_cost(one, net)
-        joins = self.bounds.joins(one.block.up.port, above.down.port, "leaf-spine", parts.protocol)
-        need = leaf_spine_need(parts, tuple(net.numbers.T), int(self.bounds.reserved(one.ports)))
+        parts, above, planes, total = sized.parts, sized.above, sized.parts.nic.planes, self._switch_cost(sized, net)
+        joins = self.bounds.joins(sized.block.up.port, above.down.port, "leaf-spine", parts.protocol)
+        need = leaf_spine_need(parts, tuple(net.numbers.T), int(self.bounds.reserved(sized.ports)))
         total = total + self.costs.least(joins, need)
         cages, links = planes * net.global_cages(above.up.lane.ports), planes * net.global_links
         ways = [
@@ -240,12 +241,12 @@ class _Sized(NamedTuple):
 
 def _costs_above(options: Sequence[_SpineAbove], leaves: _Leaves) -> list[Floats]:
     """The least that all above one leaf costs with each spine, shape (metrics, sizes)."""
-    found, outlets = [], dict[tuple[int, int], Floats]()
+    costs, outlets = [], dict[tuple[int, int], Floats]()
     uplinks = leaves.uplinks
-    for one in options:
-        key = one.ports.most, one.up.lane.port_mbps
+    for option in options:
+        key = option.ports.most, option.up.lane.port_mbps
         if key not in outlets:
             outlets[key] = leaves.outlets(*key)
-        out = np.multiply.outer(one.share + one.outlet, outlets[key])
-        found.append(np.asarray(np.multiply.outer(one.share + one.uplink, uplinks) + out))
-    return found
+        out = np.multiply.outer(option.share + option.outlet, outlets[key])
+        costs.append(np.asarray(np.multiply.outer(option.share + option.uplink, uplinks) + out))
+    return costs

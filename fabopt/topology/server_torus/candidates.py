@@ -51,11 +51,12 @@ def _between(
     scope, port = network.scopes[column], network.nic.port
     links, cages = int(network.net.links[0, column]), int(network.net.cages(port.ports)[0, column])
     options = []
-    for one in equal_joins(problem, fabric, port, scope, network.parts.protocol):
-        if fills(one, int(network.net.together[0, column])):
+    for assembly in equal_joins(problem, fabric, port, scope, network.parts.protocol):
+        # Rule ``wires_join_neighbours``
+        if fills(assembly, int(network.net.together[0, column])):
             near = int(ceil_of(cages, 2))
-            parts = Quantities(near, links // cable_links(one), cages - near, True)
-            options.append(Option((row_share(("server", "server"), one, links, parts)._replace(scope=scope),)))
+            parts = Quantities(near, links // cable_links(assembly), cages - near, True)
+            options.append(Option((row_share(("server", "server"), assembly, links, parts)._replace(scope=scope),)))
     if not options:
         return None
     kept = undominated(options) if prune else tuple(options)

@@ -1,9 +1,9 @@
 """A torus of servers: their NICs are joined to those of their neighbours, and pass on what is for others.
 
-Servers are the points of a box of just so many. A server has ``2 m_i`` ports to its two neighbours in dimension i, and
-all ports of its NICs are taken. Its NICs fill the dimensions one after another, whole cages each, so a cage has links
-of one dimension. A server is one endpoint: it sends to others what its NICs can inject, and what it passes on takes
-links, not injection. docs/formulation/direct-networks.md.
+Servers are the points of a lattice of just so many. A server has ``2 m_i`` ports to its two neighbours in dimension i,
+and all ports of its NICs are taken. Its NICs fill the dimensions one after another, whole cages each, so a cage has
+links of one dimension. A server is one endpoint: it sends to others what its NICs can inject, and what it passes on
+takes links, not injection. docs/formulation/direct-networks.md.
 """
 
 from __future__ import annotations

@@ -13,7 +13,10 @@ from fabopt.topology.direct.torus import SHORTEST_SIDE
 
 @lru_cache(maxsize=4096)
 def boxes_of(servers: int, dimensions: int) -> tuple[tuple[int, ...], ...]:
-    """Sides that rise, ``SHORTEST_SIDE`` at least, of boxes with just so many servers."""
+    """Sides that rise, ``SHORTEST_SIDE`` at least, of lattices with just so many servers.
+
+    Rule ``servers_form_torus``.
+    """
     if servers > LONGEST_SIDE**dimensions:
         return ()
     return tuple(_rising(servers, dimensions, SHORTEST_SIDE))
@@ -47,9 +50,9 @@ def fewest_links(sides: tuple[int, ...], flow: Fraction) -> tuple[int, ...]:
 
 def links_of_ports(fewest: tuple[int, ...], pairs: int, cage_ports: int) -> list[tuple[int, ...]]:
     """Links of a pair in every dimension, ``pairs`` together, of which every dimension fills its cages."""
-    found: list[tuple[int, ...]] = [()]
-    for at, least in enumerate(fewest[:-1]):
-        later = sum(fewest[at + 1 :])
-        found = [(*links, one) for links in found for one in range(least, pairs - sum(links) - later + 1)]
-    whole = [(*links, pairs - sum(links)) for links in found]
+    links_so_far: list[tuple[int, ...]] = [()]
+    for dimension, least in enumerate(fewest[:-1]):
+        later = sum(fewest[dimension + 1 :])
+        links_so_far = [(*links, one) for links in links_so_far for one in range(least, pairs - sum(links) - later + 1)]
+    whole = [(*links, pairs - sum(links)) for links in links_so_far]
     return [links for links in whole if not any(2 * one % cage_ports for one in links)]

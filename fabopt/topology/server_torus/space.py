@@ -1,4 +1,4 @@
-"""The search for a torus of servers: every box of just so many, on every NIC that passes traffic on."""
+"""The search for a torus of servers: every lattice of just so many, on every NIC that passes traffic on."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ class ServerTorusSpace:
             if nets and joins:
                 net = merged(nets, nic.ports_per_server)
                 cost = self._cost(nic, net, joins)
-                made = np.flatnonzero(np.isfinite(cost[0]))
-                if made.size:
-                    shape = ServerTorusShape(net.take(made))
+                whole = np.flatnonzero(np.isfinite(cost[0]))
+                if whole.size:
+                    shape = ServerTorusShape(net.take(whole))
                     parts = ServerTorusParts(protocol, nic)
-                    yield ServerTorusBatch(self.fabric, parts, shape, cost[:, made], self.topology)
+                    yield ServerTorusBatch(self.fabric, parts, shape, cost[:, whole], self.topology)
 
     def _nets(self, parts: ServerTorusParts) -> list[DirectNetworks]:
-        """Every box, with every number of links that takes all ports and carries bisection and all-to-all."""
+        """Every lattice, with every number of links that takes all ports and carries bisection and all-to-all."""
         flow, nets = self._least_flow(parts.nic), []
         if flow is None:
             return []
@@ -122,11 +122,11 @@ class ServerTorusSpace:
         for column in range(net.ports.shape[1]):
             used = net.links[:, column] > 0
             best = np.where(used, np.inf, 0.0)[np.newaxis, :].repeat(len(total), axis=0)
-            for one in joins:
-                cost = np.multiply.outer(self.costs.of(one.near), cages[:, column]) + np.multiply.outer(
-                    self.costs.of(one.cable), net.links[:, column] / cable_links(one)
+            for assembly in joins:
+                cost = np.multiply.outer(self.costs.of(assembly.near), cages[:, column]) + np.multiply.outer(
+                    self.costs.of(assembly.cable), net.links[:, column] / cable_links(assembly)
                 )
-                whole = net.together[:, column] % cable_links(one) == 0
+                whole = net.together[:, column] % cable_links(assembly) == 0
                 best = np.where(used & whole, np.minimum(best, cost), best)
             total = total + best
         return np.asarray(total)
@@ -151,6 +151,7 @@ def options_of(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, N
         return
     for protocol in fabric.protocols:
         for nic in fabric.nics[protocol]:
+            # Rule ``cards_pass_on``: they forward what is for other servers, over all ports of their cages
             if nic.forwards and nic.planes == 1 and not nic.apart and not nic.dual and has_ports(nic):
                 yield protocol, nic
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from fabopt.parts.finance import weights_of
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem, of_item
 from fabopt.program.orders import Picked
-from fabopt.study.front.mixes import MOST_SUM, Kind, TooManyMixesError
+from fabopt.study.front.mixes import MOST_SUM, EqualLinks, TooManyMixesError
 from fabopt.topology.candidate import Candidate, Choice, Option, Uses
 
 # What breaks ties between points with the same two sums, in the order of docs/formulation/search.md; then
@@ -26,7 +26,7 @@ TCO = "tco_usd"
 MOST_TOGETHER = 50_000
 
 
-class Sums:
+class TradedSums:
     """What uses of items come to: the two sums that are traded, then those that break ties, then tco."""
 
     def __init__(self, problem: Problem, first: str, second: str) -> None:
@@ -38,8 +38,8 @@ class Sums:
         """The sums of some uses. Raises ``TooManyMixesError`` where they are too large for an array."""
         total = [0] * len(self.names)
         for key, count in uses.items():
-            for place, each in enumerate(self._of_item(key)):
-                total[place] += count * each
+            for place, of_unit in enumerate(self._of_item(key)):
+                total[place] += count * of_unit
         if max(map(abs, total)) > MOST_SUM:
             raise TooManyMixesError
         return total
@@ -48,13 +48,13 @@ class Sums:
         if key not in self._known:
             stage, item = key
             self._known[key] = [
-                one.per_cent * item.cost(stage, 1, bool(one.energy)) + of_item(one, stage, item)
-                for one in self._weights
+                weights.per_cent * item.cost(stage, 1, bool(weights.energy)) + of_item(weights, stage, item)
+                for weights in self._weights
             ]
         return self._known[key]
 
 
-class Links(NamedTuple):
+class LinkChoices(NamedTuple):
     """Equal units of links of a fabric, each made by one of some options. ``key``: equal where options are equal."""
 
     fabric: int
@@ -64,63 +64,67 @@ class Links(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Sized:
+class JointCandidate:
     """One candidate for every fabric. ``fixed``: sums of their boxes."""
 
     candidates: tuple[Candidate, ...]
-    links: tuple[Links, ...]
+    links: tuple[LinkChoices, ...]
     fixed: tuple[int, ...]
 
     @cached_property
     def rank(self) -> tuple[Any, ...]:
         """Which is taken of two that come to the same: the lower one."""
-        return tuple(one.order for one in self.candidates)
+        return tuple(candidate.order for candidate in self.candidates)
 
     @property
     def signature(self) -> Hashable:
         """Equal for what can be mixed in the same ways."""
-        return tuple((one.fabric, one.key, one.number) for one in self.links)
+        return tuple((links.fabric, links.key, links.number) for links in self.links)
 
-    def kinds(self, sums: Sums) -> list[Kind]:
+    def kinds(self, sums: TradedSums) -> list[EqualLinks]:
         """What a unit of each kind of links comes to by option; before tco the rank of the option by its name."""
-        names = sorted({option.name for one in self.links for option in one.options})
+        names = sorted({option.name for links in self.links for option in links.options})
         rank = {name: number for number, name in enumerate(names)}
-        made = []
-        for one in self.links:
-            rows = [sums.of(option.uses) for option in one.options]
-            each = [[*row[:-1], rank[option.name], row[-1]] for row, option in zip(rows, one.options, strict=True)]
-            made.append(Kind(one.number, np.array(each, dtype=np.int64)))
-        return made
+        kinds = []
+        for links in self.links:
+            rows = [sums.of(option.uses) for option in links.options]
+            ranked = [[*row[:-1], rank[option.name], row[-1]] for row, option in zip(rows, links.options, strict=True)]
+            kinds.append(EqualLinks(links.number, np.array(ranked, dtype=np.int64)))
+        return kinds
 
     def picked(self, units: Sequence[int]) -> list[Picked]:
         """The candidates with so many units of every option of all their links, in turn."""
-        mine: list[list[tuple[Option, int]]] = [[] for _ in self.candidates]
+        by_fabric: list[list[tuple[Option, int]]] = [[] for _ in self.candidates]
         left = iter(units)
-        for one in self.links:
-            for option in one.options:
+        for links in self.links:
+            for option in links.options:
                 count = int(next(left))
                 if count:
-                    mine[one.fabric].append((option, count))
-        return list(zip(self.candidates, mine, strict=True))
+                    by_fabric[links.fabric].append((option, count))
+        return list(zip(self.candidates, by_fabric, strict=True))
 
 
-def sized_of(problem: Problem, found: Sequence[Sequence[Candidate]], sums: Sums) -> Iterator[Sized]:
-    """Every way to take one candidate of each fabric within card slots and rack units. ``found``: those by fabric."""
-    if prod(map(len, found)) > MOST_TOGETHER:
+def joint_candidates(
+    problem: Problem, by_fabric: Sequence[Sequence[Candidate]], sums: TradedSums
+) -> Iterator[JointCandidate]:
+    """Every way to take one candidate of each fabric within NIC slots and rack units."""
+    if prod(map(len, by_fabric)) > MOST_TOGETHER:
         raise TooManyMixesError
-    each = [[(one, sums.of(one.boxes), one.nic_slots) for one in some] for some in found]
+    with_sums = [
+        [(candidate, sums.of(candidate.devices), candidate.nic_slots) for candidate in some] for some in by_fabric
+    ]
     racks = sums.names.index("rack_units")
-    for some in product(*each):
-        fixed = tuple(map(sum, zip(*(row for _, row, _ in some), strict=True)))
+    for together in product(*with_sums):
+        fixed = tuple(map(sum, zip(*(row for _, row, _ in together), strict=True)))
         most = problem.limits.rack_milliunits
-        if (most is not None and fixed[racks] > most) or sum(cards for *_, cards in some) > problem.nic_slots:
+        if (most is not None and fixed[racks] > most) or sum(slots for *_, slots in together) > problem.nic_slots:
             continue
-        candidates = tuple(one for one, *_ in some)
-        for links in product(*(_links(number, one) for number, one in enumerate(candidates))):
-            yield Sized(candidates, tuple(link for mine in links for link in mine), fixed)
+        candidates = tuple(candidate for candidate, *_ in together)
+        for links in product(*(_links(number, candidate) for number, candidate in enumerate(candidates))):
+            yield JointCandidate(candidates, tuple(chain.from_iterable(links)), fixed)
 
 
-def _links(fabric: int, candidate: Candidate) -> Iterator[tuple[Links, ...]]:
+def _links(fabric: int, candidate: Candidate) -> Iterator[tuple[LinkChoices, ...]]:
     """The links of a candidate; once for each choice that is open between wires that clash, which are then fixed."""
     choices = _merged(candidate)
     clashing = dict.fromkeys(key for clash in candidate.clashes for key, _ in clash)
@@ -128,20 +132,20 @@ def _links(fabric: int, candidate: Candidate) -> Iterator[tuple[Links, ...]]:
     for places in product(*(range(len(choices[key].options)) for key in clashing)):
         taken = dict(zip(clashing, places, strict=True))
         if not any(pair <= set(taken.items()) for pair in barred):
-            yield tuple(_link(fabric, one, taken) for one in choices.values())
+            yield tuple(_link(fabric, choice, taken) for choice in choices.values())
 
 
 def _merged(candidate: Candidate) -> Mapping[Hashable, Choice]:
     """Choices by key, those with the same key as one."""
-    found: dict[Hashable, Choice] = {}
-    for one in candidate.choices:
-        count = one.count + (found[one.key].count if one.key in found else 0)
-        found[one.key] = Choice(one.key, count, one.options)
-    return found
+    merged: dict[Hashable, Choice] = {}
+    for choice in candidate.choices:
+        count = choice.count + (merged[choice.key].count if choice.key in merged else 0)
+        merged[choice.key] = Choice(choice.key, count, choice.options)
+    return merged
 
 
-def _link(fabric: int, choice: Choice, taken: Mapping[Hashable, int]) -> Links:
+def _link(fabric: int, choice: Choice, taken: Mapping[Hashable, int]) -> LinkChoices:
     if choice.key not in taken:
-        return Links(fabric, choice.key, choice.count, choice.options)
+        return LinkChoices(fabric, choice.key, choice.count, choice.options)
     place = taken[choice.key]
-    return Links(fabric, (choice.key, place), choice.count, (choice.options[place],))
+    return LinkChoices(fabric, (choice.key, place), choice.count, (choice.options[place],))

@@ -1,0 +1,34 @@
+"""How little a limit has to give: whatever is asked, the nearest value that works is looked for in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+Works = TypeVar("Works")
+Fails = TypeVar("Fails")
+
+
+def nearest(
+    works: Works,
+    fails: Fails,
+    ask: Callable[[Fails], Works | None],
+    between: Callable[[Works, Fails], Fails | None],
+) -> Works:
+    """What works and is nearest to what fails.
+
+    ``between``: the value to ask for next, None where the two are near enough. ``ask``: what a design with that value
+    comes to, which may be nearer to what fails than was asked for; None if there is no design.
+    """
+    while (value := between(works, fails)) is not None:
+        answer = ask(value)
+        if answer is None:
+            fails = value
+        else:
+            works = answer
+    return works
+
+
+def halfway(works: int, fails: int) -> int | None:
+    """The whole number halfway between two; None where there is none between them."""
+    return (works + fails) // 2 if abs(fails - works) > 1 else None

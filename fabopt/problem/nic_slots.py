@@ -1,0 +1,29 @@
+"""NIC slots of a server, which fabrics without built-in NICs share: what they take at the least, by arithmetic."""
+
+from __future__ import annotations
+
+from fabopt.problem.problem import Problem
+
+
+def nics_at_least(problem: Problem) -> dict[str, int]:
+    """Fewest NICs of a server that give each fabric its bandwidth, by fabric; built-in ones take no slot."""
+    fewest = {}
+    equipment = [(one.name, one.nics) for one in problem.fabrics]
+    equipment += [(one.name, one.nics) for fabric in problem.fabrics for one in fabric.logical_fabrics]
+    for name, options in equipment:
+        slots = [0 if one.item is None else one.nics_per_server for many in options.values() for one in many]
+        if slots:
+            fewest[name] = min(slots)
+    return fewest
+
+
+def slots_are_short(problem: Problem) -> bool:
+    """Rule ``nics_fit_slots``, before any search: whether no choice of NICs fits, so that there is no design."""
+    return sum(nics_at_least(problem).values()) > problem.nic_slots
+
+
+def sum_of_nics(problem: Problem) -> str:
+    """The fewest NICs as a sum: ``compute 8 + storage 1 = 9 NICs at least, of 8 slots``."""
+    fewest = {name: count for name, count in nics_at_least(problem).items() if count}
+    parts = " + ".join(f"{name} {count}" for name, count in fewest.items())
+    return f"{parts} = {sum(fewest.values())} NICs at least, of {problem.nic_slots} slots"

@@ -32,7 +32,6 @@ from fabopt.schema.design import (
     Totals,
 )
 from fabopt.topology.candidate import End, Option, RowShare
-from fabopt.topology.clos.floor_links import grid_of
 from fabopt.topology.design import LinkUse, Tier
 from fabopt.topology.failures import failures_left
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
@@ -101,14 +100,12 @@ def _logical_use(fabric: FabricProblem, demand: AttachmentDemand) -> LogicalUse:
 
 
 def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
-    """Where the servers stand; None without a floor plan."""
-    for candidate, _ in picked:
-        layout = candidate.design.layout
-        if layout is not None:
-            racks = tuple(layout.plan.ids[rack] for rack in layout.server_racks.tolist())
-            classes = tuple(whole_metres(length) for length in grid_of(problem).tolist())
-            return FloorUse(servers_per_rack=layout.per_rack, server_racks=racks, length_classes_m=classes)
-    return None
+    """The racks of the servers; None without a floor plan."""
+    racks = next((one for candidate, _ in picked if (one := candidate.design.file_part().server_racks)), ())
+    if not racks:
+        return None
+    classes = tuple(whole_metres(length_m) for length_m in problem.item_table.lengths_m.tolist())
+    return FloorUse(servers_per_rack=problem.floor.servers_per_rack, server_racks=racks, length_classes_m=classes)
 
 
 def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign], floor: FloorUse | None) -> Totals:

@@ -21,5 +21,5 @@ def classes_of_runs(lengths_m: Floats, run_m: ArrayLike) -> Ints:
 
 def counted_m(lengths_m: Floats, run_m: float) -> float:
     """The length as which a run counts; itself where no length is enough."""
-    class_ = int(classes_of_runs(lengths_m, run_m))
-    return float(lengths_m[class_]) if class_ < len(lengths_m) else run_m
+    length_class = int(classes_of_runs(lengths_m, run_m))
+    return float(lengths_m[length_class]) if length_class < len(lengths_m) else run_m

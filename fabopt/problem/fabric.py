@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import zip_longest
 from types import MappingProxyType
 
-from fabopt.floor.layouts import Layout
-from fabopt.floor.open_layouts import OpenLayout
+from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.racks import servers_per_rack
 from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
@@ -77,13 +76,9 @@ class FabricProblem:
     switches: Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
     runs_m: Mapping[str, float]
     refused_nics: tuple[str, ...]
-    layout: Layout | None = None
+    arrangement: Arrangement = ANYWHERE
     figure_demands: FigureDemands | None = None
     resilience: tuple[Survival, ...] = ()
-    # on a small floor, the sets of racks for servers between which a candidate is free
-    places: tuple[OpenLayout, ...] = ()
-    # on a floor without a layout: whether bounds count how far apart servers are
-    spread: bool = False
     # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
     topologies: tuple[str, ...] = ("clos",)
     most_hops: int | None = None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fabopt.floor.appliances import ApplianceRacks
+from fabopt.floor.layouts import POLICIES, Policy
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import MOST_RACKS
 from fabopt.floor.plan import FloorPlan
@@ -34,14 +35,15 @@ class FlatSite:
     """No floor plan: all links of a kind run what the case says.
 
     ``method``: how candidates are searched; ``runs_are_alike``: whether all links of a kind run the same; ``settles``:
-    whether a search that has the time always says whether there is a design; ``rack_power_w``: the most that a rack may
-    draw, if that is limited.
+    whether a search that has the time always says whether there is a design; ``policies``: rules by which switches may
+    be placed; ``rack_power_w``: the most that a rack may draw, if that is limited.
     """
 
     distances: Distances
     method: Method = "sizes"
     runs_are_alike = True
     settles = True
+    policies: tuple[Policy, ...] = ()
     rack_power_w: float | None = None
 
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
@@ -67,6 +69,7 @@ class FloorSite:
     method: Method
     runs_are_alike = False
     settles = False
+    policies: tuple[Policy, ...] = POLICIES
 
     @property
     def rack_power_w(self) -> float | None:

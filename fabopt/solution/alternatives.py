@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fabopt.floor.layouts import POLICIES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, estimating
 from fabopt.program.lexicographic import Optimum
@@ -94,11 +93,11 @@ class _Comparison:
     def flat_runs(self, index: int) -> Iterator[Alternative]:
         """The same hardware, all links as long as one would plan them without a floor."""
         fabric, design = self.problem.fabrics[index], self.answer.picked[index][0].design
-        if not isinstance(design, ClosDesign) or design.layout is None or len(self.problem.fabrics) > 1:
+        if not isinstance(design, ClosDesign) or not self.problem.site.policies or len(self.problem.fabrics) > 1:
             return
         if self.clock.is_over():
             return
-        flat = replace(fabric, layout=None, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
+        flat = replace(fabric, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
         clos = clos_of(flat, design.network.parts, design.network.shape)
         candidate = next(iter(candidates_of(self.problem, flat, clos, 0.0, True)), None)
         optimum = search_of(self.problem, self.settings, self.clock, context=self.context).of_one(candidate)
@@ -132,18 +131,17 @@ class _Comparison:
 
 
 def _kinds(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[RivalKind]:
-    """Kinds of designs that lost. On a floor those of other hardware stand as the winner does."""
-    winner = candidate.design
+    """Kinds of designs that lost. On a floor those of other hardware are placed by the rule of the winner."""
     for topology in fabric.topologies:
         if topology != candidate.topology:
             yield RivalKind("topology", topology, Restriction(topology=topology))
-    here = None if winner.layout is None else winner.layout.policy
-    if here is not None:
-        for policy in POLICIES:
-            if policy != here:
-                yield RivalKind("placement", policy, Restriction(policy=policy))
+    policies, placement = problem.site.policies, candidate.design.file_part().placement
+    own = [policy for policy in policies if placement and policy == placement.policy]
+    for policy in policies:
+        if policy not in own:
+            yield RivalKind("placement", policy, Restriction(policy=policy))
     for kind in _other_hardware(problem, fabric, candidate):
-        yield kind._replace(restriction=replace(kind.restriction, policy=here if here in POLICIES else None))
+        yield kind._replace(restriction=replace(kind.restriction, policy=next(iter(own), None)))
 
 
 def _other_hardware(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[RivalKind]:

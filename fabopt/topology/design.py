@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple, Protocol
 
-from fabopt.floor.layouts import Layout
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
@@ -44,7 +43,10 @@ class LinkUse(NamedTuple):
 
 
 class FilePart(NamedTuple):
-    """What only the family knows to write into the design file. ``links``: kinds, in the order of their rows."""
+    """What only the family knows to write into the design file.
+
+    ``links``: kinds, in the order of their rows; ``server_racks``: as in ``FloorUse``.
+    """
 
     protocol: str
     planes: int
@@ -54,6 +56,7 @@ class FilePart(NamedTuple):
     tiers: tuple[Tier, ...]
     links: tuple[LinkUse, ...]
     placement: Placement | None = None
+    server_racks: tuple[str, ...] = ()
 
 
 class NetworkDesign(Protocol):
@@ -74,10 +77,6 @@ class NetworkDesign(Protocol):
     @property
     def tiers(self) -> int | None:
         """Tiers of switches; None in families that have none to choose."""
-
-    @property
-    def layout(self) -> Layout | None:
-        """How its switches are placed on a floor; None without one."""
 
     def file_part(self) -> FilePart:
         """What the design file says of it: structure, tiers, kinds of links."""

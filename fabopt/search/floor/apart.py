@@ -8,16 +8,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.floor.layouts import reachable
+from fabopt.floor.arrangements import InLayout
+from fabopt.floor.layouts import Layout, reachable
 from fabopt.floor.racks import Floats, height_m, racks_needed
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUNS_ON_FLOOR
 from fabopt.topology.batch import Batch
-from fabopt.topology.clos.floor_links import ends_of, links_of, runs_between, standing_of
+from fabopt.topology.clos.cabling import links_of
 from fabopt.topology.clos.link_kinds import kinds_of
 from fabopt.topology.clos.network import clos_of
+from fabopt.topology.clos.placement import in_racks
 from fabopt.topology.clos.shape import Parts, Shape
 
 _ENDS = {"server-leaf": (None, "leaf"), "leaf-spine": ("leaf", "spine"), "spine-core": ("spine", "core")}
@@ -140,25 +142,21 @@ def _miss(
 
 def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape], index: int) -> str:
     """What keeps a candidate out of the fabric's layout: racks that are full, or a run that nothing reaches."""
-    clos = clos_of(fabric, batch.parts, batch.shape.row(index))
-    layout = fabric.layout
-    assert layout is not None
-    standing = standing_of(problem, layout, clos.parts, clos.shape)
-    if standing is None:
-        switches = " + ".join(box.id for box in (clos.parts.leaf, clos.parts.spine, clos.parts.core) if box is not None)
+    clos, layout = clos_of(fabric, batch.parts, batch.shape.row(index)), _layout(fabric)
+    placement = in_racks(problem, layout, clos.parts, clos.shape)
+    if placement is None:
+        tiers = (clos.parts.leaf, clos.parts.spine, clos.parts.core)
+        switches = " + ".join(switch.id for switch in tiers if switch is not None)
         return f"{fabric.name}, {layout.policy}: the racks have too few units or too little power for {switches}"
     for kind in kinds_of(clos):
-        joints = links_of(standing.numbers, kind.name, 1)[0]
-        run_m, reach_m = (
-            runs_between(standing, kind.name, joints),
-            problem.links.longest_m(*kind.ports, clos.parts.protocol),
-        )
+        links = links_of(placement.numbers, kind.name, 1)[0]
+        run_m, reach_m = placement.runs_m(kind.name, links), problem.links.longest_m(*kind.ports, clos.parts.protocol)
         worst = int(np.argmax(run_m))
         if run_m[worst] > reach_m:
-            below, above = ends_of(standing, kind.name)
-            one, other = (layout.plan.ids[rack] for rack in (below.rack[joints.a[worst]], above.rack[joints.b[worst]]))
+            below, above = placement.ends(kind.name)
+            near, far = (layout.plan.ids[rack] for rack in (below.rack[links.a[worst]], above.rack[links.b[worst]]))
             return (
-                f"{fabric.name}, {layout.policy}: a {kind.name} link from {one} to {other} runs {run_m[worst]:.1f} m, "
+                f"{fabric.name}, {layout.policy}: a {kind.name} link from {near} to {far} runs {run_m[worst]:.1f} m, "
                 f"and the longest part for it is {reach_m:g} m"
             )
     return f"{fabric.name}, {layout.policy}: it stands there, but the limits of the case do not allow it"
@@ -166,8 +164,7 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape]
 
 def nothing_joins(fabric: FabricProblem) -> str:
     """Why no size is worth placing in the fabric's layout."""
-    layout = fabric.layout
-    assert layout is not None
+    layout = _layout(fabric)
     racks = np.union1d(layout.switch_racks, layout.server_racks)
     if not layout.free_units[racks].any():
         return f"{fabric.name}, {layout.policy}: servers leave no unit of their racks for switches, and no rack is free"
@@ -175,3 +172,8 @@ def nothing_joins(fabric: FabricProblem) -> str:
         f"{kind} {fabric.runs_m[kind]:.1f} m" for kind in RUNS_ON_FLOOR if np.isfinite(fabric.runs_m[kind])
     )
     return f"{fabric.name}, {layout.policy}: nothing on sale joins switches over the runs that are usual there: {runs}"
+
+
+def _layout(fabric: FabricProblem) -> Layout:
+    assert isinstance(fabric.arrangement, InLayout)
+    return fabric.arrangement.layout

@@ -38,7 +38,7 @@ class FloorExpansion(Expansion):
         return [
             variant
             for number, variant in enumerate(self.variants(fabric, costs))
-            if part.layout in (None, number) and part.policy in (None, _policy(variant))
+            if part.layout in (None, number) and part.policy in (None, variant.arrangement.policy)
         ]
 
     def variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
@@ -103,7 +103,3 @@ class PlaceExpansion(FloorExpansion):
         limit = (found.least + expanded.slack) * (1 + RELATIVE_SLACK)
         sizes = self._sizes(found, most, in_order=True)
         return self._near(self.placed.candidates(sizes, expanded.weights, limit), expanded, found)
-
-
-def _policy(variant: FabricProblem) -> str:
-    return variant.places[0].policy if variant.layout is None else variant.layout.policy

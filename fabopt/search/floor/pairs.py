@@ -19,7 +19,7 @@ from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.floor_links import Kind, KindKey, grid_of, links_of
+from fabopt.topology.clos.cabling import Kind, KindKey, links_of
 from fabopt.topology.clos.link_kinds import assemblies_over
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints
@@ -103,7 +103,7 @@ _SHARES: Lookup[LinkTable, _ShareKey, Floats] = Lookup()
 def _shares(problem: Problem, clos: ClosNetwork, kind: Kind, fill: _Fill, weights: Floats) -> Floats:
     costs = [
         min((_share(problem, one, fill, weights) for one in joins), default=np.inf)
-        for run_m in grid_of(problem).tolist()
+        for run_m in problem.item_table.lengths_m.tolist()
         for joins in (assemblies_over(problem, clos, kind, run_m, True),)
     ]
     return np.array([*costs, np.inf])

@@ -14,6 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.floor.arrangements import InPlaces
+from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.open_layouts import OpenLayout
 from fabopt.floor.placement import FreeSpace, SwitchSize, space_in
 from fabopt.floor.racks import Floats, Ints, Positions, height_m
@@ -24,13 +26,15 @@ from fabopt.search.coefficients import least_of
 from fabopt.search.floor.pairs import Pairs, pairs_of
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, over_stages
+from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.devices import devices_of
-from fabopt.topology.clos.floor_links import Standing, classes_of, numbers_of, switch_sizes
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.link_kinds import kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of
+from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.clos.switch_sizes import switch_sizes
 
 # Switches put into a rack, over all candidates of a search, before it is content with layouts.
 MOST_STEPS = 150_000
@@ -70,6 +74,12 @@ class Sized:
     prune: bool
     weights: Floats
 
+    @property
+    def open_layouts(self) -> tuple[OpenLayout, ...]:
+        """The layouts in which it may be."""
+        assert isinstance(self.fabric.arrangement, InPlaces)
+        return self.fabric.arrangement.layouts
+
     @cached_property
     def clos(self) -> ClosNetwork:
         """Its hardware and numbers."""
@@ -105,7 +115,7 @@ class Sized:
     @cached_property
     def beyond(self) -> list[float]:
         """What the links above each tier cost at least, wherever they go."""
-        cheapest = int(classes_of(self.problem, np.array(self.problem.floor.plan.floor.slack_m)))
+        cheapest = int(classes_of_runs(self.problem.item_table.lengths_m, self.problem.floor.plan.floor.slack_m))
         return _sums_from(np.array([one.least[:, cheapest].sum() for one in self.pairs]))[1:]
 
     @cached_property
@@ -120,10 +130,9 @@ class Sized:
             found.append(same)
         return found
 
-    def candidate(self, layout: OpenLayout, stands: tuple[Positions, ...]) -> tuple[float, Candidate] | None:
-        """What it costs at least where it stands, and itself."""
-        standing = Standing(layout, stands, self.numbers)
-        clos = self.clos._replace(standing=standing)
+    def candidate(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> tuple[float, Candidate] | None:
+        """What it costs at least with its switches there, and itself."""
+        clos = self.clos._replace(placement=RackPlacement(layout, positions, self.numbers))
         for candidate in candidates_of(self.problem, self.fabric, clos, self.floor, self.prune):
             return least_of(candidate, self.weights), candidate
         return None
@@ -135,7 +144,7 @@ def best_place(sized: Sized, cutoff: float, steps: Steps) -> tuple[float, Candid
         return None
     best: tuple[float, Candidate] | None = None
     limit = cutoff
-    trees = [_Tree(sized, layout, steps, cutoff) for layout in sized.fabric.places]
+    trees = [_Tree(sized, layout, steps, cutoff) for layout in sized.open_layouts]
     for tree in sorted(trees, key=lambda one: round(one.least, 6)):
         tree.limit = limit
         for stands in tree.places():
@@ -149,7 +158,7 @@ def best_place(sized: Sized, cutoff: float, steps: Steps) -> tuple[float, Candid
 def all_places(sized: Sized, limit: float, steps: Steps) -> list[tuple[float, Candidate]]:
     """Every place of a candidate that costs ``limit`` or less; of those with the same needs the first."""
     found: dict[frozenset[tuple[Hashable, int]], tuple[float, Candidate]] = {}
-    for layout in sized.fabric.places:
+    for layout in sized.open_layouts:
         tree = _Tree(sized, layout, steps, limit)
         for stands in tree.places():
             made = sized.candidate(layout, stands)
@@ -188,7 +197,7 @@ class _Tier:
         run = layout.plan.run_m(
             below.rack[:, None, None], below.height_m[:, None, None], racks[None, :, None], self.heights[None, :, :]
         )
-        classes = classes_of(sized.problem, run)
+        classes = classes_of_runs(sized.problem.item_table.lengths_m, run)
         links = pairs.cost[np.arange(len(pairs.a))[:, None, None], classes[pairs.a]]
         table = np.where(fits, np.add.reduceat(links, pairs.first_of_b, axis=0), np.inf)
         self.cost: list[list[list[float]]] = table.tolist()
@@ -218,8 +227,8 @@ class _Above:
         tops = plan.floor.tray_height_m - height_m(layout.top_unit, 1)
         run = tops[racks, None] + tops[upper] + 2 * plan.floor.drop_m + plan.tray_m(racks[:, None], upper)
         run = np.where(racks[:, None] == upper, 0.0, run) + plan.floor.slack_m
-        self._classes = classes_of(sized.problem, np.round(run, 9))
-        cheapest = int(classes_of(sized.problem, np.array(plan.floor.slack_m)))
+        self._classes = classes_of_runs(sized.problem.item_table.lengths_m, np.round(run, 9))
+        cheapest = int(classes_of_runs(sized.problem.item_table.lengths_m, plan.floor.slack_m))
         self.rest = _sums_from(np.array([self._least[rows, cheapest].sum() for rows in self._rows]))
         self._known: dict[tuple[int, int], Floats] = {}
 

@@ -15,9 +15,9 @@ from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, RowShare, choices_of, part_uses, row_share, undominated
-from fabopt.topology.clos.floor_links import Cabling, Kind, cabling_of, grid_of, numbers_of, whole_row
-from fabopt.topology.clos.joins import attachment_joins, run_of
-from fabopt.topology.clos.link_kinds import assemblies_over, down_limit, staged_links
+from fabopt.topology.clos.cabling import Kind, numbers_of
+from fabopt.topology.clos.joins import attachment_joins
+from fabopt.topology.clos.link_kinds import down_limit, links_of_kind, staged_links
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stage_links import StagedLinks
 from fabopt.topology.link_parts import Need, Profile, Side, ceil_of
@@ -132,27 +132,22 @@ def with_attachments(problem: Problem, fabric: FabricProblem, clos: ClosNetwork,
     leaf, limit = clos.parts.leaf_down, down_limit(clos.parts, clos.shape)
     if any(one.adds for one in fabric.attachments):
         return None
-    classes = leaf_classes(fabric, clos)
-    cabling = None if clos.standing is None else cabling_of(problem, clos.standing, kind)
-    if clos.standing is not None and cabling is None:
+    links, classes = links_of_kind(problem, clos, kind), leaf_classes(fabric, clos)
+    if links is None:
         return None
-    run_m = run_of(fabric, "server-leaf") if cabling is None else float(grid_of(problem)[cabling.classes.max()])
-    lists: list[Sequence[Assembly | None]] = [assemblies_over(problem, clos, kind, run_m, True)]
+    of_servers = [one for one in links.joins(links.longest_m, True) if links.may_share_cages(one)]
+    lists: list[Sequence[Assembly | None]] = [of_servers]
     for demand in fabric.attachments:
         joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
         lists.append((None,) if demand.buys == "none" else joins)
-    staged = staged_links(problem, fabric, clos, kind) if clos.stages else None
-    if staged is None and cabling is None:
-        lists = [_undominated(one) for one in lists]
+    staged = staged_links(problem, clos, links) if clos.stages else None
+    if staged is None and links.flat_m is not None:
+        lists = [_undominated(ways) for ways in lists]
     options = []
     for chosen in product(*lists):
         option = _joint_option(fabric, clos, classes, limit, chosen)
-        if option is not None and staged is not None:
-            option = _by_stage(fabric, clos, staged, option, chosen)
-        elif option is not None and cabling is not None:
-            option = _on_floor(problem, cabling, option)
         if option is not None:
-            options.append(option)
+            options.append(links.in_lengths(option) if staged is None else _by_stage(fabric, staged, option, chosen))
     if not options:
         return None
     kept = undominated(options)
@@ -188,23 +183,10 @@ def _numbers(item: Item | None) -> tuple[int, ...]:
     return () if item is None else (*item.unit_cents, item.power_mw)
 
 
-def _on_floor(problem: Problem, cabling: Cabling, option: Option) -> Option | None:
-    """Server links in the lengths that they need. Breakouts at leaves are left out: attachments would share them."""
-    servers, *others = option.rows
-    if servers.assembly is None or servers.assembly.mode is Mode.FAR:
-        return None
-    measured = whole_row(problem, cabling, servers.assembly, servers.near_cages, servers.far_cages)
-    return Option((measured, *others))
-
-
-def _by_stage(
-    fabric: FabricProblem, clos: ClosNetwork, links: StagedLinks, option: Option, chosen: Sequence[Assembly | None]
-) -> Option | None:
+def _by_stage(fabric: FabricProblem, links: StagedLinks, option: Option, chosen: Sequence[Assembly | None]) -> Option:
     """Server links stage by stage. A cage that they share with attachments is there from the first stage on."""
     servers, *others = option.rows
     assert servers.assembly is not None
-    if links.on_floor and servers.assembly.mode is Mode.FAR:
-        return None
     key = _shares(servers.assembly)
     owners = [one for one, demand in zip(chosen[1:], fabric.attachments, strict=True) for _ in range(demand.ports)]
     leaves = attached_leaves(links.cabling.numbers, fabric.attached)

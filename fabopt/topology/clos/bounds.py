@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.floor.arrangements import Anywhere, InLayout
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
@@ -109,11 +110,13 @@ class Bounds:
         self.runs = self._run_bounds()
 
     def _run_bounds(self) -> RunBounds:
-        if self.fabric.spread:
-            return SpreadBounds(self.problem, self.fabric, self.link_at)
-        if self.fabric.layout is not None and self.problem.site.method != "estimates":
-            return LayoutBounds(self.problem, self.fabric.layout, self.link_at)
-        return FlatBounds(self.fabric.runs_m, self.link_at)
+        match self.fabric.arrangement:
+            case InLayout(layout, "measured"):
+                return LayoutBounds(self.problem, layout, self.link_at)
+            case Anywhere("spread"):
+                return SpreadBounds(self.problem, self.fabric, self.link_at)
+            case _:
+                return FlatBounds(self.fabric.runs_m, self.link_at)
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""

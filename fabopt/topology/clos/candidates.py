@@ -16,10 +16,9 @@ from fabopt.topology.clos.attached import attachment_leaf, with_attachments
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.devices import devices_of
-from fabopt.topology.clos.floor_links import standing_of
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.link_kinds import kind_choices, kinds_of
-from fabopt.topology.clos.network import ClosNetwork, clos_of
+from fabopt.topology.clos.network import ClosNetwork, clos_of, placed_in
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.link_parts import Number
 
@@ -36,7 +35,8 @@ class ClosBatch(Batch[Parts, Shape]):
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
         """One of them, once for each way to grow to it."""
         clos = clos_of(self.fabric, self.parts, self.shape.row(index))
-        return candidates_of(problem, self.fabric, clos, self.bound(index), prune)
+        placed = placed_in(problem, self.fabric.arrangement, clos)
+        return () if placed is None else candidates_of(problem, self.fabric, placed, self.bound(index), prune)
 
     def switch_counts(self) -> dict[Item, Number]:
         """Leaves, spines and cores."""
@@ -53,16 +53,9 @@ class ClosBatch(Batch[Parts, Shape]):
 def candidates_of(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, bound: float, prune: bool
 ) -> tuple[Candidate, ...]:
-    """A Clos with its exact needs, once for each way to grow to it; none if its links cannot be made, or its switches
-    placed, or an early stage built, after all.
-
-    If the fabric has a layout and ``clos`` no places for its switches, they get those of the layout.
+    """A Clos with its exact needs, once for each way to grow to it; none if its links cannot be made, or an early stage
+    built, after all.
     """
-    if clos.standing is None and fabric.layout is not None:
-        standing = standing_of(problem, fabric.layout, clos.parts, clos.shape)
-        if standing is None:
-            return ()
-        clos = clos._replace(standing=standing)
     plans: tuple[Plan, ...] = ((),)
     if problem.first_servers:
         plans = plans_of(problem, fabric, clos.parts, clos.shape)
@@ -121,8 +114,7 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
-        clos.standing.layout.name if clos.standing is not None else "",
-        tuple(tuple(one.rack.tolist()) for one in clos.standing.stands) if clos.standing is not None else (),
+        *clos.placement.rank,
         *(number for stage in clos.stages for number in stage),
         *fabric.counted,
         *order_of(fabric.attachments),
@@ -136,8 +128,8 @@ def _links(
     if fabric.attachments and clos.parts.leaf_down.lane.ports > 1:
         yield with_attachments(problem, fabric, clos, servers)
     else:
-        yield kind_choices(problem, fabric, clos, servers, prune)
+        yield kind_choices(problem, clos, servers, prune)
         for attachment in fabric.attachments:
             yield attachment_leaf(problem, fabric, clos, attachment, prune)
     for kind in above:
-        yield kind_choices(problem, fabric, clos, kind, prune)
+        yield kind_choices(problem, clos, kind, prune)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabopt.floor.layouts import Layout
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
@@ -49,12 +48,6 @@ class ClosDesign:
     def tiers(self) -> TierCount:
         """Tiers of switches."""
         return self.network.tiers
-
-    @property
-    def layout(self) -> Layout | None:
-        """How its switches are placed on a floor; None without one."""
-        standing = self.network.standing
-        return None if standing is None else standing.layout
 
     def file_part(self) -> FilePart:
         """What the design file says of it."""

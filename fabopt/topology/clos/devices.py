@@ -11,7 +11,7 @@ from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.topology.candidate import Uses
-from fabopt.topology.clos.floor_links import numbers_of
+from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.network import ClosNetwork
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.schema.design import Place, Placement
 from fabopt.schema.structure import Structure
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.design import FilePart, LinkUse, Role, Tier
@@ -22,7 +21,8 @@ def file_part_of(clos: ClosNetwork) -> FilePart:
         nic=nic,
         tiers=tuple(_tiers(clos)),
         links=tuple(_links(clos)),
-        placement=_placement(clos),
+        placement=clos.placement.in_file(),
+        server_racks=clos.placement.server_racks,
     )
 
 
@@ -74,15 +74,3 @@ def _links(clos: ClosNetwork) -> Iterable[LinkUse]:
         yield LinkUse("leaf", "spine", None, parts.leaf_up.lane.port_mbps, "leaf-spine")
     if parts.spine_up is not None:
         yield LinkUse("spine", "core", None, parts.spine_up.lane.port_mbps, "spine-core")
-
-
-def _placement(clos: ClosNetwork) -> Placement | None:
-    if clos.standing is None:
-        return None
-    layout, stands, _ = clos.standing
-    places: list[tuple[Place, ...]] = [
-        tuple((layout.plan.ids[rack], unit) for rack, unit in zip(one.rack.tolist(), one.unit.tolist(), strict=True))
-        for one in stands
-    ]
-    leaf, spine, core = (*places, (), ())[:3]
-    return Placement(policy=layout.policy, leaf=leaf, spine=spine, core=core)

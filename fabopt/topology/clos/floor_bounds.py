@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.layouts import Layout
+from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.racks import height_m
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.floor_links import classes_of, grid_of
 from fabopt.topology.clos.floor_runs import GroupsKey, LayoutRuns, PlacesKey, RunClasses, groups_key, places_key
 from fabopt.topology.clos.run_bounds import LinkAt, LinkEnds, LinkRows, OwnRuns, Within
 from fabopt.topology.clos.shape import Ints, Shape, chunks
@@ -72,10 +72,12 @@ class FloorBounds(ABC):
     def _costs(self, classes: Ints, ends: LinkEnds) -> Floats:
         """Least weights of a link of each class, shape (metrics, classes)."""
         near, far, protocol = ends
-        grid = grid_of(self.problem)
+        lengths_m = self.problem.item_table.lengths_m
         columns = [
-            self._link_at(near, far, float(grid[class_]) if class_ < len(grid) else np.inf, protocol)
-            for class_ in classes.tolist()
+            self._link_at(
+                near, far, float(lengths_m[length_class]) if length_class < len(lengths_m) else np.inf, protocol
+            )
+            for length_class in classes.tolist()
         ]
         return np.stack(columns, axis=1) if columns else np.zeros((1, 0))
 
@@ -185,7 +187,9 @@ class SpreadBounds(FloorBounds):
         run_m = away_m[:, None] + up_m + down_m + 2 * floor.drop_m + floor.slack_m
         run_m[0] = floor.slack_m
         beyond = np.full(max(0, self.problem.servers - run_m.size), np.inf)
-        return classes_of(self.problem, np.sort(np.concatenate([np.round(run_m, 9).ravel(), beyond])))
+        return classes_of_runs(
+            self.problem.item_table.lengths_m, np.sort(np.concatenate([np.round(run_m, 9).ravel(), beyond]))
+        )
 
     def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
         """A server's link into its own rack, shape (metrics,)."""

@@ -16,7 +16,7 @@ from fabopt.floor.racks import Positions, height_m
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
-from fabopt.topology.clos.floor_links import numbers_of
+from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.link_parts import Floats
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
 from fabopt.floor.layouts import Layout, ServerSize, layouts
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.floor_links import grid_of
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.units import ceil_div, milliwatts
 
 
 def spread(fabric: FabricProblem) -> FabricProblem:
     """The fabric anywhere on the floor, with bounds that know how far apart the servers of a leaf are at least."""
-    return replace(fabric, spread=True)
+    return replace(fabric, arrangement=Anywhere("spread"))
 
 
 def in_layouts(problem: Problem, fabric: FabricProblem, units: int, power_mw: int) -> tuple[FabricProblem, ...]:
@@ -44,7 +44,7 @@ def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, .
 
 def _free_in(problem: Problem, fabric: FabricProblem, permitted: tuple[OpenLayout, ...]) -> FabricProblem:
     nearest_m = min(float(layout.nearest_leaf_m.min()) for layout in permitted)
-    return replace(_with_runs(problem, fabric, {"server-leaf": nearest_m}), places=permitted)
+    return replace(_with_runs(problem, fabric, {"server-leaf": nearest_m}), arrangement=InPlaces(permitted))
 
 
 def _server_size(problem: Problem) -> ServerSize:
@@ -60,7 +60,7 @@ def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:
 
 def _with_runs(problem: Problem, fabric: FabricProblem, runs_m: dict[str, float]) -> FabricProblem:
     """The fabric with other runs; those of one length class count alike, so that all with them share what is found."""
-    counted = {kind: counted_m(grid_of(problem), run_m) for kind, run_m in runs_m.items()}
+    counted = {kind: counted_m(problem.item_table.lengths_m, run_m) for kind, run_m in runs_m.items()}
     return replace(fabric, runs_m={**fabric.runs_m, **counted})
 
 
@@ -71,12 +71,12 @@ def in_layout(problem: Problem, fabric: FabricProblem, layout: Layout) -> Fabric
         "leaf-spine": layout.least_switch_m,
         "spine-core": layout.plan.floor.slack_m,
     }
-    return replace(_with_runs(problem, fabric, least), layout=layout)
+    return replace(_with_runs(problem, fabric, least), arrangement=InLayout(layout, "measured"))
 
 
 def with_typical_runs(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
     """The fabric with the middle one of the runs that a layout allows: to estimate with, not to prove."""
-    return replace(_with_runs(problem, fabric, layout.typical_runs_m), layout=layout)
+    return replace(_with_runs(problem, fabric, layout.typical_runs_m), arrangement=InLayout(layout, "alike"))
 
 
 def switch_sums(parts: Parts, shape: Shape) -> tuple[int, int]:

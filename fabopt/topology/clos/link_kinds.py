@@ -3,54 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from fabopt.parts.assemblies import Assembly
-from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.candidate import Choice, choices_of
-from fabopt.topology.clos.floor_links import Kind, cabling_of, floor_choices, numbers_of
-from fabopt.topology.clos.joins import run_of, server_assemblies
+from fabopt.topology.candidate import Choice
+from fabopt.topology.clos.cabling import Kind, numbers_of
+from fabopt.topology.clos.joins import server_assemblies
+from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape, down_cage_limit, up_cage_limit
-from fabopt.topology.clos.stage_links import StagedLinks, flat_cabling
+from fabopt.topology.clos.stage_links import StagedLinks
 
 
-def kind_choices(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: Kind, prune: bool
-) -> Sequence[Choice] | None:
-    """Choices for the links of a kind: over the site's flat run, or over the runs of a floor."""
-    if clos.stages:
-        return _staged_choices(problem, fabric, clos, kind)
-    if clos.standing is None:
-        assemblies = assemblies_over(problem, clos, kind, run_of(fabric, kind.name), False)
-        return choices_of(kind.need, assemblies, kind.ends, kind.key, kind.mixes, prune)
-    cabling = cabling_of(problem, clos.standing, kind)
-    if cabling is None:
-        return None
-    return floor_choices(problem, cabling, lambda run_m, all_: assemblies_over(problem, clos, kind, run_m, all_))
-
-
-def _staged_choices(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: Kind) -> Sequence[Choice] | None:
-    """Choices for the links of a kind that come stage by stage."""
-    links = staged_links(problem, fabric, clos, kind)
+def kind_choices(problem: Problem, clos: ClosNetwork, kind: Kind, prune: bool) -> Sequence[Choice] | None:
+    """Choices for the links of a kind, over their runs; None if they cannot be made."""
+    links = links_of_kind(problem, clos, kind)
     if links is None:
         return None
+    if not clos.stages:
+        return links.choices(prune)
+    staged = staged_links(problem, clos, links)
+    return None if staged is None else staged.choices()
 
-    def joins(run_m: float, all_: bool) -> Sequence[Assembly]:
-        return assemblies_over(problem, clos, kind, run_m if links.on_floor else run_of(fabric, kind.name), all_)
 
-    return links.choices(joins)
+def links_of_kind(problem: Problem, clos: ClosNetwork, kind: Kind) -> KindLinks | None:
+    """The links of a kind with their runs; None if nothing on sale is as long as one of them."""
+    return clos.placement.links(problem, kind, partial(assemblies_over, problem, clos, kind))
 
 
-def staged_links(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: Kind) -> StagedLinks | None:
-    """The links of a kind with their stages; None if some run is too long for everything on sale."""
-    run_m = None
-    if clos.standing is not None:
-        cabling = cabling_of(problem, clos.standing, kind)
-    else:
-        run_m = run_of(fabric, kind.name)
-        cabling = flat_cabling(problem, numbers_of(clos.parts.nic, clos.shape), kind, run_m)
-    return None if cabling is None else StagedLinks(problem, cabling, clos.stages, run_m)
+def staged_links(problem: Problem, clos: ClosNetwork, links: KindLinks) -> StagedLinks | None:
+    """The links of a kind with their stages; None if nothing on sale is as long as one of them."""
+    cabling = links.cabling(numbers_of(clos.parts.nic, clos.shape))
+    return None if cabling is None else StagedLinks(problem, links, cabling, clos.stages)
 
 
 def assemblies_over(problem: Problem, clos: ClosNetwork, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:

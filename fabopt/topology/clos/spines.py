@@ -16,7 +16,6 @@ from fabopt.topology.clos.bounds import Block, Bounds, Upper
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import spine_uplinks
-from fabopt.topology.clos.floor_links import switch_size
 from fabopt.topology.clos.run_bounds import LinkRows
 from fabopt.topology.clos.shape import (
     Ints,
@@ -30,6 +29,7 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
+from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats, Number, ceil_of
 

@@ -12,9 +12,9 @@ from fabopt.network.clos_stages import StageNumbers
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
+from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.devices import moved_cables
 from fabopt.topology.clos.figures import figures_of
-from fabopt.topology.clos.floor_links import numbers_of
 from fabopt.topology.clos.growth import at_stage
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import most_down, most_endpoints, usable_ports

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_stages import Stages, of_links
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
@@ -20,26 +19,18 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
-from fabopt.topology.clos.floor_links import Cabling, Joins, Kind, KindKey, cable_at, classes_of, grid_of, links_of
+from fabopt.topology.clos.cabling import Cabling, KindKey, cable_at, links_of
+from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.shape import Ints
-
-
-def flat_cabling(problem: Problem, numbers: ClosNumbers, kind: Kind, run_m: float) -> Cabling | None:
-    """All links of a kind over one run; None if nothing on sale is that long."""
-    joints, device = links_of(numbers, kind.name, 1)
-    classes = classes_of(problem, np.full(len(joints.a), run_m))
-    if classes.max(initial=0) >= len(grid_of(problem)):
-        return None
-    return Cabling(kind, numbers, joints, device, classes)
 
 
 class _UnitKey(NamedTuple):
     """What the options of a cage follow from: ``runs``, ``when`` are classes and stages of its links, in their order;
-    ``run_m`` as in ``StagedLinks``.
+    ``flat_m`` as in ``KindLinks``.
     """
 
     kind: KindKey
-    run_m: float | None
+    flat_m: float | None
     runs: tuple[int, ...]
     when: tuple[int, ...]
 
@@ -48,30 +39,29 @@ _UNIT_OPTIONS: Lookup[LinkTable, _UnitKey, tuple[Option, ...]] = Lookup()
 
 
 class StagedLinks:
-    """Links of one kind with the stage of each. ``run_m``: that of all links; None: on a floor, where runs differ."""
+    """Links of one kind with the stage of each."""
 
-    def __init__(self, problem: Problem, cabling: Cabling, stages: Stages, run_m: float | None) -> None:
+    def __init__(self, problem: Problem, links: KindLinks, cabling: Cabling, stages: Stages) -> None:
         self.problem = problem
+        self.links = links
         self.cabling = cabling
-        self.run_m = run_m
-        self.on_floor = run_m is None
-        joints = cabling.joints
-        self.stage = of_links(cabling.numbers, stages, cabling.kind.name, joints)
+        self.lengths_m = problem.item_table.lengths_m
+        self.stage = of_links(cabling.numbers, stages, cabling.kind.name, cabling.links)
 
-    def choices(self, joins: Joins) -> tuple[Choice, ...] | None:
+    def choices(self) -> tuple[Choice, ...] | None:
         """What is left to choose; None if nothing on sale makes some of the links."""
         kind = self.cabling.kind
-        choices = list(self._unit_choices(joins)) if kind.need.one_sided or kind.mixes else [self._whole_choice(joins)]
-        return None if any(not one.options for one in choices) else tuple(choices)
+        choices = list(self._unit_choices()) if kind.need.one_sided or kind.mixes else [self._whole_choice()]
+        return None if any(not choice.options for choice in choices) else tuple(choices)
 
     # -- cage by cage ---------------------------------------------------------------------------------------------
 
-    def _unit_choices(self, joins: Joins) -> Iterable[Choice]:
+    def _unit_choices(self) -> Iterable[Choice]:
         """Choices for the cages of the end with several ports in each; equal ones (runs, stages) together."""
         near, far = self.cabling.kind.ports
-        joints = self.cabling.joints
+        links = self.cabling.links
         size = max(near.ports, far.ports)
-        device, slot = (self.cabling.near_device, joints.a_slot) if near.ports > 1 else (joints.b, joints.b_slot)
+        device, slot = (self.cabling.near_device, links.a_slot) if near.ports > 1 else (links.b, links.b_slot)
         order = np.lexsort((slot, device))
         cage = _codes(device, slot // size)[order]
         starts = np.flatnonzero(np.append(True, np.diff(cage) != 0))
@@ -86,16 +76,15 @@ class StagedLinks:
             units[tuple((used // kinds).tolist()), tuple((used % kinds).tolist())] = count
         for (runs, when), count in units.items():
             key = (*self.cabling.kind.key, "staged", runs, when)
-            yield Choice(key, count, self._unit_options(joins, runs, when))
+            yield Choice(key, count, self._unit_options(runs, when))
 
-    def _unit_options(self, joins: Joins, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
-        key = _UnitKey(self.cabling.kind.key, self.run_m, runs, when)
-        return _UNIT_OPTIONS.of(self.problem.links, key, self._new_unit_options, joins, runs, when)
+    def _unit_options(self, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
+        key = _UnitKey(self.cabling.kind.key, self.links.flat_m, runs, when)
+        return _UNIT_OPTIONS.of(self.problem.links, key, self._new_unit_options, runs, when)
 
-    def _new_unit_options(self, joins: Joins, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
-        grid = grid_of(self.problem)
+    def _new_unit_options(self, runs: tuple[int, ...], when: tuple[int, ...]) -> tuple[Option, ...]:
         options = []
-        for assembly in joins(float(grid[max(runs)]), len(set(runs)) > 1):
+        for assembly in self.links.joins(float(self.lengths_m[max(runs)]), len(set(runs)) > 1):
             rows = [self._unit_row(assembly, runs, when, stage) for stage in sorted(set(when))]
             options.append(Option(tuple(rows)))
         return undominated(options)
@@ -114,20 +103,18 @@ class StagedLinks:
             if min(when[start : start + per_cable]) == stage:
                 item = cable_at(self.problem, assembly, max(runs[start : start + per_cable]))
                 cables[item] = cables.get(item, 0) + 1
-        grid = grid_of(self.problem)
+        runs_m = self.links.noted_runs_m(tuple(float(self.lengths_m[length_class]) for length_class in runs))
         return RowShare(
             *self.cabling.kind.ends, None, assembly, len(new), near_cages, far_cages,
-            _parts(assembly, near_cages, cables, far_cages),
-            tuple(float(grid[at]) for at in runs) if self.on_floor else None, stage, when,
+            _parts(assembly, near_cages, cables, far_cages), runs_m, stage, when,
         )  # fmt: skip
 
     # -- all at once ----------------------------------------------------------------------------------------------
 
-    def _whole_choice(self, joins: Joins) -> Choice:
+    def _whole_choice(self) -> Choice:
         """One assembly for every link."""
         options = []
-        longest = float(grid_of(self.problem)[self.cabling.classes.max(initial=0)])
-        for assembly in joins(longest, self.on_floor):
+        for assembly in self.links.joins(self.links.longest_m, self.links.flat_m is None):
             if self.cabling.kind.need.quantities(assembly).fits:
                 options.append(Option(tuple(self.whole_rows(assembly))))
         kept = undominated(options)
@@ -141,26 +128,25 @@ class StagedLinks:
         ``shared_cages``, ``shared_cables``: leaves where attachments fill up the last cage, the last cable of the
         servers, from the first stage on.
         """
-        joints, per_cable = self.cabling.joints, assembly.ports_per_cable
+        links, per_cable = self.cabling.links, assembly.ports_per_cable
         near, far = self.cabling.kind.ports
         if assembly.mode is Mode.PAIR:
-            joints = links_of(self.cabling.numbers, self.cabling.kind.name, per_cable)[0]
-        near_cage = _codes(self.cabling.near_device, joints.a_slot // near.ports)
-        far_cage = _codes(joints.b, joints.b_slot // far.ports)
+            links = links_of(self.cabling.numbers, self.cabling.kind.name, per_cable)[0]
+        near_cage = _codes(self.cabling.near_device, links.a_slot // near.ports)
+        far_cage = _codes(links.b, links.b_slot // far.ports)
         if assembly.mode is Mode.LINK:
-            cable = np.arange(len(joints.a))
+            cable = np.arange(len(links.a))
         elif assembly.mode is Mode.FAR:
-            cable = _codes(joints.b, joints.b_slot // per_cable)
+            cable = _codes(links.b, links.b_slot // per_cable)
         else:
-            cable = _codes(self.cabling.near_device, joints.a_slot // per_cable)
+            cable = _codes(self.cabling.near_device, links.a_slot // per_cable)
         cable_class = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(cable_class, cable, self.cabling.classes)
         near_when, far_when, cable_when = (_earliest(code, self.stage) for code in (near_cage, far_cage, cable))
         far_when[far_cage[self._in_last(shared_cages, far.ports)]] = 0
         if assembly.mode is Mode.FAR:
             cable_when[cable[self._in_last(shared_cables, per_cable)]] = 0
-        longest = float(grid_of(self.problem)[self.cabling.classes.max(initial=0)])
-        named = assembly._replace(length_m=longest) if self.on_floor else assembly
+        named, runs_m = self.links.named(assembly), self.links.noted_runs_m(())
         for stage in range(int(self.stage.max(initial=0)) + 1):
             cables: dict[Item, int] = {}
             for length_class, count in enumerate(np.bincount(cable_class[cable_when == stage]).tolist()):
@@ -170,12 +156,12 @@ class StagedLinks:
             near_cages, far_cages = int((near_when == stage).sum()), int((far_when == stage).sum())
             yield RowShare(
                 *self.cabling.kind.ends, None, named, int((self.stage == stage).sum()), near_cages, far_cages,
-                _parts(assembly, near_cages, cables, far_cages), () if self.on_floor else None, stage,
+                _parts(assembly, near_cages, cables, far_cages), runs_m, stage,
             )  # fmt: skip
 
     def _in_last(self, leaves: Sequence[int], ports: int) -> Ints:
-        """Links in the last cage (or cable) of these leaves, where it has room for more than the servers' ports."""
-        slots, leaf = self.cabling.joints.b_slot, self.cabling.joints.b
+        """Links in the last cage (or wire) of these leaves, where it has room for more than the servers' ports."""
+        slots, leaf = self.cabling.links.b_slot, self.cabling.links.b
         used = np.zeros(int(leaf.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(used, leaf, slots + 1)
         last = used[leaf] // ports

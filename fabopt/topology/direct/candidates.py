@@ -94,7 +94,7 @@ def assembled(
 def _links(
     problem: Problem, fabric: FabricProblem, network: DirectNetwork, prune: bool
 ) -> Iterator[Sequence[Choice] | None]:
-    yield kind_choices(problem, fabric, network.servers, server_leaf(network.servers, _down_cages(network)), prune)
+    yield kind_choices(problem, network.servers, server_leaf(network.servers, _down_cages(network)), prune)
     for column, scope in enumerate(network.scopes):
         yield _between(problem, fabric, network, column, scope, prune)
 

@@ -52,10 +52,6 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
     def tiers(self) -> None:
         """A number of tiers is not chosen."""
 
-    @property
-    def layout(self) -> None:
-        """No such network is placed on a floor."""
-
     def file_part(self) -> FilePart:
         """What the design file says of it."""
         return self.network.file_part()

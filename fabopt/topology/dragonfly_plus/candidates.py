@@ -57,7 +57,7 @@ def _links(
     problem: Problem, fabric: FabricProblem, network: DragonflyPlusNetwork, prune: bool
 ) -> Iterator[Sequence[Choice] | None]:
     limit = int(down_cage_limit(network.parts.leaf_down, network.leaf_up, int(network.net.uplinks[0])))
-    yield kind_choices(problem, fabric, network.servers, server_leaf(network.servers, limit), prune)
+    yield kind_choices(problem, network.servers, server_leaf(network.servers, limit), prune)
     yield _leaf_spine(problem, fabric, network, prune)
     (_, _, out), planes = network.spine, network.nic.planes
     yield whole_choice(

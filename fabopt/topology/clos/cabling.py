@@ -1,0 +1,95 @@
+"""Links of a Clos by kind: what each kind needs, and the length class of every link's run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple
+
+from fabopt.floor.length_classes import classes_of_runs
+from fabopt.network.clos_links import ClosNumbers, TierLinks, leaf_spine, server_leaf, spine_core
+from fabopt.parts.assemblies import Assembly
+from fabopt.parts.items import Item
+from fabopt.parts.nics import NicOption
+from fabopt.parts.port_types import PortType
+from fabopt.problem.problem import Problem
+from fabopt.schema.design import Box
+from fabopt.topology.clos.shape import Ints, Shape
+from fabopt.topology.link_parts import Floats, Need
+
+# What decides which parts a kind of links may be made of: equal keys have equal options.
+KindKey = tuple[Hashable, ...]
+# Assemblies of a kind over a run in metres; True: with those that others beat.
+Joins = Callable[[float, bool], Sequence[Assembly]]
+
+
+class Kind(NamedTuple):
+    """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages."""
+
+    name: str
+    ends: tuple[Box, Box]
+    ports: tuple[PortType, PortType]
+    need: Need
+    mixes: bool
+    key: KindKey
+
+
+class Cabling(NamedTuple):
+    """A kind with the run of every link as a class, shape (links,).
+
+    ``near_device``: number of what has cages of its own at that end, shape (links,).
+    """
+
+    kind: Kind
+    numbers: ClosNumbers
+    links: TierLinks
+    near_device: Ints
+    classes: Ints
+
+    @property
+    def longest(self) -> int:
+        """The class of the longest run."""
+        return int(self.classes.max(initial=0))
+
+    def slots(self, per_cable: int) -> Ints:
+        """Slots at the near end when cables join pairs of devices, so many links each; shape (links,)."""
+        return links_of(self.numbers, self.kind.name, per_cable)[0].a_slot
+
+
+def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
+    """What the links of one candidate follow from."""
+    return ClosNumbers(
+        servers=int(shape.servers), planes=nic.planes, nics=nic.nics_per_server, ports=nic.ports_per_nic,
+        shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
+        spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
+        rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
+        group_cores=int(shape.cores_per_group) if int(shape.m2) else 0, sizes=shape.sizes, apart=nic.apart,
+        dual=nic.dual,
+    )  # fmt: skip
+
+
+def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks, Ints]:
+    """Links of a kind, and the number of the near device with cages of its own: a NIC; a server whose NICs share."""
+    if kind == "server-leaf":
+        links, nic, _ = server_leaf(numbers, per_cable)
+        return links, links.a if numbers.shared_cages else links.a * numbers.nics + nic
+    links = (leaf_spine if kind == "leaf-spine" else spine_core)(numbers, per_cable)
+    return links, links.a
+
+
+def cabling_of(
+    problem: Problem, kind: Kind, numbers: ClosNumbers, run_m: Callable[[TierLinks], Floats]
+) -> Cabling | None:
+    """The links of a kind, whose runs follow from where they are; None if nothing on sale is as long as one of them."""
+    links, near_device = links_of(numbers, kind.name, 1)
+    lengths_m = problem.item_table.lengths_m
+    classes = classes_of_runs(lengths_m, run_m(links))
+    if classes.max(initial=0) >= len(lengths_m):
+        return None
+    return Cabling(kind, numbers, links, near_device, classes)
+
+
+def cable_at(problem: Problem, assembly: Assembly, length_class: int) -> Item:
+    """The cable of an assembly in the shortest length for a class that it covers."""
+    length_m = float(problem.item_table.lengths_m[length_class])
+    lengths = problem.item_table.lengths(assembly.cable.id)
+    return next(item for item in lengths if (item.length_m or 0.0) >= length_m)

@@ -1,0 +1,98 @@
+"""Links of one kind with their runs, and what is left to choose for them: flat runs, where all are alike.
+
+``fabopt.topology.clos.floor_links`` has the links of a floor.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.parts.assemblies import Assembly
+from fabopt.problem.problem import Problem
+from fabopt.topology.candidate import Choice, Option, choices_of
+from fabopt.topology.clos.cabling import Cabling, Joins, Kind, cabling_of
+
+
+class KindLinks(ABC):
+    """Links of one kind.
+
+    ``longest_m``: the longest run; ``flat_m``: the run of all, if they are alike; ``joins``: what can be bought for
+    them.
+    """
+
+    longest_m: float
+    flat_m: float | None
+
+    def __init__(self, problem: Problem, kind: Kind, joins: Joins) -> None:
+        self.problem = problem
+        self.kind = kind
+        self._joins = joins
+
+    @abstractmethod
+    def joins(self, run_m: float, all_: bool) -> Sequence[Assembly]:
+        """Assemblies for links that run so far; ``all_``: with those that others beat."""
+
+    @abstractmethod
+    def choices(self, prune: bool) -> Sequence[Choice] | None:
+        """What is left to choose; None if nothing on sale makes some of them."""
+
+    @abstractmethod
+    def cabling(self, numbers: ClosNumbers) -> Cabling | None:
+        """Every link with the class of its run; None if nothing on sale is as long as one of them."""
+
+    @abstractmethod
+    def noted_runs_m(self, runs_m: tuple[float, ...]) -> tuple[float, ...] | None:
+        """Runs as a row of links notes them."""
+
+    @abstractmethod
+    def named(self, assembly: Assembly) -> Assembly:
+        """An assembly of all links with the length that a row of links notes."""
+
+    @abstractmethod
+    def may_share_cages(self, assembly: Assembly) -> bool:
+        """Whether links of attachments may be in a leaf's cages beside those of such an assembly."""
+
+    @abstractmethod
+    def in_lengths(self, option: Option) -> Option:
+        """An option whose first row is all these links, with cables as long as each needs them."""
+
+
+class FlatLinks(KindLinks):
+    """Links that all run the same."""
+
+    def __init__(self, problem: Problem, kind: Kind, joins: Joins, run_m: float) -> None:
+        super().__init__(problem, kind, joins)
+        self.longest_m = self.flat_m = run_m
+
+    def joins(self, run_m: float, all_: bool) -> Sequence[Assembly]:
+        """Those over the one run."""
+        return self._joins(self.longest_m, all_)
+
+    def choices(self, prune: bool) -> Sequence[Choice] | None:
+        """As ``choices_of`` has them for all links at once or for equal cages."""
+        kind = self.kind
+        return choices_of(kind.need, self.joins(self.longest_m, False), kind.ends, kind.key, kind.mixes, prune)
+
+    def cabling(self, numbers: ClosNumbers) -> Cabling | None:
+        """All links with one class."""
+        return cabling_of(self.problem, self.kind, numbers, lambda links: np.full(len(links.a), self.longest_m))
+
+    def noted_runs_m(self, runs_m: tuple[float, ...]) -> tuple[float, ...] | None:
+        """None: the kind says how far they run."""
+        return None
+
+    def named(self, assembly: Assembly) -> Assembly:
+        """As it is sold."""
+        return assembly
+
+    def may_share_cages(self, assembly: Assembly) -> bool:
+        """Always."""
+        return True
+
+    def in_lengths(self, option: Option) -> Option:
+        """As it is: all are of the length that the option has."""
+        return option

@@ -1,0 +1,45 @@
+"""What the switches of a Clos take of a rack."""
+
+from __future__ import annotations
+
+from fabopt.floor.placement import SwitchSize
+from fabopt.parts.link_table import LinkTable
+from fabopt.parts.lookup import Lookup
+from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.shape import Parts
+
+_POWERED: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], SwitchSize] = Lookup()
+
+
+def switch_sizes(problem: Problem, parts: Parts) -> tuple[SwitchSize, ...]:
+    """What a switch of each tier takes of a rack, from the leaves up."""
+    tiers: list[tuple[SwitchType | None, tuple[CageUse | None, ...]]] = [
+        (parts.leaf, (parts.leaf_down, parts.leaf_up)),
+        (parts.spine, (parts.spine_down, parts.spine_up)),
+        (parts.core, (parts.core_down,)),
+    ]
+    return tuple(
+        switch_size(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
+        for switch, uses in tiers
+        if switch is not None
+    )
+
+
+def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
+    """Height of a switch, and its power with the hungriest modules in all cages of the groups in use (0 where no
+    rack has a limit on it).
+    """
+    if problem.site.rack_power_w is None:
+        return SwitchSize(float(switch.product.rack_units), 0)
+    links = problem.links
+    return _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
+
+
+def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
+    cages = {use.group: use for use in uses}
+    modules_mw = 0
+    for use in cages.values():
+        fitting = links.modules(use.port, protocol, True)
+        modules_mw += use.cages * max((module.item.power_mw for module in fitting), default=0)
+    return SwitchSize(float(switch.product.rack_units), switch.item.power_mw + modules_mw)

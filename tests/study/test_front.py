@@ -210,10 +210,11 @@ def test_a_budget_buys_the_most_servers(fabric: Json) -> None:
         affordable = [n for n, cost in costs.items() if cost <= budget]
         bought = sizes.buy(budget)
         if affordable:
-            assert bought.met is not None and bought.problem.servers == max(affordable)
-            assert bought.met.grades["capex_usd"] == costs[max(affordable)]
+            assert bought.graded is not None and bought.problem.servers == max(affordable)
+            assert bought.graded.grades["capex_usd"] == costs[max(affordable)]
         else:
-            assert bought.met is None and bought.needed_cents == costs[1]
+            assert bought.graded is None and bought.cheapest is not None
+            assert bought.cheapest.grades["capex_usd"] == costs[1]
 
 
 # -- words ------------------------------------------------------------------------------------------------------------

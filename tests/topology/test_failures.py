@@ -30,7 +30,7 @@ def failed(design: Design) -> list[str]:
 
 def test_server_on_eight_leaves() -> None:
     """One port on each: a leaf takes an eighth, a cable too; with two planes one of them takes half."""
-    ports = ServerPorts(cards=8, ports=1, planes=1, per_leaf=1, top=Fraction(1))
+    ports = ServerPorts(nics=8, ports=1, planes=1, per_leaf=1, top=Fraction(1))
     assert ports.without_leaves(1) == ports.without_cables(1) == Fraction(7, 8)
     assert ports.without_leaves(9) == 0
     assert ServerPorts(8, 2, 2, 1, Fraction(2)).without_planes(1) == Fraction(1, 2)
@@ -41,10 +41,10 @@ def test_slot_hides_a_lost_port() -> None:
 
     Without one port: 1 + 1.25 of 2.5. Leaves take ports 1 and 2 of a card (one card gone) or one of each card.
     """
-    together = ServerPorts(cards=2, ports=2, planes=1, per_leaf=2, top=Fraction(5, 4))
+    together = ServerPorts(nics=2, ports=2, planes=1, per_leaf=2, top=Fraction(5, 4))
     assert together.without_cables(1) == Fraction(9, 10)
     assert together.without_leaves(1) == Fraction(1, 2)
-    apart = ServerPorts(cards=2, ports=2, planes=2, per_leaf=1, top=Fraction(5, 4))
+    apart = ServerPorts(nics=2, ports=2, planes=2, per_leaf=1, top=Fraction(5, 4))
     assert apart.without_planes(1) == Fraction(4, 5)
     # of four leaves with one port each, the two of one card are the worst two
     assert apart.without_leaves(2) == Fraction(1, 2)
@@ -52,7 +52,7 @@ def test_slot_hides_a_lost_port() -> None:
 
 def test_too_many_ways_are_bounded_from_below() -> None:
     """Sixteen leaves of one port, eight fail: 12,870 ways. Four of eight cards of two ports may be gone."""
-    many = ServerPorts(cards=8, ports=2, planes=1, per_leaf=1, top=Fraction(3, 2))
+    many = ServerPorts(nics=8, ports=2, planes=1, per_leaf=1, top=Fraction(3, 2))
     assert many.without_leaves(8) == Fraction(1, 2)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from fabopt.floor.layouts import POLICIES
 from fabopt.problem.fabric import FabricProblem
@@ -37,12 +36,8 @@ MOST_OF_A_KIND = 200
 BEST_FOUND = " (the best found)"
 
 
-class RivalKind(NamedTuple):
-    """A kind of design that lost: what is another, which, and the part of the space that it is in."""
-
-    what: str
-    value: str
-    restriction: Restriction
+# What is another, which, and the part of the space that it is in.
+RivalKind = tuple[str, str, Restriction]
 
 
 def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterator[Alternative]:
@@ -136,32 +131,32 @@ def _kinds(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Ite
     winner = candidate.design
     for topology in fabric.topologies:
         if topology != candidate.topology:
-            yield RivalKind("topology", topology, Restriction(topology=topology))
+            yield "topology", topology, Restriction(topology=topology)
     here = None if winner.layout is None else winner.layout.policy
     if here is not None:
         for policy in POLICIES:
             if policy != here:
-                yield RivalKind("placement", policy, Restriction(policy=policy))
-    for kind in _other_hardware(problem, fabric, candidate):
-        yield kind._replace(restriction=replace(kind.restriction, policy=here if here in POLICIES else None))
+                yield "placement", policy, Restriction(policy=policy)
+    for what, value, restriction in _other_hardware(problem, fabric, candidate):
+        yield what, value, replace(restriction, policy=here if here in POLICIES else None)
 
 
 def _other_hardware(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Iterator[RivalKind]:
     winner = candidate.design
     for protocol in fabric.protocols:
         if protocol != winner.protocol:
-            yield RivalKind("protocol", protocol, Restriction(protocol=protocol))
+            yield "protocol", protocol, Restriction(protocol=protocol)
     for tiers in fabric.tiers:
         if winner.tiers is not None and tiers != winner.tiers:
-            yield RivalKind("tiers", str(tiers), Restriction(tiers=tiers))
+            yield "tiers", str(tiers), Restriction(tiers=tiers)
     speeds = {option.port.lane.port_mbps for options in fabric.nics.values() for option in options}
     for speed in sorted(speeds - {winner.nic.port.lane.port_mbps}, reverse=True):
-        yield RivalKind("port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed))
+        yield "port speed", f"{gbps(speed)}G", Restriction(port_mbps=speed)
     if winner.leaf is not None:
-        yield RivalKind("leaf switch", "another", Restriction(not_leaf=winner.leaf.id))
+        yield "leaf switch", "another", Restriction(not_leaf=winner.leaf.id)
     if candidate.topology == "torus" and len(fabric.torus_nodes) > 1 and any(options_of(problem, fabric)):
         nodes = "switches" if winner.leaf is None else "servers"
-        yield RivalKind("torus of", nodes, Restriction(nodes=nodes))
+        yield "torus of", nodes, Restriction(nodes=nodes)
 
 
 def _carries(design: NetworkDesign, gpus: int) -> str:

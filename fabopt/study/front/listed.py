@@ -197,7 +197,7 @@ class Listing:
         self._keep(np.vstack(rows), np.vstack(places))
 
     def _keep(self, rows: Ints, places: Ints) -> None:
-        """Keep what is not beaten; of equal points the one that comes first by what breaks ties, then by its devices."""
+        """Keep what is not beaten; of equal points the one that comes first by what breaks ties, then by devices."""
         order = sorted(range(len(self._joint)), key=lambda number: self._joint[number].rank)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))

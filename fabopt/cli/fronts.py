@@ -122,7 +122,7 @@ def sweep_case(
             watched.note(values, done, new)
 
         settings = Settings(request.engine)
-        execution = sweeps.Execution(request.engine, jobs, dask)
+        execution = sweeps.Execution(jobs, dask)
         front = sweeps.sweep(inputs, grid, execution, before, settings, clock, report)
     return _answered(front, targets)
 

@@ -1,4 +1,4 @@
-"""Why servers are no torus: cards that pass nothing on, too few ports, a number of servers that is no box."""
+"""Why servers are no torus: NICs that pass nothing on, too few ports, a number of servers that is no box."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def torus_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _nics(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
-    """No card passes on, or none has the ports; None if some card would do."""
+    """No NIC passes on, or none has the ports; None if some NIC would do."""
     limit = f"fabrics.{fabric.name}.nics"
     passing = sorted(nic.id for nic in inquiry.problem.catalog.nics if nic.forwards)
     options = [nic for nics in fabric.nics.values() for nic in nics if nic.forwards]
     if not options:
-        known = f"those that do: {', '.join(passing)}" if passing else "no card of the catalog does"
-        rule = "servers joined to each other take cards that pass on what is for others (`forwards: true`)"
+        known = f"those that do: {', '.join(passing)}" if passing else "no NIC of the catalog does"
+        rule = "servers joined to each other take NICs that pass on what is for others (`forwards: true`)"
         detail = f"{rule}; {known}" + (
             ", but the case, the protocol or the bandwidth rules them out" if passing else ""
         )
@@ -51,7 +51,7 @@ def _nics(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
     most = max(nic.ports_per_server for nic in options)
     rule = "each of two or three dimensions takes two ports of a server or more, in pairs that fill their cages"
     return Conflict(
-        limit=limit, value=f"{most} ports", needed="4 ports", detail=f"{rule}; the cards have {most} at the most"
+        limit=limit, value=f"{most} ports", needed="4 ports", detail=f"{rule}; the NICs have {most} at the most"
     )
 
 

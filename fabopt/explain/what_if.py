@@ -188,7 +188,7 @@ def share_of_limits(problem: Problem, optimum: Optimum) -> float:
 
 
 def narrowed(problem: Problem, fabric: FabricProblem, least_mbps: int, most_mbps: int) -> Problem:
-    """The same problem with those cards in one fabric that give each GPU so much bandwidth."""
+    """The same problem with those NICs in one fabric that give each GPU so much bandwidth."""
     nics = {
         protocol: tuple(nic for nic in options if least_mbps <= int(nic.injection) <= most_mbps)
         for protocol, options in fabric.nics.items()

@@ -37,7 +37,7 @@ def case_notes(problem: Problem) -> Iterator[str]:
             yield f"{fabric.name}: not picked: {text}"
         more = len(fabric.refused_nics) - MOST_REFUSALS_NOTED
         if more > 0:
-            yield f"{fabric.name}: {more} more cards are held back by their PCIe slots"
+            yield f"{fabric.name}: {more} more NICs are held back by their PCIe slots"
 
 
 def _design_notes(problem: Problem, design: Design) -> Iterator[str]:

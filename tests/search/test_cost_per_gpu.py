@@ -226,7 +226,7 @@ def test_other_kinds_are_compared_by_the_ratio() -> None:
 def test_sweeps_answer_a_ratio_like_any_objective() -> None:
     content = case() | {"objective": "usd_per_effective_gpu"}
     grid = sweeps.grid_of(inputs_from_objects(content), None, ["servers=4,16"])
-    execution = sweeps.Execution("cp-sat", 1, None)
+    execution = sweeps.Execution()
     empty = sweeps.empty_front(inputs_from_objects(content), grid)
     front = sweeps.sweep(
         inputs_from_objects(content), grid, execution, None, Settings(), Clock(None), lambda *told: None

@@ -41,6 +41,24 @@ def test_cables_that_are_too_short_are_told_of_any_separation() -> None:
     assert solved(on_a_floor("physical"), parts()).notes == tuple(too_short)
 
 
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every floor count as too large for proofs."""
+    for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_ANYWHERE"):
+        monkeypatch.setattr(sites, most, 0)
+
+
+def test_a_separation_that_is_not_ruled_out_says_what_stands_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    large(monkeypatch)
+    content = case(floor={"rack_units": 20})
+    content["fabrics"].append(STORAGE | {"separation": "any"})
+    best = solved(content, parts()).objective.value
+    assert best is not None
+    none = solved({**content, "limits": {"budget_usd": floor(best) - 1}}, parts())
+    assert none.status == "unknown"
+    told = {conflict.detail.partition(":")[0] for conflict in none.conflicts if conflict.limit == "limits.budget_usd"}
+    assert told == {"with storage physical", "with storage shared"}
+
+
 # -- points of sweeps and fronts --------------------------------------------------------------------------------------
 
 
@@ -80,8 +98,7 @@ def test_points_say_which_families_and_cards_are_left_out() -> None:
 
 def test_a_point_is_ruled_out_only_by_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a floor that is too large for proofs a budget just below the best design found rules nothing out."""
-    for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_ANYWHERE"):
-        monkeypatch.setattr(sites, most, 0)
+    large(monkeypatch)
     content = case(floor={"rack_units": 20}, limits={})
     best = solved(content, parts()).objective.value
     assert best is not None

@@ -292,7 +292,7 @@ def test_cards_without_enough_ports() -> None:
 def test_no_card_passes_on() -> None:
     made = small.solved(case(9, torus_nodes="servers"), small.catalog())
     (conflict,) = made.conflicts
-    assert conflict.limit == "fabrics.compute.nics" and "no card of the catalog does" in conflict.detail
+    assert conflict.limit == "fabrics.compute.nics" and "no NIC of the catalog does" in conflict.detail
 
 
 def test_no_failures_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -187,7 +187,7 @@ def better(measure: Measure, graded: GradedDesign) -> int:
 
 
 def asked(problem: Problem, demands: Demands) -> Problem | None:
-    """The problem with demands on its metrics beside its own; None where no card can meet them."""
+    """The problem with demands on its metrics beside its own; None where no NIC can meet them."""
     limits = problem.limits
     for name, grade in demands.items():
         if name in _LIMITS:
@@ -219,7 +219,7 @@ def _limited(problem: Problem, limits: Limits, name: str, grade: int) -> Limits:
 
 
 def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kbps: int) -> FabricProblem:
-    """A fabric with cards that give enough, and with what else is wanted of it.
+    """A fabric with NICs that give enough, and with what else is wanted of it.
 
     ``useful_kbps``: the bisection that the utilization which is wanted takes of the fabric that a model runs over.
     """
@@ -242,7 +242,7 @@ def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kb
 
 
 def _tightened(fabric: FabricProblem, nics: Sequence[NicOption]) -> FabricProblem:
-    """The least ratios that the bisection allows any card: bounds are better with them."""
+    """The least ratios that the bisection allows any NIC: bounds are better with them."""
     assert fabric.figure_demands is not None
     most = max((nic.injection for nic in nics), default=Fraction(1)) / fabric.figure_demands.bisection
     most = max(most, Fraction(1))

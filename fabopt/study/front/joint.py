@@ -1,4 +1,4 @@
-"""Candidates of all fabrics together as rows of sums: what their boxes come to, and what is left to mix on links."""
+"""Candidates of all fabrics together as rows of sums: what their devices come to, and what is left to mix on links."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class LinkChoices(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JointCandidate:
-    """One candidate for every fabric. ``fixed``: sums of their boxes."""
+    """One candidate for every fabric. ``fixed``: sums of their devices."""
 
     candidates: tuple[Candidate, ...]
     links: tuple[LinkChoices, ...]
@@ -125,7 +125,7 @@ def joint_candidates(
 
 
 def _links(fabric: int, candidate: Candidate) -> Iterator[tuple[LinkChoices, ...]]:
-    """The links of a candidate; once for each choice that is open between wires that clash, which are then fixed."""
+    """The links of a candidate; once for each choice that is open between cables that clash, which are then fixed."""
     choices = _merged(candidate)
     clashing = dict.fromkeys(key for clash in candidate.clashes for key, _ in clash)
     barred = {frozenset(clash) for clash in candidate.clashes}

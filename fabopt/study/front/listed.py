@@ -1,7 +1,7 @@
 """The whole front of two sums, listed: designs that could be on it, and all that their links can come to.
 
 Where one more of an item costs, draws and counts the same however many there are, what a design comes to is a sum over
-its boxes and units of links. Between two neighbours of what is known, a point of the front is in the corner that they
+its devices and units of links. Between two neighbours of what is known, a point of the front is in the corner that they
 make; so it is below that corner by any weights of the two sums. Every candidate whose least is below the highest corner
 is opened (``Search.below``), and all its undominated mixes are listed (``fabopt.study.front.mixes``). Ends that are far
 apart are first parted where a design lies below the line between them, so that corners are low. This is the two-phase
@@ -197,7 +197,7 @@ class Listing:
         self._keep(np.vstack(rows), np.vstack(places))
 
     def _keep(self, rows: Ints, places: Ints) -> None:
-        """Keep what is not beaten; of equal points the one that comes first by what breaks ties, then by its boxes."""
+        """Keep what is not beaten; of equal points the one that comes first by what breaks ties, then by devices."""
         order = sorted(range(len(self._joint)), key=lambda number: self._joint[number].rank)
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
@@ -267,7 +267,7 @@ def _height(corner: Corner, weights: tuple[int, int]) -> int:
 
 
 def _undominated(alike: Sequence[JointCandidate]) -> list[JointCandidate]:
-    """Of candidates that can be mixed in the same ways those whose boxes are not beaten; of equals the first."""
+    """Of candidates that can be mixed in the same ways those whose devices are not beaten; of equals the first."""
     kept: list[JointCandidate] = []
     for joint in sorted(alike, key=lambda joint: (joint.fixed[:-1], joint.rank)):
         if not kept or joint.fixed[1] < kept[-1].fixed[1]:
@@ -276,7 +276,7 @@ def _undominated(alike: Sequence[JointCandidate]) -> list[JointCandidate]:
 
 
 class _Grades:
-    """Grades of rows of sums: what is fixed is added, cents of tco are rounded; rates are those of the boxes."""
+    """Grades of rows of sums: what is fixed is added, cents of tco are rounded; rates are those of the devices."""
 
     def __init__(self, problem: Problem, picked: Sequence[Picked], sums: Sequence[int], names: Sequence[str]) -> None:
         self.problem = problem

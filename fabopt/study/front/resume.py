@@ -7,8 +7,6 @@ from fabopt.io.design import read_front
 from fabopt.io.faults import refuse
 from fabopt.schema.front import Front
 
-OPTION = "--resume"
-
 
 def resumed(path: str, wanted: Front) -> Front:
     """The file of a sweep of the same case, catalog, prices and keys; ``InputError`` lists all that differs."""

@@ -18,7 +18,7 @@ MOST_PARTS_TOLD = 3
 def changes_between(
     problem: Problem, picked: Sequence[Picked], other_picked: Sequence[Picked], other_problem: Problem
 ) -> tuple[str, ...]:
-    """A line for each thing that is another one: protocol, cards, switches, parts of links; else numbers of parts."""
+    """A line for each thing that is another one: protocol, NICs, switches, parts of links; else numbers of parts."""
     changes: list[str] = []
     for index, fabric in enumerate(problem.fabrics):
         prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Any
 
 from fabopt import __version__
 from fabopt.design.bill import bill
@@ -15,7 +14,7 @@ from fabopt.io.case import Inputs
 from fabopt.parts.offering import offering_of
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings, StoppedError
-from fabopt.schema.design import Conflict, Objective, Status
+from fabopt.schema.design import Objective
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from fabopt.search.answer import Answer, best_answer
 from fabopt.search.context import Context
@@ -48,54 +47,44 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
     """Price ranges of the answer to a case; ``check_asked`` has passed. What a stopped clock leaves out is missing."""
     offering = offering_of(inputs.case, inputs.catalog, settings.prune, whole=True)
     problem = problem_of(inputs.case, inputs.catalog, settings.prune, offering)
+    empty = _empty(inputs, problem, settings)
     settings.progress("finding the answer at today's prices")
     try:
         answer = best_answer(problem, settings, clock, Context())
     except NoAnswerError as error:
-        return _without_answer(inputs, problem, settings, "unknown", notes=(str(error),))
+        return empty.model_copy(update={"notes": (*inputs.notes, str(error))})
     question = Question(inputs, settings, clock, problem=problem, find=lambda *_: answer)
     if not answer.has_design:
         design = answered(question)
-        return _without_answer(inputs, problem, settings, design.status, design.conflicts)
-    work = _Ranges(answer, settings, clock)
-    ranges = tuple(work.ranges(targets_of(problem, bill(problem, answer.picked), asked)))
+        why = {"status": design.status, "conflicts": design.conflicts, "complete": design.status == "infeasible"}
+        return empty.model_copy(update=why)
+    finder = _Ranges(answer, settings, clock)
+    ranges = tuple(finder.ranges(targets_of(problem, bill(problem, answer.picked), asked)))
     design = proven(question)
-    return Sensitivity(
-        **_head(inputs, problem),
-        status=design.status,
-        objective=design.objective,
-        summary=summaries_of(problem, answer.picked),
-        complete=work.complete,
-        notes=(*inputs.notes, *_notes(problem)),
-        ranges=ranges,
+    return empty.model_copy(
+        update={
+            "status": design.status,
+            "objective": design.objective,
+            "summary": summaries_of(problem, answer.picked),
+            "complete": finder.complete,
+            "notes": (*inputs.notes, *_notes(problem)),
+            "ranges": ranges,
+        }
     )
 
 
-def _head(inputs: Inputs, problem: Problem) -> dict[str, Any]:
-    return {
-        "fabopt": __version__,
-        "case": case_record(problem),
-        "catalog_sha256": catalog_hash(inputs),
-        "step": 1 / STEPS,
-        "most_factor": MOST_STEPS // STEPS,
-    }
-
-
-def _without_answer(
-    inputs: Inputs,
-    problem: Problem,
-    settings: Settings,
-    status: Status,
-    conflicts: tuple[Conflict, ...] = (),
-    notes: tuple[str, ...] = (),
-) -> Sensitivity:
+def _empty(inputs: Inputs, problem: Problem, settings: Settings) -> Sensitivity:
+    """The file before there is an answer."""
     return Sensitivity(
-        **_head(inputs, problem),
-        status=status,
+        fabopt=__version__,
+        case=case_record(problem),
+        catalog_sha256=catalog_hash(inputs),
+        status="unknown",
         objective=Objective(metric=problem.case.objective, engine=settings.engine),
-        complete=status == "infeasible",
-        conflicts=conflicts,
-        notes=(*inputs.notes, *notes),
+        complete=False,
+        step=1 / STEPS,
+        most_factor=MOST_STEPS // STEPS,
+        notes=inputs.notes,
     )
 
 

@@ -34,8 +34,8 @@ class Scaled:
 def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: bool = True) -> Scaled:
     """The problem with the prices of some items (by index) times a factor, all else the same.
 
-    ``base`` has a whole shelf. Prices are multiplied after they have been rounded to the cent for their stage, and are
-    not rounded again.
+    ``base`` has a whole offering. Prices are multiplied after they have been rounded to the cent for their stage, and
+    are not rounded again.
     """
     up, down = factor.numerator, factor.denominator
 

@@ -58,9 +58,8 @@ class Grid:
 
 @dataclass(frozen=True)
 class Execution:
-    """How a sweep is solved: engine, seconds, processes, or the address of a Dask scheduler."""
+    """Who solves a sweep: so many processes, or those of a Dask scheduler at an address."""
 
-    engine: str = "cp-sat"
     jobs: int = 1
     dask: str | None = None
 
@@ -177,7 +176,7 @@ def sweep(
     """
     collected = Collected(grid, report)
     cells = _left(grid, before, collected)
-    shared = SweepInputs(inputs, grid.keys, execution.engine, grid.budgets is not None)
+    shared = SweepInputs(inputs, grid.keys, settings.engine, grid.budgets is not None)
     if not cells:
         complete = True
     elif execution.dask is not None:

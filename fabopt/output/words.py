@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fabopt.units import plural
+
 Number = int | float
 _THOUSAND = 1000
 # Kinds of parts on a bill, in its order.
@@ -57,6 +59,11 @@ def plain(number: Number) -> str:
     """``400``, ``1.5``, ``66.67``: at most two decimals, none without need."""
     text = f"{number:,.2f}"
     return text.rstrip("0").rstrip(".")
+
+
+def measured(number: Number, noun: str) -> str:
+    """``1 rack unit``, ``2.5 hours``."""
+    return f"{plain(number)} {noun if number == 1 else plural(noun)}"
 
 
 def percent(share: float) -> str:

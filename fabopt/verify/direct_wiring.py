@@ -90,7 +90,9 @@ def _pairs_are_joined(proof: Proof, cabling: FabricCabling, scope: Scope) -> Non
     plane = cabling.devices.plane[cabling.links.a[rows]]
     of_pair = counts_of(combined(plane, np.minimum(a, b), np.maximum(a, b)))
     proof.equal(f"{scope.name}: joined pairs", len(of_pair), cabling.clos.planes * scope.pairs)
-    proof.equal(f"{scope.name}: pairs without {scope.each} links", int((of_pair != scope.each).sum()), 0)
+    proof.equal(
+        f"{scope.name}: pairs without {scope.links_of_pair} links", int((of_pair != scope.links_of_pair).sum()), 0
+    )
 
 
 def _leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:

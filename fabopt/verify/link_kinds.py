@@ -165,7 +165,7 @@ def between_equals(fabric: FabricEvidence, scope: Scope) -> LinkKind:
     """Links of one scope between devices of one type: a cage has ends of either side, each pair counts once."""
     site, planes, role = fabric.evidence.case.site.distances_m, fabric.clos.planes, fabric.equals
     end = switch_end(fabric, role, fabric.up_use(role)) if fabric.has_switches else nic_end(fabric)
-    pairs = EqualDevices(1, ((planes * scope.pairs, scope.each),))
+    pairs = EqualDevices(1, ((planes * scope.pairs, scope.links_of_pair),))
     near, far = halved(planes * scope.cages(end.lane.ports))
     return LinkKind(
         scope.name,

@@ -163,7 +163,7 @@ def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:
     for scope in fabric.scopes:
         kind_between = between_equals(fabric, scope)
         size = kind_between.bundle.size if kind_between.bundle is not None else 1
-        proof.equal(f"{scope.name}: idle connectors of a pair's cables", scope.each % size, 0)
+        proof.equal(f"{scope.name}: idle connectors of a pair's cables", scope.links_of_pair % size, 0)
     proof.note(f"{some(together, 'port')} of a NIC to one leaf")
 
 

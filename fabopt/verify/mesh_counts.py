@@ -29,14 +29,14 @@ Role = Literal["leaf", "spine", "server"]
 class Scope:
     """Links of one kind, of one plane.
 
-    ``holders``: (switches, links of each); ``pairs``: joined pairs with ``each`` links side by side; ``load``: ordered
-    pairs of switches that the busiest link carries on minimal routes, their traffic being spread evenly.
+    ``holders``: (switches, links of each); ``pairs``: joined pairs with ``links_of_pair`` links side by side; ``load``:
+    ordered pairs of switches that the busiest link carries on minimal routes, their traffic being spread evenly.
     """
 
     name: str
     holders: tuple[tuple[int, int], ...]
     pairs: int
-    each: int
+    links_of_pair: int
     load: Fraction
 
     @property

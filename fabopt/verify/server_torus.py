@@ -57,7 +57,7 @@ def wires_join_neighbours(proof: Proof, fabric: FabricEvidence) -> None:
     for scope in fabric.scopes:
         kind = between_equals(fabric, scope)
         size = kind.bundle.size if kind.bundle is not None else 1
-        proof.equal(f"{scope.name}: idle connectors of a pair's cables", scope.each % size, 0)
+        proof.equal(f"{scope.name}: idle connectors of a pair's cables", scope.links_of_pair % size, 0)
         proof.note(f"{scope.name} {some(size, 'link')} of a cable")
 
 

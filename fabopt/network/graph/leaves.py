@@ -37,11 +37,13 @@ def matched_links(classes: Sequence[LeafClass]) -> int:
 
     Source: Namyar et al., "A throughput-centric view of the performance of datacenter topologies", SIGCOMM 2021.
     """
-    present = [one for one in classes if one.in_all and one.hosts]
+    present = [leaf_class for leaf_class in classes if leaf_class.in_all and leaf_class.hosts]
     if not present:
         return 0
-    weights = [[_apart(one, other) * min(one.hosts, other.hosts) for other in present] for one in present]
-    return heaviest_transport(np.array(weights, dtype=np.int64), [one.in_all for one in present])
+    weights = [
+        [_apart(leaf_class, other) * min(leaf_class.hosts, other.hosts) for other in present] for leaf_class in present
+    ]
+    return heaviest_transport(np.array(weights, dtype=np.int64), [leaf_class.in_all for leaf_class in present])
 
 
 def _apart(some: LeafClass, other: LeafClass) -> int:
@@ -53,14 +55,14 @@ def _apart(some: LeafClass, other: LeafClass) -> int:
 
 def mean_switches(classes: Sequence[LeafClass]) -> Fraction:
     """Switches on the shortest path, on average over all ordered pairs of server ports; 1 for fewer than two ports."""
-    ports = sum(one.in_all * one.hosts for one in classes)
+    ports = sum(leaf_class.in_all * leaf_class.hosts for leaf_class in classes)
     if ports < 2:
         return Fraction(1)
-    on_leaf = sum(one.in_all * one.hosts**2 for one in classes)
+    on_leaf = sum(leaf_class.in_all * leaf_class.hosts**2 for leaf_class in classes)
     of_pod: dict[int, int] = {}
-    for one in classes:
-        of_pod[one.kind] = of_pod.get(one.kind, 0) + one.leaves * one.hosts
-    pods = {one.kind: one.pods for one in classes}
+    for leaf_class in classes:
+        of_pod[leaf_class.kind] = of_pod.get(leaf_class.kind, 0) + leaf_class.leaves * leaf_class.hosts
+    pods = {leaf_class.kind: leaf_class.pods for leaf_class in classes}
     in_pod = sum(pods[kind] * hosts**2 for kind, hosts in of_pod.items())
     switches = (on_leaf - ports) + 3 * (in_pod - on_leaf) + 5 * (ports**2 - in_pod)
     return Fraction(switches, ports * (ports - 1))

@@ -44,7 +44,7 @@ def charts(front: Front, palette: Palette) -> Iterator[Chart]:
         bars = [(str(dot.number), dot.point.capex_by_kind) for dot in shown]
         about = "purchase price by kind of part"
         if len(shown) < len(dots):
-            about += f"; {len(shown)} of {len(front.points):,} points, evenly spread"
+            about += f"; {len(shown)} of {some(len(front.points), 'point')}, evenly spread"
         yield Chart("What the money buys", about, cost_bars(bars, palette, "point"))
 
 
@@ -80,7 +80,7 @@ def _about(front: Front, dots: list[Dot]) -> str:
     if axes.x_is_key and axes.x.name == BUDGET_KEY:
         parts.append("grey: what is left of the budget")
     if len(dots) < len(front.points) or front.size is not None:
-        parts.append(f"of {front.size or len(front.points):,} points of the front, evenly spread")
+        parts.append(f"of {some(front.size or len(front.points), 'point')} of the front, evenly spread")
     elif not front.complete:
         parts.append("stopped before all points were done")
     return "; ".join(parts)

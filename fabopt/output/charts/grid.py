@@ -17,7 +17,7 @@ _CELL = 44
 _MOST_HEIGHT = 560
 # Cells that have room for their figure.
 _NARROWEST = 46
-# From light to dark, with letters that stand out from either: the cells keep their colours on dark pages.
+# From light to dark, with letters that are clear on either: the cells keep their colours on dark pages.
 _LIGHT, _DARK = "#e3edf7", "#1d4e89"
 _NOTHING = "#c9ced6"
 
@@ -55,8 +55,8 @@ def grid_chart(front: Front, y: Quantity, dots: Sequence[Dot], palette: Palette)
 
 
 def _settings(dots: Sequence[Dot], key: str) -> list[Number | str]:
-    found = dict.fromkeys(setting_of(dot.point, key) for dot in dots)
-    return [one for one in found if one is not None]
+    settings = dict.fromkeys(setting_of(dot.point, key) for dot in dots)
+    return [one for one in settings if one is not None]
 
 
 def _axis(channel: str, quantity: Quantity, values: Sequence[Number | str]) -> Spec:

@@ -1,4 +1,4 @@
-"""Where labels of points stand in a chart, so that none covers another or a point."""
+"""Where labels of points are in a chart, so that none covers another or a point."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ def placed(
     """
     chart = _Area(0, 0, width, height)
     taken = [_Area(one.x - radius, one.y - radius, one.x + radius, one.y + radius) for one in spots]
-    found: list[Label | None] = [None] * len(spots)
+    placed: list[Label | None] = [None] * len(spots)
     for index in sorted(range(len(spots)), key=lambda index: (not spots[index].urgent, index)):
         own = taken[index]
         if not spots[index].text:
             continue
         for label, area in _candidates(spots[index], size, radius, rising):
             if area.is_within(chart) and not any(area.meets(one) for one in taken if one is not own):
-                found[index] = label
+                placed[index] = label
                 taken.append(area)
                 break
-    return found
+    return placed
 
 
 def _candidates(spot: Spot, size: float, radius: float, rising: bool) -> Iterator[tuple[Label, _Area]]:

@@ -48,9 +48,9 @@ def axes_of(front: Front) -> Axes:
     A front: what is minimized along, the other one up. A sweep: its (first) key along, and up the first objective of
     the file; over budgets what is maximized under them, because what is spent is then told apart anyway.
     """
-    metrics = [one.metric for one in front.objectives]
+    metrics = [objective.metric for objective in front.objectives]
     if front.kind == "pareto" and len(metrics) > 1:
-        senses = [one.sense for one in front.objectives]
+        senses = [objective.sense for objective in front.objectives]
         if senses[:2] == ["maximize", "minimize"]:
             metrics[:2] = metrics[1], metrics[0]
         third = Quantity(metrics[2]) if len(metrics) > 2 else None
@@ -62,9 +62,9 @@ def axes_of(front: Front) -> Axes:
 def _best_in(front: Front) -> str:
     """Return the metric that the points of a sweep are best in."""
     if BUDGET_KEY in front.keys:
-        for one in front.objectives:
-            if one.sense == "maximize":
-                return one.metric
+        for objective in front.objectives:
+            if objective.sense == "maximize":
+                return objective.metric
     if front.objectives:
         return front.objectives[0].metric
     return front.points[0].objective.metric if front.points else "capex_usd"
@@ -103,7 +103,7 @@ def _facts(front: Front, axes: Axes, number: int, point: FrontPoint) -> Iterator
     yield label or why_not(point)
     if label:
         shown = (axes.y, axes.third) if axes.x_is_key else (axes.x, axes.y, axes.third)
-        yield from (_figure(point, one) for one in shown if one is not None)
+        yield from (_figure(point, objective) for objective in shown if objective is not None)
         if axes.x_is_key and axes.y.name != "capex_usd" and point.totals is not None:
             yield _figure(point, Quantity("capex_usd"))
     if point.marginal is not None:

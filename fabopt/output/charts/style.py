@@ -17,7 +17,7 @@ KINDS = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
 class Palette:
     """Colours by what they are for.
 
-    ``halo``: around letters that stand over lines. ``kinds``: of the parts on a bill, in the order of ``KINDS``.
+    ``halo``: around letters that are over lines. ``kinds``: of the parts on a bill, in the order of ``KINDS``.
     """
 
     ink: str

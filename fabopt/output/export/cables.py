@@ -1,7 +1,7 @@
 """What is laid, and where: the cable schedule, and the lists that are drawn from it.
 
-A *leg* is what runs between two connectors: a splitter has one for each of its far ends, every other wire has one. The
-schedule has one row a leg; all quantities count wires, as the bill does.
+A *breakout end* is what runs between two connectors: a splitter has one for each of its far ends, every other cable has
+one. The schedule has one row a breakout end; all quantities count cables, as the bill does.
 """
 
 from __future__ import annotations
@@ -81,74 +81,74 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
-    """One row a leg with ``SCHEDULE_COLUMNS``, wire by wire; last the links for which nothing is bought."""
+    """One row a breakout end with ``SCHEDULE_COLUMNS``, cable by cable; last the links for which nothing is bought."""
     order = _by_cable(wiring)
     ends, cable = link_ends(wiring).iloc[order], wiring.links.cable[order]
-    starts = np.flatnonzero(_begins_leg(wiring, cable))
-    legs = ends.iloc[starts].reset_index(drop=True)
+    starts = np.flatnonzero(_begins_end(wiring, cable))
+    rows = ends.iloc[starts].reset_index(drop=True)
     for side in ("from", "to"):
-        legs[f"{side}_port"] = joined(ends[f"{side}_port"].tolist(), starts, "+")
+        rows[f"{side}_port"] = joined(ends[f"{side}_port"].tolist(), starts, "+")
     cable = cable[starts]
     columns = {
-        "leg": _leg_numbers(wiring, cable),
+        "leg": _end_numbers(wiring, cable),
         **_cable_columns(design, wiring, cable, order[starts]),
-        "bundle": _routes(cable, legs["from_rack"].tolist(), legs["to_rack"].tolist()),
-        "from_label": _labels(legs, "from", "to", _begins_head(cable, wiring.cables.a_connectors)),
-        "to_label": _labels(legs, "to", "from", _begins_head(cable, wiring.cables.b_connectors)),
+        "bundle": _routes(cable, rows["from_rack"].tolist(), rows["to_rack"].tolist()),
+        "from_label": _labels(rows, "from", "to", _begins_connector(cable, wiring.cables.a_connectors)),
+        "to_label": _labels(rows, "to", "from", _begins_connector(cable, wiring.cables.b_connectors)),
     }
-    return legs.assign(**columns)[list(SCHEDULE_COLUMNS)]
+    return rows.assign(**columns)[list(SCHEDULE_COLUMNS)]
 
 
 def _by_cable(wiring: Wiring) -> Ints:
-    """Links in the order of wires, cages and lanes; those without a wire last."""
+    """Links in the order of cables, cages and lanes; those without a cable last."""
     links = wiring.links
     cable = np.where(links.cable == NOTHING, len(wiring.cables), links.cable)
     return np.lexsort((links.b_lane, links.b_cage, links.b, links.a_lane, links.a_cage, links.a, cable))
 
 
-def _heads(wiring: Wiring) -> Ints:
-    """Legs of every wire; one more entry, no leg, answers for ``NOTHING``."""
+def _ends_of_cables(wiring: Wiring) -> Ints:
+    """Breakout ends of every cable; one more entry, no breakout end, answers for ``NOTHING``."""
     return np.append(np.maximum(wiring.cables.a_connectors, wiring.cables.b_connectors), 0)
 
 
 def _begins_cable(cable: Ints) -> Bools:
-    """Tell which rows, sorted by wire, begin a wire; a row without one stands alone."""
+    """Tell which rows, sorted by cable, begin a cable; a row without one is alone."""
     begins: Bools = (cable == NOTHING) | (np.diff(cable, prepend=NOTHING) != 0)
     return begins
 
 
-def _begins_leg(wiring: Wiring, cable: Ints) -> Bools:
-    """Tell which links begin a leg: all but those that share a straight wire with the link before."""
-    splits: Bools = _heads(wiring)[cable] > 1
+def _begins_end(wiring: Wiring, cable: Ints) -> Bools:
+    """Tell which links begin a breakout end: all but those that share a straight cable with the link before."""
+    splits: Bools = _ends_of_cables(wiring)[cable] > 1
     return splits | _begins_cable(cable)
 
 
-def _begins_head(cable: Ints, heads: Ints) -> Bools:
-    """Tell which legs begin a connector at a side with so many heads by wire: legs may share a single one."""
-    several: Bools = np.append(heads, 0)[cable] > 1
+def _begins_connector(cable: Ints, connectors: Ints) -> Bools:
+    """Tell which rows begin a connector at a side with so many connectors by cable: breakout ends may share one."""
+    several: Bools = np.append(connectors, 0)[cable] > 1
     return several | _begins_cable(cable)
 
 
-def _leg_numbers(wiring: Wiring, cable: Ints) -> list[str]:
-    """Return ``1 of 2`` and the like; a head that joins nothing has no row, and no number."""
+def _end_numbers(wiring: Wiring, cable: Ints) -> list[str]:
+    """Return ``1 of 2`` and the like; a connector that joins nothing has no row, and no number."""
     starts = np.flatnonzero(_begins_cable(cable))
     number = np.arange(len(cable)) - np.repeat(starts, np.diff(starts, append=len(cable))) + 1
-    of = _heads(wiring)[cable]
+    of = _ends_of_cables(wiring)[cable]
     return [f"{one} of {all_}" if all_ else "" for one, all_ in zip(number.tolist(), of.tolist(), strict=True)]
 
 
-def _labels(legs: pd.DataFrame, here: str, there: str, begins: Bools) -> list[str]:
-    """Return for every leg the label of its connector ``here``: where that is, and where all its legs end."""
+def _labels(rows: pd.DataFrame, here: str, there: str, begins: Bools) -> list[str]:
+    """Return for every row the label of its connector ``here``: where that is, and where all that leaves it ends."""
     starts = np.flatnonzero(begins)
-    devices = legs[f"{here}_device"].iloc[starts]
-    ports = joined(legs[f"{here}_port"].tolist(), starts, "+")
-    others = joined((legs[f"{there}_device"] + " " + legs[f"{there}_port"]).tolist(), starts, ", ")
+    devices = rows[f"{here}_device"].iloc[starts]
+    ports = joined(rows[f"{here}_port"].tolist(), starts, "+")
+    others = joined((rows[f"{there}_device"] + " " + rows[f"{there}_port"]).tolist(), starts, ", ")
     labels = [f"{device} {port} > {other}" for device, port, other in zip(devices, ports, others, strict=True)]
-    return spread(labels, starts, len(legs))
+    return spread(labels, starts, len(rows))
 
 
 def _cable_columns(design: Design, wiring: Wiring, cable: Ints, link: Ints) -> dict[str, Any]:
-    """Return what is known of the wires at the rows of the schedule, and the fabric and kind of their links."""
+    """Return what is known of the cables at the rows of the schedule, and the fabric and kind of their links."""
     cables, links, networks = wiring.cables, wiring.links, networks_of(design, wiring)
     parts = taken(cables.part, cable)
     descriptions = part_texts(design, parts, "description")
@@ -172,9 +172,9 @@ def _cable_columns(design: Design, wiring: Wiring, cable: Ints, link: Ints) -> d
 
 
 def _routes(cable: Ints, from_racks: list[str], to_racks: list[str]) -> list[str]:
-    """Return the bundle that the wire of every leg is laid in: ``A01-B08``, the same in both directions.
+    """Return the bundle that the cable of every breakout end is laid in: ``A01-B08``, the same in both directions.
 
-    A splitter whose legs part is in a bundle of its own, ``A01-B07+B08``; nothing without a floor plan.
+    A splitter whose breakout ends part is in a bundle of its own, ``A01-B07+B08``; nothing without a floor plan.
     """
     starts = np.flatnonzero(_begins_cable(cable))
     ends = list(zip(joined(from_racks, starts, "+"), joined(to_racks, starts, "+"), strict=True))
@@ -191,7 +191,7 @@ def _route(ends: tuple[str, str]) -> str:
 
 
 def _place(rack: str) -> tuple[int, int]:
-    """Return where a rack stands: row and number."""
+    """Return where a rack is: row and number."""
     row = rack.rstrip(digits)
     return row_of_letters(row), int(rack[len(row) :])
 
@@ -200,7 +200,7 @@ def _place(rack: str) -> tuple[int, int]:
 
 
 def pull_list(design: Design, wiring: Wiring) -> pd.DataFrame:
-    """Wires by stage, fabric, kind, part and length: how many, how many metres together, the longest run."""
+    """Cables by stage, fabric, kind, part and length: how many, how many metres together, the longest run."""
     networks = networks_of(design, wiring)
     cables = frame(wiring.cables).assign(fabric=networks.of_cable)
     grouped = cables.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
@@ -218,7 +218,7 @@ def stage_names(design: Design) -> list[str]:
 
 
 def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
-    """One row a cable that a stage moves: the port that it leaves, and the one that it goes to; its other end stays."""
+    """One row a cable that a stage recables: the port that it leaves, and the one that it goes to."""
     import pandas as pd
 
     rows: list[pd.DataFrame] = []
@@ -226,26 +226,26 @@ def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
         before, after = (replace(wiring, links=at_stage(wiring, number)) for number in (stage - 1, stage))
         old, new = before.links, after.links
         moved = (old.b != new.b) | (old.b_cage != new.b_cage) | (old.b_lane != new.b_lane)
-        at = np.flatnonzero(moved & (old.stage < stage))
+        changed = np.flatnonzero(moved & (old.stage < stage))
         rows.append(
             pd.DataFrame({
                 "stage": name,
-                "cable": taken(wiring.cables.name, new.cable[at]),
-                "fabric": taken(wiring.fabrics, new.fabric[at]),
-                "device": taken(wiring.devices.name, new.a[at]),
-                "port": taken(wiring.a_port, at),
-                "from_device": taken(wiring.devices.name, old.b[at]),
-                "from_port": taken(before.b_port, at),
-                "to_device": taken(wiring.devices.name, new.b[at]),
-                "to_port": taken(after.b_port, at),
+                "cable": taken(wiring.cables.name, new.cable[changed]),
+                "fabric": taken(wiring.fabrics, new.fabric[changed]),
+                "device": taken(wiring.devices.name, new.a[changed]),
+                "port": taken(wiring.a_port, changed),
+                "from_device": taken(wiring.devices.name, old.b[changed]),
+                "from_port": taken(before.b_port, changed),
+                "to_device": taken(wiring.devices.name, new.b[changed]),
+                "to_port": taken(after.b_port, changed),
             })
         )  # fmt: skip
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
 
 
-def bundles(design: Design, wiring: Wiring, legs: pd.DataFrame) -> pd.DataFrame:
-    """Wires by bundle, part and length; ``bundle_cables`` and ``bundle_m`` are of the whole bundle."""
-    cables = legs[legs["cable"] != ""].drop_duplicates("cable")
+def bundles(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFrame:
+    """Cables by bundle, part and length; ``bundle_cables`` and ``bundle_m`` are of the whole bundle."""
+    cables = rows[rows["cable"] != ""].drop_duplicates("cable")
     keys = ["bundle", "part", "medium", "length_m"]
     table = cables.groupby(keys, sort=True).agg(cables=("part", "size"), total_m=("length_m", "sum")).reset_index()
     whole = table.groupby("bundle")[["cables", "total_m"]].transform("sum")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabopt.output.export.ends import HOSTS
 from fabopt.output.export.formats import Options
-from fabopt.output.export.topology import Edge, Graph, Node, topology
+from fabopt.output.export.topology import Edge, Graph, GraphNode, topology
 from fabopt.output.words import printable
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -23,7 +23,7 @@ _FILLS = {
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.dot`` (classes of boxes where there are many) and ``cables.dot`` (every link)."""
+    """Write ``topology.dot`` (classes of devices where there are many) and ``cables.dot`` (every link)."""
     written = []
     for name, lines in ((TOPOLOGY, topology_lines(topology(design, wiring))), (CABLES, cable_lines(wiring))):
         path = folder / name
@@ -47,7 +47,7 @@ def topology_lines(graph: Graph) -> Iterator[str]:
     yield "}"
 
 
-def _node(node: Node) -> str:
+def _node(node: GraphNode) -> str:
     about = [node.title, node.product, node.place]
     label = "\\n".join(_escaped(one) for one in about if one)
     return (
@@ -62,7 +62,7 @@ def _edge(edge: Edge) -> str:
 
 
 def cable_lines(wiring: Wiring) -> Iterator[str]:
-    """Yield every box and every link, ``"leaf":"port" -- "host":"port"``."""
+    """Yield every device and every link, ``"leaf":"port" -- "host":"port"``."""
     devices, links = wiring.devices, wiring.links
     names = [_quoted(name) for name in devices.name]
     yield "graph network {"
@@ -80,5 +80,5 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text as it stands between quotation marks; a backslash would begin an escape of labels."""
+    """Return text as it is between quotation marks; a backslash would begin an escape of labels."""
     return " ".join(printable(text).split()).replace("\\", "\\\\").replace('"', '\\"')

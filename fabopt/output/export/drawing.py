@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from fabopt.output.export.elevation import Box, Elevation, Rack, Row, is_over_power, power_text, units_text, watts_text
+from fabopt.output.export.elevation import (
+    Elevation,
+    Rack,
+    RackDevice,
+    RackRow,
+    is_over_power,
+    power_text,
+    units_text,
+    watts_text,
+)
 from fabopt.output.words import printable
 
 # Pixels of a rack unit of 44.45 mm; with it the 482.6 mm of a front panel (IEC 60297) and a frame of 600 mm.
@@ -22,7 +31,7 @@ _COLOURS = {"server": "#7b5e9e", "leaf": "#2a7f62", "spine": "#1d4e89", "core": 
 _FONT = "font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\""
 
 
-def drawing(elevation: Elevation, rows: Sequence[Row], name: str) -> str:
+def drawing(elevation: Elevation, rows: Sequence[RackRow], name: str) -> str:
     """Return rows of racks as one SVG, the racks of a row side by side, rows below each other."""
     row_height = _ROW_TITLE + _RACK_TITLE + elevation.rack_units * UNIT + _MARGIN
     width = 2 * _MARGIN + max(len(row.racks) for row in rows) * (FRAME + _GAP) - _GAP
@@ -56,8 +65,8 @@ def _frame(rack_units: int) -> str:
     )
 
 
-def _legend(rows: Sequence[Row]) -> Iterator[str]:
-    roles = {box.role for row in rows for rack in row.racks for box in rack.boxes}
+def _legend(rows: Sequence[RackRow]) -> Iterator[str]:
+    roles = {device.role for row in rows for rack in row.racks for device in rack.devices}
     for place, role in enumerate(role for role in _COLOURS if role in roles):
         x = _MARGIN + place * 90
         yield f'<rect x="{x:g}" y="42" width="12" height="12" fill="{_COLOURS[role]}"/>'
@@ -67,7 +76,7 @@ def _legend(rows: Sequence[Row]) -> Iterator[str]:
 def _rack(rack: Rack, elevation: Elevation, x: float, y: float) -> Iterator[str]:
     yield f'<g transform="translate({x:g} {y:g})">'
     yield _text(0, 12, rack.id, _NORMAL, bold=True)
-    if rack.boxes:
+    if rack.devices:
         yield _text(FRAME, 12, units_text(rack, elevation), _NORMAL, _FADED, "end")
         colour = _ALARM if is_over_power(rack, elevation) else _FADED
         yield _text(FRAME, 27, power_text(rack, elevation), _MIDDLE, colour, "end")
@@ -76,17 +85,17 @@ def _rack(rack: Rack, elevation: Elevation, x: float, y: float) -> Iterator[str]
     yield f'<g transform="translate(0 {_RACK_TITLE - 5:g})">'
     if rack.state != "blocked":
         yield '<use href="#rack"/>'
-    yield from (_box(box, elevation.rack_units) for box in rack.boxes)
+    yield from (_device(device, elevation.rack_units) for device in rack.devices)
     yield "</g></g>"
 
 
-def _box(box: Box, rack_units: int) -> str:
-    """Return a box at its units, with its name, and its product and power where there is room for a second line."""
-    height = box.height_u * UNIT
-    y = (rack_units - box.unit + 1) * UNIT - height
-    tip = f"U{box.unit} {box.device}: {box.product}, {watts_text(box.power_w)}"
-    shape = f'x="{POST:g}" y="{y:g}" width="{PANEL:g}" height="{height:g}" fill={quoteattr(_COLOURS[box.role])}'
-    lines = [box.device, f"{box.product}  {watts_text(box.power_w)}"][: max(1, int(box.height_u))]
+def _device(device: RackDevice, rack_units: int) -> str:
+    """Return a device at its units, with its name, and its product and power where there is room for a second line."""
+    height = device.height_u * UNIT
+    y = (rack_units - device.unit + 1) * UNIT - height
+    tip = f"U{device.unit} {device.name}: {device.product}, {watts_text(device.power_w)}"
+    shape = f'x="{POST:g}" y="{y:g}" width="{PANEL:g}" height="{height:g}" fill={quoteattr(_COLOURS[device.role])}'
+    lines = [device.name, f"{device.product}  {watts_text(device.power_w)}"][: max(1, int(device.height_u))]
     first = y + height / 2 - (len(lines) - 1) * UNIT / 2 + _SMALL * 0.36
     texts = (
         _text(POST + 4, first + index * UNIT, _fitting(line), _SMALL, "#ffffff") for index, line in enumerate(lines)

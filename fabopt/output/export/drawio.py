@@ -8,13 +8,13 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
 from fabopt.output.export.formats import Options
-from fabopt.output.export.topology import Graph, Node, topology
+from fabopt.output.export.topology import Graph, GraphNode, topology
 from fabopt.output.words import printable
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
 FILE = "topology.drawio"
-# Pixels. A tier has at most this many boxes beside each other.
+# Pixels. A tier has at most this many devices beside each other.
 _WIDTH, _HEIGHT, _GAP, _TIER_GAP, _PER_ROW = 170, 60, 20, 160, 32
 _COLOURS = {
     "core": ("#f8cecc", "#b85450"),
@@ -27,7 +27,7 @@ _LINKS = "links"
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.drawio``: a box of the drawing is a box, or a class of equal boxes where there are many."""
+    """Write ``topology.drawio``: a box of the drawing is a device, or a class of equal devices where there are many."""
     path = folder / FILE
     path.write_bytes(drawio_bytes(topology(design, wiring)))
     return [path]
@@ -61,7 +61,7 @@ def _corner(index: int, of: int, top: int) -> tuple[int, int]:
     return round((column - in_row / 2) * (_WIDTH + _GAP)), top + row * (_HEIGHT + _GAP)
 
 
-def _draw_node(root: Element, node: Node, x: int, y: int) -> None:
+def _draw_node(root: Element, node: GraphNode, x: int, y: int) -> None:
     fill, stroke = _COLOURS[node.role]
     lines = [f"<b>{_html(node.title)}</b>", _html(node.product), _html(node.place)]
     style = f"rounded=1;whiteSpace=wrap;html=1;fillColor={fill};strokeColor={stroke};fontSize=10;"

@@ -1,4 +1,4 @@
-"""What stands in every rack: boxes with their power, and how much of a rack's units and power they take."""
+"""What is installed in every rack: devices with their power, and how much of a rack's units and power they take."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from fabopt.wiring.model import Floats, Wiring
 
 
 @dataclass(frozen=True)
-class Box:
+class RackDevice:
     """A device in a rack. ``unit``: the lowest that it fills; ``power_w`` with its modules, NaN where unknown."""
 
     unit: int
     height_u: float
-    device: str
+    name: str
     role: str
     fabric: str
     product: str
@@ -37,25 +37,25 @@ class Box:
 
 @dataclass(frozen=True)
 class Rack:
-    """A rack and its boxes, from the top down. ``state``: empty text, ``blocked`` or ``reserved``."""
+    """A rack and its devices, from the top down. ``state``: empty text, ``blocked`` or ``reserved``."""
 
     id: str
     state: str
-    boxes: tuple[Box, ...]
+    devices: tuple[RackDevice, ...]
 
     @property
     def used_units(self) -> int:
         """Units that are filled."""
-        return sum(box.top_unit - box.unit + 1 for box in self.boxes)
+        return sum(device.top_unit - device.unit + 1 for device in self.devices)
 
     @property
     def power_w(self) -> float:
-        """Power of its boxes, NaN where that of one is unknown."""
-        return sum(box.power_w for box in self.boxes)
+        """Power of its devices, NaN where that of one is unknown."""
+        return sum(device.power_w for device in self.devices)
 
 
 @dataclass(frozen=True)
-class Row:
+class RackRow:
     """A row of racks, in order."""
 
     name: str
@@ -66,7 +66,7 @@ class Row:
 class Elevation:
     """All rows that have something in them. ``rack_units`` and ``rack_power_w`` (None: no limit) are of each rack."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[RackRow, ...]
     rack_units: int
     rack_power_w: float | None
 
@@ -75,35 +75,35 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
     """Return the racks of a design; ``InputError`` for one without a floor plan."""
     embedded = Embedded(design)
     floor = embedded.case.site.floor
-    boxes = _boxes_by_rack(wiring, box_power_w(embedded, wiring))
-    if floor is None or not boxes:
+    devices = _devices_by_rack(wiring, device_power_w(embedded, wiring))
+    if floor is None or not devices:
         problem = "there are no racks to draw: the case has no floor plan"
-        hint = "`site.floor` in the case says where racks stand; solve it again with one"
+        hint = "`site.floor` in the case says where racks are; solve it again with one"
         raise InputError([fault(design.case.name, "site.floor", problem, hint=hint)])
     plan = FloorPlan(floor)
     rows = []
     for row in range(floor.rows):
-        racks = tuple(_rack(plan, index, boxes) for index in np.flatnonzero(plan.row == row).tolist())
-        if any(rack.boxes for rack in racks):
-            rows.append(Row(row_letters(row), racks))
+        racks = tuple(_rack(plan, index, devices) for index in np.flatnonzero(plan.row == row).tolist())
+        if any(rack.devices for rack in racks):
+            rows.append(RackRow(row_letters(row), racks))
     return Elevation(tuple(rows), floor.rack_units, floor.rack_power_w)
 
 
-def _rack(plan: FloorPlan, index: int, boxes: dict[str, list[Box]]) -> Rack:
+def _rack(plan: FloorPlan, index: int, devices: dict[str, list[RackDevice]]) -> Rack:
     state = "blocked" if plan.blocked[index] else "reserved" if plan.reserved[index] else ""
-    standing = sorted(boxes.get(plan.ids[index], ()), key=lambda box: (-box.unit, box.device))
-    return Rack(plan.ids[index], state, tuple(standing))
+    installed = sorted(devices.get(plan.ids[index], ()), key=lambda device: (-device.unit, device.name))
+    return Rack(plan.ids[index], state, tuple(installed))
 
 
-def _boxes_by_rack(wiring: Wiring, power_w: Floats) -> dict[str, list[Box]]:
+def _devices_by_rack(wiring: Wiring, power_w: Floats) -> dict[str, list[RackDevice]]:
     devices = wiring.devices
     units, heights = devices.unit.tolist(), devices.height_u.tolist()
-    found: dict[str, list[Box]] = {}
+    by_rack: dict[str, list[RackDevice]] = {}
     for row, rack in enumerate(devices.rack):
         if rack:
             names = devices.name[row], devices.role[row], devices.fabric[row], devices.product[row]
-            found.setdefault(rack, []).append(Box(units[row], heights[row], *names, float(power_w[row])))
-    return found
+            by_rack.setdefault(rack, []).append(RackDevice(units[row], heights[row], *names, float(power_w[row])))
+    return by_rack
 
 
 # -- words ----------------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def power_text(rack: Rack, elevation: Elevation) -> str:
 
 
 def is_over_power(rack: Rack, elevation: Elevation) -> bool:
-    """Whether a rack draws more than it may, as far as is known."""
+    """Whether a rack uses more power than it may, as far as is known."""
     return elevation.rack_power_w is not None and rack.power_w > elevation.rack_power_w
 
 
@@ -134,11 +134,11 @@ def watts_text(watts: float) -> str:
 # -- power ----------------------------------------------------------------------------------------------------------
 
 
-def box_power_w(embedded: Embedded, wiring: Wiring) -> Floats:
-    """Return the power of every device: its own, that of cards bought for it, and of the modules in it.
+def device_power_w(embedded: Embedded, wiring: Wiring) -> Floats:
+    """Return the power of every device: its own, that of NICs bought for it, and of the modules in it.
 
-    NaN where the catalog or the case does not know it; 0 for attachments that have no rack. Cables that draw power
-    (active ones) are in no box.
+    NaN where the catalog or the case does not know it; 0 for attachments that have no rack. Cables that use power
+    (active ones) are in no device.
     """
     devices = wiring.devices
     keys = list(zip(devices.role, devices.product, devices.fabric, strict=True))
@@ -152,12 +152,13 @@ def box_power_w(embedded: Embedded, wiring: Wiring) -> Floats:
 
 def _own_power_w(embedded: Embedded, role: str, product: str, fabric: str) -> float:
     if role == "attachment":
-        one = next(each for each in embedded.wanted[fabric].attachments if each.name == product)
-        return 0.0 if one.rack_units is None else _known(one.power_w)
+        attachment = next(one for one in embedded.wanted[fabric].attachments if one.name == product)
+        return 0.0 if attachment.rack_units is None else _known(attachment.power_w)
     if role != "server":
         return _known(embedded.part(product, Switch).power_w)
-    cards = [nic for fabric in embedded.design.fabrics for nic in (fabric.nic, *(one.nic for one in fabric.logical))]
-    bought = sum(one.per_server * _known(embedded.part(one.id, Nic).power_w) for one in cards if not one.built_in)
+    fabrics = embedded.design.fabrics
+    nics = [nic for built in fabrics for nic in (built.nic, *(logical.nic for logical in built.logical))]
+    bought = sum(nic.per_server * _known(embedded.part(nic.id, Nic).power_w) for nic in nics if not nic.built_in)
     return _known(embedded.part(product, Server).power_w) + bought
 
 

@@ -37,9 +37,9 @@ def part_numbers(design: Design, parts: Sequence[str]) -> list[str]:
 
 def taken(values: Sequence[Any], rows: Ints) -> list[Any]:
     """Return the values at rows of a table; nothing (an empty text) for a row of ``NOTHING``."""
-    # The empty text stands last, where -1 finds it.
-    found: list[Any] = np.array([*values, ""], dtype=object)[rows].tolist()
-    return found
+    # The empty text comes last, where -1 finds it.
+    values_at: list[Any] = np.array([*values, ""], dtype=object)[rows].tolist()
+    return values_at
 
 
 def units_of(devices: Devices) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -48,7 +48,7 @@ def units_of(devices: Devices) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def device_columns(wiring: Wiring, rows: Ints) -> dict[str, Any]:
-    """Return where devices stand and what they are called, as columns rack, unit, device."""
+    """Return where devices are and what they are called, as columns rack, unit, device."""
     devices = wiring.devices
     return {
         "rack": taken(devices.rack, rows),
@@ -57,10 +57,10 @@ def device_columns(wiring: Wiring, rows: Ints) -> dict[str, Any]:
     }
 
 
-class Networks(NamedTuple):
+class BookedFabrics(NamedTuple):
     """Fabrics in the case's order, each followed by the logical ones on it: ``names``.
 
-    ``of_link``, ``of_cable``: the one that every link, every wire belongs to, as the bill books them.
+    ``of_link``, ``of_cable``: the one that every link, every cable belongs to, as the bill books them.
     """
 
     names: list[str]
@@ -68,28 +68,32 @@ class Networks(NamedTuple):
     of_cable: Ints
 
 
-def networks_of(design: Design, wiring: Wiring) -> Networks:
-    """Return which fabric every link and wire belongs to, logical ones told apart from their hosts."""
+def networks_of(design: Design, wiring: Wiring) -> BookedFabrics:
+    """Return which fabric every link and cable belongs to, logical ones told apart from their hosts."""
     links, devices, embedded = wiring.links, wiring.devices, Embedded(design)
     before = logical_before([Numbers(embedded, fabric) for fabric in design.fabrics])
-    names = [name for fabric in design.fabrics for name in (fabric.name, *(one.name for one in fabric.logical))]
+    names = [name for fabric in design.fabrics for name in (fabric.name, *(logical.name for logical in fabric.logical))]
     of_link = np.array([names.index(name) for name in wiring.fabrics], dtype=np.int64)[links.fabric]
     attached = links.kind == KINDS.index("attachment-leaf")
     for index, fabric in enumerate(design.fabrics):
-        for one in fabric.logical:
-            first = before[one.name].nics
-            own = {each.name for each in embedded.wanted[fabric.name].attachments if each.network == one.name}
-            boxes = np.array([name in own for name in devices.product], dtype=np.bool_)
-            cards = (links.a_nic > first) & (links.a_nic <= first + one.nic.per_server)
-            of_link[attached & (links.fabric == index) & (cards | boxes[links.a])] = names.index(one.name)
+        for logical in fabric.logical:
+            first = before[logical.name].nics
+            own = {
+                attachment.name
+                for attachment in embedded.wanted[fabric.name].attachments
+                if attachment.network == logical.name
+            }
+            own_devices = np.array([name in own for name in devices.product], dtype=np.bool_)
+            own_nics = (links.a_nic > first) & (links.a_nic <= first + logical.nic.per_server)
+            of_link[attached & (links.fabric == index) & (own_nics | own_devices[links.a])] = names.index(logical.name)
     of_cable = np.zeros(len(wiring.cables), dtype=np.int64)
-    made = links.cable >= 0
-    of_cable[links.cable[made][::-1]] = of_link[made][::-1]
-    return Networks(names, of_link, of_cable)
+    bought = links.cable >= 0
+    of_cable[links.cable[bought][::-1]] = of_link[bought][::-1]
+    return BookedFabrics(names, of_link, of_cable)
 
 
 def link_ends(wiring: Wiring) -> pd.DataFrame:
-    """One row a link, in the wiring's order: its wire, and rack, unit, device and port of both ends."""
+    """One row a link, in the wiring's order: its cable, and rack, unit, device and port of both ends."""
     import pandas as pd
 
     links = wiring.links

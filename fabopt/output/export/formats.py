@@ -67,8 +67,8 @@ def export(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path,
             return _through_temporary(design, wiring, formats, folder, options)
         except BaseException:
             with contextlib.suppress(OSError):
-                for one in missing:
-                    one.rmdir()
+                for name_missing in missing:
+                    name_missing.rmdir()
             raise
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from None
@@ -80,12 +80,12 @@ def _through_temporary(
     """Write beside the target, on the same disk, so that moving a file in is one step."""
     temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=folder))
     try:
-        made = [path for name in formats for path in _writer(name)(design, wiring, temporary, options)]
-        targets = [folder / path.relative_to(temporary) for path in made]
+        written = [path for name in formats for path in _writer(name)(design, wiring, temporary, options)]
+        targets = [folder / path.relative_to(temporary) for path in written]
         _make_room(targets)
         stale = [path for name in formats for path in _own_files(name, folder) if path not in targets]
         with _set_aside(stale, temporary):
-            for path, target in zip(made, targets, strict=True):
+            for path, target in zip(written, targets, strict=True):
                 os.replace(path, target)
         return targets
     finally:
@@ -118,7 +118,7 @@ def _make_room(targets: Sequence[Path]) -> None:
 
 def _missing_folders(folder: Path) -> list[Path]:
     """Return the folders that would have to be made, innermost first."""
-    return [one for one in (folder, *folder.parents) if not one.exists()]
+    return [name_missing for name_missing in (folder, *folder.parents) if not name_missing.exists()]
 
 
 def _module(name: str) -> ModuleType:

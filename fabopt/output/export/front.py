@@ -7,7 +7,7 @@ from typing import Any
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.schema.front import Front, FrontPoint
 
-# Columns that stand last, in whatever order others come up.
+# Columns that come last, in whatever order others come up.
 LAST = ("marginal", "knee", "conflicts")
 
 

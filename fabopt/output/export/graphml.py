@@ -27,14 +27,14 @@ EDGE_KEYS = {
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.graphml``: a node is a box, or a class of equal boxes where there are many."""
+    """Write ``topology.graphml``: a node is a device, or a class of equal devices where there are many."""
     path = folder / FILE
     path.write_bytes(graphml_bytes(topology(design, wiring)))
     return [path]
 
 
 def graphml_bytes(graph: Graph) -> bytes:
-    """Return a graph as GraphML. Edges are undirected; those of one pair that are not alike stand side by side."""
+    """Return a graph as GraphML. Edges are undirected; those of one pair that are not alike are side by side."""
     root = Element("graphml", xmlns=_NAMESPACE)
     for kind, keys in (("node", NODE_KEYS), ("edge", EDGE_KEYS)):
         for name, type_ in keys.items():

@@ -54,7 +54,7 @@ def port_map(design: Design, wiring: Wiring) -> pd.DataFrame:
     return table.assign(module=part_numbers(design, table["module"].tolist()))
 
 
-class _End(NamedTuple):
+class _PortEnd(NamedTuple):
     """An end of a link at a switch, and what is at the other end. ``lanes``: ports that its cage is split into."""
 
     port: str
@@ -96,10 +96,10 @@ class _Ports:
         return dict(zip(zip(modules.device.tolist(), modules.cage.tolist(), strict=True), modules.part, strict=True))
 
     @cached_property
-    def _ends(self) -> dict[int, dict[tuple[int, int], _End]]:
+    def _ends(self) -> dict[int, dict[tuple[int, int], _PortEnd]]:
         """Ends of links by device, then by cage and lane; hosts' too, which nobody asks for."""
         wiring, links = self.wiring, self.wiring.links
-        found: dict[int, dict[tuple[int, int], _End]] = defaultdict(dict)
+        by_device: dict[int, dict[tuple[int, int], _PortEnd]] = defaultdict(dict)
         cables = taken(wiring.cables.name, links.cable)
         sides = (
             (links.a, links.a_cage, links.a_lane, links.a_lanes, wiring.a_port, links.b, wiring.b_port, True),
@@ -109,8 +109,8 @@ class _Ports:
             columns = (own.tolist(), cage.tolist(), lane.tolist(), ports, lanes.tolist(), links.gbps.tolist())
             others = (taken(wiring.devices.name, peers), peer_ports, cables)
             for row, at_cage, at_lane, port, of, speed, *other in zip(*columns, *others, strict=True):
-                found[row][at_cage, at_lane] = _End(port, of, speed, up, *other)
-        return found
+                by_device[row][at_cage, at_lane] = _PortEnd(port, of, speed, up, *other)
+        return by_device
 
     def of_switch(self, row: int) -> Iterator[tuple[object, ...]]:
         """Yield every port of a switch with the values of ``PORT_COLUMNS``."""
@@ -138,10 +138,10 @@ class _Port(NamedTuple):
     split: Lane
     lane: int
     reserved: bool
-    end: _End | None
+    end: _PortEnd | None
 
 
-def _ports_of(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _End]) -> Iterator[_Port]:
+def _ports_of(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _PortEnd]) -> Iterator[_Port]:
     """Yield every port of a switch. A free cage is not split more than it must be."""
     used = {cage: Lane(end.lanes, mbps(end.gbps)) for (cage, _), end in ends.items()}
     reserved = _reserved(switch, tier, ends)
@@ -149,20 +149,20 @@ def _ports_of(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _End]) 
     for cage, _, kind in _cages(switch):
         split = used.get(cage) or kept.get(cage) or _least_split(kind)
         for lane in range(split.ports):
-            at = cage, lane
-            yield _Port(cage, kind.form_factor, split, lane, at in reserved, ends.get(at))
+            place = cage, lane
+            yield _Port(cage, kind.form_factor, split, lane, place in reserved, ends.get(place))
 
 
-def _reserved(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _End]) -> set[tuple[int, int]]:
+def _reserved(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _PortEnd]) -> set[tuple[int, int]]:
     """Return the down ports (cage, lane) that the case keeps free: those that follow the last one in use."""
     if not tier.reserved_ports:
         return set()
     up = {cage for (cage, _), end in ends.items() if end.up}
-    last = max((at for at, end in ends.items() if not end.up), default=(0, 0))
+    last = max((place for place, end in ends.items() if not end.up), default=(0, 0))
     lanes = range(parse_split(tier.down.split).ports)
     down = [cage for cage, group, _ in _cages(switch) if group == tier.down.cage_group and cage not in up]
     open_ = [(cage, lane) for cage in down for lane in lanes if (cage, lane) not in ends]
-    return set(sorted(open_, key=lambda at: (at < last, at))[: tier.reserved_ports])
+    return set(sorted(open_, key=lambda place: (place < last, place))[: tier.reserved_ports])
 
 
 def _cages(switch: Switch) -> Iterator[tuple[int, int, Cage]]:

@@ -16,14 +16,14 @@ _OWN_WORK = "other"
 _NO_VENDOR = "any vendor"
 
 
-class Table(NamedTuple):
+class QuoteTable(NamedTuple):
     """A sheet: (title, width, format) of its columns, and its rows."""
 
     columns: Sequence[tuple[str, float, str]]
     rows: Sequence[Sequence[object]]
 
 
-def write_table(sheet: Worksheet, formats: dict[str, Format], table: Table) -> None:
+def write_table(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable) -> None:
     """Write a table with a title row that stays and a filter."""
     for column, (title, width, _) in enumerate(table.columns):
         sheet.set_column(column, column, width)
@@ -37,8 +37,8 @@ def write_table(sheet: Worksheet, formats: dict[str, Format], table: Table) -> N
     sheet.repeat_rows(0)
 
 
-def stage_table(design: Design) -> Table:
-    """What every stage spends and what stands from it on, and all stages together."""
+def stage_table(design: Design) -> QuoteTable:
+    """What every stage spends and what is installed from it on, and all stages together."""
     columns = [
         ("Stage", 16, "text"), ("Month", 8, "count"), ("Servers", 10, "count"), ("GPUs", 10, "count"),
         ("Purchases USD", 16, "money"), ("Present value USD", 16, "money"), ("Energy until the next USD", 16, "money"),
@@ -55,10 +55,10 @@ def stage_table(design: Design) -> Table:
     ]
     moved = sum(one.moved_cables for one in design.stages)
     rows.append(("all stages", None, None, None, *sums, None, None, moved))
-    return Table(columns, rows)
+    return QuoteTable(columns, rows)
 
 
-def quote_table(design: Design) -> Table:
+def quote_table(design: Design) -> QuoteTable:
     """What to ask whom for: one row a part number, with its quantity at every stage and in all."""
     stages = [stage.name for stage in design.stages]
     columns: list[tuple[str, float, str]] = [
@@ -76,7 +76,7 @@ def quote_table(design: Design) -> Table:
         if row.kind != _OWN_WORK and row.quantity:
             groups.setdefault((row.kind, row.id, row.length_m), []).append(row)
     rows = [_quote_row(design, group, stages) for group in groups.values()]
-    return Table(columns, sorted(rows, key=lambda row: str(row[0])))
+    return QuoteTable(columns, sorted(rows, key=lambda row: str(row[0])))
 
 
 def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str]) -> Sequence[object]:

@@ -49,15 +49,25 @@ def _drawings(design: Design, elevation: Elevation, folder: Path) -> Iterator[Pa
 
 
 def rack_list(design: Design, elevation: Elevation) -> pd.DataFrame:
-    """One row a box with ``RACK_COLUMNS``, rack by rack from the top down."""
+    """One row a device with ``RACK_COLUMNS``, rack by rack from the top down."""
     import pandas as pd
 
     rows = [
-        (rack.id, box.unit, box.height_u, box.device, box.role, box.fabric, box.product, number, box.power_w)
+        (
+            rack.id,
+            device.unit,
+            device.height_u,
+            device.name,
+            device.role,
+            device.fabric,
+            device.product,
+            number,
+            device.power_w,
+        )
         for row in elevation.rows
         for rack in row.racks
-        for box in rack.boxes
-        for number in (part_text(design, box.product, "part_number"),)
+        for device in rack.devices
+        for number in (part_text(design, device.product, "part_number"),)
     ]
     return pd.DataFrame(rows, columns=list(RACK_COLUMNS))
 
@@ -68,10 +78,12 @@ def rack_list(design: Design, elevation: Elevation) -> pd.DataFrame:
 def elevation_lines(elevation: Elevation, name: str) -> Iterator[str]:
     """Yield the racks as text, row by row, each from its top unit down."""
     racks = [rack for row in elevation.rows for rack in row.racks]
-    boxes = [box for rack in racks for box in rack.boxes]
-    widths = tuple(max(map(len, column)) for column in zip(*((box.device, box.product) for box in boxes), strict=True))
-    filled = sum(bool(rack.boxes) for rack in racks)
-    yield f"{name}: {some(len(boxes), 'box')} in {some(filled, 'rack')}, front view"
+    devices = [device for rack in racks for device in rack.devices]
+    widths = tuple(
+        max(map(len, column)) for column in zip(*((device.name, device.product) for device in devices), strict=True)
+    )
+    filled = sum(bool(rack.devices) for rack in racks)
+    yield f"{name}: {some(len(devices), 'device')} in {some(filled, 'rack')}, front view"
     for row in elevation.rows:
         yield from ("", f"Row {row.name}")
         for rack in row.racks:
@@ -80,16 +92,16 @@ def elevation_lines(elevation: Elevation, name: str) -> Iterator[str]:
 
 def _rack_lines(rack: Rack, elevation: Elevation, widths: tuple[int, ...]) -> Iterator[str]:
     yield ""
-    if not rack.boxes:
+    if not rack.devices:
         yield f"{rack.id}  {rack.state or 'empty'}"
         return
     yield f"{rack.id}  {units_text(rack, elevation)}, {power_text(rack, elevation)}"
     above = elevation.rack_units + 1
-    for box in rack.boxes:
-        yield from _free(box.top_unit + 1, above - 1)
-        texts = (text.ljust(width) for text, width in zip((box.device, box.product), widths, strict=True))
-        yield f"  {_units(box.unit, box.top_unit):7}  {'  '.join(texts)}  {watts_text(box.power_w):>7}"
-        above = box.unit
+    for device in rack.devices:
+        yield from _free(device.top_unit + 1, above - 1)
+        texts = (text.ljust(width) for text, width in zip((device.name, device.product), widths, strict=True))
+        yield f"  {_units(device.unit, device.top_unit):7}  {'  '.join(texts)}  {watts_text(device.power_w):>7}"
+        above = device.unit
     yield from _free(1, above - 1)
 
 

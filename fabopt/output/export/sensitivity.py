@@ -14,20 +14,20 @@ COLUMNS = (
 )
 
 
-def sensitivity_bytes(found: Sensitivity) -> bytes:
+def sensitivity_bytes(sensitivity: Sensitivity) -> bytes:
     """Return a sensitivity file: JSON in the order of the schema."""
-    return found.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
+    return sensitivity.model_dump_json(by_alias=True, indent=2).encode() + b"\n"
 
 
-def sensitivity_csv(found: Sensitivity) -> bytes:
+def sensitivity_csv(sensitivity: Sensitivity) -> bytes:
     """Return a table of the ranges; an empty cell is no end, or no price of its own."""
-    rows = map(_row, found.ranges)
+    rows = map(_row, sensitivity.ranges)
     return csv_bytes(COLUMNS, ([row.get(column, "") for column in COLUMNS] for row in rows))
 
 
-def _row(one: PriceRange) -> dict[str, Any]:
-    row = {column: getattr(one, column) for column in COLUMNS[:10]}
-    return row | _end("low", one.low) | _end("high", one.high)
+def _row(span: PriceRange) -> dict[str, Any]:
+    row = {column: getattr(span, column) for column in COLUMNS[:10]}
+    return row | _end("low", span.low) | _end("high", span.high)
 
 
 def _end(name: str, end: Takeover | None) -> dict[str, Any]:

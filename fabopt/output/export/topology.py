@@ -1,4 +1,4 @@
-"""The topology as a graph for drawing: single boxes, or classes of equal boxes where there are too many."""
+"""The topology as a graph for drawing: single devices, or classes of equal devices where there are too many."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NUMBERS = ("plane", "pod", "group")
 
 
 @dataclass(frozen=True)
-class Node:
-    """A box, or ``boxes`` of them that are alike. ``id`` is unique; places are of single boxes only."""
+class GraphNode:
+    """A device, or ``boxes`` of them that are alike. ``id`` is unique; places are of single devices only."""
 
     id: str
     role: str
@@ -33,7 +33,7 @@ class Node:
 
     @property
     def title(self) -> str:
-        """The name, and of a class how many boxes it stands for."""
+        """The name, and of a class how many devices it is for."""
         return self.id if self.boxes == 1 else f"{count(self.boxes)} x {self.id}"
 
     @property
@@ -46,7 +46,7 @@ class Node:
 class Edge:
     """Links between two nodes that are alike. ``a`` is nearer the servers.
 
-    links               how many, over all boxes of both nodes
+    links               how many, over all devices of both nodes
     gbps                of one link
     medium              empty where nothing is bought
     length_m, shortest_m  the longest and shortest cable; 0 where nothing is bought
@@ -72,18 +72,18 @@ class Graph:
     """Nodes by layer, and edges. ``aggregated``: nodes are classes."""
 
     name: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[GraphNode, ...]
     edges: tuple[Edge, ...]
     aggregated: bool
 
-    def layers(self) -> dict[str, list[Node]]:
+    def layers(self) -> dict[str, list[GraphNode]]:
         """Nodes by role, from top to bottom; roles without nodes are left out."""
-        found = {role: [node for node in self.nodes if node.role == role] for role in LAYERS}
-        return {role: nodes for role, nodes in found.items() if nodes}
+        of_role = {role: [node for node in self.nodes if node.role == role] for role in LAYERS}
+        return {role: nodes for role, nodes in of_role.items() if nodes}
 
 
 def topology(design: Design, wiring: Wiring, most: int = MOST_NODES) -> Graph:
-    """Return the graph: every box is a node up to ``most`` boxes, else the finest classes of at most ``most``.
+    """Return the graph: every device is a node up to ``most`` devices, else the finest classes of at most ``most``.
 
     Classes are servers that share their leaf groups, leaves of a group, spines of a pod and cores; failing that by pod,
     by plane, and last by fabric and product. Rails that never meet are told apart like planes.
@@ -100,18 +100,18 @@ def topology(design: Design, wiring: Wiring, most: int = MOST_NODES) -> Graph:
 
 def _classes(wiring: Wiring, most: int, rail_only: frozenset[str]) -> list[int]:
     """Return the class of every device, numbered in the order of their first devices."""
-    found: list[int] = []
+    classes: list[int] = []
     for numbers in (_NUMBERS, _NUMBERS[:2], _NUMBERS[:1], ()):
         keys = _keys(wiring, numbers, rail_only)
         place = {key: index for index, key in enumerate(dict.fromkeys(keys))}
-        found = [place[key] for key in keys]
+        classes = [place[key] for key in keys]
         if len(place) <= most:
             break
-    return found
+    return classes
 
 
 def _networks(wiring: Wiring, rail_only: frozenset[str]) -> list[Hashable]:
-    """The plane of every box, and where rails never meet its rail too."""
+    """The plane of every device, and where rails never meet its rail too."""
     devices = wiring.devices
     return [
         (plane, rail) if fabric in rail_only else plane
@@ -120,7 +120,7 @@ def _networks(wiring: Wiring, rail_only: frozenset[str]) -> list[Hashable]:
 
 
 def _keys(wiring: Wiring, numbers: Sequence[str], rail_only: frozenset[str]) -> list[Hashable]:
-    """What boxes of a class have in common: role, product, fabric, some numbers; of servers those of their leaves."""
+    """What devices of a class have in common: role, product, fabric, some numbers; of servers those of their leaves."""
     devices, links = wiring.devices, wiring.links
     columns: list[list[Hashable]] = [getattr(devices, name).tolist() for name in numbers]
     if columns:
@@ -133,7 +133,7 @@ def _keys(wiring: Wiring, numbers: Sequence[str], rail_only: frozenset[str]) -> 
     return [(key, frozenset(leaves.get(row, ()))) for row, key in enumerate(own)]
 
 
-def _nodes(wiring: Wiring, classes: Sequence[int], single: bool) -> list[Node]:
+def _nodes(wiring: Wiring, classes: Sequence[int], single: bool) -> list[GraphNode]:
     devices, sizes = wiring.devices, Counter(classes)
     first: dict[int, int] = {}
     last: dict[int, int] = {}
@@ -144,11 +144,13 @@ def _nodes(wiring: Wiring, classes: Sequence[int], single: bool) -> list[Node]:
     for index, row in first.items():
         name = devices.name[row] if sizes[index] == 1 else f"{devices.name[row]} ... {devices.name[last[index]]}"
         rack, unit = (devices.rack[row], int(devices.unit[row])) if single else ("", 0)
-        nodes.append(Node(name, devices.role[row], devices.product[row], devices.fabric[row], sizes[index], rack, unit))
+        nodes.append(
+            GraphNode(name, devices.role[row], devices.product[row], devices.fabric[row], sizes[index], rack, unit)
+        )
     return nodes
 
 
-def _edges(wiring: Wiring, classes: Sequence[int], nodes: Sequence[Node]) -> list[Edge]:
+def _edges(wiring: Wiring, classes: Sequence[int], nodes: Sequence[GraphNode]) -> list[Edge]:
     links, cables = wiring.links, wiring.cables
     of = np.array(classes)
     medium = ["" if cable == NOTHING else cables.medium[cable] for cable in links.cable.tolist()]

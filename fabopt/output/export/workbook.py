@@ -18,8 +18,9 @@ from fabopt.output.export.quotes import quote_table, stage_table, write_table
 from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, set_page, write_cell, write_text
 from fabopt.output.terminal.answer import headline, proof_line, totals_line
 from fabopt.output.terminal.networks import NetworkShare, network_shares
-from fabopt.output.words import plain
+from fabopt.output.words import measured, plain
 from fabopt.schema.design import BomRow, Design
+from fabopt.units import some
 
 # Title, width, format of the bill's columns, in order; the letters are those of the sheet.
 _BILL: tuple[tuple[str, float, str], ...] = (
@@ -126,21 +127,22 @@ class _Summary:
         self.row += 1
 
 
-def _share_line(one: NetworkShare) -> str:
-    _, switches, units, usd, share, watts = one.words
-    return f"{usd} ({share}), {switches} switches, {units} rack units, {watts}"
+def _share_line(network: NetworkShare) -> str:
+    *_, usd, share, watts = network.words
+    installed = f"{some(network.switches, 'switch')}, {measured(network.rack_units, 'rack unit')}"
+    return f"{usd} ({share}), {installed}, {watts}"
 
 
-def _assumptions(content: dict[str, Any], at: str = "") -> list[tuple[str, object]]:
+def _assumptions(content: dict[str, Any], path: str = "") -> list[tuple[str, object]]:
     """Return the case as (key path, value) lines; lists of plain values stay on one line."""
     lines: list[tuple[str, object]] = []
     for key, value in content.items():
-        path = f"{at}.{key}" if at else key
+        path = f"{path}.{key}" if path else key
         if isinstance(value, dict):
             lines += _assumptions(value, path)
-        elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
-            for index, one in enumerate(value):
-                lines += _assumptions({f"{key}[{index}]": one}, at)
+        elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            for index, item in enumerate(value):
+                lines += _assumptions({f"{key}[{index}]": item}, path)
         elif value is not None and value != [] and value != "":
             lines.append((path, ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
     return lines
@@ -175,13 +177,13 @@ def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomR
     values += [row.quantity, row.in_use, row.unit_price_usd]
     for column, value in enumerate(values):
         write_cell(sheet, line, column, value, formats[_BILL[column][2]])
-    at = line + 1
+    row_at = line + 1
     if round(row.quantity * row.unit_price_usd, 2) == round(row.total_usd, 2):
-        formula = f"={_QUANTITY}{at}*{_UNIT}{at}"
-        sheet.write_formula(f"{_TOTAL}{at}", formula, formats["money"], row.total_usd)
+        formula = f"={_QUANTITY}{row_at}*{_UNIT}{row_at}"
+        sheet.write_formula(f"{_TOTAL}{row_at}", formula, formats["money"], row.total_usd)
     else:
-        sheet.write_number(f"{_TOTAL}{at}", row.total_usd, formats["money"])
-    sheet.write_number(f"{_POWER}{at}", row.power_w, formats["number"])
+        sheet.write_number(f"{_TOTAL}{row_at}", row.total_usd, formats["money"])
+    sheet.write_number(f"{_POWER}{row_at}", row.power_w, formats["number"])
     terms = [row.spares or None, row.single_price_usd, row.break_from, row.present_value_usd, row.lead_time_weeks]
     for column, value in enumerate([*terms, row.order_by_month, row.order_by], start=_TERMS):
         write_cell(sheet, line, column, value, formats[_BILL[column][2]])
@@ -189,21 +191,21 @@ def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomR
 
 def _subtotals(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow], last: int) -> None:
     """Write the sums below the rows, one a kind, so that the rows above stay one table to sort and filter."""
-    at = last + 1
+    row_at = last + 1
     for kind in dict.fromkeys(row.kind for row in rows):
-        at += 1
+        row_at += 1
         group = [row for row in rows if row.kind == kind]
-        write_text(sheet, at - 1, 3, kind, formats["label"])
+        write_text(sheet, row_at - 1, 3, kind, formats["label"])
         for letter, style, value in _sums(group, ""):
             condition = f'${_KIND}$2:${_KIND}${last},"{kind}"'
             formula = f"=SUMIF({condition},{letter}$2:{letter}${last})"
-            sheet.write_formula(f"{letter}{at}", formula, formats[style], value)
-    at += 1
+            sheet.write_formula(f"{letter}{row_at}", formula, formats[style], value)
+    row_at += 1
     for column in range(3, len(_BILL)):
-        sheet.write_blank(at - 1, column, None, formats["total"])
-    write_text(sheet, at - 1, 3, "total", formats["total"])
+        sheet.write_blank(row_at - 1, column, None, formats["total"])
+    write_text(sheet, row_at - 1, 3, "total", formats["total"])
     for letter, style, value in _sums(rows, "total_"):
-        sheet.write_formula(f"{letter}{at}", f"=SUM({letter}$2:{letter}${last})", formats[style], value)
+        sheet.write_formula(f"{letter}{row_at}", f"=SUM({letter}$2:{letter}${last})", formats[style], value)
 
 
 def _sums(rows: Sequence[BomRow], style: str) -> list[tuple[str, str, int | float]]:

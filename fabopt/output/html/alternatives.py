@@ -34,13 +34,13 @@ def objective_column(design: Design) -> str:
     return "" if metric in ("capex_usd", "power_w") else f"more {metric_name(metric)}"
 
 
-def _row(one: Alternative, length: float) -> AlternativeRow:
+def _row(alternative: Alternative, length: float) -> AlternativeRow:
     return AlternativeRow(
-        f"{one.what}: {one.value}" if one.value else one.what,
-        one.summary,
-        money(one.capex_usd),
-        signed_money(one.capex_delta_usd),
-        signed_power(one.power_delta_w),
-        signed_money(one.objective_delta),
+        f"{alternative.what}: {alternative.value}" if alternative.value else alternative.what,
+        alternative.summary,
+        money(alternative.capex_usd),
+        signed_money(alternative.capex_delta_usd),
+        signed_power(alternative.power_delta_w),
+        signed_money(alternative.objective_delta),
         round(length, 2),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabopt.output.terminal.answer import metric_name
-from fabopt.output.words import count, listed, money, percent, plain, power
+from fabopt.output.words import count, listed, measured, money, percent, plain, power
 from fabopt.schema.design import Design, FabricDesign, Number, Totals
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
@@ -50,7 +50,7 @@ def _claim(design: Design) -> str:
     if design.status == "optimal":
         least = {
             "capex_usd": "costs less",
-            "power_w": "draws less power",
+            "power_w": "uses less power",
             "usd_per_effective_gpu": "costs less per effective GPU",
         }
         less = least.get(design.objective.metric, f"has a lower {metric_name(design.objective.metric)}")
@@ -80,7 +80,7 @@ def key_figures(design: Design) -> list[KeyFigure]:
         KeyFigure(
             "Switches",
             count(totals.switches),
-            f"{plain(totals.rack_units)} rack unit{'' if totals.rack_units == 1 else 's'}",
+            measured(totals.rack_units, "rack unit"),
         ),
         *_racks(totals),
         KeyFigure("Cables and fibres", count(totals.cables), some(totals.transceivers, "transceiver")),
@@ -91,9 +91,7 @@ def _racks(totals: Totals) -> list[KeyFigure]:
     """Return how many racks are filled; nothing without a floor plan."""
     if totals.racks is None or totals.cluster_rack_units is None:
         return []
-    return [
-        KeyFigure("Racks", count(totals.racks), f"{plain(totals.cluster_rack_units)} rack units of all that stands")
-    ]
+    return [KeyFigure("Racks", count(totals.racks), f"{measured(totals.cluster_rack_units, 'rack unit')} in use")]
 
 
 def _dollars(usd: Number) -> str:
@@ -103,7 +101,7 @@ def _dollars(usd: Number) -> str:
 
 def _tco_name(design: Design) -> str:
     try:
-        return f"Cost over {plain(Embedded(design).case.finance.years)} years"
+        return f"Cost over {measured(Embedded(design).case.finance.years, 'year')}"
     except (LookupError, ValueError):
         return "Total cost of ownership"
 

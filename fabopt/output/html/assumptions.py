@@ -10,12 +10,12 @@ from typing import Any
 
 from fabopt.output.html.parts import sum_usd
 from fabopt.output.terminal.answer import metric_name
-from fabopt.output.words import count, listed, money, percent, plain, power
+from fabopt.output.words import count, listed, measured, money, percent, plain, power
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Product, Source
 from fabopt.schema.design import Design, Number
 from fabopt.schema.finance import Finance
-from fabopt.units import cents
+from fabopt.units import cents, some
 from fabopt.wiring.design_file import Embedded
 
 _UNKNOWN = "not stated"
@@ -53,7 +53,7 @@ def _assumed(case: Case) -> Iterator[tuple[str, str]]:
     yield "Objective", f"least {metric_name(case.objective)}"
     yield "Server", case.server
     for stage in case.stages or ():
-        size = f"{count(stage.servers)} servers" if stage.servers else f"{count(stage.gpus or 0)} GPUs"
+        size = some(stage.servers, "server") if stage.servers else some(stage.gpus or 0, "GPU")
         yield f"Stage {stage.name}", f"month {stage.month}: {size}"
     for fabric in case.fabrics:
         yield f"Fabric {fabric.name}", "; ".join(_demands(fabric.model_dump()))
@@ -67,7 +67,9 @@ def _assumed(case: Case) -> Iterator[tuple[str, str]]:
 
 
 def _energy(finance: Finance) -> str:
-    return f"{money(finance.energy_usd_per_kwh)} a kWh, PUE {plain(finance.pue)}, over {plain(finance.years)} years"
+    return (
+        f"{money(finance.energy_usd_per_kwh)} a kWh, PUE {plain(finance.pue)}, over {measured(finance.years, 'year')}"
+    )
 
 
 def _demands(fabric: dict[str, Any]) -> Iterator[str]:
@@ -87,7 +89,7 @@ def _demands(fabric: dict[str, Any]) -> Iterator[str]:
 def _site(case: Case) -> Iterator[tuple[str, str]]:
     floor, runs = case.site.floor, case.site.distances_m
     if floor is not None:
-        racks = f"{count(floor.rows)} rows of {count(floor.racks_per_row)} racks of {count(floor.rack_units)} U"
+        racks = f"{some(floor.rows, 'row')} of {some(floor.racks_per_row, 'rack')} of {count(floor.rack_units)} U"
         yield "Floor", f"{racks}; cable runs are measured along its trays"
         return
     lengths = {"server to leaf": runs.server_leaf, "leaf to spine": runs.leaf_spine, "spine to core": runs.spine_core}
@@ -101,7 +103,7 @@ def _limits(case: Case) -> Iterator[str]:
     if limits.power_w is not None:
         yield f"power {power(limits.power_w)}"
     if limits.rack_units is not None:
-        yield f"{plain(limits.rack_units)} rack units"
+        yield measured(limits.rack_units, "rack unit")
 
 
 # -- prices ---------------------------------------------------------------------------------------------------------

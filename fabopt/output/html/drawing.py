@@ -1,4 +1,4 @@
-"""The topology of one fabric as SVG: tiers from top to bottom, equal boxes as one, links as lines between them."""
+"""The topology of one fabric as SVG: tiers from top to bottom, equal devices as one box, links as lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from fabopt.output.export.topology import Edge, Graph, Node, topology
+from fabopt.output.export.topology import Edge, Graph, GraphNode, topology
 from fabopt.output.words import count, plain, printable
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.units import plural, some
@@ -22,15 +22,15 @@ _ARC = 46.0
 _HEIGHT, _BETWEEN, _TOP = 56.0, 96.0, 10.0
 _TITLE, _SMALL, _LETTER = 13, 11, 0.53
 _THINNEST, _THICKEST = 1.5, 7.0
-# How far the edge of a box that stands for several looks out behind it.
+# How far the edge of a box that is for several devices looks out behind it.
 _BEHIND = 5.0
-# Attachments stand beside the servers: both hang on leaves.
+# Attachments are beside the servers: both hang on leaves.
 _BOTTOM = ("server", "attachment")
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A fabric's picture, and whether boxes in it stand for several."""
+    """A fabric's picture, and whether boxes in it are for several devices."""
 
     svg: str
     aggregated: bool
@@ -41,7 +41,7 @@ class _Place:
     """A node where it is drawn: the left upper corner."""
 
     index: int
-    node: Node
+    node: GraphNode
     x: float
     y: float
     width: float
@@ -68,10 +68,10 @@ def _graph(design: Design, wiring: Wiring) -> Graph:
     return graph
 
 
-def _rows(graph: Graph, fabric: str) -> list[list[Node]]:
+def _rows(graph: Graph, fabric: str) -> list[list[GraphNode]]:
     """Return the nodes of a fabric, tier by tier from the top."""
     joined = {end for edge in graph.edges if edge.fabric == fabric for end in (edge.a, edge.b)}
-    rows: dict[str, list[Node]] = {}
+    rows: dict[str, list[GraphNode]] = {}
     for role, nodes in graph.layers().items():
         own = [node for node in nodes if node.id in joined or node.fabric == fabric]
         rows.setdefault("server" if role in _BOTTOM else role, []).extend(own)
@@ -115,10 +115,10 @@ class _Picture:
 
     def _gutter(self, row: int) -> Iterator[str]:
         nodes, top = self.rows[row], self._top(row)
-        boxes = sum(node.boxes for node in nodes if node.role != "attachment")
+        devices = sum(node.boxes for node in nodes if node.role != "attachment")
         name = self._tier_name(row)
         yield _words(
-            0, top + 22, f"1 {nodes[0].role}" if boxes == len(nodes) == 1 else f"{count(boxes)} {name}", "tier"
+            0, top + 22, f"1 {nodes[0].role}" if devices == len(nodes) == 1 else f"{count(devices)} {name}", "tier"
         )
         products = dict.fromkeys(node.product for node in nodes if node.role != "attachment")
         yield _words(0, top + 41, _fitting(", ".join(products), _GUTTER - 20, _SMALL), "note")
@@ -141,7 +141,7 @@ class _Picture:
         ratio = self.fabric.oversubscription.get(role)
         yield f"{plain(carried)} Tb/s" + ("" if ratio is None else f", oversubscription {plain(ratio)}:1")
 
-    # -- boxes and lines --------------------------------------------------------------------------------------------
+    # -- boxes and lines ----------------------------------------------------------------------------------------------
 
     def _box(self, place: _Place) -> str:
         node, details = place.node, _text(self._details(place.node))
@@ -157,14 +157,14 @@ class _Picture:
             f"{behind}<rect {shape}/>{''.join(lines)}</g>"
         )
 
-    def _range(self, node: Node, width: float) -> str:
+    def _range(self, node: GraphNode, width: float) -> str:
         """``leaf-001–008``: the first name without its fabric, and the last one's number; numbers alone if need be."""
         first, _, last = node.id.partition(" ... ")
         first = first.removeprefix(f"{self.fabric.name}-")
         whole = f"{first}–{last.rpartition('-')[2]}" if last else first
         return whole if _fitting(whole, width, _SMALL) == whole else whole.rpartition("-")[2]
 
-    def _details(self, node: Node) -> str:
+    def _details(self, node: GraphNode) -> str:
         name = node.id.replace(" ... ", " to ")
         parts = [f"{some(node.boxes, node.role)}: {name}, {node.product}"]
         for edge in self.edges:
@@ -190,14 +190,14 @@ class _Picture:
             yield f'<line {ends} stroke-width="{thick:.1f}" data-a="{low.index}" data-b="{high.index}"/>'
 
 
-def _arch(one: _Place, other: _Place, thick: float) -> str:
+def _arch(place: _Place, other: _Place, thick: float) -> str:
     """A line above two nodes of one row, or from a node round to itself."""
-    spread = one.width / 4 if one is other else 0.0
-    left, right = one.middle - spread, other.middle + spread
-    path = f"M{left:.1f} {one.y:g} Q{(left + right) / 2:.1f} {one.y - 2 * _ARC + 10:g} {right:.1f} {one.y:g}"
+    spread = place.width / 4 if place is other else 0.0
+    left, right = place.middle - spread, other.middle + spread
+    path = f"M{left:.1f} {place.y:g} Q{(left + right) / 2:.1f} {place.y - 2 * _ARC + 10:g} {right:.1f} {place.y:g}"
     return (
         f'<path class="arch" d="{path}" fill="none" stroke-width="{thick:.1f}" '
-        f'data-a="{one.index}" data-b="{other.index}"/>'
+        f'data-a="{place.index}" data-b="{other.index}"/>'
     )
 
 

@@ -30,7 +30,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Table:
+class FrontTable:
     """Points as rows of words. A column is (title, whether it holds numbers)."""
 
     columns: tuple[tuple[str, bool], ...]
@@ -50,7 +50,7 @@ def front_figures(front: Front) -> list[Figure]:
     ]
 
 
-def front_table(front: Front) -> Table:
+def front_table(front: Front) -> FrontTable:
     """Return every point that is shown with its settings, its design or why there is none, and its figures."""
     axes = axes_of(front)
     metrics = _metrics(front, axes)
@@ -63,7 +63,7 @@ def front_table(front: Front) -> Table:
         settings = (_words(Quantity(key), setting_of(point, key)) for key in front.keys)
         figures = (_words(metric, value_of(point, metric.name)) for metric in metrics)
         rows.append((str(number), *settings, point_label(point) or why_not(point), *figures, *more.cells(point)))
-    return Table(tuple(columns), tuple(rows))
+    return FrontTable(tuple(columns), tuple(rows))
 
 
 @dataclass(frozen=True)

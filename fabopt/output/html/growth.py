@@ -1,4 +1,4 @@
-"""Growth: what is bought at each stage, and what stands then."""
+"""Growth: what is bought at each stage, and what is installed then."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class GrowthView:
 
     @property
     def sides(self) -> list[int]:
-        """1 where the numbers of a column stand to the right."""
+        """1 where the numbers of a column are at the right."""
         return [int(right) for _, right in COLUMNS]
 
 

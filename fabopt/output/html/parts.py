@@ -39,7 +39,7 @@ def kind_rows(design: Design) -> list[KindRow]:
     """Return a row for each kind of part that is on the bill."""
     usd_sum = sum_usd(design.bom)
     power_sum = sum(row.power_w for row in design.bom)
-    found = []
+    kinds = []
     for kind in KINDS:
         rows = [row for row in design.bom if row.kind == kind]
         if rows:
@@ -47,8 +47,8 @@ def kind_rows(design: Design) -> list[KindRow]:
             by_fabric = tuple(sum_usd(row for row in rows if row.fabric == name) for name in fabric_names(design))
             shares = cost / usd_sum if usd_sum else 0.0, watts / power_sum if power_sum else 0.0
             bought = sum(row.quantity for row in rows)
-            found.append(KindRow(kind, KIND_NAMES[kind], bought, cost, by_fabric, shares[0], watts, shares[1]))
-    return found
+            kinds.append(KindRow(kind, KIND_NAMES[kind], bought, cost, by_fabric, shares[0], watts, shares[1]))
+    return kinds
 
 
 def fabric_names(design: Design) -> list[str]:

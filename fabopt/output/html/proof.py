@@ -76,4 +76,5 @@ def checks_sentence(checks: Sequence[Check]) -> str:
     failed = sum(not check.ok for check in checks)
     if failed:
         return f"{failed} of {some(len(checks), 'check')} FAILED when this page was made. Do not buy from this design."
-    return f"When this page was made, the design was checked again without the solver: all {len(checks)} checks hold."
+    held = f"every one of {some(len(checks), 'check')} holds"
+    return f"When this page was made, the design was checked again without the solver: {held}."

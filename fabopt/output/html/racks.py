@@ -1,4 +1,4 @@
-"""The floor as a map, and what stands in every rack as data, from which the page draws the rack that is chosen."""
+"""The floor as a map, and what is in every rack as data, from which the page draws the rack that is chosen."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _STATES = ("servers", "network", "mixed", "attachments", "empty", "blocked", "re
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A rack on the map. ``use``: what stands there, one of the words of the legend."""
+class RackCell:
+    """A rack on the map. ``use``: what is installed there, one of the words of the legend."""
 
     id: str
     use: str
@@ -34,10 +34,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class FloorView:
-    """The map row by row, the words that it uses, and the boxes of every rack for the page's script."""
+    """The map row by row, the words that it uses, and the devices of every rack for the page's script."""
 
     lines: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: tuple[tuple[str, tuple[RackCell, ...]], ...]
     width: int
     uses: tuple[tuple[str, int], ...]
     first: str
@@ -62,7 +62,7 @@ def floor_view(design: Design, wiring: Wiring) -> FloorView | None:
     )
 
 
-def _first(cells: list[Cell]) -> str:
+def _first(cells: list[RackCell]) -> str:
     """Return the rack that is shown at first: one with switches, if there is any."""
     for uses in (("mixed", "network"), ("servers",)):
         for cell in cells:
@@ -71,31 +71,33 @@ def _first(cells: list[Cell]) -> str:
     return cells[0].id
 
 
-def _cell(rack: Rack, elevation: Elevation) -> Cell:
+def _cell(rack: Rack, elevation: Elevation) -> RackCell:
     use = _use(rack)
-    if not rack.boxes:
-        return Cell(rack.id, use, f"{rack.id}: {use}")
-    boxes = some(len(rack.boxes), "box")
+    if not rack.devices:
+        return RackCell(rack.id, use, f"{rack.id}: {use}")
+    number = some(len(rack.devices), "device")
     over = ", over its power" if is_over_power(rack, elevation) else ""
-    return Cell(rack.id, use, f"{rack.id}: {boxes}, {units_text(rack, elevation)}, {watts_text(rack.power_w)}{over}")
+    return RackCell(
+        rack.id, use, f"{rack.id}: {number}, {units_text(rack, elevation)}, {watts_text(rack.power_w)}{over}"
+    )
 
 
 def _use(rack: Rack) -> str:
-    if not rack.boxes:
+    if not rack.devices:
         return rack.state or "empty"
-    if all(box.role == "attachment" for box in rack.boxes):
+    if all(device.role == "attachment" for device in rack.devices):
         return "attachments"
-    servers = sum(box.role == "server" for box in rack.boxes)
-    return "servers" if servers == len(rack.boxes) else "mixed" if servers else "network"
+    servers = sum(device.role == "server" for device in rack.devices)
+    return "servers" if servers == len(rack.devices) else "mixed" if servers else "network"
 
 
 # -- data -----------------------------------------------------------------------------------------------------------
 
 
 def rack_data(elevation: Elevation) -> dict[str, Any]:
-    """Return boxes as [lowest unit, height, name, index of a kind]; a kind is [role, product, power].
+    """Return devices as [lowest unit, height, name, index of a kind]; a kind is [role, product, power].
 
-    Boxes of a kind are alike but for their names: so a hall of thousands of servers stays small.
+    Devices of a kind are alike but for their names: so a hall of thousands of servers stays small.
     """
     kinds: dict[tuple[str, str, str], int] = {}
     racks = {rack.id: _rack(rack, elevation, kinds) for rack in _filled(elevation)}
@@ -103,13 +105,15 @@ def rack_data(elevation: Elevation) -> dict[str, Any]:
 
 
 def _filled(elevation: Elevation) -> Iterator[Rack]:
-    return (rack for row in elevation.rows for rack in row.racks if rack.boxes)
+    return (rack for row in elevation.rows for rack in row.racks if rack.devices)
 
 
 def _rack(rack: Rack, elevation: Elevation, kinds: dict[tuple[str, str, str], int]) -> list[Any]:
-    """Return what is said of a rack, then its boxes from the top down."""
-    boxes = []
-    for box in rack.boxes:
-        kind = (box.role, box.product, watts_text(box.power_w))
-        boxes.append([box.unit, box.top_unit - box.unit + 1, box.device, kinds.setdefault(kind, len(kinds))])
-    return [f"{units_text(rack, elevation)}, {power_text(rack, elevation)}", boxes]
+    """Return what is said of a rack, then its devices from the top down."""
+    devices = []
+    for device in rack.devices:
+        kind = (device.role, device.product, watts_text(device.power_w))
+        devices.append(
+            [device.unit, device.top_unit - device.unit + 1, device.name, kinds.setdefault(kind, len(kinds))]
+        )
+    return [f"{units_text(rack, elevation)}, {power_text(rack, elevation)}", devices]

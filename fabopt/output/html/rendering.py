@@ -53,7 +53,7 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Replace control characters, which could reorder or hide what stands in a page."""
+    """Replace control characters, which could reorder or hide what is in a page."""
     return printable(value) if type(value) is str else value
 
 

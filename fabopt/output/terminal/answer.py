@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.output.terminal.families import links_of, shape_of
-from fabopt.output.words import KIND_NAMES, count, listed, money, percent, plain, power
+from fabopt.output.words import KIND_NAMES, count, listed, measured, money, percent, plain, power
 from fabopt.schema.design import Conflict, Design, FabricDesign, NicUse, Number
 from fabopt.units import some
 
@@ -102,38 +102,39 @@ def _cards(nic: NicUse, injection: Number) -> str:
 
 def bandwidth_line(fabric: FabricDesign) -> str:
     """Say what the fabric carries."""
-    one = fabric.metrics
-    hops = f"at most {some(one.max_switch_hops, 'switch')} on a path"
-    if one.max_nic_hops is not None:
-        hops = f"no switch on a path, and at most {some(one.max_nic_hops, 'server')} to pass through"
+    metrics = fabric.metrics
+    hops = f"at most {some(metrics.max_switch_hops, 'switch')} on a path"
+    if metrics.max_nic_hops is not None:
+        hops = f"no switch on a path, and at most {some(metrics.max_nic_hops, 'server')} to pass through"
     return (
-        f"per GPU: injection {plain(one.injection_gbps_per_gpu)}, bisection {plain(one.bisection_gbps_per_gpu)}, "
-        f"all-to-all {plain(one.alltoall_gbps_per_gpu)} Gb/s; {hops}"
+        f"per GPU: injection {plain(metrics.injection_gbps_per_gpu)}, "
+        f"bisection {plain(metrics.bisection_gbps_per_gpu)}, "
+        f"all-to-all {plain(metrics.alltoall_gbps_per_gpu)} Gb/s; {hops}"
     )
 
 
 def failure_line(fabric: FabricDesign) -> str:
     """Say what is left when something fails; empty where the file does not say."""
     parts = []
-    for one in fabric.failures:
-        cut = f" ({some(one.servers_cut_off, 'server')} cut off)" if one.servers_cut_off else ""
-        parts.append(f"{some(one.count, one.failed)} {plain(one.gbps_per_gpu)}{cut}")
+    for failure in fabric.failures:
+        cut = f" ({some(failure.servers_cut_off, 'server')} cut off)" if failure.servers_cut_off else ""
+        parts.append(f"{some(failure.count, failure.failed)} {plain(failure.gbps_per_gpu)}{cut}")
     return f"left per GPU without {', '.join(parts)} Gb/s" if parts else ""
 
 
 def structure_line(fabric: FabricDesign) -> str:
-    """Say how servers, leaves, spines and cores are wired."""
+    """Say how servers, leaves, spines and cores are linked."""
     return links_of(fabric.structure, fabric)
 
 
 def about_lines(fabric: FabricDesign) -> Iterator[str]:
-    """Cards, logical fabrics, structure, bandwidth and what failures leave, a line each."""
-    found = (nic_line(fabric), *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
-    yield from (line for line in (*found, failure_line(fabric)) if line)
+    """NICs, logical fabrics, structure, bandwidth and what failures leave, a line each."""
+    lines = (nic_line(fabric), *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
+    yield from (line for line in (*lines, failure_line(fabric)) if line)
 
 
 def totals_line(design: Design) -> str:
-    """Say what the whole costs and draws."""
+    """Say what the whole costs and uses."""
     totals = design.totals
     assert totals is not None
     parts = []
@@ -142,9 +143,9 @@ def totals_line(design: Design) -> str:
     if totals.cluster_power_w:
         share = percent(totals.power_w / totals.cluster_power_w)
         parts.append(f"network {power(totals.power_w)}, {share} of the cluster's {power(totals.cluster_power_w)}")
-    parts.append(f"{plain(totals.rack_units)} rack unit{'' if totals.rack_units == 1 else 's'}")
+    parts.append(measured(totals.rack_units, "rack unit"))
     if totals.racks is not None and totals.cluster_rack_units is not None:
-        parts.append(f"{plain(totals.cluster_rack_units)} with all that stands, in {some(totals.racks, 'rack')}")
+        parts.append(f"{plain(totals.cluster_rack_units)} with all that is installed, in {some(totals.racks, 'rack')}")
     parts.append(f"TCO {money(totals.tco_usd)}")
     return " · ".join(parts)
 

@@ -17,12 +17,12 @@ OPTICAL = "optical"
 
 
 def floor_lines(design: Design) -> list[str]:
-    """Say where the switches stand, and what the runs are made of; nothing without a floor plan."""
+    """Say where the switches are, and what the runs are made of; nothing without a floor plan."""
     if design.floor is None:
         return []
     wiring = wiring_of(design)
     kinds = Counter(CLASSES.get(medium, OPTICAL) for medium in wiring.cables.medium)
-    made = [f"{count(kinds[kind])} {kind}" for kind in ("passive copper", "active copper", OPTICAL) if kinds[kind]]
+    counts = [f"{count(kinds[kind])} {kind}" for kind in ("passive copper", "active copper", OPTICAL) if kinds[kind]]
     metres = float(np.sum(wiring.cables.length_m))
     longest = float(np.max(wiring.cables.run_m, initial=0.0))
     policies = [f"{fabric.name}: {fabric.places.policy}" for fabric in design.fabrics]
@@ -34,7 +34,7 @@ def floor_lines(design: Design) -> list[str]:
     return [
         f"{some(len(racks.server_racks), 'rack')} of up to {some(racks.servers_per_rack, 'server')}, "
         f"{count(alone)} of switches alone{attached}; {', '.join(policies)}",
-        f"{listed(made)} cables, {plain(metres)} m in all, the longest run {plain(longest)} m",
+        f"{listed(counts)} cables, {plain(metres)} m in all, the longest run {plain(longest)} m",
     ]
 
 

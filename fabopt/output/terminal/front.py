@@ -41,7 +41,7 @@ def front_headline(front: Front) -> str:
         lost = f", {none} without a design" if none else ""
         text = f"{front.case.name}: {some(len(front.points), 'point')} over {listed(front.keys)}{lost}, {proven}"
     if front.size is not None:
-        return f"{text}: {len(done):,} of its {front.size:,} points."
+        return f"{text}: {len(done):,} of its {some(front.size, 'point')}."
     return text + ("." if front.complete else "; stopped before all points were done.")
 
 

@@ -1,15 +1,16 @@
-"""How a cluster grows: what each stage buys, plugs in, moves and leaves free."""
+"""How a cluster grows: what each stage buys, plugs in, recables and leaves free."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.output.words import count, money, plain, power
+from fabopt.output.words import count, measured, money, plain, power
 from fabopt.schema.design import Design, LinkRow
+from fabopt.units import some
 
 COLUMNS = (
-    ("stage", False), ("month", True), ("servers", True), ("buys", True), ("draws", True), ("stands", False),
-    ("new cables", True), ("moved", True), ("free ports", False), ("ratio", False),
+    ("stage", False), ("month", True), ("servers", True), ("buys", True), ("uses", True), ("installed", False),
+    ("new cables", True), ("recabled", True), ("free ports", False), ("ratio", False),
 )  # fmt: skip
 
 
@@ -39,31 +40,31 @@ def growth_rows(design: Design) -> Iterator[list[str]]:
 
 
 def _switches(fabric: str, tiers: dict[str, int], fabrics: int) -> str:
-    counts = ", ".join(f"{number:,} {role}" for role, number in tiers.items() if number)
+    counts = ", ".join(some(number, role) for role, number in tiers.items() if number)
     return f"{fabric}: {counts}" if fabrics > 1 else counts
 
 
 def moving_line(design: Design) -> str | None:
-    """How long the moving of cables takes; None where none is moved."""
-    moved = sum(one.moved_cables for fabric in design.fabrics for one in fabric.growth)
-    if not moved:
+    """How long recabling takes; None where nothing is recabled."""
+    recabled = sum(one.moved_cables for fabric in design.fabrics for one in fabric.growth)
+    if not recabled:
         return None
     minutes = design.case.content.get("growth", {}).get("minutes_per_moved_cable", 0)
-    return f"{moved:,} cables are moved: about {plain(round(moved * minutes / 60))} hours of work"
+    return f"{some(recabled, 'cable')} to recable: about {measured(round(recabled * minutes / 60), 'hour')} of work"
 
 
 def merged(rows: tuple[LinkRow, ...]) -> list[LinkRow]:
     """Rows that differ only in the stage that they come with, as one."""
-    found: dict[tuple[object, ...], LinkRow] = {}
+    by_key: dict[tuple[object, ...], LinkRow] = {}
     for row in rows:
         parts = tuple((part.id, part.end, part.length_m) for part in row.parts)
         key = (row.from_, row.to, row.attachment, row.length_m, row.medium, row.runs_m, parts)
-        known = found.get(key)
-        found[key] = row if known is None else _sum(known, row)
-    return list(found.values())
+        known = by_key.get(key)
+        by_key[key] = row if known is None else _sum(known, row)
+    return list(by_key.values())
 
 
-def _sum(one: LinkRow, other: LinkRow) -> LinkRow:
-    pairs = zip(one.parts, other.parts, strict=True)
+def _sum(row: LinkRow, other: LinkRow) -> LinkRow:
+    pairs = zip(row.parts, other.parts, strict=True)
     parts = tuple(a.model_copy(update={"quantity": a.quantity + b.quantity}) for a, b in pairs)
-    return one.model_copy(update={"count": one.count + other.count, "parts": parts, "stages": None})
+    return row.model_copy(update={"count": row.count + other.count, "parts": parts, "stages": None})

@@ -40,15 +40,15 @@ def network_shares(design: Design) -> list[NetworkShare]:
 
 
 def _shares(design: Design, whole: Number) -> Iterator[NetworkShare]:
-    boxes = {fabric.name: fabric for fabric in design.fabrics}
-    for name in dict.fromkeys([*boxes, *(row.fabric for row in design.bom)]):
+    fabrics = {fabric.name: fabric for fabric in design.fabrics}
+    for name in dict.fromkeys([*fabrics, *(row.fabric for row in design.bom)]):
         rows = [row for row in design.bom if row.fabric == name]
         usd = round(sum(row.total_usd for row in rows), 2)
-        tiers = boxes[name].tiers if name in boxes else ()
+        tiers = fabrics[name].tiers if name in fabrics else ()
         yield NetworkShare(
             name,
             sum(tier.count for tier in tiers),
-            _rack_units(design, boxes[name]) if name in boxes else 0,
+            _rack_units(design, fabrics[name]) if name in fabrics else 0,
             usd,
             usd / whole if whole else 0.0,
             sum(row.power_w for row in rows),

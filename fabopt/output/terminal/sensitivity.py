@@ -18,46 +18,54 @@ MOST_CHANGES_SHOWN = 2
 NOT_KNOWN = "not known"
 
 
-def sensitivity_summary(found: Sensitivity) -> RenderableType:
+def sensitivity_summary(sensitivity: Sensitivity) -> RenderableType:
     """Return the ranges at a glance."""
-    return Group(*_blocks(found))
+    return Group(*_blocks(sensitivity))
 
 
-def sensitivity_headline(found: Sensitivity) -> str:
+def sensitivity_headline(sensitivity: Sensitivity) -> str:
     """Say in one sentence what the answer is, and how many ranges are known."""
-    known = some(len(found.ranges), "price range")
-    proven = ", proven" if all(one.proven for one in found.ranges) else ", not all proven"
-    proven = proven if found.ranges else ""
-    value = metric_value(found.objective.metric, found.objective.value or 0)
-    stopped = "" if found.complete else "; stopped before all were known"
-    return f"{found.case.name}: {metric_name(found.objective.metric)} {value}, {known}{proven}{stopped}."
+    known = some(len(sensitivity.ranges), "price range")
+    proven = ", proven" if all(span.proven for span in sensitivity.ranges) else ", not all proven"
+    proven = proven if sensitivity.ranges else ""
+    value = metric_value(sensitivity.objective.metric, sensitivity.objective.value or 0)
+    stopped = "" if sensitivity.complete else "; stopped before all were known"
+    return f"{sensitivity.case.name}: {metric_name(sensitivity.objective.metric)} {value}, {known}{proven}{stopped}."
 
 
-def _blocks(found: Sensitivity) -> Iterator[RenderableType]:
-    yield Text(printable(sensitivity_headline(found)), style="bold")
-    yield Text(printable(f"  {found.summary}"))
+def _blocks(sensitivity: Sensitivity) -> Iterator[RenderableType]:
+    yield Text(printable(sensitivity_headline(sensitivity)), style="bold")
+    yield Text(printable(f"  {sensitivity.summary}"))
     yield Text()
-    if found.ranges:
+    if sensitivity.ranges:
         columns = [("prices of", False), ("now", True), ("stays from", True), ("to", True), ("beyond", False)]
-        yield table(columns, [_row(found, one) for one in found.ranges])
-    yield Text(f"  Each row moves its prices alone; none: up to {found.most_factor:g} times today's.")
-    for note in found.notes:
+        yield table(columns, [_row(sensitivity, span) for span in sensitivity.ranges])
+    yield Text(f"  Each row moves its prices alone; none: up to {sensitivity.most_factor:g} times today's.")
+    for note in sensitivity.notes:
         yield Text(printable(f"note: {note}"))
 
 
-def _row(found: Sensitivity, one: PriceRange) -> list[str]:
-    name = f"every {one.kind}" if one.kind is not None else one.part or ""
-    now = "" if one.unit_price_usd is None else money(one.unit_price_usd)
-    low = "not known" if not one.low_known else "free" if one.low is None else _limit(one.factor_low, one.price_low_usd)
+def _row(sensitivity: Sensitivity, span: PriceRange) -> list[str]:
+    name = f"every {span.kind}" if span.kind is not None else span.part or ""
+    now = "" if span.unit_price_usd is None else money(span.unit_price_usd)
+    low = (
+        "not known"
+        if not span.low_known
+        else "free"
+        if span.low is None
+        else _limit(span.factor_low, span.price_low_usd)
+    )
     high = (
         "not known"
-        if not one.high_known
+        if not span.high_known
         else "none"
-        if one.factor_high is None
-        else _limit(one.factor_high, one.price_high_usd)
+        if span.factor_high is None
+        else _limit(span.factor_high, span.price_high_usd)
     )
-    beyond = [_beyond(found, word, end) for word, end in (("below", one.low), ("above", one.high)) if end is not None]
-    if not one.proven:
+    beyond = [
+        _beyond(sensitivity, word, end) for word, end in (("below", span.low), ("above", span.high)) if end is not None
+    ]
+    if not span.proven:
         beyond.append("not proven")
     return [name, now, low, high, "\n".join(beyond) or "nothing else"]
 
@@ -68,11 +76,11 @@ def _limit(factor: float, price: float | None) -> str:
     return words if price is None else f"{words}\n{money(price)}"
 
 
-def _beyond(found: Sensitivity, word: str, end: Takeover) -> str:
+def _beyond(sensitivity: Sensitivity, word: str, end: Takeover) -> str:
     """What takes over, and what it costs more or less than today's answer."""
     if end.objective is None:
         return f"{word}: {end.summary}"
     shown = list(end.changes[:MOST_CHANGES_SHOWN])
     more = len(end.changes) - len(shown)
     shown += [f"{more} more changes"] if more > 0 else []
-    return f"{word}: {'; '.join(shown)}, {metric_value(found.objective.metric, end.objective)}"
+    return f"{word}: {'; '.join(shown)}, {metric_value(sensitivity.objective.metric, end.objective)}"

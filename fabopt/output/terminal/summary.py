@@ -26,6 +26,7 @@ from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import needs_line, step_line, utilization_line, workload_rows, workload_title
 from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
 from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
+from fabopt.units import some
 
 # Columns of ids and names, which must stay whole to be copied.
 _WHOLE = ("id", "name", "switch", "tier")
@@ -57,7 +58,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield _heading("Cost and power")
     yield _cost_table(design)
     if shares := network_shares(design):
-        yield table(SHARE_COLUMNS, [one.words for one in shares])
+        yield table(SHARE_COLUMNS, [alternative.words for alternative in shares])
     if spares := spares_line(design):
         yield _line(spares)
     yield _line(totals_line(design))
@@ -83,7 +84,7 @@ def checks_line(design: Design) -> str:
     """Say how many rules were proven again without the solver."""
     failed = [check.name for check in design.checks if not check.ok]
     if failed:
-        return f"{len(failed)} of {len(design.checks)} checks FAILED: {', '.join(failed)}"
+        return f"{len(failed)} of {some(len(design.checks), 'check')} FAILED: {', '.join(failed)}"
     return f"checked without the solver: all {len(design.checks)} rules hold"
 
 
@@ -149,7 +150,7 @@ def _part(part: LinkPart) -> str:
 def _cost_table(design: Design) -> Table:
     totals = design.totals
     assert totals is not None
-    several = len(design.fabrics) > 1 or any(one.logical for one in design.fabrics)
+    several = len(design.fabrics) > 1 or any(alternative.logical for alternative in design.fabrics)
     groups: dict[tuple[str, str], list[BomRow]] = {}
     for row in design.bom:
         groups.setdefault((row.fabric if several else "", row.kind), []).append(row)
@@ -176,16 +177,16 @@ def _alternative_table(design: Design) -> Table:
     columns = [("instead", False), ("design", False), ("cost", True), ("more cost", True), ("more power", True)]
     rows = [
         [
-            f"{one.what}: {one.value}" if one.value else one.what,
-            one.summary,
-            money(one.capex_usd),
-            signed_money(one.capex_delta_usd),
-            signed_power(one.power_delta_w),
+            f"{alternative.what}: {alternative.value}" if alternative.value else alternative.what,
+            alternative.summary,
+            money(alternative.capex_usd),
+            signed_money(alternative.capex_delta_usd),
+            signed_power(alternative.power_delta_w),
         ]
-        for one in design.alternatives
+        for alternative in design.alternatives
     ]
     if design.objective.metric not in ("capex_usd", "power_w"):
         columns.append((f"more {metric}", True))
-        for row, one in zip(rows, design.alternatives, strict=True):
-            row.append(signed_money(one.objective_delta))
+        for row, alternative in zip(rows, design.alternatives, strict=True):
+            row.append(signed_money(alternative.objective_delta))
     return table(columns, rows)

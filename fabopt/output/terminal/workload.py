@@ -15,23 +15,23 @@ PLACES = {"domain": "scale-up domain", "leaf": "leaf", "pod": "pod", "fabric": "
 _BYTES = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 _SECONDS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 _BILLION = 10**9
-# Ratios that stand for any.
+# Ratios that allow any.
 ANY_RATIO = 10**6
 _PERCENT = 100
 
 
 def workload_rows(use: WorkloadUse) -> Iterator[list[str]]:
     """A row for every communicator, cells as ``COLUMNS``: bytes of a GPU and times, in a step."""
-    for one in use.communicators:
+    for entry in use.communicators:
         yield [
-            one.communicator + (" (binds)" if one.communicator == use.binding else ""),
-            count(one.group),
-            ", ".join(one.operations),
-            PLACES[one.place],
-            size(one.bytes_sent),
-            _over_network(one),
-            duration(one.time_s),
-            duration(one.exposed_s),
+            entry.communicator + (" (binds)" if entry.communicator == use.binding else ""),
+            count(entry.group),
+            ", ".join(entry.operations),
+            PLACES[entry.place],
+            size(entry.bytes_sent),
+            _over_network(entry),
+            duration(entry.time_s),
+            duration(entry.exposed_s),
         ]
 
 
@@ -46,7 +46,7 @@ def needs_line(use: WorkloadUse) -> str:
     binds = f"; {needs.binding} binds" if needs.binding is not None else ""
     return (
         f"{use.model} needs {plain(needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1{binds}; "
-        f"with cards of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, at most {ratios}"
+        f"with NICs of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, at most {ratios}"
     )
 
 
@@ -75,16 +75,16 @@ def workload_title(use: WorkloadUse) -> str:
     return f"{use.model}, {use.parameters / _BILLION:,.4g} billion parameters on {shown}{experts}"
 
 
-def _over_network(one: CommunicatorUse) -> str:
-    sent = one.bytes_over.get("server", 0)
+def _over_network(entry: CommunicatorUse) -> str:
+    sent = entry.bytes_over.get("server", 0)
     return size(sent) if sent else "-"
 
 
 def size(amount: int | float) -> str:
     """Bytes in three digits: ``18.7 GB``."""
-    for unit, one in _BYTES:
-        if amount >= one:
-            return f"{amount / one:.3g} {unit}"
+    for unit, entry in _BYTES:
+        if amount >= entry:
+            return f"{amount / entry:.3g} {unit}"
     return f"{amount:.3g} B"
 
 
@@ -92,7 +92,7 @@ def duration(seconds: int | float) -> str:
     """Seconds in three digits: ``525 ms``."""
     if not seconds:
         return "0"
-    for unit, one in _SECONDS:
-        if seconds >= one:
-            return f"{seconds / one:.3g} {unit}"
+    for unit, entry in _SECONDS:
+        if seconds >= entry:
+            return f"{seconds / entry:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} us"

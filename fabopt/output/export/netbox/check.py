@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from fabopt.errors import Fault, InputError, fault
-from fabopt.output.export.netbox.table import Table
+from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import (
     LONGEST_COMPONENT,
     LONGEST_DESCRIPTION,
@@ -20,6 +20,7 @@ from fabopt.output.export.netbox.words import (
     LONGEST_NAME,
     LONGEST_PART_NUMBER,
 )
+from fabopt.output.words import measured
 
 MANUFACTURERS, SITES, ROLES = "01-manufacturers.csv", "02-sites.csv", "03-device-roles.csv"
 RACKS, TYPES, DEVICES = "04-racks.csv", "05-device-types.csv", "06-devices.csv"
@@ -72,7 +73,7 @@ _KNOWN = (
     (ITEMS, ("manufacturer",), MANUFACTURERS, ("name",)),
 )
 
-Tables = Mapping[str, Table]
+Tables = Mapping[str, CsvTable]
 # Label of a cable, device, interface.
 Termination = tuple[str, str, str]
 
@@ -115,10 +116,10 @@ def _texts_fit(tables: Tables) -> Iterator[Fault]:
 def _rows_differ(tables: Tables) -> Iterator[Fault]:
     for file, names in _UNIQUE:
         fold = file == DEVICES
-        found = Counter(tuple(one.lower() if fold else one for one in row) for row in _pick(tables, file, names))
-        for row, times in found.items():
+        seen = Counter(tuple(one.lower() if fold else one for one in row) for row in _pick(tables, file, names))
+        for row, times in seen.items():
             if times > 1:
-                yield fault(file, " + ".join(names), f"stands in {times} rows, NetBox takes one", ", ".join(row))
+                yield fault(file, " + ".join(names), f"is in {times} rows, NetBox takes one", ", ".join(row))
 
 
 def _references_exist(tables: Tables) -> Iterator[Fault]:
@@ -151,14 +152,16 @@ def _racks_are_free(tables: Tables) -> Iterator[Fault]:
                 yield fault(DEVICES, name, "has a place, but no rack or no height", position or face)
             continue
         if not position or not face:
-            yield fault(DEVICES, name, "stands in a rack without position and face", rack)
+            yield fault(DEVICES, name, "is in a rack without position and face", rack)
             continue
         first, count = float(position), round(height / _HALF)
         if first < 1 or first + height > racks.get(rack, 0) + 1:
-            yield fault(DEVICES, name, f"does not fit into rack {rack}", f"U{position}, {height:g} units high")
+            yield fault(
+                DEVICES, name, f"does not fit into rack {rack}", f"U{position}, {measured(height, 'unit')} high"
+            )
         halves = [first + _HALF * number for number in range(count)]
         if other := next((taken[rack, half] for half in halves if (rack, half) in taken), None):
-            yield fault(DEVICES, name, f"stands where {other} is", f"{rack} U{position}, {height:g} units high")
+            yield fault(DEVICES, name, f"is where {other} is", f"{rack} U{position}, {measured(height, 'unit')} high")
         taken.update(dict.fromkeys(((rack, half) for half in halves), name))
 
 
@@ -179,12 +182,12 @@ def _channels(tables: Tables) -> Iterator[tuple[str, ...]]:
 
 
 def _terminations_are_free(terminations: Sequence[Termination]) -> Iterator[Fault]:
-    found: dict[tuple[str, str], str] = {}
+    seen: dict[tuple[str, str], str] = {}
     for label, device, interface in terminations:
-        if (device, interface) in found:
-            problem = f"uses a port that cable {found[device, interface]} uses"
+        if (device, interface) in seen:
+            problem = f"uses a port that cable {seen[device, interface]} uses"
             yield fault(CABLES, label, problem, f"{device} {interface}")
-        found[device, interface] = label
+        seen[device, interface] = label
 
 
 def _terminations(tables: Tables) -> Iterator[Termination]:
@@ -193,13 +196,13 @@ def _terminations(tables: Tables) -> Iterator[Termination]:
     for label, *cells in _pick(tables, CABLES, ("label", *columns)):
         for devices, interfaces in (cells[:2], cells[2:]):
             names = interfaces.split(",")
-            boxes = devices.split(",")
-            if len(boxes) == 1:
-                boxes *= len(names)
+            owners = devices.split(",")
+            if len(owners) == 1:
+                owners *= len(names)
             # A name that has a comma makes lists of different lengths; what is left over leads nowhere.
-            names += [""] * (len(boxes) - len(names))
-            boxes += [""] * (len(names) - len(boxes))
-            yield from ((label, box, name) for box, name in zip(boxes, names, strict=True))
+            names += [""] * (len(owners) - len(names))
+            owners += [""] * (len(names) - len(owners))
+            yield from ((label, owner, name) for owner, name in zip(owners, names, strict=True))
 
 
 def _pick(tables: Tables, file: str, names: Iterable[str]) -> Iterator[tuple[str, ...]]:

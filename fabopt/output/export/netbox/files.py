@@ -17,11 +17,11 @@ from fabopt.output.export.netbox.check import (
     TYPES,
     check,
 )
-from fabopt.output.export.netbox.interfaces import Cables, Interfaces, transceivers
+from fabopt.output.export.netbox.interfaces import CableRows, Interfaces, transceivers
 from fabopt.output.export.netbox.objects import TYPE_HEAD, Objects
 from fabopt.output.export.netbox.ports import Ports
 from fabopt.output.export.netbox.readme import readme
-from fabopt.output.export.netbox.table import Table
+from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import version_of
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -57,9 +57,9 @@ def _is_own_type(path: Path) -> bool:
         return stream.read(len(TYPE_HEAD)) == TYPE_HEAD
 
 
-def tables_of(objects: Objects, ports: Ports) -> dict[str, Table]:
+def tables_of(objects: Objects, ports: Ports) -> dict[str, CsvTable]:
     """Return the CSV files by name, in order; without a floor plan none of racks, without modules none of them."""
-    made = {
+    tables = {
         MANUFACTURERS: objects.manufacturers(),
         SITES: objects.sites(),
         ROLES: objects.roles(),
@@ -68,9 +68,9 @@ def tables_of(objects: Objects, ports: Ports) -> dict[str, Table]:
         DEVICES: objects.devices(),
         INTERFACES: Interfaces(ports).table(),
         ITEMS: transceivers(ports),
-        CABLES: Cables(ports).table(),
+        CABLES: CableRows(ports).table(),
     }
-    return {name: made[name] for name in TABLES if made[name].rows}
+    return {name: tables[name] for name in TABLES if tables[name].rows}
 
 
 def _written(path: Path, data: bytes) -> Path:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from fabopt.output.export.ends import networks_of
-from fabopt.output.export.netbox.heads import CageKey, Jacket
+from fabopt.output.export.netbox.connectors import CageKey, JoinedCable
 from fabopt.output.export.netbox.objects import line
-from fabopt.output.export.netbox.ports import Channel, Ports, Side
-from fabopt.output.export.netbox.table import Row, Table
+from fabopt.output.export.netbox.ports import CableEnds, Channel, Ports
+from fabopt.output.export.netbox.table import CsvTable, Row
 from fabopt.output.export.netbox.words import (
     CHANNEL,
     INTERFACE,
@@ -37,11 +37,11 @@ class Interfaces:
     def __init__(self, ports: Ports) -> None:
         self.ports, self.objects, self.wiring = ports, ports.objects, ports.wiring
 
-    def table(self) -> Table:
-        """Return interfaces device by device; a channelized one stands before its channels."""
+    def table(self) -> CsvTable:
+        """Return interfaces device by device; a channelized one comes before its channels."""
         more = ("parent", "channels", "channel_id") if self.ports.version.channels else ()
         columns = ("device", "name", "type", *more, "speed", "enabled", "mgmt_only", "description")
-        return Table(columns, [row for cage in self.ports.cages() for row in self._cage(cage)])
+        return CsvTable(columns, [row for cage in self.ports.cages() for row in self._cage(cage)])
 
     def _cage(self, cage: CageKey) -> Iterator[Row]:
         kind, ports = self._kind(cage), self.ports.used.get(cage)
@@ -86,14 +86,14 @@ class Interfaces:
         """What ports of logical fabrics are for, by device and name, at both ends of their links."""
         wiring, networks = self.wiring, networks_of(self.objects.design, self.wiring)
         hosts = {one.name: fabric.name for fabric in self.objects.design.fabrics for one in fabric.logical}
-        found = {}
+        abouts = {}
         for row, number in enumerate(networks.of_link.tolist() if hosts else ()):
             name = networks.names[number]
             if name in hosts:
                 about = text(f"{name} on the {hosts[name]} fabric: VLAN {name}, VRF {name}")
-                found[int(wiring.links.a[row]), wiring.a_port[row]] = about
-                found[int(wiring.links.b[row]), wiring.b_port[row]] = about
-        return found
+                abouts[int(wiring.links.a[row]), wiring.a_port[row]] = about
+                abouts[int(wiring.links.b[row]), wiring.b_port[row]] = about
+        return abouts
 
     def _type(self, cage: CageKey, kind: Cage | None, speed: float) -> str:
         return interface_type(self.ports.version, self.wiring.protocols[cage.fabric], kind, speed)
@@ -116,19 +116,19 @@ class Interfaces:
 
     @cached_property
     def _logical_cages(self) -> list[tuple[int, int, Cage]]:
-        """Cages of a server that cards of logical fabrics have: after the first number, up to the last, and which."""
+        """Cages of a server that NICs of logical fabrics have: after the first number, up to the last, and which."""
         design, embedded = self.objects.design, self.objects.embedded
         numbers = [Numbers(embedded, fabric) for fabric in design.fabrics]
-        before, found = logical_before(numbers), []
+        before, cages = logical_before(numbers), []
         for fabric in numbers:
-            for one in fabric.fabric.logical:
-                first = before[one.name].cages
-                kind = embedded.nic_cages(one)[one.nic.cage_group]
-                found.append((first, first + fabric.logical_nics(one).cages, kind))
-        return found
+            for logical in fabric.fabric.logical:
+                first = before[logical.name].cages
+                kind = embedded.nic_cages(logical)[logical.nic.cage_group]
+                cages.append((first, first + fabric.logical_nics(logical).cages, kind))
+        return cages
 
     def _server_cage(self, fabric: FabricDesign) -> Cage:
-        """Return the cages of the server that the cards share, else those of the card."""
+        """Return the cages of the server that the NICs share, else those of the NIC."""
         embedded, use = self.objects.embedded, fabric.nic
         shared = [
             one.cages for one in embedded.server.nics if one.cages and (one.role, one.id) == (fabric.role, use.id)
@@ -141,10 +141,10 @@ class Interfaces:
         return {(fabric.name, one.name): _attachment_cage(one) for fabric in fabrics for one in fabric.attachments}
 
 
-def _attachment_cage(one: Attachment) -> Cage | None:
-    if one.form_factor is None or one.split is None:
+def _attachment_cage(attachment: Attachment) -> Cage | None:
+    if attachment.form_factor is None or attachment.split is None:
         return None
-    return Cage(count=1, form_factor=one.form_factor, splits=(one.split,), lane_gbps=one.lane_gbps)
+    return Cage(count=1, form_factor=attachment.form_factor, splits=(attachment.split,), lane_gbps=attachment.lane_gbps)
 
 
 def _most_gbps(kind: Cage | None) -> float:
@@ -153,10 +153,10 @@ def _most_gbps(kind: Cage | None) -> float:
     return max((gbps(one.ports * one.port_mbps) for one in splits), default=0)
 
 
-def transceivers(ports: Ports) -> Table:
+def transceivers(ports: Ports) -> CsvTable:
     """Return the modules that are bought, each with the (first) interface of its cage."""
     columns = ("device", "name", "status", "manufacturer", "part_id", "description")
-    table = Table((*columns, "component_type", "component_name"))
+    table = CsvTable((*columns, "component_type", "component_name"))
     modules, objects = ports.wiring.modules, ports.objects
     columns_of = modules.device.tolist(), modules.fabric.tolist(), modules.cage.tolist(), modules.part
     parts = {part: _part(ports, part) for part in dict.fromkeys(modules.part)}
@@ -177,48 +177,48 @@ def _part(ports: Ports, part: str) -> tuple[str, str, str]:
     return ports.objects.vendor(part), number, text(about)
 
 
-class Cables:
+class CableRows:
     """The rows of all cables."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports, self.design, self.cables = ports, ports.objects.design, ports.wiring.cables
 
-    def table(self) -> Table:
-        """Return one row a cable; of those that ``Ports.is_whole`` does not take, one for every leg."""
+    def table(self) -> CsvTable:
+        """Return one row a cable; of those that ``Ports.is_whole`` does not take, one for every breakout end."""
         ends = [f"side_{side}_{what}" for side in "ab" for what in ("device", "type", "name")]
         more = ("profile",) if self.ports.version.profiles else ()
         columns = (*ends, "type", "status", *more, "label", "length", "length_unit", "description")
-        return Table(columns, [row for jacket in self.ports.jackets for row in self._rows(jacket)])
+        return CsvTable(columns, [row for joined in self.ports.joined_cables for row in self._rows(joined)])
 
-    def _rows(self, jacket: Jacket) -> Iterator[Row]:
-        if self.ports.is_whole(jacket):
-            profile = jacket.profile if self.ports.version.channels or not jacket.splits else ""
-            yield self._row(jacket, self.ports.sides(jacket), profile, "")
+    def _rows(self, joined: JoinedCable) -> Iterator[Row]:
+        if self.ports.is_whole(joined):
+            profile = joined.profile if self.ports.version.channels or not joined.splits else ""
+            yield self._row(joined, self.ports.sides(joined), profile, "")
             return
-        for number, sides in enumerate(self.ports.legs(jacket), start=1):
-            yield self._row(jacket, sides, "", f"leg {number} of {len(jacket.links)}")
+        for number, sides in enumerate(self.ports.breakout_ends(joined), start=1):
+            yield self._row(joined, sides, "", f"breakout end {number} of {len(joined.links)}")
 
-    def _row(self, jacket: Jacket, sides: tuple[Side, Side], profile: str, leg: str) -> Row:
+    def _row(self, joined: JoinedCable, sides: tuple[CableEnds, CableEnds], profile: str, part_of_cable: str) -> Row:
         cells = [cell for side in sides for cell in (",".join(side.devices), INTERFACE, ",".join(side.interfaces))]
         more = (profile,) if self.ports.version.profiles else ()
-        if jacket.cable == NOTHING:
+        if joined.cable == NOTHING:
             return (*cells, "", PLANNED, *more, "", "", "", "not bought by this design")
-        type_, label, length, about = self._known[jacket.cable]
-        words = [label, leg] if leg else [label]
-        described = text(f"{leg} of {self.cables.name[jacket.cable]}: {about}") if leg else about
+        type_, label, length, about = self._known[joined.cable]
+        words = [label, part_of_cable] if part_of_cable else [label]
+        described = text(f"{part_of_cable} of {self.cables.name[joined.cable]}: {about}") if part_of_cable else about
         return (*cells, type_, PLANNED, *more, " ".join(words), length, "m", described)
 
     @cached_property
     def _known(self) -> list[tuple[str, str, str, str]]:
-        """Type, label, length and description of every wire."""
+        """Type, label, length and description of every cable."""
         columns = self.cables.name, self.cables.part, self.cables.medium, self.cables.length_m.tolist()
         parts = {pair: self._cable_words(*pair) for pair in dict.fromkeys(zip(*columns[1:3], strict=True))}
-        found = []
+        known = []
         for name, part, medium, length in zip(*columns, strict=True):
             type_, about = parts[part, medium]
             label = f"{name} {medium}" if medium in _ACTIVE_COPPER else name
-            found.append((type_, label, f"{length:.2f}".rstrip("0").rstrip("."), about))
-        return found
+            known.append((type_, label, f"{length:.2f}".rstrip("0").rstrip("."), about))
+        return known
 
     def _cable_words(self, part: str, medium: str) -> tuple[str, str]:
         known = self.design.parts[part]

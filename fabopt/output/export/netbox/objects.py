@@ -1,4 +1,4 @@
-"""What stands on the site: manufacturers, site, roles, racks, device types and devices."""
+"""What is on the site: manufacturers, site, roles, racks, device types and devices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from fabopt.output.export.netbox.table import Table
+from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import LONGEST_NAME, LONGEST_PART_NUMBER, NO_VENDOR, PLANNED, slugs, text
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
@@ -72,7 +72,7 @@ class DeviceType:
 
 @dataclass(frozen=True, eq=False)
 class Objects:
-    """A design's boxes in NetBox's words; every row of ``Devices`` keeps its number."""
+    """A design's devices in NetBox's words; every row of ``Devices`` keeps its number."""
 
     design: Design
     wiring: Wiring
@@ -124,16 +124,16 @@ class Objects:
 
         Attachments of one name and two heights have these in their models.
         """
-        found: dict[TypeKey, tuple[str, str]] = {}
+        models: dict[TypeKey, tuple[str, str]] = {}
         for key in keys:
             attached, product, height = key
             vendor = NO_VENDOR if attached else self.vendor(product)
             number = "" if attached else line(self.design.parts.get(product, {}).get("part_number"))
-            good = 0 < len(number) <= LONGEST_NAME and (vendor, number) not in found.values()
+            good = 0 < len(number) <= LONGEST_NAME and (vendor, number) not in models.values()
             model = (vendor, number if good else line(product))
-            taken = attached and model in found.values()
-            found[key] = (vendor, line(f"{product} {height:g}U")) if taken else model
-        return found
+            taken = attached and model in models.values()
+            models[key] = (vendor, line(f"{product} {height:g}U")) if taken else model
+        return models
 
     def _type(self, key: TypeKey, model: tuple[str, str], slug: str) -> DeviceType:
         attached, product, height = key
@@ -157,47 +157,47 @@ class Objects:
 
     # -- files ----------------------------------------------------------------------------------------------------
 
-    def manufacturers(self) -> Table:
+    def manufacturers(self) -> CsvTable:
         """Makers of devices and of modules."""
         names = dict.fromkeys(one.manufacturer for one in self.types.values())
         names |= dict.fromkeys(self.vendor(part) for part in self.wiring.modules.part)
-        return Table(("name", "slug"), [(name, slug) for name, slug in slugs(names).items()])
+        return CsvTable(("name", "slug"), [(name, slug) for name, slug in slugs(names).items()])
 
-    def sites(self) -> Table:
+    def sites(self) -> CsvTable:
         """One site, named like the case."""
         about = text(self.design.case.content.get("description"))
         row = (self.site, slugs([self.site])[self.site], PLANNED, about)
-        return Table(("name", "slug", "status", "description"), [row])
+        return CsvTable(("name", "slug", "status", "description"), [row])
 
-    def roles(self) -> Table:
+    def roles(self) -> CsvTable:
         """The roles that devices have."""
         used = set(self.wiring.devices.role)
-        found = [(name, colour) for role, (name, colour) in ROLES.items() if role in used]
-        slug = slugs(name for name, _ in found)
-        rows = [(name, slug[name], colour, "false") for name, colour in found]
-        return Table(("name", "slug", "color", "vm_role"), list(rows))
+        colours = [(name, colour) for role, (name, colour) in ROLES.items() if role in used]
+        slug = slugs(name for name, _ in colours)
+        rows = [(name, slug[name], colour, "false") for name, colour in colours]
+        return CsvTable(("name", "slug", "color", "vm_role"), list(rows))
 
-    def racks(self) -> Table:
-        """The racks in which something stands."""
-        table = Table(("site", "name", "status", "form_factor", "width", "u_height", "desc_units"))
+    def racks(self) -> CsvTable:
+        """The racks in which something is installed."""
+        table = CsvTable(("site", "name", "status", "form_factor", "width", "u_height", "desc_units"))
         for rack in self.racks_in_use:
             units = self.embedded.plan.floor.rack_units
             table.rows.append((self.site, rack, PLANNED, RACK_FORM, RACK_WIDTH_IN, units, "false"))
         return table
 
-    def device_types(self) -> Table:
+    def device_types(self) -> CsvTable:
         """The products of all devices."""
         columns = ("manufacturer", "model", "slug", "part_number", "u_height", "is_full_depth", "description")
         rows = [
             (one.manufacturer, one.model, one.slug, one.part_number, f"{one.u_height:g}", "true", one.description)
             for one in self.types.values()
         ]
-        return Table(columns, list(rows))
+        return CsvTable(columns, list(rows))
 
-    def devices(self) -> Table:
-        """All boxes, with their places if they have any."""
+    def devices(self) -> CsvTable:
+        """All devices, with their places if they have any."""
         columns = ("name", "role", "manufacturer", "device_type", "status", "site", *self._place_columns, "description")
-        return Table(columns, [tuple(self._device(device)) for device in range(len(self.wiring.devices))])
+        return CsvTable(columns, [tuple(self._device(device)) for device in range(len(self.wiring.devices))])
 
     def _device(self, device: int) -> Iterator[str | int]:
         devices, kind = self.wiring.devices, self.type_of(device)

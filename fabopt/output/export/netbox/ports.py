@@ -1,4 +1,4 @@
-"""Ports of all boxes as NetBox names them: one interface a port, or a channelized one with a channel for each."""
+"""Ports of all devices as NetBox names them: one interface a port, or a channelized one with a channel for each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fabopt.output.export.ends import HOSTS
-from fabopt.output.export.netbox.heads import CageKey, End, Ends, Head, Jacket, jackets
+from fabopt.output.export.netbox.connectors import (
+    CageKey,
+    JoinedCable,
+    LaneEnd,
+    LaneEnds,
+    Plug,
+    joined_cables,
+)
 from fabopt.output.export.netbox.objects import Objects
 from fabopt.output.export.netbox.words import Version
 from fabopt.schema.catalog import Cage, Switch
@@ -36,8 +43,8 @@ class Channel(NamedTuple):
     number: int
 
 
-class Side(NamedTuple):
-    """One side of a cable: devices and interfaces, paired; one device alone stands for all interfaces."""
+class CableEnds(NamedTuple):
+    """One side of a cable: devices and interfaces, paired; one device alone is that of all interfaces."""
 
     devices: tuple[str, ...]
     interfaces: tuple[str, ...]
@@ -48,10 +55,10 @@ class Ports:
 
     def __init__(self, objects: Objects, version: Version) -> None:
         self.objects, self.version, self.wiring = objects, version, objects.wiring
-        self.ends = Ends(self.wiring)
+        self.ends = LaneEnds(self.wiring)
         self.near_names = self.wiring.a_port
         self.far_names = self.wiring.b_port
-        self.jackets = list(jackets(self.wiring, objects.embedded, self.ends))
+        self.joined_cables = list(joined_cables(self.wiring, objects.embedded, self.ends))
         self.is_switch = [role not in HOSTS for role in self.wiring.devices.role]
         self._cages_of_product: dict[str, list[Cage]] = {}
 
@@ -60,16 +67,16 @@ class Ports:
     @cached_property
     def used(self) -> dict[CageKey, dict[int, Port]]:
         """Ports by cage in use and lane; of switches also those that lie idle in such a cage."""
-        found: dict[CageKey, dict[int, Port]] = {}
+        by_cage: dict[CageKey, dict[int, Port]] = {}
         speeds = self.wiring.links.gbps.tolist()
         for ends, names in ((self.ends.near, self.near_names), (self.ends.far, self.far_names)):
             for end, name, speed in zip(ends, names, speeds, strict=True):
-                ports = found.setdefault(end.cage, {})
+                ports = by_cage.setdefault(end.cage, {})
                 if not ports and self.is_switch[end.cage.device]:
                     lanes = range(end.lanes)
                     ports.update({lane: Port(self.switch_port(end.cage, lane, end.lanes), speed) for lane in lanes})
                 ports[end.lane] = Port(name, speed)
-        return found
+        return by_cage
 
     def cages(self) -> Iterator[CageKey]:
         """Yield cages device by device: those of a host in use, all of a switch."""
@@ -105,23 +112,23 @@ class Ports:
     @cached_property
     def channels(self) -> dict[tuple[CageKey, int], Channel]:
         """Channels by cage and lane; none before NetBox 4.7."""
-        found: dict[tuple[CageKey, int], Channel] = {}
+        by_lane: dict[tuple[CageKey, int], Channel] = {}
         if self.version.channels:
-            for jacket in self.jackets:
-                sides = (self.ends.near, jacket.near), (self.ends.far, jacket.far)
-                for (ends, heads), count in zip(sides, jacket.channels, strict=True):
+            for joined in self.joined_cables:
+                sides = (self.ends.near, joined.near), (self.ends.far, joined.far)
+                for (ends, plugs), count in zip(sides, joined.channels, strict=True):
                     if count:
-                        found.update(self._channels(heads[0], count, [ends[link].lane for link in jacket.links]))
-        return found
+                        by_lane.update(self._channels(plugs[0], count, [ends[link].lane for link in joined.links]))
+        return by_lane
 
-    def _channels(self, head: Head, count: int, lanes: Sequence[int]) -> dict[tuple[CageKey, int], Channel]:
+    def _channels(self, plug: Plug, count: int, lanes: Sequence[int]) -> dict[tuple[CageKey, int], Channel]:
         """Number the lanes of a connector. Channel i is the i-th end of a splitter, so lanes in use come first."""
-        cage, connector = head.connector
+        cage, connector = plug.place
         ports = self.used[cage]
-        name = self.cage_name(cage) + ("" if head.fills_cage else f"-c{connector + 1}")
+        name = self.cage_name(cage) + ("" if plug.fills_cage else f"-c{connector + 1}")
         parent = Parent(name, count, ports[lanes[0]].gbps * count)
-        mine = range(connector * head.capacity, (connector + 1) * head.capacity)
-        idle = [lane for lane in mine if lane in ports and lane not in lanes]
+        lanes_of_plug = range(connector * plug.capacity, (connector + 1) * plug.capacity)
+        idle = [lane for lane in lanes_of_plug if lane in ports and lane not in lanes]
         return {(cage, lane): Channel(parent, number) for number, lane in enumerate([*lanes, *idle], start=1)}
 
     def interface(self, cage: CageKey, lane: int) -> str:
@@ -129,22 +136,22 @@ class Ports:
         channel = self.channels.get((cage, lane))
         return self.used[cage][lane].name if channel is None else channel.parent.name
 
-    def sides(self, jacket: Jacket) -> tuple[Side, Side]:
+    def sides(self, joined: JoinedCable) -> tuple[CableEnds, CableEnds]:
         """Return both sides of a cable; where one splits, it is the first."""
-        near, far = (self._side([ends[link] for link in jacket.links]) for ends in (self.ends.near, self.ends.far))
-        return (far, near) if jacket.turned else (near, far)
+        near, far = (self._side([ends[link] for link in joined.links]) for ends in (self.ends.near, self.ends.far))
+        return (far, near) if joined.turned else (near, far)
 
-    def is_whole(self, jacket: Jacket) -> bool:
+    def is_whole(self, joined: JoinedCable) -> bool:
         """Return True if a cable is one in NetBox too. Without a profile, NetBox joins each port with all opposite."""
-        return len(jacket.links) == 1 or (self.version.channels and bool(jacket.profile))
+        return len(joined.links) == 1 or (self.version.channels and bool(joined.profile))
 
-    def legs(self, jacket: Jacket) -> Iterator[tuple[Side, Side]]:
+    def breakout_ends(self, joined: JoinedCable) -> Iterator[tuple[CableEnds, CableEnds]]:
         """Yield both sides of every link of a cable, each as if it were a cable."""
-        for link in jacket.links:
+        for link in joined.links:
             yield self._side([self.ends.near[link]]), self._side([self.ends.far[link]])
 
-    def _side(self, ends: Sequence[End]) -> Side:
+    def _side(self, ends: Sequence[LaneEnd]) -> CableEnds:
         pairs = dict.fromkeys((end.cage.device, self.interface(end.cage, end.lane)) for end in ends)
         devices = [self.objects.names[device] for device, _ in pairs]
         alone = len(set(devices)) == 1
-        return Side(tuple(devices[:1] if alone else devices), tuple(interface for _, interface in pairs))
+        return CableEnds(tuple(devices[:1] if alone else devices), tuple(interface for _, interface in pairs))

@@ -8,7 +8,7 @@ from textwrap import fill
 from fabopt.output.export.netbox.check import CABLES, INTERFACES, ITEMS, MANUFACTURERS, RACKS, ROLES, TYPES
 from fabopt.output.export.netbox.objects import RACK_FORM, RACK_WIDTH_IN, Objects
 from fabopt.output.export.netbox.ports import Ports
-from fabopt.output.export.netbox.table import Table
+from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import NO_VENDOR, OTHER, PLANNED
 from fabopt.units import some
 from fabopt.wiring.model import NOTHING
@@ -16,7 +16,7 @@ from fabopt.wiring.model import NOTHING
 _WIDTH = 110
 
 
-def readme(objects: Objects, ports: Ports, tables: Mapping[str, Table]) -> str:
+def readme(objects: Objects, ports: Ports, tables: Mapping[str, CsvTable]) -> str:
     """Return the text for one export."""
     files = [f"  {name:<24}{some(len(table.rows), 'row')}" for name, table in tables.items()]
     notes = [fill(note, _WIDTH, initial_indent="- ", subsequent_indent="  ") for note in _notes(objects, ports, tables)]
@@ -25,7 +25,7 @@ def readme(objects: Objects, ports: Ports, tables: Mapping[str, Table]) -> str:
     return "\n".join([head, "=" * len(head), "", order, "", *files, "", "Before and while you import", "", *notes, ""])
 
 
-def _notes(objects: Objects, ports: Ports, tables: Mapping[str, Table]) -> Iterator[str]:
+def _notes(objects: Objects, ports: Ports, tables: Mapping[str, CsvTable]) -> Iterator[str]:
     yield "Choose the comma as CSV delimiter instead of letting NetBox guess it."
     yield (
         "NetBox may need half a second for a row, and its web server ends what takes more than 120 seconds. Upload "
@@ -54,25 +54,25 @@ def _place_notes(objects: Objects) -> Iterator[str]:
     if objects.racks_in_use:
         yield (
             f"The case gives the height of a rack and no more: racks are entered as {RACK_FORM}, {RACK_WIDTH_IN} inch. "
-            "Only racks in which something stands are listed."
+            "Only racks in which something is installed are listed."
         )
     else:
         yield f"The case has no floor plan: there is no {RACKS}, and devices have neither rack nor position."
-    for one in objects.types.values():
-        if one.u_height != one.height_u:
+    for type_ in objects.types.values():
+        if type_.u_height != type_.height_u:
             yield (
-                f"{one.manufacturer} {one.model} is {one.height_u:g} rack units high; NetBox knows halves, so it is "
-                f"entered with {one.u_height:g}."
+                f"{type_.manufacturer} {type_.model} is {type_.height_u:g} rack units high; NetBox knows halves, so it "
+                f"is entered with {type_.u_height:g}."
             )
-    if any(one.manufacturer == NO_VENDOR for one in objects.types.values()):
+    if any(type_.manufacturer == NO_VENDOR for type_ in objects.types.values()):
         yield f"Device types whose maker is not known, and all attachments, are entered under the maker '{NO_VENDOR}'."
 
 
-def _port_notes(ports: Ports, tables: Mapping[str, Table]) -> Iterator[str]:
+def _port_notes(ports: Ports, tables: Mapping[str, CsvTable]) -> Iterator[str]:
     if ITEMS in tables:
         yield f"{ITEMS} has the transceivers; each belongs to the (first) interface of its cage."
     yield from _splitter_notes(ports)
-    if any(jacket.cable == NOTHING for jacket in ports.jackets):
+    if any(joined.cable == NOTHING for joined in ports.joined_cables):
         yield f"Rows of {CABLES} without a type and label are links for which the design buys no cable."
     if any(medium in ("ACC", "AEC") for medium in ports.wiring.cables.medium):
         yield "ACC and AEC are both dac-active in NetBox; the label of the cable says which."
@@ -85,17 +85,17 @@ def _port_notes(ports: Ports, tables: Mapping[str, Table]) -> Iterator[str]:
 
 
 def _splitter_notes(ports: Ports) -> Iterator[str]:
-    if ports.version.channels and any(jacket.splits and jacket.profile for jacket in ports.jackets):
+    if ports.version.channels and any(joined.splits and joined.profile for joined in ports.joined_cables):
         yield (
             "A cable that carries several links is one cable. Its single connector is in an interface named like the "
             "cage (swp1, cage1; with -c1, -c2 where a cage has several connectors) that has the ports as its "
             "channels; channel i leads to end i of the cable."
         )
-    if not all(map(ports.is_whole, ports.jackets)):
-        why = "has no profile for some cables that carry several links, such as one with two heads of two ports each"
+    if not all(map(ports.is_whole, ports.joined_cables)):
+        why = "has no profile for some cables of several links, such as one with two connectors of two ports each"
         if not ports.version.channels:
             why = "imports one termination at each side of a cable, and a splitter has more"
         yield (
             f"NetBox {ports.version.name} {why}: such a cable is entered as one cable for each link. The label says "
-            "which physical cable it is part of, as in 'C00012 leg 1 of 2': C00012 is laid and bought once."
+            "which physical cable it is part of, as in 'C00012 breakout end 1 of 2': C00012 is laid and bought once."
         )

@@ -13,7 +13,7 @@ Row = tuple[Cell, ...]
 
 
 @dataclass
-class Table:
+class CsvTable:
     """Rows under columns. An empty text is an empty cell."""
 
     columns: tuple[str, ...]
@@ -21,8 +21,8 @@ class Table:
 
     def column(self, name: str) -> list[Cell]:
         """Return all cells of a column."""
-        at = self.columns.index(name)
-        return [row[at] for row in self.rows]
+        index = self.columns.index(name)
+        return [row[index] for row in self.rows]
 
     def pick(self, *names: str) -> Iterator[tuple[str, ...]]:
         """Return some cells of every row, as text; a column that the file lacks is empty."""
@@ -33,7 +33,7 @@ class Table:
         """Return the file. Text that a spreadsheet would compute is marked as text.
 
         NetBox guesses the dialect (``csv.Sniffer``), and an apostrophe may pass for a quotation mark; where there is
-        one, all cells stand in quotation marks, which are then more.
+        one, all cells are in quotation marks, which are then more.
         """
         misleading = any("'" in str(safe(cell)) for row in self.rows for cell in row)
         return csv_bytes(self.columns, self.rows, quote_all=misleading)

@@ -52,7 +52,7 @@ _TYPES: dict[str, dict[float, str]] = {
 # InfiniBand generations by the speed of a lane and, where that is not known, of the fastest port of a cage.
 _BY_LANE = {25: "infiniband-edr", 50: "infiniband-hdr", 100: "infiniband-ndr", 200: "infiniband-xdr"}
 _BY_PORT = {100: "infiniband-edr", 200: "infiniband-hdr", 400: "infiniband-ndr", 800: "infiniband-xdr"}
-# NetBox knows passive and active copper; what is active about ACC and AEC stands in the cable's label.
+# NetBox knows passive and active copper; what is active about ACC and AEC is in the cable's label.
 _CABLES = {
     "DAC": "dac-passive",
     "ACC": "dac-active",
@@ -109,8 +109,8 @@ def interface_type(version: Version, protocol: str, cage: Cage | None, speed_gbp
         lane = cage.lane_gbps if cage is not None else None
         fastest = speed_gbps if cage is None else max(gbps(parse_split(one).port_mbps) for one in cage.splits)
         return _BY_LANE.get(int(lane or 0)) or _BY_PORT.get(int(fastest), OTHER)
-    found = OTHER if cage is None else _TYPES.get(_family(cage.form_factor), {}).get(speed_gbps, OTHER)
-    return found if version.has_1600g or not found.startswith("1.6t") else OTHER
+    words = OTHER if cage is None else _TYPES.get(_family(cage.form_factor), {}).get(speed_gbps, OTHER)
+    return words if version.has_1600g or not words.startswith("1.6t") else OTHER
 
 
 def _family(form_factor: str) -> str:
@@ -139,12 +139,12 @@ def text(value: object, longest: int = LONGEST_DESCRIPTION) -> str:
 
 def slugs(names: Iterable[str]) -> dict[str, str]:
     """Return a slug for every name, no two alike."""
-    found: dict[str, str] = {}
+    words: dict[str, str] = {}
     for name in names:
         base = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")[: LONGEST_NAME - 4] or "unnamed"
         slug, number = base, 1
-        while slug in found.values():
+        while slug in words.values():
             number += 1
             slug = f"{base}-{number}"
-        found[name] = slug
-    return found
+        words[name] = slug
+    return words

@@ -106,10 +106,10 @@ if (rackData) {
     row.append(head, ...texts.map((text, index) => element("td", text, index === 2 ? `${look} number` : look)));
     texts.forEach((text, index) => (row.cells[index + 1].title = text));
   };
-  const draw = (boxes) => {
+  const draw = (devices) => {
     table.tBodies[0].replaceChildren();
     let above = data.units;
-    for (const [unit, height, device, kind] of boxes) {
+    for (const [unit, height, device, kind] of devices) {
       const [role, product, watts] = data.kinds[kind];
       if (unit + height <= above) addRow(unit + height, above, "free", ["free", "", ""]);
       addRow(unit, unit + height - 1, role, [device, product, watts]);
@@ -122,11 +122,11 @@ if (rackData) {
       one.tabIndex = one === button ? 0 : -1;
       one.setAttribute("aria-pressed", String(one === button));
     }
-    const [words, boxes] = data.racks[button.dataset.rack] || [button.getAttribute("aria-label").replace(/^.*: /, ""), []];
+    const [words, devices] = data.racks[button.dataset.rack] || [button.getAttribute("aria-label").replace(/^.*: /, ""), []];
     document.getElementById("rack-name").textContent = `Rack ${button.dataset.rack}`;
     document.getElementById("rack-words").textContent = words;
-    table.hidden = boxes.length === 0;
-    draw(boxes);
+    table.hidden = devices.length === 0;
+    draw(devices);
   };
   const grid = all(".map tbody tr").map((row) => all("button", row));
   const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };

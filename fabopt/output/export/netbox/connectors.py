@@ -1,7 +1,7 @@
 """Which connector of which cable is in which cage: what NetBox calls the sides of a cable.
 
-A *head* is one connector of a cable in one cage and holds the links that leave through it. From NetBox 4.7 on a head
-of several links is one interface that is channelized; before, every link is a cable of its own.
+A *connector* of a cable is in one cage and holds the links that leave through it. From NetBox 4.7 on one of several
+links is one interface that is channelized; before, every link is a cable of its own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class CageKey(NamedTuple):
     cage: int
 
 
-class End(NamedTuple):
+class LaneEnd(NamedTuple):
     """One end of a link: lane (from 0) of a cage that is split into ``lanes`` ports."""
 
     cage: CageKey
@@ -37,14 +37,14 @@ class End(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Head:
+class Plug:
     """Ends of links that share a connector, by lane. ``capacity``: lanes of the connector, used or not."""
 
-    ends: tuple[End, ...]
+    ends: tuple[LaneEnd, ...]
     capacity: int
 
     @property
-    def connector(self) -> tuple[CageKey, int]:
+    def place(self) -> tuple[CageKey, int]:
         """The cage, and which of its connectors, from 0."""
         first = self.ends[0]
         return first.cage, first.lane // self.capacity
@@ -56,18 +56,18 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Jacket:
-    """A wire, or a link for which nothing is bought (``cable`` is ``NOTHING``), with its heads and links.
+class JoinedCable:
+    """A cable, or a link for which nothing is bought (``cable`` is ``NOTHING``), with its connectors and links.
 
     profile     NetBox's cable profile; empty where none describes it
-    channels    channels of each side's interfaces: N for a head that is channelized, 0 for one that is not
+    channels    channels of each side's interfaces: N for a connector that is channelized, 0 for one that is not
     turned      True if side A of the cable (the one that splits) is the end farther from the servers
     """
 
     cable: int
     links: tuple[int, ...]
-    near: tuple[Head, ...]
-    far: tuple[Head, ...]
+    near: tuple[Plug, ...]
+    far: tuple[Plug, ...]
     profile: str
     channels: tuple[int, int]
     turned: bool = False
@@ -78,7 +78,7 @@ class Jacket:
         return self.profile != STRAIGHT
 
 
-class Ends:
+class LaneEnds:
     """Both ends of every link."""
 
     def __init__(self, wiring: Wiring) -> None:
@@ -88,32 +88,32 @@ class Ends:
         self.far = _ends(links.b, fabric, links.b_cage, links.b_lane, links.b_lanes)
 
 
-def _ends(device: Ints, fabric: list[int], cage: Ints, lane: Ints, lanes: Ints) -> list[End]:
+def _ends(device: Ints, fabric: list[int], cage: Ints, lane: Ints, lanes: Ints) -> list[LaneEnd]:
     cages = map(CageKey, device.tolist(), fabric, cage.tolist())
-    return list(map(End, cages, lane.tolist(), lanes.tolist()))
+    return list(map(LaneEnd, cages, lane.tolist(), lanes.tolist()))
 
 
-def jackets(wiring: Wiring, embedded: Embedded, ends: Ends) -> Iterator[Jacket]:
-    """Yield every cable, wires first; links of one by the lanes of the end that is in a single cage."""
+def joined_cables(wiring: Wiring, embedded: Embedded, ends: LaneEnds) -> Iterator[JoinedCable]:
+    """Yield every cable, those that are bought first; links of one by the lanes of the end that is in a single cage."""
     cables, cable = wiring.cables, wiring.links.cable
     order = np.lexsort((wiring.links.a_lane, wiring.links.a_cage, wiring.links.a, cable))
     start = np.searchsorted(cable[order], np.arange(len(cables) + 1)).tolist()
     rows = order.tolist()
-    connectors = _Connectors(embedded)
+    counts = _ConnectorCounts(embedded)
     for number in range(len(cables)):
         links = rows[start[number] : start[number + 1]]
         if len({ends.far[link].cage for link in links}) == 1:
             links.sort(key=lambda link: ends.far[link].lane)
         if links:
-            near = _heads(links, ends.near, connectors.of(cables.part[number], cables.a_module[number]))
-            far = _heads(links, ends.far, connectors.of(cables.part[number], cables.b_module[number]))
+            near = _plugs(links, ends.near, counts.of(cables.part[number], cables.a_module[number]))
+            far = _plugs(links, ends.far, counts.of(cables.part[number], cables.b_module[number]))
             yield _shaped(number, links, near, far)
     for link in np.flatnonzero(cable == NOTHING).tolist():
-        yield _straight(NOTHING, [link], (Head((ends.near[link],), 1),), (Head((ends.far[link],), 1),))
+        yield _straight(NOTHING, [link], (Plug((ends.near[link],), 1),), (Plug((ends.far[link],), 1),))
 
 
-class _Connectors:
-    """Connectors through which a cage's ports leave, by wire and module; 0 where nothing is known."""
+class _ConnectorCounts:
+    """Connectors through which a cage's ports leave, by cable and module; 0 where nothing is known."""
 
     def __init__(self, embedded: Embedded) -> None:
         self.embedded = embedded
@@ -130,33 +130,33 @@ class _Connectors:
         return 1 if self.embedded.kind(part) == "cable" else 0
 
 
-def _heads(links: Sequence[int], ends: Sequence[End], connectors: int) -> tuple[Head, ...]:
-    by_cage: dict[CageKey, list[End]] = {}
+def _plugs(links: Sequence[int], ends: Sequence[LaneEnd], connectors: int) -> tuple[Plug, ...]:
+    by_cage: dict[CageKey, list[LaneEnd]] = {}
     for link in links:
         by_cage.setdefault(ends[link].cage, []).append(ends[link])
-    return tuple(Head(tuple(many), _capacity(many, connectors)) for many in by_cage.values())
+    return tuple(Plug(tuple(many), _capacity(many, connectors)) for many in by_cage.values())
 
 
-def _capacity(ends: Sequence[End], connectors: int) -> int:
+def _capacity(ends: Sequence[LaneEnd], connectors: int) -> int:
     return ends[0].lanes // connectors if connectors else len(ends)
 
 
-def _shaped(cable: int, links: Sequence[int], near: tuple[Head, ...], far: tuple[Head, ...]) -> Jacket:
-    """Find the profile of a wire by what is at its ends."""
-    most = max(head.capacity for head in (*near, *far))
+def _shaped(cable: int, links: Sequence[int], near: tuple[Plug, ...], far: tuple[Plug, ...]) -> JoinedCable:
+    """Find the profile of a cable by what is at its ends."""
+    most = max(plug.capacity for plug in (*near, *far))
     if most == 1 and len(links) == 1:
         return _straight(cable, links, near, far)
     ordered = tuple(links)
     if len(near) == len(far) == 1 and most in SINGLES and near[0].capacity > 1 and far[0].capacity > 1:
-        return Jacket(cable, ordered, near, far, f"single-1c{most}p", (most, most))
-    for turned, one, others in ((False, near, far), (True, far, near)):
-        size = one[0].capacity
-        splits = len(one) == 1 and len(others) == len(links) <= size and size in BREAKOUTS
+        return JoinedCable(cable, ordered, near, far, f"single-1c{most}p", (most, most))
+    for turned, single, others in ((False, near, far), (True, far, near)):
+        size = single[0].capacity
+        splits = len(single) == 1 and len(others) == len(links) <= size and size in BREAKOUTS
         if splits:
             channels = (0, size) if turned else (size, 0)
-            return Jacket(cable, ordered, near, far, f"breakout-1c{size}p-{size}c1p", channels, turned)
-    return Jacket(cable, ordered, near, far, "", (0, 0))
+            return JoinedCable(cable, ordered, near, far, f"breakout-1c{size}p-{size}c1p", channels, turned)
+    return JoinedCable(cable, ordered, near, far, "", (0, 0))
 
 
-def _straight(cable: int, links: Sequence[int], near: tuple[Head, ...], far: tuple[Head, ...]) -> Jacket:
-    return Jacket(cable, tuple(links), near, far, STRAIGHT, (0, 0))
+def _straight(cable: int, links: Sequence[int], near: tuple[Plug, ...], far: tuple[Plug, ...]) -> JoinedCable:
+    return JoinedCable(cable, tuple(links), near, far, STRAIGHT, (0, 0))

@@ -34,7 +34,7 @@ def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = 
     """
     content = {**_of_every_design(design), **_of_front(design, front)}
     if design.fabrics:
-        content |= _of_design(design, checks)
+        content |= _of_design(design, checks) | {"bill_link": bill_link(design, mark)}
     return render("report.html", version=__version__, mark=mark, **content)
 
 
@@ -87,7 +87,6 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "growth": growth_view(design),
         "bill": bill,
         "bill_heads": [(cell.column, cell.is_number) for cell in bill[0].cells] if bill else [],
-        "bill_link": bill_link(design),
         "alternatives": alternative_rows(design),
         "objective_column": objective_column(design),
         "proof": proof_line(design),

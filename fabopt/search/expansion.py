@@ -21,7 +21,7 @@ from fabopt.search.coefficients import (
 )
 from fabopt.search.context import Context, SearchKey
 from fabopt.search.out_of_band import Together
-from fabopt.topology.batch import AnyBatch, Found, candidates_in
+from fabopt.topology.batch import AnyBatch, Sizing, candidates_in
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
@@ -41,7 +41,7 @@ Size = tuple[AnyBatch, int]
 class Expanded:
     """All fabrics searched at some prices of the limits. ``bound``: no design has a lower objective."""
 
-    found: list[Found]
+    sizings: list[Sizing]
     bound: float
     weights: Floats
     slack: float
@@ -49,7 +49,7 @@ class Expanded:
     @property
     def stopped(self) -> bool:
         """Whether the clock stopped one of them."""
-        return any(one.stopped for one in self.found)
+        return any(one.stopped for one in self.sizings)
 
 
 class Expansion:
@@ -87,49 +87,49 @@ class Expansion:
         steps = objective * self.steps
         costs = self.context.costs_at(self.problem.offering, table, steps)
         if self.counts:
-            found = self.together.open(costs, slack)
+            sizings = self.together.open(costs, slack)
         else:
-            found = [self._searched(costs, fabric, slack, first) for fabric in self.problem.fabrics]
-        self.sized = max(self.sized, sum(one.sized for one in found))
-        least = sum(one.least for one in found)
+            sizings = [self._searched(costs, fabric, slack, first) for fabric in self.problem.fabrics]
+        self.sized = max(self.sized, sum(one.sized for one in sizings))
+        least = sum(one.least for one in sizings)
         if self.counts:
             least += self.together.attached(costs)
         bound = least - objective * self.saving - float(prices @ self.caps[1:])
-        return Expanded(found, bound, table[0], slack)
+        return Expanded(sizings, bound, table[0], slack)
 
-    def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
+    def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
         if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
-        known, part = self.context.found, self.restrictions.get(fabric.name)
+        known, part = self.context.sizings, self.restrictions.get(fabric.name)
         key = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
             return known[key]
         space = space_of(self.problem, fabric, self._quest(fabric, costs))
-        found = space.any_candidate() if first else space.search(slack)
-        if self.counts and not found.stopped:
-            known[key] = found
-        return found
+        sizing = space.any_candidate() if first else space.search(slack)
+        if self.counts and not sizing.stopped:
+            known[key] = sizing
+        return sizing
 
-    def _as_host(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool) -> Found:
+    def _as_host(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool) -> Sizing:
         """Search a fabric with every choice of cards for the logical ones on it, all below one threshold."""
-        found, looked = Found(), []
+        sizing, looked = Sizing(), []
         for choice in self.context.equipped(self.problem, fabric, self.settings.prune):
             aside = _least_aside(self.problem, choice, costs, self.space(choice, costs).bounds.attached())
-            one = self._searched(costs, choice, 0.0, first)
-            found.stopped |= one.stopped
-            found.least = min(found.least, one.least + float(aside[0]))
-            looked.append((choice, aside, one))
-        for choice, aside, one in looked:
-            spare = found.least + slack - one.least - float(aside[0])
-            if spare < -RELATIVE_SLACK * abs(found.least) and self.settings.prune:
+            of_choice = self._searched(costs, choice, 0.0, first)
+            sizing.stopped |= of_choice.stopped
+            sizing.least = min(sizing.least, of_choice.least + float(aside[0]))
+            looked.append((choice, aside, of_choice))
+        for choice, aside, of_choice in looked:
+            spare = sizing.least + slack - of_choice.least - float(aside[0])
+            if spare < -RELATIVE_SLACK * abs(sizing.least) and self.settings.prune:
                 continue
             if spare > 0 and not first:
-                one = self._searched(costs, choice, spare)
-            found.stopped |= one.stopped
-            found.sized += one.sized
-            found.batches += [replace(batch, cost=batch.cost + aside[:, np.newaxis]) for batch in one.batches]
-        return found
+                of_choice = self._searched(costs, choice, spare)
+            sizing.stopped |= of_choice.stopped
+            sizing.sized += of_choice.sized
+            sizing.batches += [replace(batch, cost=batch.cost + aside[:, np.newaxis]) for batch in of_choice.batches]
+        return sizing
 
     def _quest(self, fabric: FabricProblem, costs: BoundedCosts) -> Quest:
         restriction = self.restrictions.get(fabric.name, Restriction())
@@ -148,29 +148,29 @@ class Expansion:
     def candidates(self, expanded: Expanded, most: int | None = None) -> list[Candidate]:
         """Those that were opened, or so many of the best; not those whose switches do not reach the breaks for it."""
         candidates: list[Candidate] = []
-        for fabric, found in zip(self.problem.fabrics, expanded.found, strict=True):
+        for fabric, sizing in zip(self.problem.fabrics, expanded.sizings, strict=True):
             # of what has to suit the others' candidates, all
             most_of_it = most if fabric.per_switch is None else None
-            candidates += self._candidates_of(found, expanded, most_of_it, in_order=most is not None)
+            candidates += self._candidates_of(sizing, expanded, most_of_it, in_order=most is not None)
         return candidates
 
-    def _candidates_of(self, found: Found, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
+    def _candidates_of(self, sizing: Sizing, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
         """Candidates of a fabric, ``most`` at the most; ``in_order``: the cheapest first."""
         if self.settings.prune and expanded.slack:
-            found = without_dear_switches(self.problem, found, expanded.slack, self.most_cents)
-        return self._in_time(self._sizes(found, most, in_order))
+            sizing = without_dear_switches(self.problem, sizing, expanded.slack, self.most_cents)
+        return self._in_time(self._sizes(sizing, most, in_order))
 
-    def _sizes(self, found: Found, most: int | None, in_order: bool) -> list[Size]:
+    def _sizes(self, sizing: Sizing, most: int | None, in_order: bool) -> list[Size]:
         """The sizes found, or so many of the cheapest."""
         by_cost = [
             (float(cost), number, index)
-            for number, batch in enumerate(found.batches)
+            for number, batch in enumerate(sizing.batches)
             for index, cost in enumerate(batch.cost[0])
         ]
         if in_order:
             self.left_out |= most is not None and len(by_cost) > most
             by_cost = sorted(by_cost)[:most]
-        return [(found.batches[number], index) for _, number, index in by_cost]
+        return [(sizing.batches[number], index) for _, number, index in by_cost]
 
     def _in_time(self, sizes: Sequence[Size]) -> list[Candidate]:
         """Candidates of some sizes that can be made; when the time is over, what has been made by then."""

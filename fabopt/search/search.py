@@ -140,8 +140,8 @@ class Search:
         Empty if the clock stopped it. The bound leaves out the servers.
         """
         expanded = self.expansion.open(np.zeros(len(self.expansion.caps) - 1), slack)
-        found = [] if expanded.stopped or not np.isfinite(expanded.bound) else self.expansion.candidates(expanded)
-        return expanded.bound, found
+        candidates = [] if expanded.stopped or not np.isfinite(expanded.bound) else self.expansion.candidates(expanded)
+        return expanded.bound, candidates
 
     def any_design(self) -> Optimum:
         """Some design under no limits: enough to say that there is one."""
@@ -235,8 +235,8 @@ class Search:
         return Point(float(total[0]) - self.expansion.saving, total[1:])
 
     def _solve(self, candidates: Sequence[Candidate]) -> Optimum:
-        found = optimum_of(self.problem, candidates, self.settings, self.clock)
-        return replace(found, sized=self.expansion.sized) if found.picked else found
+        optimum = optimum_of(self.problem, candidates, self.settings, self.clock)
+        return replace(optimum, sized=self.expansion.sized) if optimum.picked else optimum
 
-    def _tied(self, found: Optimum, ties: bool) -> Optimum:
-        return without_ties(found, self.settings, self.clock) if ties else found
+    def _tied(self, optimum: Optimum, ties: bool) -> Optimum:
+        return without_ties(optimum, self.settings, self.clock) if ties else optimum

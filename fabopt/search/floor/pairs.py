@@ -51,9 +51,9 @@ class Pairs:
 
     def alike(self, upper: bool) -> list[bool]:
         """Whether a box has the same links at the same costs as the one numbered before it."""
-        mine, peer = (self.b, self.a) if upper else (self.a, self.b)
-        order = np.lexsort((peer, mine))
-        starts = [*np.flatnonzero(np.diff(mine[order], prepend=-1)).tolist(), len(order)]
+        switch, peer = (self.b, self.a) if upper else (self.a, self.b)
+        order = np.lexsort((peer, switch))
+        starts = [*np.flatnonzero(np.diff(switch[order], prepend=-1)).tolist(), len(order)]
         rows = [order[first:last] for first, last in pairwise(starts)]
         return [False] + [
             np.array_equal(peer[one], peer[two]) and np.array_equal(self.cost[one], self.cost[two])
@@ -109,17 +109,19 @@ def _shares(problem: Problem, clos: ClosNetwork, kind: Kind, fill: _Fill, weight
     return np.array([*costs, np.inf])
 
 
-def _share(problem: Problem, one: Assembly, fill: _Fill, weights: Floats) -> float:
+def _share(problem: Problem, assembly: Assembly, fill: _Fill, weights: Floats) -> float:
     def weight(item: Item | None) -> float:
         return 0.0 if item is None else float(weights[item.index])
 
-    ends = weight(one.near) / fill.near + weight(one.far) / fill.far
-    if one.mode is Mode.LINK:
-        return ends + weight(one.cable)
+    ends = weight(assembly.near) / fill.near + weight(assembly.far) / fill.far
+    if assembly.mode is Mode.LINK:
+        return ends + weight(assembly.cable)
     # its other links may be longer, and a longer length may be the cheaper one
-    lengths = [item for item in problem.item_table.lengths(one.cable.id) if (item.length_m or 0.0) >= one.length_m]
+    lengths = [
+        item for item in problem.item_table.lengths(assembly.cable.id) if (item.length_m or 0.0) >= assembly.length_m
+    ]
     cable = min(weight(item) for item in lengths)
-    if one.mode is Mode.PAIR:
-        return ends + cable / one.ports_per_cable
-    links = fill.far if one.mode is Mode.FAR else fill.near
-    return ends + cable * float(ceil_of(links, one.ports_per_cable)) / links
+    if assembly.mode is Mode.PAIR:
+        return ends + cable / assembly.ports_per_cable
+    links = fill.far if assembly.mode is Mode.FAR else fill.near
+    return ends + cable * float(ceil_of(links, assembly.ports_per_cable)) / links

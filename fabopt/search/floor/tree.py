@@ -121,14 +121,14 @@ class Sized:
     @cached_property
     def alike(self) -> list[list[bool]]:
         """For each tier, which switches may change places with the one before without a difference in cost."""
-        found = []
+        alike = []
         for tier, below in enumerate(self.pairs):
             same = below.alike(upper=True) if below.apart[1] else [False] * len(below.first_of_b)
             if tier + 1 < len(self.pairs):
                 above = self.pairs[tier + 1]
                 same = [a and b and above.apart[0] for a, b in zip(same, above.alike(upper=False), strict=True)]
-            found.append(same)
-        return found
+            alike.append(same)
+        return alike
 
     def candidate(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> tuple[float, Candidate] | None:
         """What it costs at least with its switches there, and itself."""
@@ -148,23 +148,23 @@ def best_place(sized: Sized, cutoff: float, steps: Steps) -> tuple[float, Candid
     for tree in sorted(trees, key=lambda one: round(one.least, 6)):
         tree.limit = limit
         for stands in tree.places():
-            found = sized.candidate(tree.layout, stands)
-            if found is not None and found[0] <= limit:
-                best, limit = found, found[0] - _error(found[0])
+            placed = sized.candidate(tree.layout, stands)
+            if placed is not None and placed[0] <= limit:
+                best, limit = placed, placed[0] - _error(placed[0])
                 tree.limit = limit
     return best
 
 
 def all_places(sized: Sized, limit: float, steps: Steps) -> list[tuple[float, Candidate]]:
     """Every place of a candidate that costs ``limit`` or less; of those with the same needs the first."""
-    found: dict[frozenset[tuple[Hashable, int]], tuple[float, Candidate]] = {}
+    by_needs: dict[frozenset[tuple[Hashable, int]], tuple[float, Candidate]] = {}
     for layout in sized.open_layouts:
         tree = _Tree(sized, layout, steps, limit)
         for stands in tree.places():
-            made = sized.candidate(layout, stands)
-            if made is not None and made[0] <= limit:
-                found.setdefault(frozenset((one.key, one.count) for one in made[1].choices), made)
-    return list(found.values())
+            placed = sized.candidate(layout, stands)
+            if placed is not None and placed[0] <= limit:
+                by_needs.setdefault(frozenset((one.key, one.count) for one in placed[1].choices), placed)
+    return list(by_needs.values())
 
 
 def _error(cost: float) -> float:
@@ -208,9 +208,9 @@ class _Tier:
 
     def stands(self, chosen: Sequence[int]) -> Positions:
         """The switches, each in the rack that was chosen for it."""
-        at = np.array(chosen, dtype=np.int64)
+        racks = np.array(chosen, dtype=np.int64)
         slot = np.array([chosen[:index].count(one) for index, one in enumerate(chosen)], dtype=np.int64)
-        return Positions(self.racks[at], self.units[at, slot], self.heights[at, slot])
+        return Positions(self.racks[racks], self.units[racks, slot], self.heights[racks, slot])
 
 
 class _Above:
@@ -292,8 +292,8 @@ class _Tree:
                 yield chosen, spent
                 return
             start = rank if tier.alike[switch] else 0
-            for at in range(start, len(tier.racks)):
-                rack = tier.order[switch][at]
+            for position in range(start, len(tier.racks)):
+                rack = tier.order[switch][position]
                 cost = spent + tier.cost[switch][rack][chosen.count(rack)]
                 if cost == np.inf or cost + tier.rest[switch + 1] > self.limit:
                     continue
@@ -305,7 +305,7 @@ class _Tree:
                 least = cost + tier.rest[switch + 1] + links + later
                 if max(least, self.sized.floor) <= self.limit and least < np.inf:
                     chosen.append(rack)
-                    yield from put(cost, known, at)
+                    yield from put(cost, known, position)
                     chosen.pop()
 
         yield from put(spent, None if above is None else above.none, 0)

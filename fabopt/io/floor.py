@@ -23,7 +23,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     """Return everything that does not work out on a case's floor; a server that is None is reported elsewhere."""
     site = case.site
     assert site.floor is not None
-    check = _Check(site.floor, file)
+    check = _FloorCheck(site.floor, file)
     check.lengths()
     check.cross_trays()
     check.rack_lists()
@@ -35,7 +35,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     return check.faults
 
 
-class _Check:
+class _FloorCheck:
     def __init__(self, floor: Floor, file: str) -> None:
         self.floor, self.file = floor, file
         self.faults: list[Fault] = []

@@ -28,7 +28,7 @@ MOST_NAMED = 6
 
 def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
     """Return everything in a case that does not work out with this catalog; empty if nothing."""
-    check = _Check(catalog, file)
+    check = _ReferenceCheck(catalog, file)
     check.faults += confused_names(case, file)
     check.id_of("servers", case.server, "server")
     server = next((one for one in catalog.servers if one.id == case.server), None)
@@ -78,13 +78,13 @@ def check_counted_servers(case: Case, catalog: Catalog, file: str) -> list[Fault
 
 def check_catalog(catalog: Catalog, file: str) -> list[Fault]:
     """Return the built-in NICs of all servers that the catalog does not have."""
-    check = _Check(catalog, file)
+    check = _ReferenceCheck(catalog, file)
     for server in catalog.servers:
         check.built_in_nics(server)
     return check.faults
 
 
-class _Check:
+class _ReferenceCheck:
     def __init__(self, catalog: Catalog, file: str) -> None:
         self.file = file
         self.faults: list[Fault] = []

@@ -20,7 +20,7 @@ from fabopt.parts.offering import Offering, named_products, offering_of
 from fabopt.parts.procurement import terms_of
 from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
-from fabopt.problem.limits import Limits, limits_of
+from fabopt.problem.limits import ExactLimits, limits_of
 from fabopt.problem.model_needs import with_needs
 from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of
@@ -48,7 +48,7 @@ class StageProblem:
     name: str
     month: int
     servers: int
-    limits: Limits
+    limits: ExactLimits
     oversubscription: Mapping[str, tuple[Fraction, Fraction]]
 
 
@@ -67,7 +67,7 @@ class Problem:
     offering: Offering
     fabrics: tuple[FabricProblem, ...]
     nic_slots: int
-    limits: Limits
+    limits: ExactLimits
     weights: Weights
     # of a milliwatt from each stage on
     energy_cents_per_mw: tuple[Fraction, ...]
@@ -90,7 +90,7 @@ class Problem:
         return len(equipment) > 1 and bought
 
     @property
-    def limits_in_all(self) -> Limits:
+    def limits_in_all(self) -> ExactLimits:
         """Limits on all that is bought and on what stands in the end: of the case, and of its stages."""
         return self.limits.with_others([stage.limits for stage in self.stages])
 
@@ -222,7 +222,7 @@ def in_layouts_only(problem: Problem) -> Problem:
     return replace(problem, site=problem.floor.in_layouts())
 
 
-def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:
+def with_objective(problem: Problem, metric: str, limits: ExactLimits) -> Problem:
     """The same problem with another objective and other limits."""
     return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
 

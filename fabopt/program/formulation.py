@@ -17,7 +17,7 @@ from functools import partial
 
 from fabopt.parts.finance import Weights, weights_of
 from fabopt.parts.items import Item
-from fabopt.problem.limits import Limits
+from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import CABLES, Problem, of_item
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Rule, Variables
@@ -255,7 +255,7 @@ class Program:
             name = f"_{stage}" if last else "_stage"
             self._limit(name, one.limits, range(stage, stage + 1), range(stage + 1))
 
-    def _limit(self, name: str, limits: Limits, spent: range, standing: range) -> None:
+    def _limit(self, name: str, limits: ExactLimits, spent: range, standing: range) -> None:
         """Limits on the money of some stages and on what is added up to a stage."""
         orders = self.purchases.cost(spent)
         for key, most, stages, weight, terms in (

@@ -51,14 +51,14 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     """Item weights by metric, shape (metrics, items), and the most of each metric that all fabrics may use.
 
     Row 0 is the objective, the least of all stages (see ``stage_weights``); the others are those that a limit caps, of
-    the case or of its last stage. Slots for cards are a limit too where several fabrics share them.
+    the case or of its last stage. Slots for NICs are a limit too where several fabrics share them.
     """
     items = problem.item_table.items
     last = len(problem.stages) - 1
     cents = np.array([item.least_cents(last) * spare_share(item) for item in items], dtype=float)
     power = np.array([item.power_mw for item in items], dtype=float)
     units = np.array([item.rack_milliunits for item in items], dtype=float)
-    cards = np.array([item.kind == "nic" for item in items], dtype=float)
+    nics = np.array([item.kind == "nic" for item in items], dtype=float)
     switches = np.array([item.kind == "switch" for item in items], dtype=float)
     cables = np.array([item.kind in CABLES for item in items], dtype=float)
     limits = problem.limits_in_all
@@ -75,7 +75,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
         (cents, budget),
         (power, power_mw),
         (units, limits.rack_milliunits),
-        (cards, slots),
+        (nics, slots),
         (switches, limits.switches),
         (cables, limits.cables),
         (stage_weights(problem, tco).min(axis=0), total),

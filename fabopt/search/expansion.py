@@ -1,4 +1,4 @@
-"""Opening the space: every candidate of all fabrics below a threshold, at some prices of the limits."""
+"""Expanding the space: every candidate of all fabrics below a threshold, at some prices of the limits."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Expanded:
 
 
 class Expansion:
-    """The space of a problem, or of a restricted part of it, opened as far as is asked for.
+    """The space of a problem, or of a restricted part of it, expanded as far as is asked for.
 
     ``table`` weighs items by metric, ``caps`` are the limits on these; ``sized``: candidates whose cost was worked out;
     ``left_out``: whether the clock, or a number that was asked for, left candidates out.
@@ -80,14 +80,14 @@ class Expansion:
         self.left_out = False
         self.most_cents: int | None = None
 
-    def open(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
+    def expand(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
         table = self.table.copy()
         table[0] = objective * self.table[0] + prices @ self.table[1:]
         steps = objective * self.steps
         costs = self.context.costs_at(self.problem.offering, table, steps)
         if self.counts:
-            sizings = self.together.open(costs, slack)
+            sizings = self.together.expand(costs, slack)
         else:
             sizings = [self._searched(costs, fabric, slack, first) for fabric in self.problem.fabrics]
         self.sized = max(self.sized, sum(one.sized for one in sizings))
@@ -112,7 +112,7 @@ class Expansion:
         return sizing
 
     def _as_host(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool) -> Sizing:
-        """Search a fabric with every choice of cards for the logical ones on it, all below one threshold."""
+        """Search a fabric with every choice of NICs for the logical ones on it, all below one threshold."""
         sizing, looked = Sizing(), []
         for choice in self.context.equipped(self.problem, fabric, self.settings.prune):
             aside = _least_aside(self.problem, choice, costs, self.space(choice, costs).bounds.attached())
@@ -146,7 +146,7 @@ class Expansion:
         return ClosSpace(self.problem, fabric, *self._quest(fabric, costs))
 
     def candidates(self, expanded: Expanded, most: int | None = None) -> list[Candidate]:
-        """Those that were opened, or so many of the best; not those whose switches do not reach the breaks for it."""
+        """Those that were expanded, or so many of the best; not those whose switches do not reach the breaks for it."""
         candidates: list[Candidate] = []
         for fabric, sizing in zip(self.problem.fabrics, expanded.sizings, strict=True):
             # of what has to suit the others' candidates, all
@@ -219,7 +219,7 @@ class Expansion:
 
 
 def _least_aside(problem: Problem, fabric: FabricProblem, costs: Costs, attached: float) -> Floats:
-    """What a choice of cards for logical fabrics adds at least to every candidate, shape (metrics,): the cards, and of
+    """What a choice of NICs for logical fabrics adds at least to every candidate, shape (metrics,): the NICs, and of
     the objective the links of all attachments (``attached``), which the search leaves aside.
     """
     total = np.zeros(costs.table.shape[0])

@@ -52,7 +52,7 @@ class Together:
     above_bound: dict[str, float] = field(default_factory=dict)
     measures: bool = True
 
-    def open(self, costs: BoundedCosts, slack: float) -> list[Sizing]:
+    def expand(self, costs: BoundedCosts, slack: float) -> list[Sizing]:
         """Search every fabric, out-of-band ones last, for what the others have found.
 
         ``slack`` is of all fabrics together: what one takes for certain, as no candidate comes down to its bound, is
@@ -61,7 +61,7 @@ class Together:
         sizings: dict[str, Sizing] = {}
         for fabric in sorted(self.problem.fabrics, key=self._turn):
             if fabric.per_switch is not None:
-                sizings[fabric.name] = self._counted(fabric, costs).open(list(sizings.values()), slack)
+                sizings[fabric.name] = self._counted(fabric, costs).expand(list(sizings.values()), slack)
             else:
                 sizings[fabric.name] = self.look(costs, fabric, slack)
                 if self.measures:
@@ -87,7 +87,7 @@ class Together:
 
     def _attached(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
         if fabric.logical_fabrics:
-            # its search has counted them, as they depend on the cards of the logical fabrics
+            # its search has counted them, as they depend on the NICs of the logical fabrics
             return 0.0
         return self.space(fabric, costs).bounds.attached()
 
@@ -115,7 +115,7 @@ class Counted:
     sized: Callable[[AnyBatch, int], Sequence[Candidate]]
     switch: float
 
-    def open(self, others: Sequence[Sizing], slack: float) -> Sizing:
+    def expand(self, others: Sequence[Sizing], slack: float) -> Sizing:
         """Every candidate that suits what the others have found and costs at most ``least + slack``.
 
         ``least`` bounds all designs: it is for the fewest switches that any have, and more ports never cost less. The
@@ -207,7 +207,7 @@ def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> Fa
 
 
 def by_stage(candidate: Candidate, problem: Problem) -> ByStage:
-    """Switches of a candidate that stand at each stage."""
+    """Switches of a candidate that are installed at each stage."""
     return tuple(candidate.switches(stage) for stage in range(len(problem.stages)))
 
 

@@ -159,7 +159,7 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape]
                 f"{fabric.name}, {layout.policy}: a {kind.name} link from {near} to {far} runs {run_m[worst]:.1f} m, "
                 f"and the longest part for it is {reach_m:g} m"
             )
-    return f"{fabric.name}, {layout.policy}: it stands there, but the limits of the case do not allow it"
+    return f"{fabric.name}, {layout.policy}: it fits there, but the limits of the case do not allow it"
 
 
 def nothing_joins(fabric: FabricProblem) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fabopt.problem.problem import Problem
 from fabopt.search.context import Context, PlacedCandidates, PlacedKey
-from fabopt.search.floor.tree import Sized, Steps, all_places, best_place
+from fabopt.search.floor.tree import Sized, StepBudget, all_places, best_place
 from fabopt.topology.batch import AnyBatch
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.link_parts import Floats
@@ -17,7 +17,7 @@ LINK_PARTS = ("transceiver", "cable", "fibre")
 
 
 class Placed:
-    """Puts candidates where they stand best, or, where their cost alone does not decide, wherever they may be wanted.
+    """Puts candidates where they are best, or, where their cost alone does not decide, wherever they may be wanted.
 
     ``table``: weights of the items; row 0 is the objective, the others have limits.
     """
@@ -26,7 +26,7 @@ class Placed:
         self.problem = problem
         self.prune = prune
         self.context = context
-        self._steps = Steps()
+        self._steps = StepBudget()
         links = [item.index for item in problem.item_table.items if item.kind in LINK_PARTS]
         varies = any(problem.item_table.items[index].varies for index in links)
         # whether the cheapest place of a candidate is as good as any other one of it in all that is limited

@@ -1,4 +1,4 @@
-"""Opening the space on a floor: every fabric in every layout that is wanted, its candidates with switches placed."""
+"""Expanding the space on a floor: every fabric in every layout that is wanted, its candidates with switches placed."""
 
 from __future__ import annotations
 

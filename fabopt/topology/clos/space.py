@@ -76,7 +76,7 @@ class ClosSpace:
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
         cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._in_time)
-        self._open_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
+        self._expand_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
         return cutoff.close()
 
     def any_candidate(self) -> Sizing:
@@ -84,7 +84,7 @@ class ClosSpace:
         for plain in (True, False):
             cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._in_time)
             leaves = Leaves(self.bounds, cutoff, plain)
-            self._open_all(cutoff, leaves, first=True)
+            self._expand_all(cutoff, leaves, first=True)
             if cutoff.sizing.batches or cutoff.sizing.stopped or not leaves.sizes_met:
                 break
         return cutoff.close()
@@ -96,7 +96,7 @@ class ClosSpace:
             return None
         return lambda batch: in_time(self.fabric, batch, self.problem.server.gpus)
 
-    def _open_all(self, cutoff: Cutoff, leaves: Leaves, first: bool = False) -> None:
+    def _expand_all(self, cutoff: Cutoff, leaves: Leaves, first: bool = False) -> None:
         """Open blocks, the lowest bound first, until it is past the threshold; with ``first``, until one is found."""
         numbers = count()
         queue: list[_Queued] = []
@@ -112,10 +112,10 @@ class ClosSpace:
             if level == 1:
                 _push(queue, rest, numbers)
             if level == block.tiers:
-                leaves.open(block)
+                leaves.expand(block)
             elif leaves.plain:
                 for up in block.leaf.uses:
-                    leaves.open(block._replace(up=up))
+                    leaves.expand(block._replace(up=up))
             else:
                 finer_blocks = [block._replace(up=up) for up in block.leaf.uses] if level == 1 else [block]
                 for finer in finer_blocks:

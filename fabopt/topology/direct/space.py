@@ -66,16 +66,16 @@ class SwitchedSpace(ABC):
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
         cutoff = Cutoff(self.quest.caps, slack, self.quest.prune, sizing)
-        self._open_all(cutoff)
+        self._expand_all(cutoff)
         return cutoff.close()
 
     def any_candidate(self) -> Sizing:
         """Some candidate: of the cheapest hardware that gives one."""
         cutoff = Cutoff(self.quest.caps, 0.0, self.quest.prune)
-        self._open_all(cutoff, first=True)
+        self._expand_all(cutoff, first=True)
         return cutoff.close()
 
-    def _open_all(self, cutoff: Cutoff, first: bool = False) -> None:
+    def _expand_all(self, cutoff: Cutoff, first: bool = False) -> None:
         blocks = sorted(self._blocks(cutoff), key=lambda one: float(one.bound[0]))
         for block in blocks:
             if float(block.bound[0]) > cutoff.limit or (first and cutoff.sizing.batches):

@@ -101,7 +101,7 @@ def _logical_use(fabric: FabricProblem, demand: AttachmentDemand) -> LogicalUse:
 
 def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
     """The racks of the servers; None without a floor plan."""
-    racks = next((one for candidate, _ in picked if (one := candidate.design.file_part().server_racks)), ())
+    racks = next((in_use for candidate, _ in picked if (in_use := candidate.design.file_part().server_racks)), ())
     if not racks:
         return None
     classes = tuple(whole_metres(length_m) for length_m in problem.item_table.lengths_m.tolist())

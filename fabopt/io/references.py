@@ -97,11 +97,11 @@ class _ReferenceCheck:
 
     def id_of(self, kind: str, id_: str, path: str) -> None:
         """Report an id that is not a product of ``kind``."""
-        found = self.kind_of.get(id_)
-        if found == kind:
+        actual = self.kind_of.get(id_)
+        if actual == kind:
             return
-        if found is not None:
-            self.report(path, f"this is {_A_KIND[found]}, not {_A_KIND[kind]}", id_, hint=self.near(id_, kind))
+        if actual is not None:
+            self.report(path, f"this is {_A_KIND[actual]}, not {_A_KIND[kind]}", id_, hint=self.near(id_, kind))
         else:
             self.report(path, f"the catalog has no such {_A_KIND[kind].split()[1]}", id_, hint=self.near(id_, kind))
 
@@ -202,9 +202,9 @@ class _ReferenceCheck:
                     self.report(where, "the catalog has no such product", part, hint=_near(part, list(self.kind_of)))
         for what in ("vendors", "parts"):
             forbidden = set(getattr(rules, f"forbidden_{what}") or ())
-            for index, one in enumerate(getattr(rules, f"approved_{what}") or ()):
-                if one in forbidden:
-                    self.report(f"procurement.approved_{what}[{index}]", f"is in forbidden_{what} too", one)
+            for index, entry in enumerate(getattr(rules, f"approved_{what}") or ()):
+                if entry in forbidden:
+                    self.report(f"procurement.approved_{what}[{index}]", f"is in forbidden_{what} too", entry)
 
     def ids_of(self, kind: str, ids: Iterable[str], path: str) -> None:
         for index, id_ in enumerate(ids):

@@ -23,16 +23,16 @@ from fabopt.schema.catalog import Server
 
 def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
     """Return what does not work out between a case's roles, its server and this version; empty if nothing."""
-    found = [*_built_in_once(case, server, file), *_cards_exist(case, server, file)]
+    faults = [*_built_in_once(case, server, file), *_cards_exist(case, server, file)]
     for index, fabric in enumerate(case.fabrics):
         where = f"fabrics[{index}]"
-        found += _separation(case, fabric, server, where, file)
-        found += _filled_in(fabric, where, file)
+        faults += _separation(case, fabric, server, where, file)
+        faults += _filled_in(fabric, where, file)
         if fabric.role == "oob":
-            found += _out_of_band(case, fabric, server, where, file)
-    if not found and is_open(case) and not combinations(case, server):
-        found += _nothing_left(case, server, file)
-    return found
+            faults += _out_of_band(case, fabric, server, where, file)
+    if not faults and is_open(case) and not combinations(case, server):
+        faults += _nothing_left(case, server, file)
+    return faults
 
 
 def _built_in_once(case: Case, server: Server, file: str) -> Iterator[Fault]:
@@ -73,9 +73,11 @@ def _separation(case: Case, fabric: Fabric, server: Server, where: str, file: st
             hint = f"leave it out; a fabric of role {' or '.join(SHARERS)} has a choice"
             yield fault(file, f"{where}.separation", f"role {fabric.role} is physical", "any", hint=hint)
         return
-    for one in hindrances(fabric, case, server, fabric.separation):
-        key = one.key if one.key.startswith("stages") else f"{where}.{one.key}"
-        yield fault(file, key, one.text, *(() if one.found is None else (one.found,)), hint=one.hint)
+    for hindrance in hindrances(fabric, case, server, fabric.separation):
+        key = hindrance.key if hindrance.key.startswith("stages") else f"{where}.{hindrance.key}"
+        yield fault(
+            file, key, hindrance.text, *(() if hindrance.value is None else (hindrance.value,)), hint=hindrance.hint
+        )
 
 
 def _nothing_left(case: Case, server: Server, file: str) -> Iterator[Fault]:
@@ -90,11 +92,11 @@ def _nothing_left(case: Case, server: Server, file: str) -> Iterator[Fault]:
 
 
 def _filled_in(fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
-    for number, one in enumerate(fabric.attachments):
-        if one.adds and not (fabric.role == "oob" and one.name in COUNTED):
+    for number, attachment in enumerate(fabric.attachments):
+        if attachment.adds and not (fabric.role == "oob" and attachment.name in COUNTED):
             key = f"{where}.attachments[{number}].adds"
             hint = "attachments are there from the first stage on"
-            yield fault(file, key, "is filled in by fabopt", list(one.adds), hint=hint)
+            yield fault(file, key, "is filled in by fabopt", list(attachment.adds), hint=hint)
 
 
 def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: str) -> Iterator[Fault]:
@@ -106,7 +108,7 @@ def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: s
             "oob",
             hint="add `{id: generic-bmc-1g, count: 1, role: oob}` to the server's `nics`",
         )
-    for number, one in enumerate(fabric.attachments):
-        if alike(one.name) in COUNTED:
+    for number, attachment in enumerate(fabric.attachments):
+        if alike(attachment.name) in COUNTED:
             key = f"{where}.attachments[{number}].name"
-            yield fault(file, key, "is the name of what an out-of-band fabric counts by itself", one.name)
+            yield fault(file, key, "is the name of what an out-of-band fabric counts by itself", attachment.name)

@@ -184,7 +184,7 @@ def fabric_of(
 
 def _nics(
     fabric: Fabric,
-    protocols: Sequence[str],
+    protocols: Sequence[Protocol],
     demand: Demand,
     offering: Offering,
     server: Server,
@@ -192,7 +192,7 @@ def _nics(
 ) -> tuple[dict[str, tuple[NicOption, ...]], tuple[str, ...]]:
     """The NICs that give each GPU what is asked for, by protocol, and why others are refused."""
     refused: dict[str, str] = {}
-    nics = {
+    nics: dict[str, tuple[NicOption, ...]] = {
         protocol: tuple(
             one
             for one in nic_options(fabric, protocol, offering, server, pcie, demand.gpu_mbps, refused)

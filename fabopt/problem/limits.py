@@ -37,9 +37,9 @@ class ExactLimits:
         )
 
 
-def tighter(one: int | None, other: int | None) -> int | None:
+def tighter(limit: int | None, other: int | None) -> int | None:
     """The lower of two limits; None is no limit."""
-    return min((most for most in (one, other) if most is not None), default=None)
+    return min((most for most in (limit, other) if most is not None), default=None)
 
 
 def limits_of(limits: Limits) -> ExactLimits:

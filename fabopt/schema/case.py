@@ -141,10 +141,10 @@ class Attachment(Strict):
                 raise ValueError(f"`{key}` goes with `rack_units`, the height of a box")
         lanes = 1 if self.split is None else parse_split(self.split).ports
         if self.devices > 1 and self.ports % (self.devices * lanes):
-            each = f"{lanes} ports of a cage x " if lanes > 1 else ""
+            per_cage = f"{lanes} ports of a cage x " if lanes > 1 else ""
             raise ValueError(
                 f"boxes with `rack_units` are alike and fill their cages: {self.ports} ports are not a multiple of "
-                f"{each}{self.boxes} boxes"
+                f"{per_cage}{self.boxes} boxes"
             )
         return self
 
@@ -380,10 +380,10 @@ class Case(Strict):
 
     @model_validator(mode="after")
     def _months_rise(self) -> Self:
-        for at, (above, stage) in enumerate(pairwise(self.stages or ()), start=1):
+        for index, (above, stage) in enumerate(pairwise(self.stages or ()), start=1):
             if stage.month < above.month:
                 raise ValueError(
-                    f"stages must be in order: `stages[{at}].month` is {stage.month}, before the {above.month} of the "
-                    f"stage above it, `{above.name}`"
+                    f"stages must be in order: `stages[{index}].month` is {stage.month}, before the {above.month} of "
+                    f"the stage above it, `{above.name}`"
                 )
         return self

@@ -383,8 +383,8 @@ class PriceBook(Strict):
     @model_validator(mode="after")
     def _breaks_fall(self) -> Self:
         for price in self.prices.values():
-            for one in price.values() if isinstance(price, dict) else [price]:
-                check_breaks(one)
+            for of_length in price.values() if isinstance(price, dict) else [price]:
+                check_breaks(of_length)
         return self
 
 

@@ -66,8 +66,8 @@ class StepTimes:
     def _far(self) -> list[Traffic]:
         """Calls that leave the scale-up domains, in the order in which they hide behind computation."""
         domain = self.workload.domain_gpus
-        found = [one for one in self.workload.traffic if one.group.inside(domain) < one.group.size]
-        return sorted(found, key=lambda one: COMMUNICATORS.index(one.communicator))
+        leaving = [one for one in self.workload.traffic if one.group.inside(domain) < one.group.size]
+        return sorted(leaving, key=lambda one: COMMUNICATORS.index(one.communicator))
 
     @cached_property
     def _free_s(self) -> float:
@@ -90,8 +90,8 @@ class StepTimes:
         for algorithm in algorithms(traffic.operation, networks.reduces):
             latency = float(latency_s(traffic.operation, algorithm, group.size, inside))
             slowest = np.zeros(networks.leaf_mbps.shape)
-            for one in boundaries:
-                slowest = np.maximum(slowest, _sent(traffic, algorithm, one) / one.rate)
+            for boundary in boundaries:
+                slowest = np.maximum(slowest, _sent(traffic, algorithm, boundary) / boundary.rate)
             if self.workload.domain_gpus > 1:
                 slowest = np.maximum(slowest, self._within_s(traffic, algorithm))
             ways.append(float(traffic.calls) * (latency + slowest))
@@ -116,10 +116,10 @@ class StepTimes:
 
 def _inside(group: Group, block: Ints) -> Ints:
     """``Group.inside`` of many blocks."""
-    found = np.ones(block.shape, dtype=np.int64)
+    members = np.ones(block.shape, dtype=np.int64)
     for ways, stride in group.dimensions:
-        found *= np.minimum(ways, np.maximum(1, block // stride))
-    return found
+        members *= np.minimum(ways, np.maximum(1, block // stride))
+    return members
 
 
 def _sent(traffic: Traffic, algorithm: Algorithm, boundary: _Boundary) -> Floats:

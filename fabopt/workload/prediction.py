@@ -90,25 +90,25 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
 def binding(costs: Iterable[Cost]) -> str | None:
     """The communicator that GPUs wait for longest on the network; None if they never do."""
     waits: dict[str, Fraction] = {}
-    for one in costs:
-        if one.place != DOMAIN:
-            name = one.traffic.communicator
-            waits[name] = waits.get(name, Fraction(0)) + one.exposed_s
+    for cost in costs:
+        if cost.place != DOMAIN:
+            name = cost.traffic.communicator
+            waits[name] = waits.get(name, Fraction(0)) + cost.exposed_s
     longest = max(waits, key=lambda name: waits[name], default=None)
     return longest if longest is not None and waits[longest] > 0 else None
 
 
 def _rows(costs: Sequence[Cost]) -> Iterable[CommunicatorUse]:
     for name in COMMUNICATORS:
-        mine = [one for one in costs if one.traffic.communicator == name]
-        if mine:
-            yield _row(name, mine)
+        of_communicator = [one for one in costs if one.traffic.communicator == name]
+        if of_communicator:
+            yield _row(name, of_communicator)
 
 
 def _row(name: str, costs: Sequence[Cost]) -> CommunicatorUse:
     over: dict[str, Fraction] = {}
-    for one in costs:
-        for place, amount in one.bytes_over.items():
+    for cost in costs:
+        for place, amount in cost.bytes_over.items():
             over[place] = over.get(place, Fraction(0)) + amount
     return CommunicatorUse(
         communicator=name,

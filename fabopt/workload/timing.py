@@ -90,9 +90,11 @@ class ModelRun:
 
     @cached_property
     def _flops(self) -> dict[bool, Fraction]:
-        found = flops(self.model, self.plan.recomputation)
+        operations = flops(self.model, self.plan.recomputation)
         return {
-            hardware: Fraction((found.hardware if hardware else found.model) * self.plan.batch, self.ranks.gpus)
+            hardware: Fraction(
+                (operations.hardware if hardware else operations.model) * self.plan.batch, self.ranks.gpus
+            )
             for hardware in (False, True)
         }
 
@@ -247,17 +249,17 @@ def _exposed(workload: ModelRun, costs: Sequence[Cost], window_s: Fraction) -> l
     Calls of every micro-batch take longer while the pipeline fills and drains, too. Gradients wait for the last
     micro-batch and parameters for the first, so that both have the time of one to hide behind.
     """
-    found, left = [], window_s
-    for one in sorted(costs, key=lambda cost: COMMUNICATORS.index(cost.traffic.communicator)):
-        traffic = one.traffic
+    exposed, left = [], window_s
+    for cost in sorted(costs, key=lambda cost: COMMUNICATORS.index(cost.traffic.communicator)):
+        traffic = cost.traffic
         room = left if traffic.repeats else min(left, window_s / workload.micro_batches)
         overlap = exact(getattr(workload.plan.overlap, traffic.communicator))
-        hidden = min(overlap * one.time_s, room)
+        hidden = min(overlap * cost.time_s, room)
         left -= hidden
         longer = 1 + workload.bubble if traffic.repeats else Fraction(1)
-        found.append(_with_exposed(one, hidden, (one.time_s - hidden) * longer))
-    return found
+        exposed.append(_with_exposed(cost, hidden, (cost.time_s - hidden) * longer))
+    return exposed
 
 
-def _with_exposed(one: Cost, hidden_s: Fraction, exposed_s: Fraction) -> Cost:
-    return Cost(one.traffic, one.place, one.algorithm, one.sent, one.bytes_over, one.time_s, hidden_s, exposed_s)
+def _with_exposed(cost: Cost, hidden_s: Fraction, exposed_s: Fraction) -> Cost:
+    return Cost(cost.traffic, cost.place, cost.algorithm, cost.sent, cost.bytes_over, cost.time_s, hidden_s, exposed_s)

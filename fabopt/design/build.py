@@ -84,7 +84,7 @@ def _cables_by_stage(problem: Problem, units: Sequence[tuple[Option, int]]) -> l
 
 
 def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | None) -> Placement | None:
-    """Where switches stand, and the boxes of attachments; None without a floor plan."""
+    """The places of switches and of the devices of attachments; None without a floor plan."""
     if switches is None:
         return None
     places = problem.floor.appliances.places

@@ -55,7 +55,7 @@ class SpendingLimit(NamedTuple):
 
 SPENDING_LIMITS = (
     SpendingLimit("budget_usd", "capex_cents", "capex_usd", "$", "the cheapest design costs"),
-    SpendingLimit("power_w", "power_mw", "power_w", "W", "the leanest design draws"),
+    SpendingLimit("power_w", "power_mw", "power_w", "W", "the leanest design uses"),
     SpendingLimit("rack_units", "rack_milliunits", "rack_units", "U", "the smallest design takes"),
 )
 

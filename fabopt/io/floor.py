@@ -118,7 +118,7 @@ class _FloorCheck:
             problem = f"no {server.id} fits a rack: it takes {units:g} units"
             self.report("site.floor.rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
         if floor.rack_power_w is not None and power_w is not None and power_w > floor.rack_power_w:
-            problem = f"no {server.id} fits a rack: it draws {power_w:,.16g} W"
+            problem = f"no {server.id} fits a rack: it uses {power_w:,.16g} W"
             self.report(
                 "site.floor.rack_power_w", problem, plain(floor.rack_power_w), allowed=f"at least {power_w:.16g}"
             )
@@ -139,7 +139,7 @@ class _FloorCheck:
         self.report("site.servers_per_rack", problem, wanted, allowed=f"at most {most}")
 
     def attachments(self, case: Case) -> None:
-        """Report boxes of attachments that no rack can hold, and racks that are not for them."""
+        """Report devices of attachments that no rack can hold, and racks that are not for them."""
         floor = self.floor
         asked = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
         taken = dict.fromkeys(floor.blocked, "blocked") | dict.fromkeys(floor.reserved, "reserved")
@@ -149,7 +149,7 @@ class _FloorCheck:
                 continue
             self.racks(f"{path}.racks", attachment.racks or (), taken)
             if attachment.rack_units > floor.rack_units:
-                problem = f"no box of {attachment.name} fits a rack of {floor.rack_units} units"
+                problem = f"no device of {attachment.name} fits a rack of {floor.rack_units} units"
                 self.report(
                     f"{path}.rack_units", problem, plain(attachment.rack_units), allowed=f"at most {floor.rack_units}"
                 )
@@ -160,13 +160,13 @@ class _FloorCheck:
                 hint = "give it one, or leave out `site.floor.rack_power_w`"
                 self.report(f"{path}.power_w", f"missing, and a rack has {most}", hint=hint)
             elif attachment.power_w > floor.rack_power_w:
-                problem = f"no box of {attachment.name} fits a rack: it has {most}"
+                problem = f"no device of {attachment.name} fits a rack: it has {most}"
                 self.report(
                     f"{path}.power_w", problem, plain(attachment.power_w), allowed=f"at most {floor.rack_power_w:.16g}"
                 )
 
     def boxes_have_places(self, case: Case) -> None:
-        """Report attachments for whose boxes there are too few racks."""
+        """Report attachments for whose devices there are too few racks."""
         placed, paths = ApplianceRacks(case, self.floor), {one.name: path for path, one in _attachments(case)}
         for appliance in placed.appliances:
             missing, attachment = placed.missing(appliance), appliance.attachment
@@ -179,9 +179,9 @@ class _FloorCheck:
             if self.floor.rack_power_w is not None:
                 room += f" and {self.floor.rack_power_w:,.16g} W"
             problem = (
-                f"{attachment.boxes} boxes of {attachment.rack_units:g} units{power} do not fit {many} of {room}, "
+                f"{attachment.boxes} devices of {attachment.rack_units:g} units{power} do not fit {many} of {room}, "
             )
-            problem += f"with what else stands there: {missing} without a place"
+            problem += f"with what else is there: {missing} without a place"
             hint = "name more racks" if attachment.racks else "give the floor more racks"
             self.report(
                 f"{paths[attachment.name]}.boxes",

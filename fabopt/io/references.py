@@ -223,7 +223,7 @@ def _listed(tiers: object) -> tuple[object, ...]:
 
 
 def _cards(fabric: Fabric, server: Server) -> list[int]:
-    """How many cards a server may have for a fabric: its own, or as many as the case and the slots allow."""
+    """How many NICs a server may have for a fabric: its own, or as many as the case and the slots allow."""
     own = sum(nic.count for nic in server.nics if nic.role == fabric.role)
     counts = [own] if own else list(range(1, server.nic_slots + 1))
     wanted = fabric.nics_per_server

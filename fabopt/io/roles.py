@@ -1,4 +1,4 @@
-"""Cross checks of roles: what fabrics beside the compute fabric ask for, with the server's cards and each other."""
+"""Cross checks of roles: what fabrics beside the compute fabric ask for, with the server's NICs and each other."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
 
 
 def _built_in_once(case: Case, server: Server, file: str) -> Iterator[Fault]:
-    """Built-in cards are all cabled into one fabric, so another one of that role has none."""
+    """Built-in NICs are all cabled into one fabric, so another one of that role has none."""
     for index, first, cards in cabled_twice(case, server):
         role = case.fabrics[index].role
         yield fault(
             file,
             f"fabrics[{index}].role",
-            f"{server.id} has {cards} built-in cards for {role}, and `{first}` cables all of "
+            f"{server.id} has {cards} built-in NICs for {role}, and `{first}` cables all of "
             f"them: {cards} + {cards} = {2 * cards} of {cards}",
             role,
             hint="give it another role, `separation: shared`, or several `planes` to one fabric",
@@ -50,15 +50,15 @@ def _built_in_once(case: Case, server: Server, file: str) -> Iterator[Fault]:
 
 
 def _cards_exist(case: Case, server: Server, file: str) -> Iterator[Fault]:
-    """A fabric beside the compute fabric needs built-in cards, or a slot for some."""
+    """A fabric beside the compute fabric needs built-in NICs, or a slot for some."""
     for index, fabric in enumerate(case.fabrics):
         if fabric.separation not in ("shared", "any") and has_no_nics(fabric, server):
             yield fault(
                 file,
                 f"fabrics[{index}].role",
-                f"{server.id} has no built-in cards for {fabric.role} and no free slot (nic_slots is 0)",
+                f"{server.id} has no built-in NICs for {fabric.role} and no free slot (nic_slots is 0)",
                 fabric.role,
-                hint="add cards to the server's `nics`, or say `separation: shared`",
+                hint="add NICs to the server's `nics`, or say `separation: shared`",
             )
 
 
@@ -87,7 +87,7 @@ def _nothing_left(case: Case, server: Server, file: str) -> Iterator[Fault]:
             against = {way: reasons_against(fabric, case, server, way) for way in WAYS}
             text = "; ".join(f"{way}: {reasons[0]}" for way, reasons in against.items() if reasons)
             left = [way for way, reasons in against.items() if not reasons]
-            taken = f"; {' or '.join(left)}: another fabric cables the same built-in cards" if left else ""
+            taken = f"; {' or '.join(left)}: another fabric cables the same built-in NICs" if left else ""
             yield fault(file, f"fabrics[{index}].separation", f"nothing is left to choose: {text}{taken}", "any")
 
 

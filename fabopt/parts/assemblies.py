@@ -58,7 +58,7 @@ def whole_only(assembly: Assembly) -> Assembly:
 
 
 def dominates(item: Item | None, other: Item | None) -> bool:
-    """``item`` costs and draws no more than ``other`` at any stage, whatever the quantity."""
+    """``item`` costs and uses no more power than ``other`` at any stage, whatever the quantity."""
     if item is other:
         return True
     if item is None or other is None:

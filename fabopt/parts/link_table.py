@@ -266,7 +266,7 @@ def _module_fits(product: Transceiver, port: PortType, protocol: str) -> bool:
 
 
 def _useful(modules: Sequence[_Module]) -> list[_Module]:
-    """Drop a transceiver where another one with the same optics reaches as far and costs and draws no more."""
+    """Drop a transceiver where another one with the same optics reaches as far and costs and uses no more power."""
     kept: list[_Module] = []
     for module in sorted(modules, key=lambda module: (module.item.unit_cents, module.item.power_mw, module.item.id)):
         if not any(

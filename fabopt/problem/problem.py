@@ -40,7 +40,7 @@ def of_item(weights: Weights, stage: int, item: Item) -> int:
 
 @dataclass(frozen=True, eq=False)
 class StageProblem:
-    """One stage. ``limits``: money that is spent at it, power and rack units that stand from it on.
+    """One stage. ``limits``: money that is spent at it, power and rack units of what is installed from it on.
 
     ``oversubscription``: the most at the leaf and the spine boundary, by fabric.
     """
@@ -91,7 +91,7 @@ class Problem:
 
     @property
     def limits_in_all(self) -> ExactLimits:
-        """Limits on all that is bought and on what stands in the end: of the case, and of its stages."""
+        """Limits on all that is bought and on what is installed in the end: of the case, and of its stages."""
         return self.limits.with_others([stage.limits for stage in self.stages])
 
     @property
@@ -139,7 +139,7 @@ class Problem:
 
     @property
     def fixed_power_mw(self) -> int:
-        """What every design draws: the servers, if they count."""
+        """Power that every design uses: the servers, if they count."""
         return 0 if self.server_item is None else self.servers * self.server_item.power_mw
 
     @property

@@ -216,7 +216,7 @@ class Program:
             self.lp += pulp.LpAffineExpression(terms) == 0, f"parts_cover_links_{number}"
 
     def ports_fit_radix(self) -> None:
-        """Wires below and above a switch that its cages hold singly, not together: at most one of the two."""
+        """Cables below and above a switch that its cages hold singly, not together: at most one of the two."""
         for index, candidate in enumerate(self.candidates):
             for number, clash in enumerate(candidate.clashes):
                 taken = [self.pick[index]]
@@ -246,7 +246,7 @@ class Program:
 
     def limits_hold(self) -> None:
         """Budget, power and rack units over all fabrics, and the servers' own if they count; of the case, then of every
-        stage: what is spent at it, what draws and stands from it on.
+        stage: what is spent at it, the power and rack units of what is installed from it on.
         """
         last = len(self.problem.stages) - 1
         self._limit_sums()
@@ -268,7 +268,7 @@ class Program:
                 self.lp += used.expression <= most - used.offset, f"limits_hold_{key}{name}"
 
     def _limit_sums(self) -> None:
-        """What fronts limit besides: switches, wires and what owning them costs, over all stages."""
+        """What fronts limit besides: switches, cables and what owning them costs, over all stages."""
         limits = self.problem.limits
         for name, most in (("switches", limits.switches), ("cables", limits.cables), ("tco_usd", limits.tco_scaled)):
             if most is not None:

@@ -49,7 +49,7 @@ def needs_of(
     offered: Fraction,
     figures: Collection[str] = (),
 ) -> WorkloadNeeds:
-    """What a workload needs of a fabric; ``least``: Mb/s per GPU, ``offered``: what the slowest cards give.
+    """What a workload needs of a fabric; ``least``: Mb/s per GPU, ``offered``: what the slowest NICs give.
 
     ``figures``: keys that all families of the fabric can be asked for.
     """

@@ -1,4 +1,4 @@
-"""How long a step may take, and the share of the cards' bandwidth that it takes at each boundary.
+"""How long a step may take, and the share of the NICs' bandwidth that it takes at each boundary.
 
 A step never takes longer where a boundary has more bandwidth, or where more neighbours are behind it, so that the least
 share is found by halving. Networks are timed in floating point, those near the deadline exactly.

@@ -25,7 +25,7 @@ _BYTES_PER_MBPS = float(PAYLOAD) * 10**6 / 8
 
 
 class FabricBandwidths(NamedTuple):
-    """Networks of the same cards: what leaves and pods give each GPU in Mb/s, and GPUs that reach each other below."""
+    """Networks of the same NICs: what leaves and pods give each GPU in Mb/s, and GPUs that reach each other below."""
 
     server_mbps: float
     leaf_mbps: Floats

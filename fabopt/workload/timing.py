@@ -33,7 +33,7 @@ PLACES: tuple[Place, ...] = (DOMAIN, "leaf", "pod", "fabric")
 
 @dataclass(frozen=True)
 class FabricBandwidth:
-    """What a fabric gives each GPU, in Mb/s: through its cards, through a leaf's uplinks, through a pod's.
+    """What a fabric gives each GPU, in Mb/s: through its NICs, through a leaf's uplinks, through a pod's.
 
     ``leaf_gpus``, ``pod_gpus``: neighbours that reach each other below. ``reduces``: whether all switches can reduce.
     """

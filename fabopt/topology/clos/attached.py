@@ -167,7 +167,7 @@ def _undominated(ways: Sequence[Assembly | None]) -> list[Assembly | None]:
 
 
 def _dominates(way: Assembly | None, other: Assembly | None) -> bool:
-    """Whether one way is no dearer than another and draws no more, near module and cable each; of equals by name."""
+    """Whether one way is no dearer than another and uses no more power, near module and cable; of equals by name."""
     if way is other or way is None or other is None:
         return False
     if any(item is not None and item.varies for item in (way.near, way.cable, other.near, other.cable)):
@@ -181,7 +181,7 @@ def _dominates(way: Assembly | None, other: Assembly | None) -> bool:
 
 
 def _numbers(item: Item | None) -> tuple[int, ...]:
-    """What an item costs at each stage and draws; nothing if there is none."""
+    """What an item costs at each stage and the power it uses; nothing if there is none."""
     return () if item is None else (*item.unit_cents, item.power_mw)
 
 

@@ -144,7 +144,7 @@ def test_exports_have_the_boxes(tmp_path: Path) -> None:
     design = solved(case(STORES, DOORS))
     wiring = wiring_of(design)
     racks = {rack.id: rack for row in elevation_of(design, wiring).rows for rack in row.racks}
-    assert [(box.unit, box.device, box.power_w) for box in racks["B05"].boxes] == [
+    assert [(device.unit, device.name, device.power_w) for device in racks["B05"].devices] == [
         (11, "compute-doors-01", 300),
         (6, "compute-stores-02", 900),
         (1, "compute-stores-01", 900),

@@ -133,16 +133,16 @@ def _share_line(network: NetworkShare) -> str:
     return f"{usd} ({share}), {installed}, {watts}"
 
 
-def _assumptions(content: dict[str, Any], path: str = "") -> list[tuple[str, object]]:
+def _assumptions(content: dict[str, Any], within: str = "") -> list[tuple[str, object]]:
     """Return the case as (key path, value) lines; lists of plain values stay on one line."""
     lines: list[tuple[str, object]] = []
     for key, value in content.items():
-        path = f"{path}.{key}" if path else key
+        path = f"{within}.{key}" if within else key
         if isinstance(value, dict):
             lines += _assumptions(value, path)
         elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
             for index, item in enumerate(value):
-                lines += _assumptions({f"{key}[{index}]": item}, path)
+                lines += _assumptions({f"{key}[{index}]": item}, within)
         elif value is not None and value != [] and value != "":
             lines.append((path, ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
     return lines

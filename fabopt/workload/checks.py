@@ -36,36 +36,24 @@ def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[W
 
 def _fits_model(plan: Plan, model: Model) -> Iterator[Wrong]:
     """Heads divide over tensor ranks, layers are enough for the stages, experts divide over expert ranks."""
-    architecture = model.architecture
-    heads = architecture.heads
+    heads, tokens, layers = model.architecture.heads, model.architecture.sequence, model.architecture.layers
+    experts = None if model.architecture.experts is None else model.architecture.experts.count
     if heads % plan.tensor:
-        yield Wrong(
-            "plan.tensor",
-            f"{heads} heads / {plan.tensor} ways is no whole number",
-            plan.tensor,
-            allowed=f"a divisor of {heads}",
-        )
-    if architecture.sequence % plan.context:
-        yield Wrong(
-            "plan.context",
-            f"{architecture.sequence} tokens / {plan.context} ways is no whole number",
-            plan.context,
-            allowed=f"a divisor of {architecture.sequence}",
-        )
-    parts, most = plan.pipeline * plan.virtual_stages, architecture.layers + ENDS
+        yield Wrong("plan.tensor", f"{heads} heads / {plan.tensor} ways is no whole number", plan.tensor,
+                    allowed=f"a divisor of {heads}")  # fmt: skip
+    if tokens % plan.context:
+        yield Wrong("plan.context", f"{tokens} tokens / {plan.context} ways is no whole number", plan.context,
+                    allowed=f"a divisor of {tokens}")  # fmt: skip
+    parts, most = plan.pipeline * plan.virtual_stages, layers + ENDS
     if parts > most:
-        yield Wrong(
-            "plan.pipeline",
-            f"{plan.pipeline} stages x {plan.virtual_stages} virtual = {parts} parts of "
-            f"{architecture.layers} layers, the embedding and the output",
-            plan.pipeline,
-            allowed=f"at most {most} parts",
-        )
-    if architecture.experts is None and plan.expert > 1:
+        yield Wrong("plan.pipeline", f"{plan.pipeline} stages x {plan.virtual_stages} virtual = {parts} parts of "
+                    f"{layers} layers, the embedding and the output", plan.pipeline,
+                    allowed=f"at most {most} parts")  # fmt: skip
+    if experts is None and plan.expert > 1:
         yield Wrong("plan.expert", f"{model.name} has no experts to split", plan.expert, allowed="1")
-    if architecture.experts is not None and architecture.experts.count % plan.expert:
-        ways = f"{architecture.experts.count} experts / {plan.expert} ways is no whole number"
-        yield Wrong("plan.expert", ways, plan.expert, allowed=f"a divisor of {architecture.experts.count}")
+    if experts is not None and experts % plan.expert:
+        problem = f"{experts} experts / {plan.expert} ways is no whole number"
+        yield Wrong("plan.expert", problem, plan.expert, allowed=f"a divisor of {experts}")
 
 
 def _fits_gpus(plan: Plan, gpus: int) -> Iterator[Wrong]:
@@ -74,42 +62,25 @@ def _fits_gpus(plan: Plan, gpus: int) -> Iterator[Wrong]:
     product = f"{plan.tensor} tensor x {plan.context} context x {plan.pipeline} pipeline"
     if plan.data is not None and replica * plan.data != gpus:
         needed = f"{gpus // replica}" if gpus % replica == 0 else f"none: {gpus} / {replica} is no whole number"
-        yield Wrong(
-            "plan.data",
-            f"{product} x {plan.data} data = {replica * plan.data}, not the {gpus} GPUs of the last stage",
-            plan.data,
-            allowed=needed,
-            hint="left out, it is what remains",
-        )
+        yield Wrong("plan.data", f"{product} x {plan.data} data = {replica * plan.data}, not the {gpus} GPUs of the "
+                    "last stage", plan.data, allowed=needed, hint="left out, it is what remains")  # fmt: skip
         return
     if gpus % replica:
         below = gpus - gpus % replica
         near = " or ".join(str(one) for one in (below, below + replica) if one)
-        yield Wrong(
-            "plan",
-            f"{product} = {replica} does not divide the {gpus} GPUs of the last stage",
-            gpus,
-            allowed=f"a multiple of {replica} GPUs, such as {near}",
-        )
+        yield Wrong("plan", f"{product} = {replica} does not divide the {gpus} GPUs of the last stage", gpus,
+                    allowed=f"a multiple of {replica} GPUs, such as {near}")  # fmt: skip
         return
     data = gpus // replica
     if data % plan.expert:
-        yield Wrong(
-            "plan.expert",
-            f"{data} data / {plan.expert} expert is no whole number; data is {gpus} GPUs / {replica}",
-            plan.expert,
-            allowed=f"a divisor of {data}",
-        )
+        yield Wrong("plan.expert", f"{data} data / {plan.expert} expert is no whole number; data is {gpus} GPUs / "
+                    f"{replica}", plan.expert, allowed=f"a divisor of {data}")  # fmt: skip
     step = data * plan.micro_batch
     if plan.batch % step:
         below = plan.batch - plan.batch % step
         near = " or ".join(str(one) for one in (below, below + step) if one)
-        yield Wrong(
-            "plan.batch",
-            f"{data} data x {plan.micro_batch} micro_batch = {step} does not divide the batch",
-            plan.batch,
-            allowed=f"a multiple of {step}, such as {near}",
-        )
+        yield Wrong("plan.batch", f"{data} data x {plan.micro_batch} micro_batch = {step} does not divide the batch",
+                    plan.batch, allowed=f"a multiple of {step}, such as {near}")  # fmt: skip
 
 
 def _fits_server(model: Model, server: Server) -> Iterator[Wrong]:
@@ -117,12 +88,8 @@ def _fits_server(model: Model, server: Server) -> Iterator[Wrong]:
     compute = model.precision.compute
     if compute not in server.gpu_peak_tflops:
         known = ", ".join(sorted(server.gpu_peak_tflops)) or "none"
-        yield Wrong(
-            "model",
-            f"{model.name} computes in {compute}, and the server {server.id} does not say its speed in that",
-            model.name,
-            allowed=f"what gpu_peak_tflops of the server has: {known}",
-        )
+        yield Wrong("model", f"{model.name} computes in {compute}, and the server {server.id} does not say its speed "
+                    "in that", model.name, allowed=f"what gpu_peak_tflops of the server has: {known}")  # fmt: skip
 
 
 def _fits_limit(wanted: Wanted, model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:

@@ -85,7 +85,7 @@ AnyBatch = Batch[Any, Any]
 
 
 @dataclass
-class Found:
+class Sizing:
     """Result of a search. ``least``: least objective met; ``sized``: candidates whose cost was worked out."""
 
     batches: list[AnyBatch] = field(default_factory=list)

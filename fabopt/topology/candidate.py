@@ -257,7 +257,7 @@ def all_choices(parts: Iterable[Sequence[Choice] | None]) -> tuple[Choice, ...] 
 
 
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Drop an option where another costs and draws no more, on no more cables; of equals the first by name stays."""
+    """Drop an option where another costs and uses no more power, on no more cables; of equals the first by name."""
     kept: list[Option] = []
     special = [option for option in options if any(item.varies for item in option.items)]
     plain = [option for option in options if not any(item.varies for item in option.items)]

@@ -182,8 +182,9 @@ def test_splitter_before_4_7(tmp_path: Path) -> None:
         ("server-0001", "nic1p1", "compute-leaf-001", "swp1s0", "", "C00001 breakout end 1 of 2"),
         ("server-0001", "nic2p1", "compute-leaf-001", "swp1s1", "", "C00001 breakout end 2 of 2"),
     ]
-    readme = " ".join(files["README.txt"].read_text().split())
-    assert "'C00012 breakout end 1 of 2': C00012 is laid and bought once" in readme
+    assert "'C00012 breakout end 1 of 2': C00012 is laid and bought once" in " ".join(
+        files["README.txt"].read_text().split()
+    )
     assert "profile" not in rows(written(made("small splitters"), tmp_path / "b", "4.4")["09-cables.csv"])[0]
 
 

@@ -22,7 +22,7 @@ KindKey = tuple[Hashable, ...]
 Joins = Callable[[float, bool], Sequence[Assembly]]
 
 
-class Kind(NamedTuple):
+class LinkType(NamedTuple):
     """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages."""
 
     name: str
@@ -39,7 +39,7 @@ class Cabling(NamedTuple):
     ``near_device``: number of what has cages of its own at that end, shape (links,).
     """
 
-    kind: Kind
+    kind: LinkType
     numbers: ClosNumbers
     links: TierLinks
     near_device: Ints
@@ -76,7 +76,7 @@ def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks
 
 
 def cabling_of(
-    problem: Problem, kind: Kind, numbers: ClosNumbers, run_m: Callable[[TierLinks], Floats]
+    problem: Problem, kind: LinkType, numbers: ClosNumbers, run_m: Callable[[TierLinks], Floats]
 ) -> Cabling | None:
     """The links of a kind, whose runs follow from where they are; None if nothing on sale is as long as one of them."""
     links, near_device = links_of(numbers, kind.name, 1)

@@ -49,7 +49,7 @@ class Leaves:
         self.sizes_met = False
         self.spines = Spines(bounds, cutoff, plain)
 
-    def open(self, block: Block) -> None:
+    def expand(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the threshold."""
         for shape, cost in self._sizes(block, self.problem.servers, self.fabric.runs_m["server-leaf"]):
             self.sizes_met = True
@@ -168,7 +168,7 @@ class Leaves:
             kept = some[self.cutoff.within(bound[:, some])]
             if kept.size:
                 sized = replace(shape, g=shape.g[rows[kept]], u=u[kept])
-                self.spines.open(block, sized, base[:, rows[kept]])
+                self.spines.expand(block, sized, base[:, rows[kept]])
 
     def _with_own_runs(self, block: Block, shape: Shape, base: Floats) -> Floats:
         """``base`` with the servers' links as long as they will be, shape (metrics, rows)."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fabopt.network.clos_shape import ClosShape
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.topology.link_parts import Need, OwnCages, Profile, Side, scaled_ceil
+from fabopt.topology.link_parts import Need, OwnCages, PeerLinks, Side, scaled_ceil
 from fabopt.units import Number, ceil_of
 
 Ints = NDArray[np.int64]
@@ -69,9 +69,9 @@ class Shape(ClosShape):
         together = nic.bundle(int(self.k))
         sets = self.k // together
         leaves = self.planes * self.rails
-        server = Profile(self.servers, together, leaves * sets, 0)
-        full = Profile((self.groups - 1) * leaves, together, self.g * sets, 0)
-        last = Profile(leaves, together, self.last_group * sets, 0)
+        server = PeerLinks(self.servers, together, leaves * sets, 0)
+        full = PeerLinks((self.groups - 1) * leaves, together, self.g * sets, 0)
+        last = PeerLinks(leaves, together, self.last_group * sets, 0)
         return Need(
             Side((server,), nic.port.ports, nic.cage_limit, own),
             Side((full, last), leaf_ports, leaf_limit),
@@ -81,7 +81,7 @@ class Shape(ClosShape):
         """Links between leaves and spines."""
         links = self.links_per_pair
         more = self.u - links * self.spines
-        leaf = Profile(self.planes * self.leaves, links, self.spines - more, more)
+        leaf = PeerLinks(self.planes * self.leaves, links, self.spines - more, more)
         pods_per_rail = ceil_of(self.groups, self.groups_per_pod)
         kinds = self.planes * (1 + self.rail_pods * (self.rails - 1))
         last_leaves = self.last_pod_groups * self.leaves_of_a_group
@@ -94,8 +94,8 @@ class Shape(ClosShape):
 
     def spine_core(self, spine_ports: int, spine_limit: Number, core_ports: int, core_limit: Number) -> Need:
         """Links between spines and cores."""
-        spine = Profile(self.planes * self.pods * self.spines, self.m2, self.cores_per_group, 0)
-        core = Profile(self.planes * self.cores, self.m2, self.pods * self.q, 0)
+        spine = PeerLinks(self.planes * self.pods * self.spines, self.m2, self.cores_per_group, 0)
+        core = PeerLinks(self.planes * self.cores, self.m2, self.pods * self.q, 0)
         return Need(Side((spine,), spine_ports, spine_limit), Side((core,), core_ports, core_limit))
 
     def take(self, index: Any) -> Shape:
@@ -132,14 +132,14 @@ class Shape(ClosShape):
         )  # fmt: skip
 
 
-def _spine_profiles(pods: Number, leaves: Number, spines: Number, links: Number, more: Number) -> list[Profile]:
+def _spine_profiles(pods: Number, leaves: Number, spines: Number, links: Number, more: Number) -> list[PeerLinks]:
     """Spines of equal pods: each leaf gives ``more`` of them one link more, in turn, so loads differ by one at most."""
     extra = leaves * more
     least = extra // spines
     busier = extra - least * spines
     return [
-        Profile(pods * (spines - busier), links, leaves - least, least),
-        Profile(pods * busier, links, leaves - least - 1, least + 1),
+        PeerLinks(pods * (spines - busier), links, leaves - least, least),
+        PeerLinks(pods * busier, links, leaves - least - 1, least + 1),
     ]
 
 

@@ -79,7 +79,7 @@ class Spines:
         self._counts: dict[int, list[int]] = {}
         self._divisors: dict[int, list[int]] = {}
 
-    def open(self, block: Block, shape: Shape, base: Floats) -> None:
+    def expand(self, block: Block, shape: Shape, base: Floats) -> None:
         """Offer every candidate made of these leaves that stays below the threshold."""
         rows, spines = self._spine_counts(shape)
         if block.tiers == 2:

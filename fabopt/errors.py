@@ -49,10 +49,10 @@ def cut(text: str, longest: int = LONGEST_SHOWN) -> str:
     if len(text) <= longest and len(shown := legible(text)) <= longest:
         return shown
     shown = ""
-    for one in text:
-        if len(shown) + len(legible(one)) > longest - len(_CUT):
+    for letter in text:
+        if len(shown) + len(legible(letter)) > longest - len(_CUT):
             break
-        shown += legible(one)
+        shown += legible(letter)
     return shown + _CUT
 
 

@@ -84,7 +84,7 @@ def _cables_by_stage(problem: Problem, units: Sequence[tuple[Option, int]]) -> l
 
 
 def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | None) -> Placement | None:
-    """Where switches stand, and the boxes of attachments; None without a floor plan."""
+    """The places of switches and of the devices of attachments; None without a floor plan."""
     if switches is None:
         return None
     places = problem.floor.appliances.places
@@ -101,7 +101,7 @@ def _logical_use(fabric: FabricProblem, demand: AttachmentDemand) -> LogicalUse:
 
 def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
     """The racks of the servers; None without a floor plan."""
-    racks = next((one for candidate, _ in picked if (one := candidate.design.file_part().server_racks)), ())
+    racks = next((in_use for candidate, _ in picked if (in_use := candidate.design.file_part().server_racks)), ())
     if not racks:
         return None
     classes = tuple(whole_metres(length_m) for length_m in problem.item_table.lengths_m.tolist())

@@ -14,7 +14,8 @@ from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.link_parts import Floats, Number
+from fabopt.topology.link_parts import Floats
+from fabopt.units import Number
 
 Ints = NDArray[np.int64]
 

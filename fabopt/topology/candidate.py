@@ -12,7 +12,8 @@ from fabopt.parts.items import Item
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import Box
 from fabopt.topology.design import NetworkDesign
-from fabopt.topology.link_parts import Need, Quantities, ceil_of
+from fabopt.topology.link_parts import Need, Quantities
+from fabopt.units import ceil_of
 
 End = Literal["from", "to"]
 

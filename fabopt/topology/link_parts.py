@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,9 @@ from numpy.typing import NDArray
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.port_types import PortType
+from fabopt.units import Number, ceil_of
 
-Number = Any  # an int, or an integer array: every formula here holds for both
 Floats = NDArray[np.float64]
-
-
-def ceil_of(numerator: Number, denominator: Number) -> Number:
-    """Ceiling of a quotient, of integers or arrays."""
-    return -(-numerator // denominator)
 
 
 def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:

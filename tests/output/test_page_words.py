@@ -358,6 +358,8 @@ def test_report_checks_again(desk: Path, capsys: pytest.CaptureFixture[str]) -> 
     (desk / "design.json").write_text(json.dumps(content))
     assert main(["report", "design.json", "-o", "page.html"]) == 1
     assert "check totals_add_up FAILED" in capsys.readouterr().err
+    assert not (desk / "page.html").exists()
+    assert main(["report", "design.json", "-o", "page.html", "--unchecked"]) == 0
     assert "Do not buy from this design" in (desk / "page.html").read_text()
 
 

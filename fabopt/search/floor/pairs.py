@@ -23,7 +23,8 @@ from fabopt.topology.clos.cabling import KindKey, LinkType, links_of
 from fabopt.topology.clos.link_kinds import assemblies_over
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints
-from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.link_parts import Floats
+from fabopt.units import ceil_of
 
 
 class _Fill(NamedTuple):

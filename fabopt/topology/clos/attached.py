@@ -20,7 +20,8 @@ from fabopt.topology.clos.joins import attachment_joins
 from fabopt.topology.clos.link_kinds import down_limit, links_of_kind, staged_links
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stage_links import StagedLinks
-from fabopt.topology.link_parts import Need, PeerLinks, Side, ceil_of
+from fabopt.topology.link_parts import Need, PeerLinks, Side
+from fabopt.units import ceil_of
 
 
 class LeafPorts(NamedTuple):
@@ -68,10 +69,10 @@ def _grown_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     for leaf, (owner, _) in zip(attached_leaves(numbers, fabric.attached), owners, strict=True):
         on_leaf[leaf][owner] += 1
     kinds = Counter(
-        ((last if leaf % numbers.leaves // numbers.rails == numbers.groups - 1 else numbers.group), tuple(attached))
+        ((last if leaf % numbers.leaves // numbers.rails == numbers.groups - 1 else numbers.g), tuple(attached))
         for leaf, attached in enumerate(on_leaf)
     )
-    return [LeafPorts(count, servers * numbers.per_leaf, attached) for (servers, attached), count in kinds.items()]
+    return [LeafPorts(count, servers * numbers.k, attached) for (servers, attached), count in kinds.items()]
 
 
 def attachment_leaf(

@@ -58,11 +58,10 @@ class Cabling(NamedTuple):
 def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
     """What the links of one candidate follow from."""
     return ClosNumbers(
-        servers=int(shape.servers), planes=nic.planes, nics=nic.nics_per_server, ports=nic.ports_per_nic,
-        shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
-        spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
-        rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
-        group_cores=int(shape.cores_per_group) if int(shape.m2) else 0, sizes=shape.sizes, apart=nic.apart,
+        servers=int(shape.servers), ports=nic.ports_per_plane, planes=nic.planes, k=int(shape.k), g=int(shape.g),
+        u=int(shape.u), spines=int(shape.spines), groups_per_pod=int(shape.groups_per_pod) or int(shape.groups),
+        rail_pods=bool(shape.rail_pods), x=int(shape.x), q=int(shape.q), m2=int(shape.m2), sizes=shape.sizes,
+        nics=nic.nics_per_server, ports_per_nic=nic.ports_per_nic, shared_cages=not nic.own_cages, apart=nic.apart,
         dual=nic.dual,
     )  # fmt: skip
 

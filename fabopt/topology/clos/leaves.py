@@ -26,8 +26,9 @@ from fabopt.topology.clos.shape import (
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.link_parts import Floats, Number, ceil_of
+from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
+from fabopt.units import Number, ceil_of
 
 # Rows that are opened at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}

@@ -26,7 +26,8 @@ from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.step_deadline import in_time
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.family import ANYTHING, Restriction
-from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.link_parts import Floats
+from fabopt.units import ceil_of
 
 
 class _Bounded(NamedTuple):

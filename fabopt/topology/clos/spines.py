@@ -31,7 +31,8 @@ from fabopt.topology.clos.shape import (
 )
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.link_parts import Floats, Number, ceil_of
+from fabopt.topology.link_parts import Floats
+from fabopt.units import Number, ceil_of
 
 
 class _Stack(NamedTuple):

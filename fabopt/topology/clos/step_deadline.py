@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.batch import Batch
 from fabopt.topology.clos.shape import Ints, Parts, Shape, most_endpoints
-from fabopt.topology.link_parts import Number
+from fabopt.units import Number
 from fabopt.workload.deadline import MARGIN
 from fabopt.workload.many import FabricBandwidths, Floats
 from fabopt.workload.prediction import network_of

@@ -31,8 +31,9 @@ from fabopt.topology.direct.loads import Ints, Load, load_of
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports
 from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.family import Quest
-from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
+from fabopt.units import ceil_of
 
 # The scopes with runs of their own: within a row of racks, and across.
 SCOPES = ("local", "global")

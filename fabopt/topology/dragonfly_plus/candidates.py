@@ -21,7 +21,8 @@ from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.dragonfly_plus.design import DragonflyPlusDesign
 from fabopt.topology.dragonfly_plus.network import DragonflyPlusNetwork
 from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
-from fabopt.topology.link_parts import Need, Number, PeerLinks, Side, ceil_of
+from fabopt.topology.link_parts import Need, PeerLinks, Side
+from fabopt.units import Number, ceil_of
 
 NAME = "dragonfly+"
 

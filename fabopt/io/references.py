@@ -138,7 +138,7 @@ class _ReferenceCheck:
             ids = getattr(fabric.switches, tier)
             if ids != "any":
                 self.ids_of("switches", ids, f"{path}.switches.{tier}")
-        if fabric.group_by == "rack" and case.site.servers_per_rack is None and case.site.floor is None:
+        if fabric.group_by == "rack" and not case.site.says_servers_per_rack:
             self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
 
     def effective(self, case: Case) -> None:

@@ -316,6 +316,11 @@ class Site(Strict):
     floor: Floor | None = None
     servers_per_rack: Count | None = None
 
+    @property
+    def says_servers_per_rack(self) -> bool:
+        """Whether it is known how many servers a rack has, from here or from the floor."""
+        return self.servers_per_rack is not None or self.floor is not None
+
 
 class Growth(Strict):
     """Whether a cable in place may be moved to another port when the cluster grows, and what each move costs.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TypeVar
 
@@ -214,16 +214,21 @@ def _left(grid: Grid, before: Front | None, collected: Collected) -> list[GridCe
     known = {_at(point): point for point in before.points} if before is not None else {}
     left = []
     for cell in grid.cells():
-        over = {grid.keys[steps]: value for steps, value in cell.values.items()}
-        budgets: tuple[int | float | None, ...] = grid.budgets if grid.budgets is not None else (None,)
-        graded = {budget: known.get((tuple(over.items()), budget)) for budget in budgets}
-        for point in graded.values():
-            if point is not None:
-                collected.keep(cell, point)
-        missing = tuple(budget for budget, point in graded.items() if point is None)
-        if missing:
-            left.append(GridCell(cell.number, cell.values, tuple(budget for budget in missing if budget is not None)))
+        over = tuple((grid.keys[steps], value) for steps, value in cell.values.items())
+        there = [known[over, budget] for budget in cell.budgets or (None,) if (over, budget) in known]
+        for point in there:
+            collected.keep(cell, point)
+        if len(there) < len(cell.budgets or (None,)):
+            left.append(_rest(cell, there))
     return left
+
+
+def _rest(cell: GridCell, there: Sequence[FrontPoint]) -> GridCell:
+    """A cell without the points that are there. The search for what is left goes on from those below."""
+    done = {point.budget_usd for point in there}
+    budgets = sorted(budget for budget in cell.budgets if budget not in done)
+    lower = [point for point in there if budgets and (point.budget_usd or 0) < budgets[0]]
+    return replace(cell, budgets=tuple(budgets)).after(sorted(lower, key=lambda point: point.budget_usd or 0))
 
 
 def _at(point: FrontPoint) -> tuple[tuple[tuple[str, object], ...], object]:

@@ -13,10 +13,12 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
+from itertools import islice
+from multiprocessing.connection import wait as wait_for
 from typing import Any
 
 from fabopt.errors import FaboptError, InputError, NoAnswerError, fault
@@ -51,10 +53,18 @@ _own: list[CellSolver] = []
 
 
 def _start(shared: SweepInputs | CellSolver) -> None:
-    """Make a process ready: it leaves Ctrl-C to the one that started it, and standard output to answers."""
+    """Make a process ready: it leaves Ctrl-C to the one that started it, ends with it, and leaves standard output."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
     _own.append(shared if isinstance(shared, CellSolver) else _cells(shared))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        os._exit(1)
 
 
 def _cells(shared: SweepInputs) -> CellSolver:
@@ -81,13 +91,23 @@ def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int
         given = _cells(shared)
         given.prepare()
     context = multiprocessing.get_context("fork" if forks else "spawn")
-    with ProcessPoolExecutor(min(jobs, len(cells)), context, _start, (given,)) as pool:
-        pending = {pool.submit(_solve, cell): cell for cell in cells}
+    processes = min(jobs, len(cells))
+    # budgets of a cell follow one another; where there are none the next cells wait in front of the processes
+    at_once = processes if shared.has_budgets else 2 * processes
+    waiting = iter(cells)
+    with ProcessPoolExecutor(processes, context, _start, (given,)) as pool:
+        pending = {
+            pool.submit(_solve, steps[0]): steps for steps in (cell.steps() for cell in islice(waiting, at_once))
+        }
         try:
             while pending:
                 done, _ = wait(pending, POLL_S, FIRST_COMPLETED)
                 for future in done:
-                    take(pending.pop(future), future.result())
+                    (cell, *left), points = pending.pop(future), future.result()
+                    following = [left[0].after(points), *left[1:]] if left else _steps_of_next(waiting)
+                    if following:
+                        pending[pool.submit(_solve, following[0])] = following
+                    take(cell, points)
                 if pending and clock.is_over():
                     return False
         except BrokenProcessPool:
@@ -100,6 +120,11 @@ def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int
     return True
 
 
+def _steps_of_next(waiting: Iterator[GridCell]) -> list[GridCell]:
+    cell = next(waiting, None)
+    return [] if cell is None else cell.steps()
+
+
 # -- a cluster ---------------------------------------------------------------------------------------------------
 
 _one_at_a_time = threading.Lock()
@@ -110,10 +135,13 @@ def _cells_of(payload: bytes) -> CellSolver:
     return _cells(pickle.loads(payload))
 
 
-def _solve_there(payload: bytes, cell: GridCell) -> tuple[FrontPoint, ...]:
-    """What a worker of a cluster does; its threads take turns, as they share what has been worked out."""
+def _solve_there(payload: bytes, cell: GridCell, before: Sequence[FrontPoint] | None) -> tuple[FrontPoint, ...]:
+    """What a worker of a cluster does; its threads take turns, as they share what has been worked out.
+
+    ``before``: the point of the next lower budget that was solved now.
+    """
     with _one_at_a_time:
-        return tuple(_cells_of(payload).points(cell))
+        return tuple(_cells_of(payload).points(cell if before is None else cell.after(before)))
 
 
 def _kept(payload: bytes) -> bytes:
@@ -129,9 +157,12 @@ def solve_on_dask(shared: SweepInputs, cells: Sequence[GridCell], address: str, 
         payload = client.submit(_kept, pickle.dumps(shared), pure=False)
         pending = {}
         for cell in cells:
-            future = client.submit(_solve_there, payload, cell, pure=False, retries=RETRIES)
-            pending[future.key] = cell
-            future.add_done_callback(done.put)
+            before = None
+            for step in cell.steps():
+                # workers like to go on with what they have
+                before = client.submit(_solve_there, payload, step, before, pure=False, retries=RETRIES)
+                pending[before.key] = step
+                before.add_done_callback(done.put)
         while pending:
             with contextlib.suppress(queue.Empty):
                 future = done.get(timeout=POLL_S)

@@ -137,9 +137,9 @@ def sweep_case(
                 front = sweeps.sweep(inputs, grid, execution, journal.known, settings, clock, report)
             except sweeps.CutShortError as error:
                 front, reason = error.front, str(error)
+        if reason:
+            tell(reason)
         code = _answered(front, targets, journal)
-    if reason:
-        tell(reason)
     return EXIT_NO_ANSWER if reason else code
 
 

@@ -6,6 +6,7 @@ Points are handed on as they come; who collects them puts them in order. Cells n
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
 import os
 import pickle
@@ -150,19 +151,14 @@ def _kept(payload: bytes) -> bytes:
 
 
 def solve_on_dask(shared: SweepInputs, cells: Sequence[GridCell], address: str, clock: Clock, take: Take) -> bool:
-    """Solve cells on a Dask cluster; False if the clock stopped it. ``InputError`` if it cannot be reached."""
+    """Solve cells on a Dask cluster; False if the clock stopped it.
+
+    Raises ``InputError`` if it cannot be reached, ``NoAnswerError`` if it is lost.
+    """
     client = _client(address)
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()
     try:
-        payload = client.submit(_kept, pickle.dumps(shared), pure=False)
-        pending = {}
-        for cell in cells:
-            before = None
-            for step in cell.steps():
-                # workers like to go on with what they have
-                before = client.submit(_solve_there, payload, step, before, pure=False, retries=RETRIES)
-                pending[before.key] = step
-                before.add_done_callback(done.put)
+        pending = _submitted(client, pickle.dumps(shared), cells, done)
         while pending:
             with contextlib.suppress(queue.Empty):
                 future = done.get(timeout=POLL_S)
@@ -170,9 +166,36 @@ def solve_on_dask(shared: SweepInputs, cells: Sequence[GridCell], address: str, 
                 future.release()
             if pending and clock.is_over():
                 return False
+            if pending and done.empty() and client.status == "closed":
+                raise NoAnswerError(f"the Dask scheduler at {address} is gone")
+    except _LostError as error:
+        raise NoAnswerError(f"the Dask scheduler at {address} is gone ({error})") from None
     finally:
         client.close()
     return True
+
+
+class _LostError(Exception):
+    """A cluster no longer does what it is asked."""
+
+
+def _submitted(
+    client: Any, payload: bytes, cells: Sequence[GridCell], done: queue.SimpleQueue[Any]
+) -> dict[Any, GridCell]:
+    """Hand all cells to a cluster; what has been given by the key of its future, which goes to ``done``."""
+    pending: dict[Any, GridCell] = {}
+    try:
+        shared = client.submit(_kept, payload, pure=False)
+        for cell in cells:
+            before = None
+            for step in cell.steps():
+                # a worker likes to go on with what it has
+                before = client.submit(_solve_there, shared, step, before, pure=False, retries=RETRIES)
+                pending[before.key] = step
+                before.add_done_callback(done.put)
+    except Exception as error:
+        raise _LostError(_said(error)) from None
+    return pending
 
 
 def _client(address: str) -> Any:
@@ -182,6 +205,9 @@ def _client(address: str) -> Any:
     except ImportError:
         hint = "install it: pip install 'fabopt[dask]'"
         raise InputError([fault("--dask", "", "Dask is not installed", address, hint=hint)]) from None
+    for name in ("distributed", "distributed.client"):
+        # what is wrong is said here, in a sentence
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     connect: Any = Client
     try:
         return connect(address, timeout=CONNECT_S, set_as_default=False)
@@ -192,11 +218,16 @@ def _client(address: str) -> Any:
 
 
 def _result(future: Any) -> Sequence[FrontPoint]:
-    if future.status == "finished":
+    try:
         points: Sequence[FrontPoint] = future.result()
-        return points
-    error = future.exception() if future.status == "error" else None
-    if isinstance(error, FaboptError):
-        raise error
-    reason = " ".join(str(error).split()) or type(error).__name__
-    raise NoAnswerError(f"the Dask cluster gave a point up: {reason}")
+    except FaboptError:
+        raise
+    except Exception as error:
+        if future.status in ("cancelled", "lost"):
+            raise _LostError(future.status) from None
+        raise NoAnswerError(f"the Dask cluster gave a point up: {_said(error)}") from None
+    return points
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,17 +49,17 @@ def unbroken(words: Sequence[str], folder: Path) -> tuple[bytes, float]:
 
 def journaled_points(folder: Path) -> int:
     """How many points the journal of ``part.json`` has; 0 if it is not there."""
-    journal = folder / "part.json.journal"
-    return max(0, journal.read_bytes().count(b"\n") - 1) if journal.exists() else 0
+    with suppress(FileNotFoundError):
+        return max(0, (folder / "part.json.journal").read_bytes().count(b"\n") - 1)
+    return 0
 
 
-def kill_until_done(words: Sequence[str], folder: Path, kills: int, seed: int, patience_s: float) -> Tally:
+def kill_until_done(words: Sequence[str], folder: Path, kills: int, whole: bytes, patience_s: float) -> Tally:
     """Kill a command so many times, each at a moment up to ``patience_s`` from its start, and take it up every time.
 
-    Whenever it is done nevertheless, its file must be that of the unbroken run, and it starts anew.
+    Whenever it is done nevertheless, its file must be that of the unbroken run, ``whole``, and it starts anew.
     """
-    whole, _ = unbroken(words, folder)
-    chance, tally = random.Random(seed), Tally()
+    chance, tally = random.Random(kills), Tally()
     part, journal = folder / "part.json", folder / "part.json.journal"
     while tally.kills < kills or not part.exists():
         before = journaled_points(folder)
@@ -93,14 +93,12 @@ def cluster() -> Iterator[str]:
 
 def main(folder: Path, kills: int, words: list[str]) -> None:
     """Do it, and print figures."""
-    _, alone_s = unbroken([word for word in words if word != "--dask-cluster"], folder)
+    alone = [word for word in words if word != "--dask-cluster"]
+    whole, alone_s = unbroken(alone, folder)
     print(f"unbroken: {alone_s:.1f} s", flush=True)
-    if "--dask-cluster" not in words:
-        print(kill_until_done(words, folder, kills, 1, alone_s / 2))
-        return
-    with cluster() as address:
-        words = [word for word in words if word != "--dask-cluster"]
-        print(kill_until_done([*words, "--dask", address], folder, kills, 1, alone_s / 2))
+    with cluster() if alone != words else nullcontext() as address:
+        there = [] if address is None else ["--dask", address]
+        print(kill_until_done([*alone, *there], folder, kills, whole, alone_s / 2))
 
 
 if __name__ == "__main__":

@@ -223,8 +223,8 @@ def _result(future: Any) -> Sequence[FrontPoint]:
     except FaboptError:
         raise
     except Exception as error:
-        if future.status in ("cancelled", "lost"):
-            raise _LostError(future.status) from None
+        if future.status != "error":
+            raise _LostError(_said(error)) from None
         raise NoAnswerError(f"the Dask cluster gave a point up: {_said(error)}") from None
     return points
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
+
+Number = Any  # an int, or an integer array: every formula of such a number holds for both
 
 CENTS_PER_USD = 100
 MILLIWATTS_PER_WATT = 1000
@@ -71,6 +74,11 @@ def plain_fraction(value: Fraction, digits: int = 6) -> int | float:
 
 def ceil_div(numerator: int, denominator: int) -> int:
     """Return the ceiling of an integer quotient."""
+    return -(-numerator // denominator)
+
+
+def ceil_of(numerator: Number, denominator: Number) -> Number:
+    """Ceiling of a quotient, of integers or arrays."""
     return -(-numerator // denominator)
 
 

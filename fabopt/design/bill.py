@@ -59,7 +59,7 @@ def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
 def stage_designs(
     problem: Problem, picked: Sequence[Picked], fabrics: Sequence[FabricDesign]
 ) -> tuple[StageDesign, ...]:
-    """What each stage spends, and what stands, draws and has been moved from it on."""
+    """What each stage spends, and what is installed, its power, and what has been recabled from it on."""
     order, uses = order_of(problem, picked), all_uses(problem, picked)
     return tuple(
         StageDesign(

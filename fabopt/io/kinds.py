@@ -45,9 +45,9 @@ def are_mostly(words: Iterable[str], known: Iterable[str]) -> bool:
     return 2 * strange < len(words) or not words
 
 
-def unlike(file: str, kind: str, found: str, allowed: str, hint: str = "") -> Fault:
+def unlike(file: str, kind: str, actual: str, allowed: str, hint: str = "") -> Fault:
     """Return the fault of a file or folder that is something else than what it was named as."""
-    return fault(file, "", f"this is not a {kind} but {found}", allowed=allowed, hint=hint)
+    return fault(file, "", f"this is not a {kind} but {actual}", allowed=allowed, hint=hint)
 
 
 def _described(content: object) -> str:
@@ -60,8 +60,8 @@ def _described(content: object) -> str:
     return "nothing" if content is None else "a single value"
 
 
-def _some(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+def _some(number: int, singular: str, plural: str) -> str:
+    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def _of(model: type[BaseModel], name: str, hint: str = "") -> Kind:

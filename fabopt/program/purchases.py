@@ -245,9 +245,9 @@ class Purchases:
                     most = self._most_spares(item)
                     self.lp += spare - most * self.held[item, stage] <= 0, f"spares_are_kept_of_used_{name}"
         for kind, rule in self.problem.case.procurement.spares.items():
-            mine = self._of_kind(kind)
-            for stage in self.stages if rule.per == "site" and mine else ():
-                self._keep(mine, stage, rule, f"{kind}_{stage}")
+            items = self._of_kind(kind)
+            for stage in self.stages if rule.per == "site" and items else ():
+                self._keep(items, stage, rule, f"{kind}_{stage}")
 
     def _keep(self, items: Sequence[Item], stage: int, rule: Spares, name: str) -> None:
         """Spares of some items together: the fraction of what is in use by a stage, and the minimum if any is."""
@@ -275,12 +275,12 @@ class Purchases:
 
     def units(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
         """What a solution orders of the ordered items at every stage."""
-        found: dict[tuple[int, Item], int] = {}
+        units: dict[tuple[int, Item], int] = {}
         for (item, stage, _), var in self.buy.items():
             count = item.pack_size * values.get(var.name, 0)
             if count:
-                found[stage, item] = found.get((stage, item), 0) + count
-        return found
+                units[stage, item] = units.get((stage, item), 0) + count
+        return units
 
     def spares(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
         """Spares that a solution keeps from every stage on."""

@@ -12,7 +12,7 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
-from fabopt.problem.limits import Limits
+from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import problem_of, with_objective
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design, Totals
@@ -197,7 +197,7 @@ def test_budgets_of_one_problem_do_not_mix() -> None:
     given = inputs(case(COMPUTE, OOB), parts())
     problem = problem_of(given.case, given.catalog)
     for usd in (2000, 1351, 1352, 1100, 1400):
-        limited = with_objective(problem, "capex_usd", Limits(capex_cents=100 * usd))
+        limited = with_objective(problem, "capex_usd", ExactLimits(capex_cents=100 * usd))
         found = search_of(limited, Settings(), Clock(None)).run()
         assert (found.verdict, found.value) == (("optimal", 135_200) if usd >= 1352 else ("infeasible", None))
 

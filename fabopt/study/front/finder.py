@@ -15,7 +15,7 @@ from fabopt.explain.relaxation import halfway, nearest
 from fabopt.parts.finance import weights_of
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem, FigureDemands
-from fabopt.problem.limits import Limits
+from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings, StoppedError
@@ -208,7 +208,7 @@ def asked(problem: Problem, demands: Demands) -> Problem | None:
     return in_time(problem, useful_deadline(problem, wanted[PREDICTED])) if PREDICTED in wanted else problem
 
 
-def _limited(problem: Problem, limits: Limits, name: str, grade: int) -> Limits:
+def _limited(problem: Problem, limits: ExactLimits, name: str, grade: int) -> ExactLimits:
     most = grade
     if name == "power_w":
         most = grade + problem.fixed_power_mw

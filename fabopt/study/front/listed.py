@@ -1,6 +1,6 @@
 """The whole front of two sums, listed: designs that could be on it, and all that their links can come to.
 
-Where one more of an item costs, draws and counts the same however many there are, what a design comes to is a sum over
+Where one more of an item costs, uses and counts the same however many there are, what a design comes to is a sum over
 its devices and units of links. Between two neighbours of what is known, a point of the front is in the corner that they
 make; so it is below that corner by any weights of the two sums. Every candidate whose least is below the highest corner
 is opened (``Search.below``), and all its undominated mixes are listed (``fabopt.study.front.mixes``). Ends that are far

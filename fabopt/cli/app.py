@@ -163,7 +163,7 @@ def sweep(
         str | None, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that solves points.")
     ] = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="FILE", help="Go on with a sweep that --json wrote.")
+        str | None, typer.Option("--resume", metavar="FILE", help="Go on with the points of a file or its journal.")
     ] = None,
     engine: EngineOption = Engine.cp_sat,
     time_limit: FrontTimeLimit = None,

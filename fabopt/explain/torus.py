@@ -11,6 +11,7 @@ from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.torus import SHORTEST_SIDE
 from fabopt.topology.server_torus.sides import lattices_of
 from fabopt.topology.server_torus.space import NODES, has_ports
+from fabopt.units import some
 
 SMALLEST_BOX = SHORTEST_SIDE**2
 LARGEST_BOX = LONGEST_SIDE**3
@@ -51,7 +52,7 @@ def _nics(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
     most = max(nic.ports_per_server for nic in options)
     rule = "each of two or three dimensions takes two ports of a server or more, in pairs that fill their cages"
     return Conflict(
-        limit=limit, value=f"{most} ports", needed="4 ports", detail=f"{rule}; the NICs have {most} at the most"
+        limit=limit, value=some(most, "port"), needed="4 ports", detail=f"{rule}; the NICs have {most} at the most"
     )
 
 

@@ -177,7 +177,7 @@ class _ReferenceCheck:
         if not set(_listed(fabric.tiers)) & {"any", *allowed}:
             words = " or ".join(str(one) for one in allowed)
             self.report(f"{path}.tiers", f"`{key}: {name}` has {words} tiers", fabric.tiers, allowed=words)
-        counts = [one for one in _cards(fabric, server) if one >= FEWEST_RAILS]
+        counts = [one for one in _nic_counts(fabric, server) if one >= FEWEST_RAILS]
         if not counts:
             rule = f"rails are at least {FEWEST_RAILS} NICs of a server, and {server.id} has fewer"
             self.report(f"{path}.{key}", rule, name)
@@ -222,7 +222,7 @@ def _listed(tiers: object) -> tuple[object, ...]:
     return tiers if isinstance(tiers, tuple) else (tiers,)
 
 
-def _cards(fabric: Fabric, server: Server) -> list[int]:
+def _nic_counts(fabric: Fabric, server: Server) -> list[int]:
     """How many NICs a server may have for a fabric: its own, or as many as the case and the slots allow."""
     own = sum(nic.count for nic in server.nics if nic.role == fabric.role)
     counts = [own] if own else list(range(1, server.nic_slots + 1))

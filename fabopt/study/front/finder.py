@@ -118,9 +118,12 @@ class Finder:
             return nearest(cheapest, measure.per_unit + 1, ask, between)
         return nearest(cheapest, NO_GRADE, ask, next_better)
 
-    def climb(self, measures: Sequence[Measure], measure: Measure) -> Iterator[GradedDesign]:
-        """The best in the metrics for every demand on another one that makes a difference, from the lowest up."""
-        graded = self.best(measures, {})
+    def climb(self, measures: Sequence[Measure], measure: Measure, start: int | None = None) -> Iterator[GradedDesign]:
+        """The best in the metrics for every demand on another one that makes a difference, from the lowest up.
+
+        ``start``: the grade to begin with.
+        """
+        graded = self.best(measures, {} if start is None else {measure.name: start})
         while graded is not None:
             yield graded
             graded = self.best(measures, {measure.name: better(measure, graded)})

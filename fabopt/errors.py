@@ -2,6 +2,7 @@
 
 ``FaboptError``
  ├─ ``InputError``       exit 2: a case, catalog, price book, design file or option is wrong
+ ├─ ``CheckError``       exit 1: a design does not hold, so nothing is made of it
  ├─ ``OutputError``      exit 2: a file cannot be written
  ├─ ``InfeasibleError``  exit 3: there is no design, so what was asked for cannot be made
  └─ ``NoAnswerError``    exit 4: the search stopped without any design
@@ -48,10 +49,10 @@ def cut(text: str, longest: int = LONGEST_SHOWN) -> str:
     if len(text) <= longest and len(shown := legible(text)) <= longest:
         return shown
     shown = ""
-    for one in text:
-        if len(shown) + len(legible(one)) > longest - len(_CUT):
+    for letter in text:
+        if len(shown) + len(legible(letter)) > longest - len(_CUT):
             break
-        shown += legible(one)
+        shown += legible(letter)
     return shown + _CUT
 
 
@@ -123,8 +124,20 @@ class InputError(FaboptError):
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
+class CheckError(FaboptError):
+    """A design fails its checks, and is not written for others."""
+
+    exit_code = EXIT_CHECK_FAILED
+
+
 class OutputError(FaboptError):
     """A file could not be written."""
+
+
+class LostOutputError(OutputError):
+    """A file that could be written when work began no longer can be; what was done by then is kept elsewhere."""
+
+    exit_code = EXIT_NO_ANSWER
 
 
 class InfeasibleError(FaboptError):

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
+
+Number = Any  # an int, or an integer array: every formula of such a number holds for both
 
 CENTS_PER_USD = 100
 MILLIWATTS_PER_WATT = 1000
@@ -74,15 +77,20 @@ def ceil_div(numerator: int, denominator: int) -> int:
     return -(-numerator // denominator)
 
 
+def ceil_of(numerator: Number, denominator: Number) -> Number:
+    """Ceiling of a quotient, of integers or arrays."""
+    return -(-numerator // denominator)
+
+
 def some(number: int, noun: str) -> str:
     """``1 switch``, ``2 leaves``, ``1,024 servers``."""
     return f"{number:,} {noun if number == 1 else plural(noun)}"
 
 
 def plural(noun: str) -> str:
-    """``leaves``, ``switches``, ``assemblies``, ``servers``."""
+    """``leaves``, ``switches``, ``assemblies``, ``entries``, ``servers``."""
     if noun.endswith("leaf"):
         return noun.removesuffix("f") + "ves"
     if noun.endswith(("ch", "x", "s")):
         return noun + "es"
-    return noun.removesuffix("y") + "ies" if noun.endswith("ly") else noun + "s"
+    return noun.removesuffix("y") + "ies" if noun.endswith(("ly", "ry")) else noun + "s"

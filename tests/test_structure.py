@@ -26,6 +26,8 @@ ORDER = (
 MOST_ROOMS = 18
 LOOSE = ("__init__.py", "__main__.py", "api.py", "errors.py", "units.py")
 MOST_LINES = 400
+MOST_LINES_OF_A_BODY = 40
+NAMES_OF_NOTHING = {"one", "found", "made", "each", "mine", "at"}
 LONGER_WITH_REASON: dict[str, str] = {}
 # In pieces, so that this file does not hold what it looks for.
 INDEX_HOSTS = (
@@ -253,3 +255,70 @@ def test_what_is_kept_has_a_type(name: str) -> None:
 def test_types_are_said(name: str) -> None:
     imported = [one for one in ast.walk(ast.parse(NAMES[name].read_text())) if isinstance(one, ast.ImportFrom)]
     assert not any(alias.name == "Any" for one in imported for alias in one.names)
+
+
+def classes_and_functions() -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
+    """All of the package, each with the name of its module."""
+    for name, path in NAMES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                yield name, node
+
+
+def test_class_names_are_used_once() -> None:
+    places: dict[str, list[str]] = {}
+    for module, node in classes_and_functions():
+        if isinstance(node, ast.ClassDef):
+            places.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+
+
+def test_functions_are_short() -> None:
+    long = [
+        f"{module}.{node.name}"
+        for module, node in classes_and_functions()
+        if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.body[0].lineno >= MOST_LINES_OF_A_BODY
+    ]
+    assert long == []
+
+
+def names_that_last(tree: ast.AST) -> Iterator[str]:
+    """Names bound for longer than a comprehension or a lambda: variables, parameters and attributes of classes."""
+    brief = {
+        name
+        for node in ast.walk(tree)
+        for part in (
+            [node.args] if isinstance(node, ast.Lambda) else [node] if isinstance(node, ast.comprehension) else []
+        )
+        for name in ast.walk(part.target if isinstance(part, ast.comprehension) else part)
+    }
+    for node in ast.walk(tree):
+        if node not in brief and isinstance(node, ast.arg):
+            yield node.arg
+        elif node not in brief and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+@pytest.mark.parametrize("name", GRAPH)
+def test_names_say_what_they_hold(name: str) -> None:
+    """``one`` and its like are for a comprehension; what lives longer has the name of what it holds."""
+    assert NAMES_OF_NOTHING.isdisjoint(names_that_last(ast.parse(NAMES[name].read_text())))
+
+
+# Modules that know floors; elsewhere the site and the places of a design are asked for what they mean.
+FLOOR_MODULES = re.compile(r"(floor|search/floor)/|\w+(/\w+)*/floor\w*\.py|problem/site\.py|wiring/runs\.py")
+ASKS_FOR_A_FLOOR = re.compile(
+    r"\b(?:floor|placement) is (?:not )?None|\bhas_floor\(evidence|\bisinstance\([^)]*\b(?:Floor|Flat|InL)"
+)
+MOST_QUESTIONS = 15
+
+
+def test_few_ask_whether_there_is_a_floor() -> None:
+    asked = [
+        f"{name}: {line.strip()}"
+        for name, path in NAMES.items()
+        if not FLOOR_MODULES.match(path.relative_to(PACKAGE).as_posix())
+        for line in path.read_text().splitlines()
+        if ASKS_FOR_A_FLOOR.search(line)
+    ]
+    assert 0 < len(asked) <= MOST_QUESTIONS, "\n".join(asked)

@@ -65,6 +65,9 @@ FrontTimeLimit = Annotated[
     float | None, typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the points done by then.")
 ]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
+Unchecked = Annotated[
+    bool, typer.Option("--unchecked", help="Write a saved design that fails its checks too; every file says so.")
+]
 MaybeOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
 
 
@@ -139,11 +142,13 @@ def bom(
     time_limit: TimeLimit = None,
     catalog: Catalogs = None,
     price_change: PriceChanges = None,
+    unchecked: Unchecked = False,
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
     from fabopt.cli.solving import SolveRequest, write_bill
 
-    raise typer.Exit(write_bill(SolveRequest(source, engine.value, time_limit, catalog, price_change), output))
+    request = SolveRequest(source, engine.value, time_limit, catalog, price_change)
+    raise typer.Exit(write_bill(request, output, unchecked))
 
 
 @app.command()
@@ -165,7 +170,7 @@ def sweep(
         str | None, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that solves points.")
     ] = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="FILE", help="Go on with a sweep that --json wrote.")
+        str | None, typer.Option("--resume", metavar="FILE", help="Go on with the points of a file or its journal.")
     ] = None,
     engine: EngineOption = Engine.cp_sat,
     time_limit: FrontTimeLimit = None,
@@ -252,12 +257,13 @@ def export(
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files; made if absent.")],
     netbox: Annotated[NetBox, typer.Option("--netbox", help="Version that NetBox files are for.")] = NetBox.v4_7,
+    unchecked: Unchecked = False,
 ) -> None:
     """Write cable schedules, port maps, rack elevations and files for other programs."""
     from fabopt.cli.export import export_design
     from fabopt.output.export.formats import Options
 
-    export_design(design, to, output, Options(netbox=netbox.value))
+    export_design(design, to, output, Options(netbox=netbox.value), unchecked)
 
 
 @app.command()
@@ -267,11 +273,12 @@ def report(
     front: Annotated[
         str | None, typer.Option("--front", metavar="FRONT.json", help="Front or sweep of the same case to show.")
     ] = None,
+    unchecked: Unchecked = False,
 ) -> None:
     """Write one self-contained HTML page about a design."""
     from fabopt.cli.report import write_report
 
-    raise typer.Exit(write_report(design, output, front))
+    raise typer.Exit(write_report(design, output, front, unchecked))
 
 
 @app.command()

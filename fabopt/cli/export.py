@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from fabopt.cli.evidence import apart, proven
 from fabopt.cli.output import tell
 from fabopt.errors import InputError, OutputError, fault
 from fabopt.io.design import read_design
@@ -15,8 +17,11 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
 
 
-def export_design(path: str, to: Sequence[str], output: str, options: Options) -> None:
-    """Write a saved design in formats (names, or several with commas) into a folder."""
+def export_design(path: str, to: Sequence[str], output: str, options: Options, unchecked: bool) -> None:
+    """Write a saved design in formats (names, or several with commas) into a folder.
+
+    It is proven again first; ``unchecked``: what does not hold is written too, with a mark in every file.
+    """
     formats = format_names(to)
     if output == STANDARD_STREAM:
         raise OutputError("-: an export is several files; name a folder")
@@ -24,7 +29,10 @@ def export_design(path: str, to: Sequence[str], output: str, options: Options) -
     if not design.fabrics:
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(path, "fabrics", "there is no design here to export", design.status, allowed=allowed)])
-    for file in export(design, _cabled(design, path), formats, Path(output), options):
+    evidence = proven(design, path, unchecked)
+    with evidence.written(path):
+        files = export(design, _cabled(design, path), formats, Path(output), replace(options, mark=evidence.mark))
+    for file in files:
         tell(f"wrote {shown(file)}")
 
 
@@ -32,7 +40,4 @@ def _cabled(design: Design, path: str) -> Wiring:
     try:
         return wiring_of(design)
     except (LookupError, ValueError) as error:
-        # Such errors hold text, but a KeyError shows it quoted.
-        reason = " ".join(str(error.args[0] if error.args else error).split())
-        hint = "`fabopt check` says what does not hold"
-        raise InputError([fault(path, "", f"the design does not hold together: {reason}", hint=hint)]) from None
+        raise InputError([apart(path, error)]) from None

@@ -75,10 +75,10 @@ def list_catalog(kind: str | None, catalogs: Sequence[str] | None) -> None:
         hint = f"did you mean `{close}`?" if close else ""
         raise InputError([fault("KIND", "", "no such kind of product", kind, allowed=", ".join(KINDS), hint=hint)])
     catalog = _catalog(catalogs)
-    for one in [kind] if kind else KINDS:
-        entries: tuple[Product, ...] = getattr(catalog, one)
+    for wanted in [kind] if kind else KINDS:
+        entries: tuple[Product, ...] = getattr(catalog, wanted)
         if kind is None:
-            say(Text(f"\n{one}", style="bold cyan"))
+            say(Text(f"\n{wanted}", style="bold cyan"))
         columns = [("id", False), ("vendor", False), ("what", False), ("price", True), ("power", True)]
         say(table(columns, (_product_row(entry) for entry in entries)))
 
@@ -158,8 +158,8 @@ def check_catalogs(catalogs: Sequence[str] | None) -> int:
         catalog = read_catalog(group, Path(), "catalog", "")
         title = ", ".join(group)
         faults = check_catalog(catalog, title)
-        for one in faults:
-            tell(str(one))
+        for catalog_fault in faults:
+            tell(str(catalog_fault))
             code = EXIT_INPUT
         kinds = ", ".join(some(len(getattr(catalog, kind)), word) for word, kind in KIND_OF_WORD.items())
         say(Text(printable(f"{title}: {kinds}; {some(len(catalog.prices), 'price book')}")))

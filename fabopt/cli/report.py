@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from fabopt.cli.evidence import proven
 from fabopt.cli.output import check_targets, deliver, tell
 from fabopt.cli.solving import EXIT_OF_STATUS
-from fabopt.errors import EXIT_CHECK_FAILED, InputError, fault
+from fabopt.errors import InputError, fault
 from fabopt.io.design import read_design, read_front
 from fabopt.io.files import STANDARD_STREAM
 from fabopt.output.html.build import page_bytes
 from fabopt.output.terminal.answer import headline
-from fabopt.schema.design import Check, Design
+from fabopt.schema.design import Design
 from fabopt.schema.front import Front
-from fabopt.verify import verify
 
 _ENDINGS = (".html", ".htm")
 
 
-def write_report(path: str, output: str, front: str | None) -> int:
+def write_report(path: str, output: str, front: str | None, unchecked: bool) -> int:
     """Write the page of a saved design, with a front of the same case if one is given.
 
-    The design is checked again first; a check that fails is on the page, and the exit code is that of ``check``. A file
+    The design is proven again first; where one that fails is asked for (``unchecked``), a banner says so. A file
     without a design gives a page that says why; the exit code is then that of ``solve``.
     """
     _check_ending(output)
@@ -31,14 +31,13 @@ def write_report(path: str, output: str, front: str | None) -> int:
     design = read_design(path)
     _check_whole(design, path)
     shown_front = _front(front, design) if front is not None else None
-    checks = _checks(design)
-    deliver(output, page_bytes(design, checks, shown_front))
+    evidence = proven(design, path, unchecked)
+    with evidence.written(path):
+        page = page_bytes(design, evidence.design.checks, shown_front, evidence.mark)
+    deliver(output, page)
     if not design.fabrics:
         tell(headline(design))
-    failed = [check for check in checks if not check.ok]
-    for check in failed:
-        tell(f"check {check.name} FAILED: {check.detail}")
-    return EXIT_CHECK_FAILED if failed else EXIT_OF_STATUS[design.status]
+    return EXIT_OF_STATUS[design.status]
 
 
 def _check_ending(output: str) -> None:
@@ -53,10 +52,6 @@ def _check_whole(design: Design, path: str) -> None:
         hint = "solve the case again; `fabopt solve --json` writes whole designs"
         faults = [fault(path, name, "a design with fabrics has this too", hint=hint) for name in missing]
         raise InputError(faults)
-
-
-def _checks(design: Design) -> tuple[Check, ...]:
-    return verify(design) if design.fabrics else ()
 
 
 def _front(path: str, design: Design) -> Front:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
+from fabopt.cli.evidence import proven, required
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.signals import ATTENDANT
 from fabopt.errors import (
@@ -42,6 +43,7 @@ EXIT_OF_STATUS = {
     "infeasible": EXIT_INFEASIBLE,
     "unknown": EXIT_NO_ANSWER,
 }
+WITHOUT_DESIGN = ("infeasible", "unknown")
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def check_design(path: str, draws: Draws | None = None) -> int:
     from fabopt.verify import verify
 
     design = read_design(path)
-    if not design.fabrics and design.status in ("infeasible", "unknown"):
+    if not design.fabrics and design.status in WITHOUT_DESIGN:
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(path, "status", "there is no design here to check", design.status, allowed=allowed)])
     checks = tuple(verify(design))
@@ -162,16 +164,20 @@ def check_design(path: str, draws: Draws | None = None) -> int:
     return EXIT_DONE if holds else EXIT_CHECK_FAILED
 
 
-def write_bill(request: SolveRequest, output: str) -> int:
-    """Write the bill of a saved design, or of a case that is solved for it."""
+def write_bill(request: SolveRequest, output: str, unchecked: bool) -> int:
+    """Write the bill of a saved design, which is proven again first, or of a case that is solved for it."""
     ending = bill_format(output)
     check_targets([output])
-    design = read_design(request.case) if request.case.lower().endswith(".json") else request.design()
-    if not design.fabrics:
+    saved = request.case.lower().endswith(".json")
+    design = read_design(request.case) if saved else request.design()
+    if not design.fabrics and design.status in WITHOUT_DESIGN:
         _tell_no_design(design)
         return EXIT_OF_STATUS[design.status]
-    deliver(output, bill_bytes(design, ending))
-    return _exit_code(design)
+    evidence = (proven if saved else required)(design, request.case, unchecked)
+    with evidence.written(request.case):
+        data = bill_bytes(evidence.design, ending, evidence.mark)
+    deliver(output, data)
+    return EXIT_OF_STATUS[design.status]
 
 
 def write_formulation(request: SolveRequest, output: str) -> None:

@@ -88,7 +88,7 @@ def _rows(servers: int, server: Server) -> int:
 
 
 def _bandwidth(wanted: Starter, asked_gbps: float) -> str:
-    """Return the line for ``min_gbps_per_gpu``: the profile's, unless no card in this server can give that much."""
+    """Return the line for ``min_gbps_per_gpu``: the profile's, unless no NIC in this server can give that much."""
     inputs = _inputs(wanted, min_gbps_per_gpu=_ANY_GBPS)
     options = problem_of(inputs.case, inputs.catalog).fabrics[0].nics.values()
     most = max((option.injection / 1000 for group in options for option in group), default=Fraction(0))
@@ -96,7 +96,7 @@ def _bandwidth(wanted: Starter, asked_gbps: float) -> str:
         return f"    # min_gbps_per_gpu: {asked_gbps:g}  # what each GPU must get; the profile's"
     less = next((speed for speed in _PORT_SPEEDS_GBPS if speed <= most), None)
     value = less if less is not None else float(most)
-    return f"    min_gbps_per_gpu: {value:g}  # the profile asks {asked_gbps:g}, more than this server's cards can give"
+    return f"    min_gbps_per_gpu: {value:g}  # the profile asks {asked_gbps:g}, more than this server's NICs can give"
 
 
 def _catalog(text: str, folder: Path) -> str:

@@ -84,7 +84,7 @@ def _cables_by_stage(problem: Problem, units: Sequence[tuple[Option, int]]) -> l
 
 
 def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | None) -> Placement | None:
-    """Where switches stand, and the boxes of attachments; None without a floor plan."""
+    """The places of switches and of the devices of attachments; None without a floor plan."""
     if switches is None:
         return None
     places = problem.floor.appliances.places
@@ -101,7 +101,7 @@ def _logical_use(fabric: FabricProblem, demand: AttachmentDemand) -> LogicalUse:
 
 def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
     """The racks of the servers; None without a floor plan."""
-    racks = next((one for candidate, _ in picked if (one := candidate.design.file_part().server_racks)), ())
+    racks = next((in_use for candidate, _ in picked if (in_use := candidate.design.file_part().server_racks)), ())
     if not racks:
         return None
     classes = tuple(whole_metres(length_m) for length_m in problem.item_table.lengths_m.tolist())
@@ -109,17 +109,15 @@ def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
 
 
 def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign], floor: FloorUse | None) -> Totals:
-    """Totals with the racks in which something stands and the units of all of it; as they are without a floor."""
+    """Totals with the racks with something in them and the units of all of it; as they are without a floor."""
     if floor is None:
         return totals
     racks = set(floor.server_racks)
     for fabric in fabrics:
-        if fabric.placement is not None:
-            stands = fabric.placement
-            racks |= {rack for rack, _ in (*stands.leaf, *stands.spine, *stands.core)}
-            racks |= racks_in_use(stands.attachments.values())
-    boxes = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in appliances_of(problem.case))
-    units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + boxes
+        racks |= {rack for rack, _ in (*fabric.places.leaf, *fabric.places.spine, *fabric.places.core)}
+        racks |= racks_in_use(fabric.places.attachments.values())
+    devices = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in appliances_of(problem.case))
+    units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + devices
     return totals.model_copy(update={"racks": len(racks), "cluster_rack_units": plain_fraction(units)})
 
 

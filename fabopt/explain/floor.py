@@ -14,6 +14,7 @@ from fabopt.problem.site import FloorSite
 from fabopt.schema.design import Conflict
 from fabopt.search.floor.apart import TooFar, too_far_apart
 from fabopt.search.floor.search import EstimateSearch
+from fabopt.units import some
 
 # Racks that a message names at most.
 MOST_NAMED = 8
@@ -30,7 +31,7 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     lost = plan.cut_off()
     joined = plan.usable_racks - len(lost)
     if needed > joined:
-        detail = f"{problem.servers} servers, {site.servers_per_rack} a rack, fill {needed} racks; "
+        detail = f"{some(problem.servers, 'server')}, {site.servers_per_rack} a rack, fill {some(needed, 'rack')}; "
         for_appliances = site.appliances.taken
         others = (
             f"blocked, reserved nor for attachments ({', '.join(for_appliances[:MOST_NAMED])})"

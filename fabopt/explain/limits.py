@@ -8,13 +8,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fabopt.explain.what_if import Inquiry, Least, spent_of
-from fabopt.problem.limits import Limits
+from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import all_uses, order_of, stage_power_mw
 from fabopt.program.settings import StoppedError
-from fabopt.schema.case import Case
-from fabopt.schema.case import Limits as CaseLimits
+from fabopt.schema.case import Case, Limits
 from fabopt.schema.design import Conflict, Number
 from fabopt.units import usd, watts
 
@@ -28,7 +27,7 @@ class SpendingLimit(NamedTuple):
     unit: str
     least: str
 
-    def of(self, limits: Limits) -> int | None:
+    def of(self, limits: ExactLimits) -> int | None:
         """What may be spent, in whole units; None: any amount."""
         value: int | None = getattr(limits, self.field)
         return value
@@ -56,18 +55,18 @@ class SpendingLimit(NamedTuple):
 
 SPENDING_LIMITS = (
     SpendingLimit("budget_usd", "capex_cents", "capex_usd", "$", "the cheapest design costs"),
-    SpendingLimit("power_w", "power_mw", "power_w", "W", "the leanest design draws"),
+    SpendingLimit("power_w", "power_mw", "power_w", "W", "the leanest design uses"),
     SpendingLimit("rack_units", "rack_milliunits", "rack_units", "U", "the smallest design takes"),
 )
 
 
 def unlimited(case: Case) -> Case:
     """A case without limits on spending, of its own and of its stages."""
-    stages = case.stages and tuple(stage.model_copy(update={"limits": CaseLimits()}) for stage in case.stages)
-    return case.model_copy(update={"limits": CaseLimits(), "stages": stages})
+    stages = case.stages and tuple(stage.model_copy(update={"limits": Limits()}) for stage in case.stages)
+    return case.model_copy(update={"limits": Limits(), "stages": stages})
 
 
-def _set(limits: Limits) -> list[SpendingLimit]:
+def _set(limits: ExactLimits) -> list[SpendingLimit]:
     return [limit for limit in SPENDING_LIMITS if limit.of(limits) is not None]
 
 
@@ -103,7 +102,7 @@ def together(inquiry: Inquiry) -> Iterator[Conflict]:
         inquiry.tell(f"limits.{limit.key} with the other limits")
         text = "other limits stand in the way too"
         with suppress(StoppedError), inquiry.clock.bounded():
-            least = inquiry.least(limit.metric, Limits())
+            least = inquiry.least(limit.metric, ExactLimits())
             if least is not None and least.is_least:
                 text = f"{limit.least} {limit.said(spent_of(problem, least.sums)[limit.field])}, but {text}"
         yield limit.conflict(problem, None, text)

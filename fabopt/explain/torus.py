@@ -1,4 +1,4 @@
-"""Why servers are no torus: NICs that pass nothing on, too few ports, a number of servers that is no box."""
+"""Why servers are no torus: NICs that pass nothing on, too few ports, a number of servers that fills no grid."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.torus import SHORTEST_SIDE
 from fabopt.topology.server_torus.sides import lattices_of
 from fabopt.topology.server_torus.space import NODES, has_ports
+from fabopt.units import some
 
 SMALLEST_BOX = SHORTEST_SIDE**2
 LARGEST_BOX = LONGEST_SIDE**3
-RULE = f"the servers of a torus are a box: the product of two or three sides of {SHORTEST_SIDE} to {LONGEST_SIDE:,}"
+RULE = f"the servers of a torus are a grid: the product of two or three sides of {SHORTEST_SIDE} to {LONGEST_SIDE:,}"
 
 
 def servers_are_points(fabric: FabricProblem) -> bool:
@@ -51,12 +52,12 @@ def _nics(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
     most = max(nic.ports_per_server for nic in options)
     rule = "each of two or three dimensions takes two ports of a server or more, in pairs that fill their cages"
     return Conflict(
-        limit=limit, value=f"{most} ports", needed="4 ports", detail=f"{rule}; the NICs have {most} at the most"
+        limit=limit, value=some(most, "port"), needed="4 ports", detail=f"{rule}; the NICs have {most} at the most"
     )
 
 
 def _size(inquiry: Inquiry) -> Conflict:
-    """The nearest numbers of servers that are boxes, and the nearer one of them with a design."""
+    """The nearest numbers of servers that fill a grid, and the nearer one of them with a design."""
     servers = inquiry.problem.servers
     inquiry.tell("stages.servers")
     below = filter(lattices_of, range(min(servers, LARGEST_BOX), SMALLEST_BOX - 1, -1))
@@ -69,6 +70,6 @@ def _size(inquiry: Inquiry) -> Conflict:
 
 
 def _box(servers: int) -> str:
-    """The box whose sides are most alike."""
+    """The grid whose sides are most alike."""
     sides = min(lattices_of(servers), key=lambda sides: (sides[-1] - sides[0], sides))
     return " x ".join(map(str, sides))

@@ -15,7 +15,7 @@ from fabopt.explain.relaxation import nearest
 from fabopt.parts.finance import Weights
 from fabopt.problem.demand import stages_of
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.limits import Limits
+from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of, with_objective
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
@@ -107,7 +107,7 @@ class Inquiry:
         """The first of some values of a limit whose changed case has a design; None if none has."""
         return next((value for value, case in changes if self.design(case) is not None), None)
 
-    def least(self, metric: str, limits: Limits) -> Least | None:
+    def least(self, metric: str, limits: ExactLimits) -> Least | None:
         """The design of the case that is least in a metric; None without any.
 
         Raises ``StoppedError`` if not even a design was found.
@@ -122,7 +122,7 @@ class Inquiry:
             return None
         return Least(sums_of(problem, optimum.picked), optimum.verdict == "optimal", optimum.bound)
 
-    def _fewest_units(self, limits: Limits) -> Least | None:
+    def _fewest_units(self, limits: ExactLimits) -> Least | None:
         """A design of few rack units, then ever fewer, until there is none."""
         problem = replace(self.problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1), limits=limits)
         few = self._sums(problem, self.clock)
@@ -172,7 +172,7 @@ def sized(case: Case, servers: int) -> Case:
 
 
 def spent_of(problem: Problem, sums: Sums) -> dict[str, int]:
-    """What a design takes of each limit on spending, by its name in ``Limits``; servers included where they count."""
+    """What a design takes of each limit on spending, by its name in ``ExactLimits``; servers included if they count."""
     return {
         "capex_cents": sums.cents,
         "power_mw": sums.power_mw + problem.fixed_power_mw,

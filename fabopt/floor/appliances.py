@@ -41,7 +41,7 @@ class Appliance(NamedTuple):
 
     @property
     def power_mw(self) -> int:
-        """What a device draws; 0 where nobody asks."""
+        """Power of a device; 0 where nobody asks."""
         return milliwatts(self.attachment.power_w or 0)
 
 

@@ -106,7 +106,7 @@ class Layout:
 
     @cached_property
     def free_mw(self) -> Ints:
-        """Power of each rack that this fabric may draw, in milliwatts, shape (racks,)."""
+        """Power of each rack that this fabric may use, in milliwatts, shape (racks,)."""
         limit = self.plan.floor.rack_power_w
         if limit is None:
             return np.full(len(self.plan), UNLIMITED)

@@ -118,8 +118,8 @@ def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Posi
 def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
     """Rack of every leaf in the order of numbers; none if they do not fit. ``space``: leaves that each rack holds."""
     if layout.policy in IN_SERVER_RACKS:
-        return np.tile(layout.in_server_racks(numbers.group, numbers.rails), numbers.planes)
-    racks = _dealt(layout.nearest_to_groups(numbers.group), numbers.planes * numbers.rails, space.tolist())
+        return np.tile(layout.in_server_racks(numbers.g, numbers.rails), numbers.planes)
+    racks = _dealt(layout.nearest_to_groups(numbers.g), numbers.planes * numbers.rails, space.tolist())
     if not racks:
         return np.array([], dtype=np.int64)
     by_group = np.array(racks, dtype=np.int64).reshape(numbers.groups, numbers.planes, numbers.rails)

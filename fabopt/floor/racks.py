@@ -53,7 +53,7 @@ def rack_id(row: int, position: int) -> str:
 
 
 def height_m(unit: ArrayLike, height_u: ArrayLike) -> Floats:
-    """Return how high above the floor the middle of a box is whose lowest unit is ``unit`` (from 1)."""
+    """Return how high above the floor the middle of a device is whose lowest unit is ``unit`` (from 1)."""
     units = np.asarray(unit, dtype=np.float64) - 1 + np.asarray(height_u, dtype=np.float64) / 2
     return np.round(RACK_FOOT_M + units * UNIT_M, DIGITS)
 

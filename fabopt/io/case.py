@@ -148,7 +148,7 @@ def _book(name: str, where: str, catalog: Catalog, base: Path, file: str) -> Pri
     if is_path(name):
         path = base / name
         book = _parsed(PriceBook, parse_yaml(read_named(path), shown(path), PRICE_BOOK), shown(path))
-        book_file, at = shown(path), "prices."
+        book_file, prefix = shown(path), "prices."
     else:
         known = {book.name: book for book in catalog.prices if book.name}
         if name not in known:
@@ -158,8 +158,8 @@ def _book(name: str, where: str, catalog: Catalog, base: Path, file: str) -> Pri
             allowed = ", ".join([*list(known)[:MOST_NAMED], *more]) or "a path; the catalog has no price books"
             raise InputError([fault(file, where, "unknown price book", name, allowed=allowed, hint=hint)])
         book = known[name]
-        book_file, at = f"price book {name}", "prices."
-    faults = check_price_book(book, book_file, at, catalog)
+        book_file, prefix = f"price book {name}", "prices."
+    faults = check_price_book(book, book_file, prefix, catalog)
     if faults:
         raise refuse(faults)
     return book

@@ -46,9 +46,9 @@ def read_catalog(names: Sequence[str], base: Path, file: str = "catalog", where:
     A name is looked up in the library, a path is relative to ``base``; ``file`` and ``where`` say in messages which
     input named them. Numbers of ``facts`` given twice are the later catalog's.
     """
-    found = [find_catalog(name, base, file, where and f"{where}[{index}]") for index, name in enumerate(names)]
-    faults = [one for one in found if isinstance(one, Fault)]
-    paths = [one for one in found if isinstance(one, Path)]
+    located = [find_catalog(name, base, file, where and f"{where}[{index}]") for index, name in enumerate(names)]
+    faults = [one for one in located if isinstance(one, Fault)]
+    paths = [one for one in located if isinstance(one, Path)]
     for index, path in enumerate(paths):
         if any(path.resolve() == other.resolve() for other in paths[:index]):
             faults.append(fault(file, where, "a catalog is named twice", names[index]))
@@ -204,7 +204,7 @@ def with_empty_kinds(content: Any) -> Any:
 def _parse_folder(folder: Path, contents: Sequence[tuple[str, bytes]]) -> Catalog:
     faults: list[Fault] = []
     head: dict[str, Any] = {}
-    found: dict[str, list[Strict]] = {kind: [] for kind in (*KINDS, _PRICES)}
+    entries_of_kind: dict[str, list[Strict]] = {kind: [] for kind in (*KINDS, _PRICES)}
     for name, data in contents:
         kind, _, stem = name.partition("/")
         file = shown(folder / f"{name}.yaml")
@@ -216,10 +216,10 @@ def _parse_folder(folder: Path, contents: Sequence[tuple[str, bytes]]) -> Catalo
             continue
         entry = _entry(kind, stem, content, file, faults)
         if entry is not None:
-            found[kind].append(entry)
+            entries_of_kind[kind].append(entry)
     if faults:
         raise refuse(faults)
-    fields: dict[str, Any] = {**head, **{kind: tuple(entries) for kind, entries in found.items()}}
+    fields: dict[str, Any] = {**head, **{kind: tuple(entries) for kind, entries in entries_of_kind.items()}}
     return Catalog(**fields)
 
 

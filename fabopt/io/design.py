@@ -36,10 +36,10 @@ def _read(model: type[Model], path: Path | str, kind: Kind) -> Model:
     file = _shown(path)
     data = read_standard_input() if str(path) == STANDARD_STREAM else read_bytes(Path(path))
     faults: list[Fault] = []
-    found = validated(model, parse_json(data, file, kind), file, faults)
-    if found is None:
+    document = validated(model, parse_json(data, file, kind), file, faults)
+    if document is None:
         raise refuse(faults)
-    return found
+    return document
 
 
 def _shown(path: Path | str) -> str:

@@ -83,8 +83,10 @@ def key_path(steps: Sequence[str | int]) -> str:
     return text
 
 
-def validated(model: type[Model], content: object, file: str, faults: list[Fault], at: Steps = ()) -> Model | None:
-    """Return ``content`` as ``model``; on errors append a fault for each place (below key path ``at``) and return None.
+def validated(model: type[Model], content: object, file: str, faults: list[Fault], base: Steps = ()) -> Model | None:
+    """Return ``content`` as ``model``; on errors append a fault for each place and return None.
+
+    Places are below key path ``base``.
 
     The content goes through JSON text because the schemas are strict: JSON's list is a tuple, a Python list is not.
     """
@@ -93,12 +95,14 @@ def validated(model: type[Model], content: object, file: str, faults: list[Fault
     except ValidationError as error:
         errors = error.errors(include_url=False)
     except (ValueError, TypeError, RecursionError) as error:
-        faults.append(fault(file, key_path(at), f"cannot be read as data: {error}"))
+        faults.append(fault(file, key_path(base), f"cannot be read as data: {error}"))
         return None
     located = _of_its_kind([_located(one, content) for one in errors])
     for steps, group in _by_place(located).items():
         listed = len(faults) < MAX_FAULTS
-        faults.append(_fault(model, steps, group, file, at) if listed else fault(file, key_path((*at, *steps)), _MORE))
+        faults.append(
+            _fault(model, steps, group, file, base) if listed else fault(file, key_path((*base, *steps)), _MORE)
+        )
     return None
 
 
@@ -131,9 +135,9 @@ def _located(error: Any, content: object) -> _Located:
 def _of_its_kind(located: list[_Located]) -> list[_Located]:
     """Without what kinds of a mapping say whose keys are not the ones that are there, where others fit better."""
     strange: dict[tuple[Steps, str | int], int] = {}
-    for one in located:
-        if one.branch is not None:
-            strange[one.branch] = strange.get(one.branch, 0) + (one.error["type"] in _OTHER_KIND)
+    for place in located:
+        if place.branch is not None:
+            strange[place.branch] = strange.get(place.branch, 0) + (place.error["type"] in _OTHER_KIND)
     least = {place: min(number for key, number in strange.items() if key[0] == place) for place, _ in strange}
     return [one for one in located if one.branch is None or strange[one.branch] == least[one.branch[0]]]
 
@@ -157,8 +161,8 @@ def _by_place(located: list[_Located]) -> dict[Steps, list[Any]]:
     }
 
 
-def _fault(model: type[BaseModel], steps: Steps, group: list[Any], file: str, at: Steps) -> Fault:
-    path = key_path((*at, *steps))
+def _fault(model: type[BaseModel], steps: Steps, group: list[Any], file: str, base: Steps) -> Fault:
+    path = key_path((*base, *steps))
     error = group[0]
     kind = error["type"]
     if kind == "missing":
@@ -212,21 +216,21 @@ def _literals(error: Any) -> list[str]:
     return [word or number for word, number in _QUOTED_OR_NUMBER.findall(error["ctx"]["expected"])]
 
 
-def _did_you_mean(found: object, words: Sequence[str]) -> str:
-    close = nearest(found, words) if isinstance(found, str) else None
+def _did_you_mean(value: object, words: Sequence[str]) -> str:
+    close = nearest(value, words) if isinstance(value, str) else None
     return f"did you mean `{close}`?" if close else ""
 
 
-def _advice(found: object, group: list[Any]) -> str:
+def _advice(value: object, group: list[Any]) -> str:
     """Say what to do about the usual slips: empty keys, quotes, YAML's old words for truth."""
     kinds = {error["type"] for error in group}
-    if found is None:
+    if value is None:
         return "leave the key out for its default"
-    if "string_type" in kinds and isinstance(found, int | float):
+    if "string_type" in kinds and isinstance(value, int | float):
         return "put it in quotes"
-    if "bool_type" in kinds and str(found).lower() in ("yes", "no", "on", "off", "true", "false"):
+    if "bool_type" in kinds and str(value).lower() in ("yes", "no", "on", "off", "true", "false"):
         return "write true or false in small letters"
-    if kinds & {"int_type", "float_type"} and _NUMBER_AS_TEXT.fullmatch(str(found)):
+    if kinds & {"int_type", "float_type"} and _NUMBER_AS_TEXT.fullmatch(str(value)):
         return "write it without quotes, separators or leading zeros"
     return ""
 
@@ -256,14 +260,14 @@ def _branches(kind: Any) -> list[Any]:
 
 
 def _inside(kind: Any, step: str | int) -> list[Any]:
-    found: list[Any] = []
+    types: list[Any] = []
     for branch in _branches(kind):
         arguments = get_args(branch)
         if isinstance(step, int) and get_origin(branch) is tuple:
-            found.append(arguments[0])
+            types.append(arguments[0])
         elif isinstance(step, str) and get_origin(branch) is dict:
-            found.append(arguments[1])
+            types.append(arguments[1])
         elif isinstance(step, str):
             fields = _fields(branch)
-            found += [fields[step]] if step in fields else []
-    return found
+            types += [fields[step]] if step in fields else []
+    return types

@@ -10,6 +10,7 @@ from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
 from fabopt.schema.case import Attachment, Case, Floor
 from fabopt.schema.catalog import Server
+from fabopt.units import some
 
 _LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")
 
@@ -23,7 +24,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     """Return everything that does not work out on a case's floor; a server that is None is reported elsewhere."""
     site = case.site
     assert site.floor is not None
-    check = _Check(site.floor, file)
+    check = _FloorCheck(site.floor, file)
     check.lengths()
     check.cross_trays()
     check.rack_lists()
@@ -35,7 +36,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     return check.faults
 
 
-class _Check:
+class _FloorCheck:
     def __init__(self, floor: Floor, file: str) -> None:
         self.floor, self.file = floor, file
         self.faults: list[Fault] = []
@@ -118,7 +119,7 @@ class _Check:
             problem = f"no {server.id} fits a rack: it takes {units:g} units"
             self.report("site.floor.rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
         if floor.rack_power_w is not None and power_w is not None and power_w > floor.rack_power_w:
-            problem = f"no {server.id} fits a rack: it draws {power_w:,.16g} W"
+            problem = f"no {server.id} fits a rack: it uses {power_w:,.16g} W"
             self.report(
                 "site.floor.rack_power_w", problem, plain(floor.rack_power_w), allowed=f"at least {power_w:.16g}"
             )
@@ -129,61 +130,72 @@ class _Check:
         most = servers_that_fit(self.floor, server.rack_units, server.power_w)
         if wanted is None or wanted <= most:
             return
-        rack, each = f"{self.floor.rack_units} units", f"{server.rack_units:g} units"
+        rack, per_server = f"{self.floor.rack_units} units", f"{server.rack_units:g} units"
         if self.floor.rack_power_w is not None:
-            rack, each = f"{rack} and {self.floor.rack_power_w:,.16g} W", f"{each} and {server.power_w:,.16g} W"
-        problem = f"so many {server.id} do not fit a rack: it has {rack}, each takes {each}"
+            rack, per_server = (
+                f"{rack} and {self.floor.rack_power_w:,.16g} W",
+                f"{per_server} and {server.power_w:,.16g} W",
+            )
+        problem = f"so many {server.id} do not fit a rack: it has {rack}, each takes {per_server}"
         self.report("site.servers_per_rack", problem, wanted, allowed=f"at most {most}")
 
     def attachments(self, case: Case) -> None:
-        """Report boxes of attachments that no rack can hold, and racks that are not for them."""
+        """Report devices of attachments that no rack can hold, and racks that are not for them."""
         floor = self.floor
         asked = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
         taken = dict.fromkeys(floor.blocked, "blocked") | dict.fromkeys(floor.reserved, "reserved")
         taken |= dict.fromkeys(asked, "network_racks")
-        for path, one in _attachments(case):
-            if one.rack_units is None:
+        for path, attachment in _attachments(case):
+            if attachment.rack_units is None:
                 continue
-            self.racks(f"{path}.racks", one.racks or (), taken)
-            if one.rack_units > floor.rack_units:
-                problem = f"no box of {one.name} fits a rack of {floor.rack_units} units"
-                self.report(f"{path}.rack_units", problem, plain(one.rack_units), allowed=f"at most {floor.rack_units}")
+            self.racks(f"{path}.racks", attachment.racks or (), taken)
+            if attachment.rack_units > floor.rack_units:
+                problem = f"no device of {attachment.name} fits a rack of {floor.rack_units} units"
+                self.report(
+                    f"{path}.rack_units", problem, plain(attachment.rack_units), allowed=f"at most {floor.rack_units}"
+                )
             if floor.rack_power_w is None:
                 continue
             most = f"{floor.rack_power_w:,.16g} W"
-            if one.power_w is None:
+            if attachment.power_w is None:
                 hint = "give it one, or leave out `site.floor.rack_power_w`"
                 self.report(f"{path}.power_w", f"missing, and a rack has {most}", hint=hint)
-            elif one.power_w > floor.rack_power_w:
-                problem = f"no box of {one.name} fits a rack: it has {most}"
+            elif attachment.power_w > floor.rack_power_w:
+                problem = f"no device of {attachment.name} fits a rack: it has {most}"
                 self.report(
-                    f"{path}.power_w", problem, plain(one.power_w), allowed=f"at most {floor.rack_power_w:.16g}"
+                    f"{path}.power_w", problem, plain(attachment.power_w), allowed=f"at most {floor.rack_power_w:.16g}"
                 )
 
     def boxes_have_places(self, case: Case) -> None:
-        """Report attachments for whose boxes there are too few racks."""
+        """Report attachments for whose devices there are too few racks."""
         placed, paths = ApplianceRacks(case, self.floor), {one.name: path for path, one in _attachments(case)}
         for appliance in placed.appliances:
-            missing, one = placed.missing(appliance), appliance.attachment
+            missing, attachment = placed.missing(appliance), appliance.attachment
             if not missing:
                 continue
-            racks = one.racks or placed.free
-            power = f" and {one.power_w:,.16g} W" if self.floor.rack_power_w is not None else ""
-            many = f"{len(racks)} rack{'' if len(racks) == 1 else 's'}"
+            racks = attachment.racks or placed.free
+            power = f" and {attachment.power_w:,.16g} W" if self.floor.rack_power_w is not None else ""
             room = f"{self.floor.rack_units} units"
             if self.floor.rack_power_w is not None:
                 room += f" and {self.floor.rack_power_w:,.16g} W"
-            problem = f"{one.boxes} boxes of {one.rack_units:g} units{power} do not fit {many} of {room}, "
-            problem += f"with what else stands there: {missing} without a place"
-            hint = "name more racks" if one.racks else "give the floor more racks"
-            self.report(f"{paths[one.name]}.boxes", problem, one.boxes, allowed=f"{one.boxes - missing}", hint=hint)
+            devices = f"{some(attachment.boxes, 'device')} of {attachment.rack_units:g} units{power}"
+            problem = f"no room for {devices} in {some(len(racks), 'rack')} of {room}, with what else is there: "
+            problem += f"{missing} without a place"
+            hint = "name more racks" if attachment.racks else "give the floor more racks"
+            self.report(
+                f"{paths[attachment.name]}.boxes",
+                problem,
+                attachment.boxes,
+                allowed=f"{attachment.boxes - missing}",
+                hint=hint,
+            )
 
 
 def _attachments(case: Case) -> Iterator[tuple[str, Attachment]]:
     """All attachments with their paths in the case file."""
-    for at, fabric in enumerate(case.fabrics):
-        for index, one in enumerate(fabric.attachments):
-            yield f"fabrics[{at}].attachments[{index}]", one
+    for number, fabric in enumerate(case.fabrics):
+        for index, attachment in enumerate(fabric.attachments):
+            yield f"fabrics[{number}].attachments[{index}]", attachment
 
 
 def check_racks_need_floor(case: Case, file: str) -> list[Fault]:

@@ -18,6 +18,7 @@ from fabopt.schema.catalog import KIND_MODELS, Catalog, PriceBook
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
 from fabopt.schema.model import Model
+from fabopt.units import some
 
 
 @dataclass(frozen=True)
@@ -45,23 +46,19 @@ def are_mostly(words: Iterable[str], known: Iterable[str]) -> bool:
     return 2 * strange < len(words) or not words
 
 
-def unlike(file: str, kind: str, found: str, allowed: str, hint: str = "") -> Fault:
+def unlike(file: str, kind: str, actual: str, allowed: str, hint: str = "") -> Fault:
     """Return the fault of a file or folder that is something else than what it was named as."""
-    return fault(file, "", f"this is not a {kind} but {found}", allowed=allowed, hint=hint)
+    return fault(file, "", f"this is not a {kind} but {actual}", allowed=allowed, hint=hint)
 
 
 def _described(content: object) -> str:
     if isinstance(content, dict):
-        return f"a mapping of {_some(len(content), 'key', 'keys')}"
+        return f"a mapping of {some(len(content), 'key')}"
     if isinstance(content, list):
-        return f"a list of {_some(len(content), 'entry', 'entries')}"
+        return f"a list of {some(len(content), 'entry')}"
     if isinstance(content, str):
-        return f"a text of {_some(len(content), 'character', 'characters')}"
+        return f"a text of {some(len(content), 'character')}"
     return "nothing" if content is None else "a single value"
-
-
-def _some(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def _of(model: type[BaseModel], name: str, hint: str = "") -> Kind:

@@ -13,7 +13,6 @@ from fabopt.errors import Fault, fault, nearest
 from fabopt.io.files import DEVICE, is_device, shown
 
 _PACKAGE = Path(__file__).parent.parent
-FOLDERS = ("catalogs", "models", "cases")
 YAML_ENDINGS = (".yaml", ".yml")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]*(?:\.[A-Za-z0-9+_-]+)*")
 
@@ -44,12 +43,12 @@ def names(kind: str) -> tuple[str, ...]:
     folder = data_folder(kind)
     if not folder.is_dir():
         return ()
-    found = {
+    entries = {
         entry.stem if entry.is_file() else entry.name
         for entry in folder.iterdir()
         if not entry.name.startswith((".", "_")) and (entry.is_dir() or entry.suffix in YAML_ENDINGS)
     }
-    return tuple(sorted(found))
+    return tuple(sorted(entries))
 
 
 def by_name(kind: str, name: str) -> Path | None:
@@ -81,9 +80,9 @@ def find_catalog(text: str, base: Path, file: str, where: str) -> Path | Fault:
         if os.path.exists(path):
             return fault(file, where, DEVICE, text) if where and is_device(path) else path
         return fault(file, where, "there is no such catalog file or folder", text, hint=f"looked for {shown(path)}")
-    found = by_name("catalogs", text)
-    if found is not None:
-        return found
+    folder = by_name("catalogs", text)
+    if folder is not None:
+        return folder
     known = names("catalogs")
     close = nearest(text, known)
     hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"

@@ -28,7 +28,7 @@ MOST_NAMED = 6
 
 def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
     """Return everything in a case that does not work out with this catalog; empty if nothing."""
-    check = _Check(catalog, file)
+    check = _ReferenceCheck(catalog, file)
     check.faults += confused_names(case, file)
     check.id_of("servers", case.server, "server")
     server = next((one for one in catalog.servers if one.id == case.server), None)
@@ -78,13 +78,13 @@ def check_counted_servers(case: Case, catalog: Catalog, file: str) -> list[Fault
 
 def check_catalog(catalog: Catalog, file: str) -> list[Fault]:
     """Return the built-in NICs of all servers that the catalog does not have."""
-    check = _Check(catalog, file)
+    check = _ReferenceCheck(catalog, file)
     for server in catalog.servers:
         check.built_in_nics(server)
     return check.faults
 
 
-class _Check:
+class _ReferenceCheck:
     def __init__(self, catalog: Catalog, file: str) -> None:
         self.file = file
         self.faults: list[Fault] = []
@@ -97,11 +97,11 @@ class _Check:
 
     def id_of(self, kind: str, id_: str, path: str) -> None:
         """Report an id that is not a product of ``kind``."""
-        found = self.kind_of.get(id_)
-        if found == kind:
+        actual = self.kind_of.get(id_)
+        if actual == kind:
             return
-        if found is not None:
-            self.report(path, f"this is {_A_KIND[found]}, not {_A_KIND[kind]}", id_, hint=self.near(id_, kind))
+        if actual is not None:
+            self.report(path, f"this is {_A_KIND[actual]}, not {_A_KIND[kind]}", id_, hint=self.near(id_, kind))
         else:
             self.report(path, f"the catalog has no such {_A_KIND[kind].split()[1]}", id_, hint=self.near(id_, kind))
 
@@ -138,7 +138,7 @@ class _Check:
             ids = getattr(fabric.switches, tier)
             if ids != "any":
                 self.ids_of("switches", ids, f"{path}.switches.{tier}")
-        if fabric.group_by == "rack" and case.site.servers_per_rack is None and case.site.floor is None:
+        if fabric.group_by == "rack" and not case.site.says_servers_per_rack:
             self.report(f"{path}.group_by", "`rack` needs `site.servers_per_rack` or `site.floor`", "rack")
 
     def effective(self, case: Case) -> None:
@@ -177,7 +177,7 @@ class _Check:
         if not set(_listed(fabric.tiers)) & {"any", *allowed}:
             words = " or ".join(str(one) for one in allowed)
             self.report(f"{path}.tiers", f"`{key}: {name}` has {words} tiers", fabric.tiers, allowed=words)
-        counts = [one for one in _cards(fabric, server) if one >= FEWEST_RAILS]
+        counts = [one for one in _nic_counts(fabric, server) if one >= FEWEST_RAILS]
         if not counts:
             rule = f"rails are at least {FEWEST_RAILS} NICs of a server, and {server.id} has fewer"
             self.report(f"{path}.{key}", rule, name)
@@ -202,9 +202,9 @@ class _Check:
                     self.report(where, "the catalog has no such product", part, hint=_near(part, list(self.kind_of)))
         for what in ("vendors", "parts"):
             forbidden = set(getattr(rules, f"forbidden_{what}") or ())
-            for index, one in enumerate(getattr(rules, f"approved_{what}") or ()):
-                if one in forbidden:
-                    self.report(f"procurement.approved_{what}[{index}]", f"is in forbidden_{what} too", one)
+            for index, entry in enumerate(getattr(rules, f"approved_{what}") or ()):
+                if entry in forbidden:
+                    self.report(f"procurement.approved_{what}[{index}]", f"is in forbidden_{what} too", entry)
 
     def ids_of(self, kind: str, ids: Iterable[str], path: str) -> None:
         for index, id_ in enumerate(ids):
@@ -222,8 +222,8 @@ def _listed(tiers: object) -> tuple[object, ...]:
     return tiers if isinstance(tiers, tuple) else (tiers,)
 
 
-def _cards(fabric: Fabric, server: Server) -> list[int]:
-    """How many cards a server may have for a fabric: its own, or as many as the case and the slots allow."""
+def _nic_counts(fabric: Fabric, server: Server) -> list[int]:
+    """How many NICs a server may have for a fabric: its own, or as many as the case and the slots allow."""
     own = sum(nic.count for nic in server.nics if nic.role == fabric.role)
     counts = [own] if own else list(range(1, server.nic_slots + 1))
     wanted = fabric.nics_per_server

@@ -1,4 +1,4 @@
-"""Cross checks of roles: what fabrics beside the compute fabric ask for, with the server's cards and each other."""
+"""Cross checks of roles: what fabrics beside the compute fabric ask for, with the server's NICs and each other."""
 
 from __future__ import annotations
 
@@ -23,42 +23,42 @@ from fabopt.schema.catalog import Server
 
 def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
     """Return what does not work out between a case's roles, its server and this version; empty if nothing."""
-    found = [*_built_in_once(case, server, file), *_cards_exist(case, server, file)]
+    faults = [*_built_in_once(case, server, file), *_nics_exist(case, server, file)]
     for index, fabric in enumerate(case.fabrics):
         where = f"fabrics[{index}]"
-        found += _separation(case, fabric, server, where, file)
-        found += _filled_in(fabric, where, file)
+        faults += _separation(case, fabric, server, where, file)
+        faults += _filled_in(fabric, where, file)
         if fabric.role == "oob":
-            found += _out_of_band(case, fabric, server, where, file)
-    if not found and is_open(case) and not combinations(case, server):
-        found += _nothing_left(case, server, file)
-    return found
+            faults += _out_of_band(case, fabric, server, where, file)
+    if not faults and is_open(case) and not combinations(case, server):
+        faults += _nothing_left(case, server, file)
+    return faults
 
 
 def _built_in_once(case: Case, server: Server, file: str) -> Iterator[Fault]:
-    """Built-in cards are all cabled into one fabric, so another one of that role has none."""
-    for index, first, cards in cabled_twice(case, server):
+    """Built-in NICs are all cabled into one fabric, so another one of that role has none."""
+    for index, first, nics in cabled_twice(case, server):
         role = case.fabrics[index].role
         yield fault(
             file,
             f"fabrics[{index}].role",
-            f"{server.id} has {cards} built-in cards for {role}, and `{first}` cables all of "
-            f"them: {cards} + {cards} = {2 * cards} of {cards}",
+            f"{server.id} has {nics} built-in NICs for {role}, and `{first}` cables all of "
+            f"them: {nics} + {nics} = {2 * nics} of {nics}",
             role,
             hint="give it another role, `separation: shared`, or several `planes` to one fabric",
         )
 
 
-def _cards_exist(case: Case, server: Server, file: str) -> Iterator[Fault]:
-    """A fabric beside the compute fabric needs built-in cards, or a slot for some."""
+def _nics_exist(case: Case, server: Server, file: str) -> Iterator[Fault]:
+    """A fabric beside the compute fabric needs built-in NICs, or a slot for some."""
     for index, fabric in enumerate(case.fabrics):
         if fabric.separation not in ("shared", "any") and has_no_nics(fabric, server):
             yield fault(
                 file,
                 f"fabrics[{index}].role",
-                f"{server.id} has no built-in cards for {fabric.role} and no free slot (nic_slots is 0)",
+                f"{server.id} has no built-in NICs for {fabric.role} and no free slot (nic_slots is 0)",
                 fabric.role,
-                hint="add cards to the server's `nics`, or say `separation: shared`",
+                hint="add NICs to the server's `nics`, or say `separation: shared`",
             )
 
 
@@ -73,9 +73,11 @@ def _separation(case: Case, fabric: Fabric, server: Server, where: str, file: st
             hint = f"leave it out; a fabric of role {' or '.join(SHARERS)} has a choice"
             yield fault(file, f"{where}.separation", f"role {fabric.role} is physical", "any", hint=hint)
         return
-    for one in hindrances(fabric, case, server, fabric.separation):
-        key = one.key if one.key.startswith("stages") else f"{where}.{one.key}"
-        yield fault(file, key, one.text, *(() if one.found is None else (one.found,)), hint=one.hint)
+    for hindrance in hindrances(fabric, case, server, fabric.separation):
+        key = hindrance.key if hindrance.key.startswith("stages") else f"{where}.{hindrance.key}"
+        yield fault(
+            file, key, hindrance.text, *(() if hindrance.value is None else (hindrance.value,)), hint=hindrance.hint
+        )
 
 
 def _nothing_left(case: Case, server: Server, file: str) -> Iterator[Fault]:
@@ -85,16 +87,16 @@ def _nothing_left(case: Case, server: Server, file: str) -> Iterator[Fault]:
             against = {way: reasons_against(fabric, case, server, way) for way in WAYS}
             text = "; ".join(f"{way}: {reasons[0]}" for way, reasons in against.items() if reasons)
             left = [way for way, reasons in against.items() if not reasons]
-            taken = f"; {' or '.join(left)}: another fabric cables the same built-in cards" if left else ""
+            taken = f"; {' or '.join(left)}: another fabric cables the same built-in NICs" if left else ""
             yield fault(file, f"fabrics[{index}].separation", f"nothing is left to choose: {text}{taken}", "any")
 
 
 def _filled_in(fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
-    for number, one in enumerate(fabric.attachments):
-        if one.adds and not (fabric.role == "oob" and one.name in COUNTED):
+    for number, attachment in enumerate(fabric.attachments):
+        if attachment.adds and not (fabric.role == "oob" and attachment.name in COUNTED):
             key = f"{where}.attachments[{number}].adds"
             hint = "attachments are there from the first stage on"
-            yield fault(file, key, "is filled in by fabopt", list(one.adds), hint=hint)
+            yield fault(file, key, "is filled in by fabopt", list(attachment.adds), hint=hint)
 
 
 def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: str) -> Iterator[Fault]:
@@ -106,7 +108,7 @@ def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: s
             "oob",
             hint="add `{id: generic-bmc-1g, count: 1, role: oob}` to the server's `nics`",
         )
-    for number, one in enumerate(fabric.attachments):
-        if alike(one.name) in COUNTED:
+    for number, attachment in enumerate(fabric.attachments):
+        if alike(attachment.name) in COUNTED:
             key = f"{where}.attachments[{number}].name"
-            yield fault(file, key, "is the name of what an out-of-band fabric counts by itself", one.name)
+            yield fault(file, key, "is the name of what an out-of-band fabric counts by itself", attachment.name)

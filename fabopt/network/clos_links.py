@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.network.clos_shape import ClosShape
 from fabopt.units import ceil_div
 
 Ints = NDArray[np.int64]
@@ -40,35 +41,21 @@ class ServerLinks(NamedTuple):
     port: Ints
 
 
-@dataclass(frozen=True)
-class ClosNumbers:
-    """The numbers of a Clos; symbols as in docs/formulation.md.
+@dataclass(frozen=True, kw_only=True)
+class ClosNumbers(ClosShape):
+    """The numbers of a Clos, and how its servers' ports are dealt to planes and leaves; all are whole numbers.
 
-    servers N, planes P, nics of a server, ports of a NIC (over all planes), group g, per_leaf k; uplinks u and
-    spines S (of a pod); pod_groups T (all groups below three tiers); core_spines q, core_links m2, group_cores C.
-    ``shared_cages``: a server's NICs share its cages. ``sizes``: servers at each stage, whose leaves take the
-    attachments that it adds; empty where there is one stage. ``apart``: each of the planes is of one NIC (its rail)
-    only; NIC j of c has its first ports in plane j, its next ones in plane c + j. ``dual``: the first ports of all
-    NICs in a plane come before the second ones, so that no leaf has both of one NIC.
+    ``groups_per_pod`` is that of all groups below three tiers. ``nics`` of a server, ``ports_per_nic`` over all planes.
+    ``shared_cages``: a server's NICs share its cages. ``apart``: each of the planes is of one NIC (its rail) only; NIC
+    j of c has its first ports in plane j, its next ones in plane c + j. ``dual``: the first ports of all NICs in a
+    plane come before the second ones, so that no leaf has both of one NIC.
 
     Raises ``ValueError`` where planes and leaves do not share a server's ports evenly.
     """
 
-    servers: int
-    planes: int
     nics: int
-    ports: int
+    ports_per_nic: int
     shared_cages: bool
-    group: int
-    per_leaf: int
-    uplinks: int = 0
-    spines: int = 0
-    pod_groups: int = 0
-    rail_pods: bool = False
-    core_spines: int = 0
-    core_links: int = 0
-    group_cores: int = 0
-    sizes: tuple[int, ...] = ()
     apart: bool = False
     dual: bool = False
 
@@ -76,15 +63,8 @@ class ClosNumbers:
         """Divide a server's ports."""
         if self.apart:
             _require_even(self.planes, self.nics, "rails have planes of their own")
-        _require_even(self.ports, self.nic_planes, "planes share a NIC's ports evenly")
-        _require_even(
-            self.nics * self.ports // self.planes, self.per_leaf, "leaves of a group take a server's ports evenly"
-        )
-
-    @property
-    def groups(self) -> int:
-        """G."""
-        return ceil_div(self.servers, self.group)
+        _require_even(self.ports_per_nic, self.nic_planes, "planes share a NIC's ports evenly")
+        _require_even(self.ports, self.k, "leaves of a group take a server's ports evenly")
 
     @property
     def nic_planes(self) -> int:
@@ -94,17 +74,7 @@ class ClosNumbers:
     @property
     def plane_ports(self) -> int:
         """Ports of a NIC in each of these planes."""
-        return self.ports // self.nic_planes
-
-    @property
-    def rails(self) -> int:
-        """r: leaves of a group in a plane."""
-        return (1 if self.apart else self.nics) * self.plane_ports // self.per_leaf
-
-    @property
-    def leaves(self) -> int:
-        """Leaves of one plane."""
-        return self.groups * self.rails
+        return self.ports_per_nic // self.nic_planes
 
     @property
     def together(self) -> int:
@@ -112,30 +82,20 @@ class ClosNumbers:
         if self.dual:
             return 1
         if self.shared_cages:
-            return self.per_leaf if self.nic_planes == 1 else 1
-        if self.per_leaf % self.plane_ports == 0:
+            return int(self.k) if self.nic_planes == 1 else 1
+        if self.k % self.plane_ports == 0:
             return self.plane_ports
-        return self.per_leaf if self.plane_ports % self.per_leaf == 0 else 1
-
-    @property
-    def pods(self) -> int:
-        """Pods of one plane."""
-        return ceil_div(self.groups, self.pod_groups) * (self.rails if self.rail_pods else 1)
-
-    @property
-    def cores(self) -> int:
-        """Cores of one plane; 0 below three tiers."""
-        return self.group_cores * (self.spines // self.core_spines) if self.core_spines else 0
+        return int(self.k) if self.plane_ports % self.k == 0 else 1
 
     def pod_of_leaf(self, leaf: Ints) -> Ints:
         """Pod, from 0 in its plane, of leaves counted over all planes."""
         group, rail = leaf % self.leaves // self.rails, leaf % self.rails
-        block = group // self.pod_groups
+        block = group // self.groups_per_pod
         return np.asarray(block * self.rails + rail if self.rail_pods else block)
 
     def pods_of(self, role: str, number: Ints) -> Ints:
         """Pod, from 0, of switches of a plane; ``NO_GROUP`` of cores, and below three tiers."""
-        if not self.core_spines or role == "core":
+        if not self.q or role == "core":
             return np.full(len(number), NO_GROUP)
         return self.pod_of_leaf(number) if role == "leaf" else number // self.spines
 
@@ -152,26 +112,26 @@ def padded(links: int, per_cable: int) -> int:
 
 def server_leaf(n: ClosNumbers, per_cable: int) -> ServerLinks:
     """Every used port of every server to its group's leaves; sorted by server, NIC and port."""
-    server = np.repeat(np.arange(n.servers), n.nics * n.ports)
-    nic = np.tile(np.repeat(np.arange(n.nics), n.ports), n.servers)
-    port = np.tile(np.arange(n.ports), n.servers * n.nics)
+    server = np.repeat(np.arange(n.servers), n.nics * n.ports_per_nic)
+    nic = np.tile(np.repeat(np.arange(n.nics), n.ports_per_nic), n.servers)
+    port = np.tile(np.arange(n.ports_per_nic), n.servers * n.nics)
     plane, place = port // n.plane_ports, port % n.plane_ports
     if n.apart:
         plane = plane * n.nics + nic
     else:
         place = place * n.nics + nic if n.dual else nic * n.plane_ports + place
-    leaf = plane * n.leaves + server // n.group * n.rails + place // n.per_leaf
-    slots, within = padded(n.together, per_cable), place % n.per_leaf
-    sets = server % n.group * (n.per_leaf // n.together) + within // n.together
-    of_holder = nic * n.ports + port if n.shared_cages else port
+    leaf = plane * n.leaves + server // n.g * n.rails + place // n.k
+    slots, within = padded(n.together, per_cable), place % n.k
+    sets = server % n.g * (n.k // n.together) + within // n.together
+    of_holder = nic * n.ports_per_nic + port if n.shared_cages else port
     a_slot = of_holder // n.together * slots + of_holder % n.together
     return ServerLinks(TierLinks(server, a_slot, leaf, sets * slots + within % n.together), nic, port)
 
 
 def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
     """Every uplink of every leaf; of u links to S spines some get one more, in rotation from leaf to leaf."""
-    base, extra = divmod(n.uplinks, n.spines)
-    place = np.arange(n.pod_groups * (1 if n.rail_pods else n.rails))
+    base, extra = divmod(n.u, n.spines)
+    place = np.arange(n.groups_per_pod * (1 if n.rail_pods else n.rails))
     more = (np.arange(n.spines)[None, :] - place[:, None] * extra) % n.spines < extra
     counts = base + more
     slots = -(-counts // per_cable) * per_cable
@@ -193,21 +153,21 @@ def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
 
 def _leaves_of_pod(n: ClosNumbers, pod: int) -> Ints:
     block, rail = divmod(pod, n.rails) if n.rail_pods else (pod, 0)
-    first, last = block * n.pod_groups, min((block + 1) * n.pod_groups, n.groups)
+    first, last = block * n.groups_per_pod, min((block + 1) * n.groups_per_pod, n.groups)
     if n.rail_pods:
-        return np.arange(first, last) * n.rails + rail
+        return np.asarray(np.arange(first, last) * n.rails + rail)
     return np.arange(first * n.rails, last * n.rails)
 
 
 def spine_core(n: ClosNumbers, per_cable: int) -> TierLinks:
     """Every uplink of every spine, to the cores of its group."""
-    slots, uplinks = padded(n.core_links, per_cable), n.group_cores * n.core_links
+    slots, uplinks = padded(n.m2, per_cable), n.cores_per_group * n.m2
     spine = np.repeat(np.arange(n.planes * n.pods * n.spines), uplinks)
     up = np.tile(np.arange(uplinks), n.planes * n.pods * n.spines)
     plane, pod, index = spine // (n.pods * n.spines), spine // n.spines % n.pods, spine % n.spines
-    core, within = up // n.core_links, up % n.core_links
-    b = plane * n.cores + index // n.core_spines * n.group_cores + core
-    b_slot = (pod * n.core_spines + index % n.core_spines) * slots + within
+    core, within = up // n.m2, up % n.m2
+    b = plane * n.cores + index // n.q * n.cores_per_group + core
+    b_slot = (pod * n.q + index % n.q) * slots + within
     return _sorted([TierLinks(spine, core * slots + within, b, b_slot)])
 
 
@@ -237,7 +197,7 @@ def attached_leaves(n: ClosNumbers, attached: Sequence[int]) -> list[int]:
     if n.sizes:
         return _as_it_grows(n, attached)
     ports = sum(attached)
-    ragged = n.servers - (n.groups - 1) * n.group < n.group
+    ragged = n.servers - (n.groups - 1) * n.g < n.g
     last = [plane * n.leaves + (n.groups - 1) * n.rails + rail for plane in range(n.planes) for rail in range(n.rails)]
     first = last if ragged else []
     rest = [leaf for leaf in range(n.planes * n.leaves) if leaf not in set(first)]
@@ -251,7 +211,7 @@ def _as_it_grows(n: ClosNumbers, attached: Sequence[int]) -> list[int]:
     queue: list[tuple[int, int]] = []
     there = 0
     for size, ports in zip(n.sizes, attached, strict=False):
-        settled = ceil_div(size, n.group) * n.rails
+        settled = ceil_div(size, n.g) * n.rails
         for plane in range(n.planes):
             for leaf in range(there, settled):
                 heapq.heappush(queue, (0, plane * n.leaves + leaf))

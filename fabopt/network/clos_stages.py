@@ -43,21 +43,21 @@ def of_servers(stages: Stages, number: Ints) -> Ints:
 
 def of_leaves(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
     """Stage of each leaf: that of the first server of its group."""
-    return of_servers(stages, number % n.leaves // n.rails * n.group)
+    return of_servers(stages, number % n.leaves // n.rails * n.g)
 
 
 def of_spines(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
     """Stage of each spine: there must be its pod, and as many spines in every pod."""
     pod, index = number // n.spines % n.pods, number % n.spines
     block = pod // n.rails if n.rail_pods else pod
-    its_pod = of_servers(stages, block * n.pod_groups * n.group)
+    its_pod = of_servers(stages, block * n.groups_per_pod * n.g)
     return np.maximum(its_pod, _first_past([stage.spines for stage in stages], index))
 
 
 def of_cores(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
     """Stage of each core: there must be spines of its group, and as many cores in every group."""
-    group, index = number % n.cores // n.group_cores, number % n.group_cores
-    groups = [ceil_div(stage.spines, n.core_spines) if stage.group_cores else 0 for stage in stages]
+    group, index = number % n.cores // n.cores_per_group, number % n.cores_per_group
+    groups = [ceil_div(stage.spines, n.q) if stage.group_cores else 0 for stage in stages]
     return np.maximum(_first_past(groups, group), _first_past([stage.group_cores for stage in stages], index))
 
 
@@ -81,9 +81,9 @@ def spine_of_uplinks(n: ClosNumbers, stages: Stages) -> Ints:
     An uplink whose spine is there leads to it. Where a stage has fewer spines with more links each, the next uplinks in
     order are lent to these spines: to the one that they are at if it still takes as many, else to the emptiest.
     """
-    of_pair = n.uplinks // n.spines
-    home = np.arange(n.uplinks) // of_pair
-    hosts = np.full((len(stages), n.uplinks), -1)
+    of_pair = n.u // n.spines
+    home = np.arange(n.u) // of_pair
+    hosts = np.full((len(stages), n.u), -1)
     for number, stage in enumerate(stages):
         own = home < stage.spines
         hosts[number, own] = home[own]

@@ -289,15 +289,16 @@ class DragonflyPlus(Mesh):
         """Leaf-spine links as those of a Clos in which a group with all its leaves is a pod."""
         return ClosNumbers(
             servers=self.leaves,
+            ports=1,
             planes=planes,
-            nics=1,
-            ports=planes,
-            shared_cages=False,
-            group=1,
-            per_leaf=1,
-            uplinks=self.spines.group * self.up,
+            k=1,
+            g=1,
+            u=self.spines.group * self.up,
             spines=self.spines.group,
-            pod_groups=self.group,
+            groups_per_pod=self.group,
+            nics=1,
+            ports_per_nic=planes,
+            shared_cages=False,
         )
 
     def pairs(self, scope: str) -> LinkEnds:

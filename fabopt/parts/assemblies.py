@@ -57,17 +57,17 @@ def whole_only(assembly: Assembly) -> Assembly:
     return assembly
 
 
-def dominates(one: Item | None, other: Item | None) -> bool:
-    """``one`` costs and draws no more than ``other`` at any stage, whatever the quantity."""
-    if one is other:
+def dominates(item: Item | None, other: Item | None) -> bool:
+    """``item`` costs and uses no more power than ``other`` at any stage, whatever the quantity."""
+    if item is other:
         return True
-    if one is None or other is None:
-        return one is None
+    if item is None or other is None:
+        return item is None
     return (
-        not one.varies
+        not item.varies
         and not other.varies
-        and all(mine <= theirs for mine, theirs in zip(one.unit_cents, other.unit_cents, strict=True))
-        and one.power_mw <= other.power_mw
+        and all(mine <= theirs for mine, theirs in zip(item.unit_cents, other.unit_cents, strict=True))
+        and item.power_mw <= other.power_mw
     )
 
 
@@ -81,17 +81,17 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
         assemblies, key=lambda one: (*map(sum, zip(*(i.unit_cents for i in one.items), strict=True)), one.name)
     )
     useful = []
-    for one in cheapest_first:
-        rivals = (other for key in _keys_of_rivals(one) for other in kept.get(key, ()))
+    for assembly in cheapest_first:
+        rivals = (other for key in _keys_of_rivals(assembly) for other in kept.get(key, ()))
         if not any(
-            (one.mode is not Mode.NEAR or (other.near is None) == (one.near is None))
-            and dominates(other.near, one.near)
-            and dominates(other.cable, one.cable)
-            and dominates(other.far, one.far)
+            (assembly.mode is not Mode.NEAR or (other.near is None) == (assembly.near is None))
+            and dominates(other.near, assembly.near)
+            and dominates(other.cable, assembly.cable)
+            and dominates(other.far, assembly.far)
             for other in rivals
         ):
-            kept.setdefault(_key(one, _looked_at(one.near), _looked_at(one.far)), []).append(one)
-            useful.append(one)
+            kept.setdefault(_key(assembly, _looked_at(assembly.near), _looked_at(assembly.far)), []).append(assembly)
+            useful.append(assembly)
     return useful
 
 
@@ -99,15 +99,15 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
 _RivalKey = tuple[Mode, int, Item | bool, Item | bool, Item | bool]
 
 
-def _keys_of_rivals(one: Assembly) -> Iterator[_RivalKey]:
+def _keys_of_rivals(assembly: Assembly) -> Iterator[_RivalKey]:
     """Keys of all that may beat an assembly: a part that varies is beaten by itself only, or where there is none."""
-    for near in dict.fromkeys((False, _looked_at(one.near))):
-        for far in dict.fromkeys((False, _looked_at(one.far))):
-            yield _key(one, near, far)
+    for near in dict.fromkeys((False, _looked_at(assembly.near))):
+        for far in dict.fromkeys((False, _looked_at(assembly.far))):
+            yield _key(assembly, near, far)
 
 
-def _key(one: Assembly, near: Item | bool, far: Item | bool) -> _RivalKey:
-    return one.mode, one.ports_per_cable, near, _looked_at(one.cable), far
+def _key(assembly: Assembly, near: Item | bool, far: Item | bool) -> _RivalKey:
+    return assembly.mode, assembly.ports_per_cable, near, _looked_at(assembly.cable), far
 
 
 def _looked_at(item: Item | None) -> Item | bool:

@@ -71,25 +71,27 @@ def is_plain(item: Item) -> bool:
     )
 
 
-def _stands_in(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Whether ``one`` costs no more than ``other`` and uses no more, length by length, and wins ties."""
-    if not all(map(_costs_no_more, one, other)) or any(item.stock for item in other):
+def _stands_in(lengths: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether ``lengths`` costs no more than ``other`` and uses no more, length by length, and wins ties."""
+    if not all(map(_costs_no_more, lengths, other)) or any(item.stock for item in other):
         return False
-    if any(a.power_mw > b.power_mw or a.rack_milliunits > b.rack_milliunits for a, b in zip(one, other, strict=True)):
+    if any(
+        a.power_mw > b.power_mw or a.rack_milliunits > b.rack_milliunits for a, b in zip(lengths, other, strict=True)
+    ):
         return False
-    wins = all(a.power_mw < b.power_mw or _costs_no_more(a, b, 1) for a, b in zip(one, other, strict=True))
-    return wins or one[0].id < other[0].id
+    wins = all(a.power_mw < b.power_mw or _costs_no_more(a, b, 1) for a, b in zip(lengths, other, strict=True))
+    return wins or lengths[0].id < other[0].id
 
 
-def _costs_no_more(one: Item, other: Item, margin: int = 0) -> bool:
-    """Whether an order of ``one`` costs no more than one of ``other``, whatever its size and stage.
+def _costs_no_more(item: Item, other: Item, margin: int = 0) -> bool:
+    """Whether an order of ``item`` costs no more than one of ``other``, whatever its size and stage.
 
     ``margin``: by so many cents a unit less.
     """
-    if one.incremental != other.incremental or (one.incremental and one.starts != other.starts):
+    if item.incremental != other.incremental or (item.incremental and item.starts != other.starts):
         return False
     return all(
-        offer.cents[one.tier_of(size)] + margin <= other_offer.cents[other.tier_of(size)]
-        for offer, other_offer in zip(one.offers, other.offers, strict=True)
-        for size in {*one.starts, *other.starts}
+        offer.cents[item.break_of(size)] + margin <= other_offer.cents[other.break_of(size)]
+        for offer, other_offer in zip(item.offers, other.offers, strict=True)
+        for size in {*item.starts, *other.starts}
     )

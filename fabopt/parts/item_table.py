@@ -84,7 +84,7 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
 
     Rule ``parts_are_offered``: what has no price or no power figure cannot.
     """
-    builder = _Builder(terms or Terms())
+    builder = _Numbering(terms or Terms())
     builder.add_pieces("switch", catalog.switches)
     builder.add_pieces("nic", catalog.nics)
     builder.add_pieces("transceiver", catalog.transceivers)
@@ -99,7 +99,7 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
     return _table(builder.items, builder.single, builder.by_length)
 
 
-class _Builder:
+class _Numbering:
     """The items of a table while they are numbered."""
 
     def __init__(self, terms: Terms) -> None:

@@ -89,12 +89,12 @@ class LinkTable:
         return _ASSEMBLIES.of(self, (ends, run_m, longer), self._assemblies, ends, run_m, longer)
 
     def _assemblies(self, ends: _Ends, run_m: float, longer: bool) -> tuple[Assembly, ...]:
-        found = [
+        assemblies = [
             Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0)
             for join in self._joins(ends)
             for cable in self._lengths_on_sale(join.product_id, run_m, join.reach_m, longer)
         ]
-        kept = undominated(found) if self._prune and not ends.all_ else found
+        kept = undominated(assemblies) if self._prune and not ends.all_ else assemblies
         return tuple(sorted(kept, key=lambda one: (one.name, one.length_m)))
 
     def _joins(self, ends: _Ends) -> tuple[_Join, ...]:
@@ -266,16 +266,16 @@ def _module_fits(product: Transceiver, port: PortType, protocol: str) -> bool:
 
 
 def _useful(modules: Sequence[_Module]) -> list[_Module]:
-    """Drop a transceiver where another one with the same optics reaches as far and costs and draws no more."""
+    """Drop a transceiver where another one with the same optics reaches as far and costs and uses no more power."""
     kept: list[_Module] = []
-    for one in sorted(modules, key=lambda module: (module.item.unit_cents, module.item.power_mw, module.item.id)):
+    for module in sorted(modules, key=lambda module: (module.item.unit_cents, module.item.power_mw, module.item.id)):
         if not any(
-            other.optics == one.optics
-            and other.product.reach_m >= one.product.reach_m
-            and dominates(other.item, one.item)
+            other.optics == module.optics
+            and other.product.reach_m >= module.product.reach_m
+            and dominates(other.item, module.item)
             for other in kept
         ):
-            kept.append(one)
+            kept.append(module)
     return kept
 
 

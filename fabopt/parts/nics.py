@@ -118,7 +118,7 @@ class NicOption:
         return self.full_cages + self.partial_cages
 
     def bundle(self, k: int) -> int:
-        """Ports that a wire may carry together when ``k`` ports of a server go to one leaf.
+        """Ports that a cable may carry together when ``k`` ports of a server go to one leaf.
 
         Rule ``bundles_join_boxes``: they are ports of one NIC (of any NICs that share the server's cages) in one plane;
         1 if sets do not come out.

@@ -76,12 +76,12 @@ def _scaled(product: Product, factor: Fraction) -> Product:
     return _repriced(product, lambda price, _: _times(price, factor))
 
 
-def check_price_book(book: PriceBook, file: str, at: str, catalog: Catalog) -> list[Fault]:
+def check_price_book(book: PriceBook, file: str, prefix: str, catalog: Catalog) -> list[Fault]:
     """Return what is wrong with a price book for this catalog: unknown ids, lengths that are not sold."""
     known = {product.id: product for product in products(catalog)}
     faults: list[Fault] = []
     for id_, price in book.prices.items():
-        path = f"{at}{id_}"
+        path = f"{prefix}{id_}"
         product = known.get(id_)
         if product is None:
             close = nearest(id_, known) if len(faults) < _MOST_HINTS else None

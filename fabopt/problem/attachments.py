@@ -71,27 +71,31 @@ class LogicalFabric:
 class SwitchPorts:
     """What an out-of-band fabric has for every switch of all fabrics: ports of management, and their cage."""
 
-    each: int
+    per_switch: int
     port: PortType
 
     def of(self, switches: ByStage) -> AttachmentDemand:
         """The ports of so many switches at every stage."""
-        ports = tuple(number * self.each for number in switches)
+        ports = tuple(number * self.per_switch for number in switches)
         adds = added(ports) if ports[0] < ports[-1] else ()
         return AttachmentDemand(SWITCHES, ports[-1], self.port.lane.port_mbps, self.port, "both", adds=adds)
 
 
-def attachment_demand(one: Attachment, ports: PortTypes) -> AttachmentDemand:
+def attachment_demand(attachment: Attachment, ports: PortTypes) -> AttachmentDemand:
     """What a case's attachment asks for."""
     port = None
-    if one.form_factor is not None and one.split is not None:
-        cage = Cage(count=1, form_factor=one.form_factor, splits=(one.split,), lane_gbps=one.lane_gbps)
-        port = ports.of(cage, one.split)
-    speed = mbps(one.gbps) if one.gbps is not None else None
-    if speed is None and one.split is not None:
-        speed = parse_split(one.split).port_mbps
-    own = None if one.max_oversubscription is None else exact(one.max_oversubscription)
-    return AttachmentDemand(one.name, one.ports, speed, port, one.buys, own, one.network, adds=one.adds)
+    if attachment.form_factor is not None and attachment.split is not None:
+        cage = Cage(
+            count=1, form_factor=attachment.form_factor, splits=(attachment.split,), lane_gbps=attachment.lane_gbps
+        )
+        port = ports.of(cage, attachment.split)
+    speed = mbps(attachment.gbps) if attachment.gbps is not None else None
+    if speed is None and attachment.split is not None:
+        speed = parse_split(attachment.split).port_mbps
+    own = None if attachment.max_oversubscription is None else exact(attachment.max_oversubscription)
+    return AttachmentDemand(
+        attachment.name, attachment.ports, speed, port, attachment.buys, own, attachment.network, adds=attachment.adds
+    )
 
 
 def logical_fabric_of(carried: Carried, offering: Offering, server: Server, pcie: Mapping[int, float]) -> LogicalFabric:

@@ -16,9 +16,9 @@ from fabopt.schema.model import Model
 from fabopt.schema.workload import DEFAULT_PROFILE, PROFILES, Profile
 from fabopt.units import mbps
 from fabopt.workload.deadline import Pace
-from fabopt.workload.many import Steps
+from fabopt.workload.many import StepTimes
 from fabopt.workload.ranks import ranks_of
-from fabopt.workload.timing import Workload, workload_of
+from fabopt.workload.timing import ModelRun, workload_of
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def resolved(case: Case, server: Server) -> Case:
     )
 
 
-def case_workload(case: Case, server: Server) -> Workload | None:
+def case_workload(case: Case, server: Server) -> ModelRun | None:
     """The model of a case on the GPUs of its last stage; None for a profile, or nothing."""
     wanted = case.workload
     if wanted is None or not isinstance(wanted.model, Model):
@@ -134,7 +134,7 @@ def case_workload(case: Case, server: Server) -> Workload | None:
 def pace_of(case: Case, server: Server) -> Pace | None:
     """How long steps of a case's model take; None without a model."""
     workload = case_workload(case, server)
-    return None if workload is None else Pace(workload, Steps(workload))
+    return None if workload is None else Pace(workload, StepTimes(workload))
 
 
 def computing(case: Case) -> Fabric | None:

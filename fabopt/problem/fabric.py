@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -151,21 +151,7 @@ def fabric_of(
     """
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
-    refused: dict[str, str] = {}
-    nics: dict[str, tuple[NicOption, ...]] = {
-        protocol: tuple(
-            one
-            for one in nic_options(fabric, protocol, offering, server, pcie, demand.gpu_mbps, refused)
-            if one.injection >= demand.least_injection and one.crosses_any_cut >= demand.bisection_mbps
-        )
-        for protocol in protocols
-    }
-    switches: dict[str, Mapping[str, tuple[SwitchType, ...]]] = {
-        protocol: switches_of(fabric, protocol, offering) for protocol in protocols
-    }
-    logical_fabrics = tuple(
-        logical_fabric_of(one, offering, server, pcie) for one in fabric.carries if one.separation == "logical"
-    )
+    nics, refused = _nics(fabric, protocols, demand, offering, server, pcie)
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     return FabricProblem(
         name=fabric.name,
@@ -183,15 +169,38 @@ def fabric_of(
         reserve=exact(fabric.reserve_ports),
         attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
         nics=nics,
-        switches=switches,
+        switches={protocol: switches_of(fabric, protocol, offering) for protocol in protocols},
         runs_m=runs_m,
-        refused_nics=tuple(refused.values()),
+        refused_nics=refused,
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,
         torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
         per_switch=switch_ports(fabric, offering, server),
-        logical_fabrics=logical_fabrics,
+        logical_fabrics=tuple(
+            logical_fabric_of(one, offering, server, pcie) for one in fabric.carries if one.separation == "logical"
+        ),
     )
+
+
+def _nics(
+    fabric: Fabric,
+    protocols: Sequence[Protocol],
+    demand: Demand,
+    offering: Offering,
+    server: Server,
+    pcie: Mapping[int, float],
+) -> tuple[dict[str, tuple[NicOption, ...]], tuple[str, ...]]:
+    """The NICs that give each GPU what is asked for, by protocol, and why others are refused."""
+    refused: dict[str, str] = {}
+    nics: dict[str, tuple[NicOption, ...]] = {
+        protocol: tuple(
+            one
+            for one in nic_options(fabric, protocol, offering, server, pcie, demand.gpu_mbps, refused)
+            if one.injection >= demand.least_injection and one.crosses_any_cut >= demand.bisection_mbps
+        )
+        for protocol in protocols
+    }
+    return nics, tuple(refused.values())
 
 
 def _tiers(fabric: Fabric) -> tuple[int, ...]:

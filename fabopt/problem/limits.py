@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabopt.schema.case import Limits as CaseLimits
+from fabopt.schema.case import Limits
 from fabopt.units import cents, milliwatts
 
 
 @dataclass(frozen=True)
-class Limits:
+class ExactLimits:
     """What may be spent over all fabrics; None: any amount. ``tco_scaled``: in the units of the weights of tco."""
 
     capex_cents: int | None = None
@@ -23,28 +23,28 @@ class Limits:
     @property
     def are_set(self) -> bool:
         """Whether any is."""
-        return self != Limits()
+        return self != ExactLimits()
 
-    def with_others(self, stages: Sequence[Limits]) -> Limits:
+    def with_others(self, stages: Sequence[ExactLimits]) -> ExactLimits:
         """The tighter of these limits and those that stages come to together."""
         budgets = [stage.capex_cents for stage in stages]
         in_all = None if None in budgets else sum(one for one in budgets if one is not None)
         last = stages[-1]
-        return Limits(
+        return ExactLimits(
             tighter(self.capex_cents, in_all),
             tighter(self.power_mw, last.power_mw),
             tighter(self.rack_milliunits, last.rack_milliunits),
         )
 
 
-def tighter(one: int | None, other: int | None) -> int | None:
+def tighter(limit: int | None, other: int | None) -> int | None:
     """The lower of two limits; None is no limit."""
-    return min((most for most in (one, other) if most is not None), default=None)
+    return min((most for most in (limit, other) if most is not None), default=None)
 
 
-def limits_of(limits: CaseLimits) -> Limits:
+def limits_of(limits: Limits) -> ExactLimits:
     """Those of a case, or of a stage."""
-    return Limits(
+    return ExactLimits(
         None if limits.budget_usd is None else cents(limits.budget_usd),
         None if limits.power_w is None else milliwatts(limits.power_w),
         None if limits.rack_units is None else milliwatts(limits.rack_units),

@@ -65,13 +65,15 @@ def _options(logical: LogicalFabric, protocol: str, last: bool, prune: bool) -> 
     return [one for one in options if not any(_dominates(other, one, last) for other in options if other is not one)]
 
 
-def _dominates(one: NicOption, other: NicOption, last: bool) -> bool:
-    if one.port is not other.port:
+def _dominates(option: NicOption, other: NicOption, last: bool) -> bool:
+    if option.port is not other.port:
         return False
-    mine, theirs = (one.ports_per_server, *_numbers(one)), (other.ports_per_server, *_numbers(other))
-    if not last and mine[0] != theirs[0]:
+    numbers, other_numbers = (option.ports_per_server, *_numbers(option)), (other.ports_per_server, *_numbers(other))
+    if not last and numbers[0] != other_numbers[0]:
         return False
-    return all(a <= b for a, b in zip(mine, theirs, strict=True)) and (mine != theirs or _key(one) < _key(other))
+    return all(a <= b for a, b in zip(numbers, other_numbers, strict=True)) and (
+        numbers != other_numbers or _key(option) < _key(other)
+    )
 
 
 def _numbers(nic: NicOption) -> tuple[int, ...]:
@@ -97,9 +99,11 @@ def order_of(attachments: Sequence[AttachmentDemand]) -> tuple[tuple[str, NicKey
 def nics_of(problem: Problem, attachments: Sequence[AttachmentDemand]) -> dict[Item, int]:
     """The NICs that are bought for logical fabrics, over all servers."""
     counts: dict[Item, int] = {}
-    for one in attachments:
-        if one.nic is not None and one.nic.item is not None:
-            counts[one.nic.item] = counts.get(one.nic.item, 0) + problem.servers * one.nic.nics_per_server
+    for attachment in attachments:
+        if attachment.nic is not None and attachment.nic.item is not None:
+            counts[attachment.nic.item] = (
+                counts.get(attachment.nic.item, 0) + problem.servers * attachment.nic.nics_per_server
+            )
     return counts
 
 

@@ -104,32 +104,32 @@ def confused_attachments(case: Case, file: str) -> Iterator[Fault]:
     """Yield the attachments whose devices would be called like other devices, or by too long a name."""
     fabrics = {alike(one.name): one.name for one in case.fabrics}
     earlier = _Earlier()
-    for one in _attachments(case):
-        name = one.attachment.name
-        whose = _of_fabopt(one, fabrics) or earlier.like(one)
-        earlier.add(one)
+    for named in _attachments(case):
+        name = named.attachment.name
+        whose = _of_fabopt(named, fabrics) or earlier.like(named)
+        earlier.add(named)
         if whose:
-            yield fault(file, one.path, f"its devices would be called like {whose}", name, hint=_OTHER)
+            yield fault(file, named.path, f"its devices would be called like {whose}", name, hint=_OTHER)
         elif alike(name) in ROLES:
             text = "is a word for devices of every fabric"
-            yield fault(file, one.path, text, name, hint="say what it is for, as in `storage-nodes`")
-        if one.length > LONGEST_DEVICE:
-            text = f"the name is too long: its devices are called `{one.owner}-...`, {one.length} characters in all"
-            allowed = f"up to {len(name) - one.length + LONGEST_DEVICE} characters"
-            yield fault(file, one.path, text, name, allowed=allowed)
+            yield fault(file, named.path, text, name, hint="say what it is for, as in `storage-nodes`")
+        if named.length > LONGEST_DEVICE:
+            text = f"the name is too long: its devices are called `{named.owner}-...`, {named.length} characters in all"
+            allowed = f"up to {len(name) - named.length + LONGEST_DEVICE} characters"
+            yield fault(file, named.path, text, name, allowed=allowed)
 
 
 def _attachments(case: Case) -> Iterator[_Named]:
     """All attachments, each with the fabric whose switches it is on: that may be the host of its own."""
-    for at, fabric in enumerate(case.fabrics):
+    for number, fabric in enumerate(case.fabrics):
         host = host_of(fabric, case) if fabric.separation in ("shared", "logical") else None
-        for index, one in enumerate(fabric.attachments):
-            yield _Named(f"fabrics[{at}].attachments[{index}].name", (host or fabric).name, one)
+        for index, attachment in enumerate(fabric.attachments):
+            yield _Named(f"fabrics[{number}].attachments[{index}].name", (host or fabric).name, attachment)
 
 
-def _of_fabopt(one: _Named, fabrics: dict[str, str]) -> str:
+def _of_fabopt(named: _Named, fabrics: dict[str, str]) -> str:
     """Return whose devices, of those that fabopt names by itself, have such names; empty if none."""
-    name = f"{one.device}-1" if one.is_numbered else one.device
+    name = f"{named.device}-1" if named.is_numbered else named.device
     if _SERVER.fullmatch(name):
         return "servers"
     match = _SWITCH.fullmatch(name)
@@ -145,17 +145,17 @@ class _Earlier:
         self.numbered: dict[str, _Named] = {}
         self.like_numbered: dict[str, _Named] = {}
 
-    def add(self, one: _Named) -> None:
+    def add(self, named: _Named) -> None:
         """Remember one."""
-        self.whole.setdefault(one.device, one)
-        if one.is_numbered:
-            self.numbered.setdefault(one.device, one)
-        elif match := _NUMBERED.fullmatch(one.device):
-            self.like_numbered.setdefault(match[1], one)
+        self.whole.setdefault(named.device, named)
+        if named.is_numbered:
+            self.numbered.setdefault(named.device, named)
+        elif match := _NUMBERED.fullmatch(named.device):
+            self.like_numbered.setdefault(match[1], named)
 
-    def like(self, one: _Named) -> str:
+    def like(self, named: _Named) -> str:
         """Return which attachment has devices of such names; empty if none has."""
-        match = None if one.is_numbered else _NUMBERED.fullmatch(one.device)
-        found = self.whole.get(one.device) or (self.numbered.get(match[1]) if match else None)
-        found = found or (self.like_numbered.get(one.device) if one.is_numbered else None)
-        return "" if found is None else f"those of `{found.attachment.name}` of `{found.owner}`"
+        match = None if named.is_numbered else _NUMBERED.fullmatch(named.device)
+        earlier = self.whole.get(named.device) or (self.numbered.get(match[1]) if match else None)
+        earlier = earlier or (self.like_numbered.get(named.device) if named.is_numbered else None)
+        return "" if earlier is None else f"those of `{earlier.attachment.name}` of `{earlier.owner}`"

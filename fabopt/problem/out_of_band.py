@@ -28,8 +28,8 @@ def counted_ports(case: Case, fabric: Fabric, servers: Sequence[int], per_rack: 
     if fabric.oob is None:
         return {}
     appliances = sum(one.boxes for other in case.fabrics if other.role != "oob" for one in other.attachments)
-    each = fabric.oob.pdus_per_rack
-    pdus = tuple(0 if per_rack is None else each * ceil_div(number, per_rack) for number in servers)
+    pdus_per_rack = fabric.oob.pdus_per_rack
+    pdus = tuple(0 if per_rack is None else pdus_per_rack * ceil_div(number, per_rack) for number in servers)
     if fabric.oob.pdus is not None:
         pdus = (fabric.oob.pdus,) * len(servers)
     counted = ((APPLIANCES, (appliances,) * len(servers)), (PDUS, pdus))

@@ -20,7 +20,7 @@ from fabopt.parts.offering import Offering, named_products, offering_of
 from fabopt.parts.procurement import terms_of
 from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem, fabric_of
-from fabopt.problem.limits import Limits, limits_of
+from fabopt.problem.limits import ExactLimits, limits_of
 from fabopt.problem.model_needs import with_needs
 from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of
@@ -40,7 +40,7 @@ def of_item(weights: Weights, stage: int, item: Item) -> int:
 
 @dataclass(frozen=True, eq=False)
 class StageProblem:
-    """One stage. ``limits``: money that is spent at it, power and rack units that stand from it on.
+    """One stage. ``limits``: money that is spent at it, power and rack units of what is installed from it on.
 
     ``oversubscription``: the most at the leaf and the spine boundary, by fabric.
     """
@@ -48,7 +48,7 @@ class StageProblem:
     name: str
     month: int
     servers: int
-    limits: Limits
+    limits: ExactLimits
     oversubscription: Mapping[str, tuple[Fraction, Fraction]]
 
 
@@ -67,7 +67,7 @@ class Problem:
     offering: Offering
     fabrics: tuple[FabricProblem, ...]
     nic_slots: int
-    limits: Limits
+    limits: ExactLimits
     weights: Weights
     # of a milliwatt from each stage on
     energy_cents_per_mw: tuple[Fraction, ...]
@@ -90,8 +90,8 @@ class Problem:
         return len(equipment) > 1 and bought
 
     @property
-    def limits_in_all(self) -> Limits:
-        """Limits on all that is bought and on what stands in the end: of the case, and of its stages."""
+    def limits_in_all(self) -> ExactLimits:
+        """Limits on all that is bought and on what is installed in the end: of the case, and of its stages."""
         return self.limits.with_others([stage.limits for stage in self.stages])
 
     @property
@@ -139,7 +139,7 @@ class Problem:
 
     @property
     def fixed_power_mw(self) -> int:
-        """What every design draws: the servers, if they count."""
+        """Power that every design uses: the servers, if they count."""
         return 0 if self.server_item is None else self.servers * self.server_item.power_mw
 
     @property
@@ -222,7 +222,7 @@ def in_layouts_only(problem: Problem) -> Problem:
     return replace(problem, site=problem.floor.in_layouts())
 
 
-def with_objective(problem: Problem, metric: str, limits: Limits) -> Problem:
+def with_objective(problem: Problem, metric: str, limits: ExactLimits) -> Problem:
     """The same problem with another objective and other limits."""
     return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
 

@@ -199,8 +199,8 @@ def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
             own = [one for one in fabric.attachments if one.name not in COUNTED]
             whole = fabric.model_copy(update={"oob": fabric.oob or OutOfBand()})
             ports = counted_ports(case, whole, servers, per_rack)
-            made = [as_attachment(name, count, cage) for name, count in ports.items()]
-            fabric = whole.model_copy(update={"attachments": (*own, *made)})
+            counted = [as_attachment(name, count, cage) for name, count in ports.items()]
+            fabric = whole.model_copy(update={"attachments": (*own, *counted)})
         fabrics.append(fabric)
     return case.model_copy(update={"fabrics": tuple(fabrics)})
 
@@ -231,8 +231,8 @@ def carrying(fabric: Fabric, logical_fabrics: list[Fabric], case: Case) -> Fabri
     return _with_strictest(carrier, logical, case) if logical else carrier
 
 
-def _of_network(one: Attachment, logical: Fabric) -> Attachment:
-    return one.model_copy(update={"network": logical.name})
+def _of_network(attachment: Attachment, logical: Fabric) -> Attachment:
+    return attachment.model_copy(update={"network": logical.name})
 
 
 def _with_strictest(host: Fabric, logical: list[Fabric], case: Case) -> Fabric:

@@ -15,6 +15,7 @@ from fabopt.problem.hosts import host_of
 from fabopt.problem.names import confused_attachments
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog, Server
+from fabopt.schema.topologies import FLOOR, GROWTH
 
 Way = Literal["physical", "logical", "shared"]
 # From the most apart to the least: of ways that cost the same the first is taken.
@@ -31,11 +32,11 @@ _PROMISES = (
 
 
 class Hindrance(NamedTuple):
-    """Why a fabric cannot be kept apart in a way: ``key`` of the fabric, what is wrong, what is found, what to do."""
+    """Why a fabric cannot be kept apart in a way: ``key`` of the fabric, what is wrong, the value found, what to do."""
 
     key: str
     text: str
-    found: object = None
+    value: object = None
     hint: str = ""
 
 
@@ -89,10 +90,9 @@ def _unfit(host: Fabric) -> str:
 
 def _of_logical(fabric: Fabric, case: Case, server: Server) -> Iterator[Hindrance]:
     """What this version designs of logical fabrics: on one Clos, at one stage, without a floor."""
-    if case.site.floor is not None:
-        yield Hindrance("separation", "a logical fabric is not designed on a floor plan", "logical")
-    if len(case.stages or ()) > 1:
-        yield Hindrance("separation", "a logical fabric is not designed for several stages", "logical")
+    for feature in (FLOOR, GROWTH):
+        if feature.is_asked(case, fabric):
+            yield Hindrance("separation", f"a logical fabric is not designed with {feature.words}", "logical")
     for key in _PROMISES:
         if getattr(fabric, key) is not None:
             yield Hindrance(key, "a fabric on the switches of another has no figures of its own", hint="leave it out")
@@ -140,22 +140,22 @@ def reasons_against(fabric: Fabric, case: Case, server: Server, way: Way) -> lis
     """
     if way != "shared" and has_no_nics(fabric, server):
         return [f"{server.id} has no NICs for {fabric.role} and no slot"]
-    found = [one.text for one in hindrances(fabric, case, server, way)]
+    reasons = [one.text for one in hindrances(fabric, case, server, way)]
     if way != "physical":
-        found += _confused(fabric, case, way)
+        reasons += _confused(fabric, case, way)
     if way == "shared":
         host = host_of(fabric, case)
-        found += [f"it asks for `{key}`" for key in _PROMISES if getattr(fabric, key) is not None]
+        reasons += [f"it asks for `{key}`" for key in _PROMISES if getattr(fabric, key) is not None]
         if host is not None and "any" not in (fabric.protocol, host.protocol) and fabric.protocol != host.protocol:
-            found.append(f"`{host.name}` speaks {host.protocol}, not {fabric.protocol}")
-    return found
+            reasons.append(f"`{host.name}` speaks {host.protocol}, not {fabric.protocol}")
+    return reasons
 
 
 def _confused(fabric: Fabric, case: Case, way: Way) -> Iterator[str]:
     """What names of attachments would be in the way on the host's leaves."""
     said = tuple(one.model_copy(update={"separation": way}) if one is fabric else one for one in case.fabrics)
-    for one in confused_attachments(case.model_copy(update={"fabrics": said}), ""):
-        yield f"attachment `{one.value}` {one.problem}"
+    for confusion in confused_attachments(case.model_copy(update={"fabrics": said}), ""):
+        yield f"attachment `{confusion.value}` {confusion.problem}"
 
 
 def is_open(case: Case) -> bool:
@@ -170,13 +170,13 @@ def combinations(case: Case, server: Server) -> list[Case]:
     """
     if not is_open(case):
         return [case]
-    found = []
+    combined_cases = []
     for ways in product(*(_ways(one, case, server) for one in case.fabrics)):
         said = [one.model_copy(update={"separation": way}) for one, way in zip(case.fabrics, ways, strict=True)]
         combined = _speaking(case.model_copy(update={"fabrics": tuple(said)}), case)
         if combined is not None and not any(cabled_twice(combined, server)):
-            found.append(combined)
-    return found
+            combined_cases.append(combined)
+    return combined_cases
 
 
 def first_combination(case: Case, catalog: Catalog) -> Case:

@@ -36,7 +36,7 @@ class FlatSite:
 
     ``method``: how candidates are searched; ``runs_are_alike``: whether all links of a kind run the same; ``settles``:
     whether a search that has the time always says whether there is a design; ``policies``: rules by which switches may
-    be placed; ``rack_power_w``: the most that a rack may draw, if that is limited.
+    be placed; ``rack_power_w``: the most that a rack may use, if that is limited.
     """
 
     distances: Distances
@@ -73,7 +73,7 @@ class FloorSite:
 
     @property
     def rack_power_w(self) -> float | None:
-        """The most that a rack may draw, if that is limited."""
+        """The most that a rack may use, if that is limited."""
         return self.plan.floor.rack_power_w
 
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:

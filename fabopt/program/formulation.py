@@ -17,7 +17,7 @@ from functools import partial
 
 from fabopt.parts.finance import Weights, weights_of
 from fabopt.parts.items import Item
-from fabopt.problem.limits import Limits
+from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import CABLES, Problem, of_item
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Rule, Variables
@@ -131,10 +131,10 @@ class Program:
                 on_pick[index] += least * count
         offset = self._of_servers(weight)
         for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
-            mine = [index for index, one in enumerate(self.candidates) if one.fabric == fabric]
-            least = min(on_pick[index] for index in mine)
+            indices = [index for index, one in enumerate(self.candidates) if one.fabric == fabric]
+            least = min(on_pick[index] for index in indices)
             offset += least
-            for index in mine:
+            for index in indices:
                 on_pick[index] -= least
         terms = [(self.pick[index], value) for index, value in on_pick.items() if value]
         terms += [(self.links[key], value) for key, value in on_links.items() if value]
@@ -188,8 +188,8 @@ class Program:
     def _rank_levels(self) -> list[Level]:
         levels = []
         for fabric in dict.fromkeys(candidate.fabric for candidate in self.candidates):
-            mine = [index for index, one in enumerate(self.candidates) if one.fabric == fabric]
-            ranked = sorted(mine, key=lambda index: self.candidates[index].order)
+            indices = [index for index, one in enumerate(self.candidates) if one.fabric == fabric]
+            ranked = sorted(indices, key=lambda index: self.candidates[index].order)
             terms = [(self.pick[index], rank) for rank, index in enumerate(ranked)]
             levels.append(Level(f"rank_{fabric}", pulp.LpAffineExpression(terms), 0))
         return levels
@@ -205,8 +205,8 @@ class Program:
     def one_candidate_per_fabric(self) -> None:
         """Every fabric is built, once: sum over its candidates of pick = 1."""
         for fabric in self.problem.fabrics:
-            mine = [self.pick[i] for i, one in enumerate(self.candidates) if one.fabric == fabric.name]
-            self.lp += pulp.lpSum(mine) == 1, f"one_candidate_per_fabric_{_word(fabric.name)}"
+            picks = [self.pick[i] for i, one in enumerate(self.candidates) if one.fabric == fabric.name]
+            self.lp += pulp.lpSum(picks) == 1, f"one_candidate_per_fabric_{_word(fabric.name)}"
 
     def parts_cover_links(self) -> None:
         """For every kind of link: units over all options = units that the picked candidates need."""
@@ -216,7 +216,7 @@ class Program:
             self.lp += pulp.LpAffineExpression(terms) == 0, f"parts_cover_links_{number}"
 
     def ports_fit_radix(self) -> None:
-        """Wires below and above a switch that its cages hold singly, not together: at most one of the two."""
+        """Cables below and above a switch that its cages hold singly, not together: at most one of the two."""
         for index, candidate in enumerate(self.candidates):
             for number, clash in enumerate(candidate.clashes):
                 taken = [self.pick[index]]
@@ -246,16 +246,16 @@ class Program:
 
     def limits_hold(self) -> None:
         """Budget, power and rack units over all fabrics, and the servers' own if they count; of the case, then of every
-        stage: what is spent at it, what draws and stands from it on.
+        stage: what is spent at it, the power and rack units of what is installed from it on.
         """
         last = len(self.problem.stages) - 1
         self._limit_sums()
         self._limit("", self.problem.limits, range(last + 1), range(last + 1))
-        for stage, one in enumerate(self.problem.stages):
+        for stage, of_stage in enumerate(self.problem.stages):
             name = f"_{stage}" if last else "_stage"
-            self._limit(name, one.limits, range(stage, stage + 1), range(stage + 1))
+            self._limit(name, of_stage.limits, range(stage, stage + 1), range(stage + 1))
 
-    def _limit(self, name: str, limits: Limits, spent: range, standing: range) -> None:
+    def _limit(self, name: str, limits: ExactLimits, spent: range, standing: range) -> None:
         """Limits on the money of some stages and on what is added up to a stage."""
         orders = self.purchases.cost(spent)
         for key, most, stages, weight, terms in (
@@ -268,7 +268,7 @@ class Program:
                 self.lp += used.expression <= most - used.offset, f"limits_hold_{key}{name}"
 
     def _limit_sums(self) -> None:
-        """What fronts limit besides: switches, wires and what owning them costs, over all stages."""
+        """What fronts limit besides: switches, cables and what owning them costs, over all stages."""
         limits = self.problem.limits
         for name, most in (("switches", limits.switches), ("cables", limits.cables), ("tco_usd", limits.tco_scaled)):
             if most is not None:
@@ -303,13 +303,13 @@ class Program:
 
     def units(self, values: Mapping[str, int], candidate: Candidate) -> list[tuple[Option, int]]:
         """How many units of each option a picked candidate's links take."""
-        found: list[tuple[Option, int]] = []
+        units: list[tuple[Option, int]] = []
         for key in dict.fromkeys((candidate.fabric, choice.key) for choice in candidate.choices):
             for a, option in enumerate(self.options[key]):
                 count = values.get(self.links[key, a].name, 0)
                 if count:
-                    found.append((option, count))
-        return found
+                    units.append((option, count))
+        return units
 
 
 MODEL = "docs/formulation.md"

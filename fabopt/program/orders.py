@@ -61,8 +61,8 @@ def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item],
 def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item], int]:
     """What each stage adds over all fabrics, servers included if they count."""
     counts: dict[tuple[int, Item], int] = {}
-    for one in picked:
-        for key, count in stage_uses(one).items():
+    for of_fabric in picked:
+        for key, count in stage_uses(of_fabric).items():
             counts[key] = counts.get(key, 0) + count
     if problem.server_item is not None:
         for stage, count in enumerate(problem.server_adds):

@@ -99,8 +99,8 @@ class Purchases:
         for stage in self._until(max(wanted, default=-1)):
             for piece, most in self._order_sizes(item, stage):
                 name = self._name(item, stage)
-                self.buy[item, stage, piece] = BUY.integer(0, most, name, piece.tier)
-                self.paid[item, stage, piece] = PAID.binary(name, piece.tier)
+                self.buy[item, stage, piece] = BUY.integer(0, most, name, piece.price_break)
+                self.paid[item, stage, piece] = PAID.binary(name, piece.price_break)
 
     def _order_sizes(self, item: Item, stage: int) -> Iterator[tuple[Piece, int]]:
         """The most packs that are ever ordered at each break: up to the next one; at the last, what is needed."""
@@ -141,8 +141,8 @@ class Purchases:
         for (item, stage, piece), var in self.buy.items():
             if stages is None or stage in stages:
                 prices = item.offers[stage].present if present else item.offers[stage].cents
-                terms.append((var, item.pack_size * prices[piece.tier]))
-                base = item.base(stage, piece.tier, present)
+                terms.append((var, item.pack_size * prices[piece.price_break]))
+                base = item.base(stage, piece.price_break, present)
                 if base:
                     terms.append((self.paid[item, stage, piece], base))
         return terms
@@ -188,7 +188,7 @@ class Purchases:
         """All of an order is bought at one break: from its first quantity on, and only if the break is taken."""
         for (item, stage, piece), var in self.buy.items():
             taken, most = self.paid[item, stage, piece], var.upBound
-            name = f"{self._name(item, stage)}_{piece.tier}"
+            name = f"{self._name(item, stage)}_{piece.price_break}"
             if most < piece.fewest:
                 self.lp += taken <= 0, f"prices_are_applied_none_{name}"
             self.lp += var - piece.fewest * taken >= 0, f"prices_are_applied_from_{name}"
@@ -245,9 +245,9 @@ class Purchases:
                     most = self._most_spares(item)
                     self.lp += spare - most * self.held[item, stage] <= 0, f"spares_are_kept_of_used_{name}"
         for kind, rule in self.problem.case.procurement.spares.items():
-            mine = self._of_kind(kind)
-            for stage in self.stages if rule.per == "site" and mine else ():
-                self._keep(mine, stage, rule, f"{kind}_{stage}")
+            items = self._of_kind(kind)
+            for stage in self.stages if rule.per == "site" and items else ():
+                self._keep(items, stage, rule, f"{kind}_{stage}")
 
     def _keep(self, items: Sequence[Item], stage: int, rule: Spares, name: str) -> None:
         """Spares of some items together: the fraction of what is in use by a stage, and the minimum if any is."""
@@ -275,12 +275,12 @@ class Purchases:
 
     def units(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
         """What a solution orders of the ordered items at every stage."""
-        found: dict[tuple[int, Item], int] = {}
+        units: dict[tuple[int, Item], int] = {}
         for (item, stage, _), var in self.buy.items():
             count = item.pack_size * values.get(var.name, 0)
             if count:
-                found[stage, item] = found.get((stage, item), 0) + count
-        return found
+                units[stage, item] = units.get((stage, item), 0) + count
+        return units
 
     def spares(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
         """Spares that a solution keeps from every stage on."""

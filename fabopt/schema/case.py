@@ -77,7 +77,7 @@ class StageDemand(Strict):
 class Stage(Strict):
     """One growth stage: servers (or GPUs, a multiple of the server's) from a month on.
 
-    ``limits``: what may be spent at this stage alone, and what may draw and stand from it on. ``fabrics``: demands, by
+    ``limits``: money for this stage alone, power and rack units of all that is installed. ``fabrics``: demands, by
     the fabric's name.
     """
 
@@ -98,7 +98,7 @@ class Stage(Strict):
 class Attachment(Strict):
     """Other endpoints on the leaves: each port takes one leaf port at fabric speed.
 
-    ``boxes``: that these ports belong to, each with one port of management. ``rack_units``, ``power_w``: of a box,
+    ``boxes``: that these ports belong to, each with one port of management. ``rack_units``, ``power_w``: of a device,
     which then stands in one of ``racks`` of the floor, or in a rack for attachments alone. ``max_oversubscription``: of
     their traffic at the leaf, where it is not the fabric's. ``network``: filled in where they belong to a logical
     fabric of the case. ``adds``: ports that each stage adds, filled in where they are counted; empty: all are there
@@ -131,20 +131,20 @@ class Attachment(Strict):
 
     @property
     def devices(self) -> int:
-        """Boxes that are told apart: all of them where their height is known, else they count as one."""
+        """Devices that are told apart: all of them where their height is known, else they count as one."""
         return 1 if self.rack_units is None else self.boxes
 
     @model_validator(mode="after")
     def _boxes_are_alike(self) -> Self:
         for key in ("power_w", "racks"):
             if self.rack_units is None and getattr(self, key) is not None:
-                raise ValueError(f"`{key}` goes with `rack_units`, the height of a box")
+                raise ValueError(f"`{key}` goes with `rack_units`, the height of a device")
         lanes = 1 if self.split is None else parse_split(self.split).ports
         if self.devices > 1 and self.ports % (self.devices * lanes):
-            each = f"{lanes} ports of a cage x " if lanes > 1 else ""
+            per_cage = f"{lanes} ports of a cage x " if lanes > 1 else ""
             raise ValueError(
-                f"boxes with `rack_units` are alike and fill their cages: {self.ports} ports are not a multiple of "
-                f"{each}{self.boxes} boxes"
+                f"devices with `rack_units` are alike and fill their cages: {self.ports} ports are not a multiple of "
+                f"{per_cage}{self.boxes} devices"
             )
         return self
 
@@ -170,7 +170,7 @@ def _check_survived(text: str) -> str:
 
 
 class Resilience(Strict):
-    """What must be left per GPU when so many boxes or links of one kind fail, at the worst places: ``1 leaf``."""
+    """What must be left per GPU when so many devices or links of one kind fail, at the worst places: ``1 leaf``."""
 
     survive: Annotated[str, AfterValidator(_check_survived)]
     min_gbps_per_gpu: Gbps
@@ -316,6 +316,11 @@ class Site(Strict):
     floor: Floor | None = None
     servers_per_rack: Count | None = None
 
+    @property
+    def says_servers_per_rack(self) -> bool:
+        """Whether it is known how many servers a rack has, from here or from the floor."""
+        return self.servers_per_rack is not None or self.floor is not None
+
 
 class Growth(Strict):
     """Whether a cable in place may be moved to another port when the cluster grows, and what each move costs.
@@ -380,10 +385,10 @@ class Case(Strict):
 
     @model_validator(mode="after")
     def _months_rise(self) -> Self:
-        for at, (above, stage) in enumerate(pairwise(self.stages or ()), start=1):
+        for index, (above, stage) in enumerate(pairwise(self.stages or ()), start=1):
             if stage.month < above.month:
                 raise ValueError(
-                    f"stages must be in order: `stages[{at}].month` is {stage.month}, before the {above.month} of the "
-                    f"stage above it, `{above.name}`"
+                    f"stages must be in order: `stages[{index}].month` is {stage.month}, before the {above.month} of "
+                    f"the stage above it, `{above.name}`"
                 )
         return self

@@ -179,7 +179,7 @@ class Switch(Product, Purchasable):
 
 
 class Nic(Product, Purchasable):
-    """A network card. ``forwards``: it passes on what is for other servers, to any port of its server's cards."""
+    """A network interface card. ``forwards``: it passes on what is for other servers, to any NIC of its server."""
 
     protocols: Annotated[tuple[Protocol, ...], Field(min_length=1)]
     cages: Cages
@@ -245,7 +245,7 @@ def _check_lengths(lengths: tuple[CableLength, ...]) -> None:
 
 
 class CableEnd(Strict):
-    """``count`` heads of a cable; an end with more than one head makes it a splitter."""
+    """``count`` connectors of a cable; an end with more than one makes it a splitter."""
 
     form_factor: Word
     split: Split
@@ -273,7 +273,7 @@ class Cable(Product):
         if near.ports * self.ends[0].count != far.ports * self.ends[1].count:
             raise ValueError("both ends of a cable must have the same number of ports in all")
         if min(end.count for end in self.ends) != 1:
-            raise ValueError("one end of a cable must have a single head")
+            raise ValueError("one end of a cable must have a single connector")
         _check_lengths(self.lengths)
         return self
 
@@ -332,7 +332,7 @@ class ScaleUp(Strict):
 
 
 class Server(Product, Purchasable):
-    """The box with one set of rails (for a rack-scale system: the compute tray).
+    """The device with one set of rails (for a rack-scale system: the compute tray).
 
     ``gpu_peak_tflops``: of one GPU, dense matrix products, by number format.
     """
@@ -383,8 +383,8 @@ class PriceBook(Strict):
     @model_validator(mode="after")
     def _breaks_fall(self) -> Self:
         for price in self.prices.values():
-            for one in price.values() if isinstance(price, dict) else [price]:
-                check_breaks(one)
+            for of_length in price.values() if isinstance(price, dict) else [price]:
+                check_breaks(of_length)
         return self
 
 

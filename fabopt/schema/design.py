@@ -46,7 +46,7 @@ class Objective(Strict):
 class Totals(Strict):
     """Sums over fabrics. ``tco_usd`` adds energy to capex; ``cluster_power_w`` adds servers (None if unknown).
 
-    ``racks``, ``cluster_rack_units``: racks in which something stands, and the units of servers, switches and
+    ``racks``, ``cluster_rack_units``: racks with something in them, and the units of servers, switches and
     attachments in them; None without a floor plan.
     """
 
@@ -65,7 +65,7 @@ class Totals(Strict):
 
 
 class NicUse(Strict):
-    """The card in every server: how many, how many ports of each are cabled (over all planes), at which speed."""
+    """The NIC in every server: how many, how many ports of each are cabled (over all planes), at which speed."""
 
     id: str
     per_server: int
@@ -77,7 +77,7 @@ class NicUse(Strict):
 
 
 class LogicalUse(Strict):
-    """A fabric of the case on this one's switches, in a VLAN and VRF of its own: the cards that are its own."""
+    """A fabric of the case on this one's switches, in a VLAN and VRF of its own: the NICs that are its own."""
 
     name: str
     role: str
@@ -86,7 +86,7 @@ class LogicalUse(Strict):
 
 
 class PortUse(Strict):
-    """Which cage group of a box (index into its ``cages``) is used, and how each cage is split."""
+    """Which cage group of a device (index into its ``cages``) is used, and how each cage is split."""
 
     cage_group: int
     split: str
@@ -121,7 +121,7 @@ class LinkPart(Strict):
 class LinkRow(Strict):
     """Links of one kind that are realised alike. ``count`` links between ``from`` and ``to``, run of ``length_m``.
 
-    ``from_cages``/``to_cages``: occupied cages that this row's links account for, summed over all boxes. On a floor
+    ``from_cages``/``to_cages``: occupied cages that this row's links account for, summed over all devices. On a floor
     plan ``length_m`` is the longest class and ``runs_m`` the length class of each link of a cage, in order of ports.
     ``stages``: where there are several, the stage from which on each link of a cage is there, in order of ports; None
     where one assembly makes all links of the kind. ``scope``: which links between switches of one role these are; None
@@ -165,7 +165,7 @@ Failed = Literal["leaf", "spine", "core", "plane", "cable", "switch", "server"]
 
 
 class Failure(Strict):
-    """What is left when ``count`` boxes or links of a kind fail at the worst places, see docs/bandwidth.md.
+    """What is left when ``count`` devices or links of a kind fail at the worst places, see docs/bandwidth.md.
 
     ``servers_cut_off``: from the largest part that stays joined; None for more than one failure.
     """
@@ -177,7 +177,7 @@ class Failure(Strict):
 
 
 class StageStructure(Strict):
-    """A fabric as it stands at one stage: words of ``Structure``, of what is installed by then; counts over all planes.
+    """A fabric as it is at one stage: words of ``Structure``, of what is installed by then; counts over all planes.
 
     ``links_per_pair`` may be more than at the last stage where recabling is allowed; ``moved_cables`` are those that
     this stage takes from a port where an earlier stage put them. ``free_*_ports``: ports in the cages of their use that
@@ -206,9 +206,9 @@ Place = tuple[str, int]
 
 
 class Placement(Strict):
-    """Where the switches of a fabric stand: (rack, lowest unit) of each, in the order of their numbers.
+    """Where the switches of a fabric are: (rack, lowest unit) of each, in the order of their numbers.
 
-    ``attachments``: the boxes of those that stand in racks, by name.
+    ``attachments``: the devices of those that are in racks, by name.
     """
 
     policy: str
@@ -222,7 +222,7 @@ NO_PLACES = Placement(policy="", leaf=())
 
 
 class FloorUse(Strict):
-    """Where the servers stand: ``servers_per_rack`` of them in each of ``server_racks``, in this order, bottom up.
+    """Where the servers are: ``servers_per_rack`` of them in each of ``server_racks``, in this order, bottom up.
 
     ``length_classes_m``: all lengths on sale; a run counts as the shortest of them that covers it.
     """
@@ -277,7 +277,7 @@ class FabricDesign(Strict):
 
 
 class StageDesign(Strict):
-    """What stands at one stage. ``capex_usd`` is spent at it; ``power_w`` draws, ``rack_units`` stand from it on.
+    """What is installed at one stage. ``capex_usd`` is spent at it; ``power_w``, ``rack_units``: of all from it on.
 
     ``present_value_usd`` is that of what it spends, ``energy_usd`` that of the energy until the next stage.
     """

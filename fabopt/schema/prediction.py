@@ -18,7 +18,7 @@ class WorkloadNeeds(Strict):
     """What the workload needs of a fabric, whatever design is picked.
 
     ``min_gbps_per_gpu``: the least bandwidth that will do if it is the same everywhere, 0 where nothing leaves the
-    scale-up domains. ``offered_gbps_per_gpu``: the least that cards on sale can give of what the fabric must give; with
+    scale-up domains. ``offered_gbps_per_gpu``: the least that NICs on sale can give of what the fabric must give; with
     it, the ratios are the most that will do. ``sets``: keys of the fabric that the case left out, and that are set from
     this. ``leaf_gpus``: neighbours that are on one leaf for certain. ``binding``: what exposes most at the limit.
     """

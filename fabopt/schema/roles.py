@@ -10,7 +10,7 @@ from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word
 from fabopt.schema.catalog import Role
 
 Separation = Literal["physical", "shared", "logical", "any"]
-# The least that keeps a fabric's traffic apart from others': a QoS class will do, or a VLAN with cards of its own, or
+# The least that keeps a fabric's traffic apart from others': a QoS class will do, or a VLAN with NICs of its own, or
 # nothing but a network of its own.
 Isolation = Literal["none", "logical", "physical"]
 
@@ -46,7 +46,7 @@ class OutOfBand(Strict):
 class Carried(Strict):
     """A fabric that has no switches of its own: what it adds to the one that carries it.
 
-    ``separation``: whether it shares cards too, or has its own ``nics``.
+    ``separation``: whether it shares NICs too, or has its own ``nics``.
     """
 
     name: Word

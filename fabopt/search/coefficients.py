@@ -11,7 +11,7 @@ from fabopt.parts.finance import Weights, weights_of
 from fabopt.parts.items import Item
 from fabopt.problem.problem import CABLES, Problem, of_item
 from fabopt.schema.topologies import TIERED
-from fabopt.topology.batch import AnyBatch, Found
+from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.link_parts import Floats
@@ -51,14 +51,14 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     """Item weights by metric, shape (metrics, items), and the most of each metric that all fabrics may use.
 
     Row 0 is the objective, the least of all stages (see ``stage_weights``); the others are those that a limit caps, of
-    the case or of its last stage. Slots for cards are a limit too where several fabrics share them.
+    the case or of its last stage. Slots for NICs are a limit too where several fabrics share them.
     """
     items = problem.item_table.items
     last = len(problem.stages) - 1
     cents = np.array([item.least_cents(last) * spare_share(item) for item in items], dtype=float)
     power = np.array([item.power_mw for item in items], dtype=float)
     units = np.array([item.rack_milliunits for item in items], dtype=float)
-    cards = np.array([item.kind == "nic" for item in items], dtype=float)
+    nics = np.array([item.kind == "nic" for item in items], dtype=float)
     switches = np.array([item.kind == "switch" for item in items], dtype=float)
     cables = np.array([item.kind in CABLES for item in items], dtype=float)
     limits = problem.limits_in_all
@@ -75,7 +75,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
         (cents, budget),
         (power, power_mw),
         (units, limits.rack_milliunits),
-        (cards, slots),
+        (nics, slots),
         (switches, limits.switches),
         (cables, limits.cables),
         (stage_weights(problem, tco).min(axis=0), total),
@@ -97,15 +97,15 @@ def stock_weight(problem: Problem, most: int | None = None) -> int:
     return problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy), most)
 
 
-def without_dear_switches(problem: Problem, found: Found, slack: float, most: int | None) -> Found:
+def without_dear_switches(problem: Problem, sizing: Sizing, slack: float, most: int | None) -> Sizing:
     """What was found, without what is past the threshold if its switches cost what so many of them cost."""
-    limit = (found.least + slack) * (1 + RELATIVE_SLACK)
+    limit = (sizing.least + slack) * (1 + RELATIVE_SLACK)
     kept = []
-    for batch in found.batches:
+    for batch in sizing.batches:
         inside = np.flatnonzero(batch.cost[0] + switch_surcharge(problem, batch, most) <= limit)
         if inside.size:
             kept.append(batch.take(inside))
-    return replace(found, batches=kept)
+    return replace(sizing, batches=kept)
 
 
 def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None) -> Floats:
@@ -158,8 +158,8 @@ def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> 
     least = _least_ever(problem, item, most)
     price = np.full(len(count), np.inf)
     for stage in stages:
-        for tier, start in enumerate(item.starts):
-            price = np.minimum(price, item.price(stage, tier, present) * np.maximum(start, count) / count)
+        for price_break, start in enumerate(item.starts):
+            price = np.minimum(price, item.price(stage, price_break, present) * np.maximum(start, count) / count)
     return np.asarray(np.maximum(0.0, count * (price - least - len(stages))))
 
 
@@ -192,8 +192,8 @@ def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
 def first_of_each(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The first candidate of every fabric."""
     first: dict[str, Candidate] = {}
-    for one in candidates:
-        first.setdefault(one.fabric, one)
+    for candidate in candidates:
+        first.setdefault(candidate.fabric, candidate)
     return list(first.values())
 
 

@@ -11,7 +11,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
-from fabopt.topology.batch import Found
+from fabopt.topology.batch import Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.family import Restriction
@@ -48,7 +48,7 @@ class PlacedCandidates(NamedTuple):
     """Places of a candidate that cost ``limit`` or less, with their costs."""
 
     limit: float
-    found: tuple[tuple[float, Candidate], ...]
+    places: tuple[tuple[float, Candidate], ...]
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Context:
 
     costs: dict[CostsKey, BoundedCosts] = field(default_factory=dict)
     # what the search of one fabric found, where that is asked for again and again
-    found: dict[SearchKey, Found] = field(default_factory=dict)
+    sizings: dict[SearchKey, Sizing] = field(default_factory=dict)
     # candidates with their exact needs, by ``Batch.key``
     candidates: dict[Hashable, tuple[Candidate, ...]] = field(default_factory=dict)
     placed: dict[PlacedKey, PlacedCandidates] = field(default_factory=dict)

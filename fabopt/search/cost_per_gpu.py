@@ -30,7 +30,7 @@ from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
 from fabopt.workload.deadline import Deadline, Pace
 from fabopt.workload.prediction import cluster_cents
-from fabopt.workload.timing import Network
+from fabopt.workload.timing import FabricBandwidth
 
 # Steps between the slowest and the fastest network that are tried before the proof, each nearer to the fastest.
 SAMPLES = 8
@@ -95,7 +95,7 @@ def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> Fab
         return fabric
 
     def may_be(rate: Fraction) -> bool:
-        return deadline.is_met(Network(rate, rate, rate, problem.gpus, problem.gpus, reduces))
+        return deadline.is_met(FabricBandwidth(rate, rate, rate, problem.gpus, problem.gpus, reduces))
 
     rates = {one.injection for options in fabric.nics.values() for one in options}
     enough = {rate for rate in rates if may_be(rate)}
@@ -235,7 +235,7 @@ class RatioSearch:
         fabric = next(one for one in self.problem.fabrics if one.name == self.problem.needs.fabric)
         rates = {one.injection for options in fabric.nics.values() for one in options}
         gpus, reduces = self.problem.gpus, _some_reduce(fabric)
-        return min(self.pace.step_s(Network(rate, rate, rate, gpus, gpus, reduces)) for rate in rates)
+        return min(self.pace.step_s(FabricBandwidth(rate, rate, rate, gpus, gpus, reduces)) for rate in rates)
 
     def _step_s(self, optimum: Optimum) -> Fraction:
         prediction = prediction_of(self.problem, optimum.picked, 0)

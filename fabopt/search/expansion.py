@@ -1,4 +1,4 @@
-"""Opening the space: every candidate of all fabrics below a threshold, at some prices of the limits."""
+"""Expanding the space: every candidate of all fabrics below a threshold, at some prices of the limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fabopt.search.coefficients import (
 )
 from fabopt.search.context import Context, SearchKey
 from fabopt.search.out_of_band import Together
-from fabopt.topology.batch import AnyBatch, Found, candidates_in
+from fabopt.topology.batch import AnyBatch, Sizing, candidates_in
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
@@ -41,7 +41,7 @@ Size = tuple[AnyBatch, int]
 class Expanded:
     """All fabrics searched at some prices of the limits. ``bound``: no design has a lower objective."""
 
-    found: list[Found]
+    sizings: list[Sizing]
     bound: float
     weights: Floats
     slack: float
@@ -49,11 +49,11 @@ class Expanded:
     @property
     def stopped(self) -> bool:
         """Whether the clock stopped one of them."""
-        return any(one.stopped for one in self.found)
+        return any(one.stopped for one in self.sizings)
 
 
 class Expansion:
-    """The space of a problem, or of a restricted part of it, opened as far as is asked for.
+    """The space of a problem, or of a restricted part of it, expanded as far as is asked for.
 
     ``table`` weighs items by metric, ``caps`` are the limits on these; ``sized``: candidates whose cost was worked out;
     ``left_out``: whether the clock, or a number that was asked for, left candidates out.
@@ -80,56 +80,56 @@ class Expansion:
         self.left_out = False
         self.most_cents: int | None = None
 
-    def open(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
+    def expand(self, prices: Floats, slack: float = 0.0, objective: float = 1.0, first: bool = False) -> Expanded:
         """Search every fabric at prices of the limits, shape (metrics - 1,)."""
         table = self.table.copy()
         table[0] = objective * self.table[0] + prices @ self.table[1:]
         steps = objective * self.steps
         costs = self.context.costs_at(self.problem.offering, table, steps)
         if self.counts:
-            found = self.together.open(costs, slack)
+            sizings = self.together.expand(costs, slack)
         else:
-            found = [self._searched(costs, fabric, slack, first) for fabric in self.problem.fabrics]
-        self.sized = max(self.sized, sum(one.sized for one in found))
-        least = sum(one.least for one in found)
+            sizings = [self._searched(costs, fabric, slack, first) for fabric in self.problem.fabrics]
+        self.sized = max(self.sized, sum(one.sized for one in sizings))
+        least = sum(one.least for one in sizings)
         if self.counts:
             least += self.together.attached(costs)
         bound = least - objective * self.saving - float(prices @ self.caps[1:])
-        return Expanded(found, bound, table[0], slack)
+        return Expanded(sizings, bound, table[0], slack)
 
-    def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
+    def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
         """Search a fabric; where ports are counted that is asked for again and again, so what was found is kept."""
         if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
-        known, part = self.context.found, self.restrictions.get(fabric.name)
+        known, part = self.context.sizings, self.restrictions.get(fabric.name)
         key = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
             return known[key]
         space = space_of(self.problem, fabric, self._quest(fabric, costs))
-        found = space.any_candidate() if first else space.search(slack)
-        if self.counts and not found.stopped:
-            known[key] = found
-        return found
+        sizing = space.any_candidate() if first else space.search(slack)
+        if self.counts and not sizing.stopped:
+            known[key] = sizing
+        return sizing
 
-    def _as_host(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool) -> Found:
-        """Search a fabric with every choice of cards for the logical ones on it, all below one threshold."""
-        found, looked = Found(), []
+    def _as_host(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool) -> Sizing:
+        """Search a fabric with every choice of NICs for the logical ones on it, all below one threshold."""
+        sizing, looked = Sizing(), []
         for choice in self.context.equipped(self.problem, fabric, self.settings.prune):
             aside = _least_aside(self.problem, choice, costs, self.space(choice, costs).bounds.attached())
-            one = self._searched(costs, choice, 0.0, first)
-            found.stopped |= one.stopped
-            found.least = min(found.least, one.least + float(aside[0]))
-            looked.append((choice, aside, one))
-        for choice, aside, one in looked:
-            spare = found.least + slack - one.least - float(aside[0])
-            if spare < -RELATIVE_SLACK * abs(found.least) and self.settings.prune:
+            of_choice = self._searched(costs, choice, 0.0, first)
+            sizing.stopped |= of_choice.stopped
+            sizing.least = min(sizing.least, of_choice.least + float(aside[0]))
+            looked.append((choice, aside, of_choice))
+        for choice, aside, of_choice in looked:
+            spare = sizing.least + slack - of_choice.least - float(aside[0])
+            if spare < -RELATIVE_SLACK * abs(sizing.least) and self.settings.prune:
                 continue
             if spare > 0 and not first:
-                one = self._searched(costs, choice, spare)
-            found.stopped |= one.stopped
-            found.sized += one.sized
-            found.batches += [replace(batch, cost=batch.cost + aside[:, np.newaxis]) for batch in one.batches]
-        return found
+                of_choice = self._searched(costs, choice, spare)
+            sizing.stopped |= of_choice.stopped
+            sizing.sized += of_choice.sized
+            sizing.batches += [replace(batch, cost=batch.cost + aside[:, np.newaxis]) for batch in of_choice.batches]
+        return sizing
 
     def _quest(self, fabric: FabricProblem, costs: BoundedCosts) -> Quest:
         restriction = self.restrictions.get(fabric.name, Restriction())
@@ -146,31 +146,31 @@ class Expansion:
         return ClosSpace(self.problem, fabric, *self._quest(fabric, costs))
 
     def candidates(self, expanded: Expanded, most: int | None = None) -> list[Candidate]:
-        """Those that were opened, or so many of the best; not those whose switches do not reach the breaks for it."""
+        """Those that were expanded, or so many of the best; not those whose switches do not reach the breaks for it."""
         candidates: list[Candidate] = []
-        for fabric, found in zip(self.problem.fabrics, expanded.found, strict=True):
+        for fabric, sizing in zip(self.problem.fabrics, expanded.sizings, strict=True):
             # of what has to suit the others' candidates, all
             most_of_it = most if fabric.per_switch is None else None
-            candidates += self._candidates_of(found, expanded, most_of_it, in_order=most is not None)
+            candidates += self._candidates_of(sizing, expanded, most_of_it, in_order=most is not None)
         return candidates
 
-    def _candidates_of(self, found: Found, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
+    def _candidates_of(self, sizing: Sizing, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
         """Candidates of a fabric, ``most`` at the most; ``in_order``: the cheapest first."""
         if self.settings.prune and expanded.slack:
-            found = without_dear_switches(self.problem, found, expanded.slack, self.most_cents)
-        return self._in_time(self._sizes(found, most, in_order))
+            sizing = without_dear_switches(self.problem, sizing, expanded.slack, self.most_cents)
+        return self._in_time(self._sizes(sizing, most, in_order))
 
-    def _sizes(self, found: Found, most: int | None, in_order: bool) -> list[Size]:
+    def _sizes(self, sizing: Sizing, most: int | None, in_order: bool) -> list[Size]:
         """The sizes found, or so many of the cheapest."""
         by_cost = [
             (float(cost), number, index)
-            for number, batch in enumerate(found.batches)
+            for number, batch in enumerate(sizing.batches)
             for index, cost in enumerate(batch.cost[0])
         ]
         if in_order:
             self.left_out |= most is not None and len(by_cost) > most
             by_cost = sorted(by_cost)[:most]
-        return [(found.batches[number], index) for _, number, index in by_cost]
+        return [(sizing.batches[number], index) for _, number, index in by_cost]
 
     def _in_time(self, sizes: Sequence[Size]) -> list[Candidate]:
         """Candidates of some sizes that can be made; when the time is over, what has been made by then."""
@@ -219,7 +219,7 @@ class Expansion:
 
 
 def _least_aside(problem: Problem, fabric: FabricProblem, costs: Costs, attached: float) -> Floats:
-    """What a choice of cards for logical fabrics adds at least to every candidate, shape (metrics,): the cards, and of
+    """What a choice of NICs for logical fabrics adds at least to every candidate, shape (metrics,): the NICs, and of
     the objective the links of all attachments (``attached``), which the search leaves aside.
     """
     total = np.zeros(costs.table.shape[0])

@@ -52,5 +52,5 @@ class Master:
             solver.Add(height <= point.objective / scale + line)
         solver.Maximize(height)
         solver.Solve()
-        found = np.array([price.solution_value() for price in prices])
-        return found * scale / limits, float(height.solution_value()) * scale
+        solution = np.array([price.solution_value() for price in prices])
+        return solution * scale / limits, float(height.solution_value()) * scale

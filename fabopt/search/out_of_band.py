@@ -7,7 +7,7 @@ n - own. See docs/formulation/several-networks.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations_with_replacement, count, product
@@ -20,15 +20,14 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.topologies import TIERED
 from fabopt.search.coefficients import least_of
 from fabopt.search.context import Context
-from fabopt.topology.batch import AnyBatch, Found
+from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
-from fabopt.topology.link_parts import ceil_of
 from fabopt.topology.server_torus.space import forwarding_nics
-from fabopt.units import ceil_div
+from fabopt.units import ceil_div, ceil_of
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
 MOST_OWN = 200
@@ -46,27 +45,27 @@ class Together:
 
     problem: Problem
     context: Context
-    look: Callable[[BoundedCosts, FabricProblem, float], Found]
+    look: Callable[[BoundedCosts, FabricProblem, float], Sizing]
     space: Callable[[FabricProblem, BoundedCosts], ClosSpace]
     sized: Callable[[AnyBatch, int], Sequence[Candidate]]
     above_bound: dict[str, float] = field(default_factory=dict)
     measures: bool = True
 
-    def open(self, costs: BoundedCosts, slack: float) -> list[Found]:
+    def expand(self, costs: BoundedCosts, slack: float) -> list[Sizing]:
         """Search every fabric, out-of-band ones last, for what the others have found.
 
         ``slack`` is of all fabrics together: what one takes for certain, as no candidate comes down to its bound, is
         not left for those after it.
         """
-        found: dict[str, Found] = {}
+        sizings: dict[str, Sizing] = {}
         for fabric in sorted(self.problem.fabrics, key=self._turn):
             if fabric.per_switch is not None:
-                found[fabric.name] = self._counted(fabric, costs).open(list(found.values()), slack)
+                sizings[fabric.name] = self._counted(fabric, costs).expand(list(sizings.values()), slack)
             else:
-                found[fabric.name] = self.look(costs, fabric, slack)
+                sizings[fabric.name] = self.look(costs, fabric, slack)
                 if self.measures:
-                    slack -= min(slack, self._certain(found[fabric.name], fabric, costs))
-        return [found[fabric.name] for fabric in self.problem.fabrics]
+                    slack -= min(slack, self._certain(sizings[fabric.name], fabric, costs))
+        return [sizings[fabric.name] for fabric in self.problem.fabrics]
 
     def attached(self, costs: BoundedCosts) -> float:
         """The least that the links of attachments cost, out-of-band ones aside: their search counts them."""
@@ -76,18 +75,18 @@ class Together:
         """Out-of-band last; those whose candidates were furthest from their bound first."""
         return fabric.per_switch is not None, -self.above_bound.get(fabric.name, 0.0)
 
-    def _certain(self, found: Found, fabric: FabricProblem, costs: BoundedCosts) -> float:
+    def _certain(self, sizing: Sizing, fabric: FabricProblem, costs: BoundedCosts) -> float:
         """By how much the cheapest candidate found is above the bound of its fabric."""
-        if found.stopped or not found.batches:
+        if sizing.stopped or not sizing.batches:
             return 0.0
-        sized = (one for batch in found.batches for i in range(len(batch)) for one in self.sized(batch, i))
+        sized = (one for batch in sizing.batches for i in range(len(batch)) for one in self.sized(batch, i))
         least = min((least_of(one, costs.table[0]) for one in sized), default=np.inf)
-        self.above_bound[fabric.name] = max(0.0, least - found.least - self._attached(costs, fabric))
+        self.above_bound[fabric.name] = max(0.0, least - sizing.least - self._attached(costs, fabric))
         return self.above_bound[fabric.name]
 
     def _attached(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
         if fabric.logical_fabrics:
-            # its search has counted them, as they depend on the cards of the logical fabrics
+            # its search has counted them, as they depend on the NICs of the logical fabrics
             return 0.0
         return self.space(fabric, costs).bounds.attached()
 
@@ -110,31 +109,31 @@ class Counted:
     problem: Problem
     context: Context
     fabric: FabricProblem
-    look: Callable[[FabricProblem, float], Found]
+    look: Callable[[FabricProblem, float], Sizing]
     attached: Callable[[FabricProblem], float]
     sized: Callable[[AnyBatch, int], Sequence[Candidate]]
     switch: float
 
-    def open(self, others: Sequence[Found], slack: float) -> Found:
+    def expand(self, others: Sequence[Sizing], slack: float) -> Sizing:
         """Every candidate that suits what the others have found and costs at most ``least + slack``.
 
         ``least`` bounds all designs: it is for the fewest switches that any have, and more ports never cost less. The
         cheapest for every number of switches are there too, so that there is a first answer.
         """
-        found = self._fewest(others)
-        totals = sums_of_switches(self._numbers(one) for one in others)
-        if not np.isfinite(found.least) or not totals:
-            return found
+        sizing = self._fewest(others)
+        totals = sums_of_switches([self._numbers(sizing) for sizing in others], len(self.problem.stages))
+        if not np.isfinite(sizing.least) or not totals:
+            return sizing
         if np.isinf(slack):
-            found.stopped, slack = True, abs(found.least)
-        limit, met = found.least + slack, set[ByStage]()
+            sizing.stopped, slack = True, abs(sizing.least)
+        limit, met = sizing.least + slack, set[ByStage]()
         for own in count(1):
             if own > MOST_OWN:
-                found.stopped = True
+                sizing.stopped = True
             if own > MOST_OWN or own * self.switch > limit * (1 + RELATIVE_SLACK):
-                return found
+                return sizing
             for number in {plus(total, mine) for total in totals for mine in self._own(own)} - met:
-                least = self._add(found, number, totals, found.least + slack)
+                least = self._add(sizing, number, totals, sizing.least + slack)
                 limit = max(limit, least) if own == 1 else limit
                 met.add(number)
         raise AssertionError("counting has no end")
@@ -154,23 +153,25 @@ class Counted:
                 for others in combinations_with_replacement(range(above + 1), len(sizes) - 1):
                     yield plus(tuple(leaves * one for one in groups), (*others, above))
 
-    def _fewest(self, others: Sequence[Found]) -> Found:
+    def _fewest(self, others: Sequence[Sizing]) -> Sizing:
         """The bound of all designs, without candidates."""
         numbered = with_fewest(self.problem, self.context, self.fabric)
         first = self.look(numbered, 0.0)
         least = first.least + self.attached(numbered)
-        return Found(least=least, sized=first.sized, stopped=first.stopped)
+        return Sizing(least=least, sized=first.sized, stopped=first.stopped)
 
-    def _add(self, found: Found, number: ByStage, totals: set[ByStage], limit: float) -> float:
+    def _add(self, sizing: Sizing, number: ByStage, totals: set[ByStage], limit: float) -> float:
         """Add what suits with so many switches at each stage; the least cost of any with so many is returned."""
         numbered = self.context.numbered(self.fabric, number)
-        one, attached = self.look(numbered, 0.0), self.attached(numbered)
-        least = one.least + attached
+        of_number, attached = self.look(numbered, 0.0), self.attached(numbered)
+        least = of_number.least + attached
         if limit > least:
-            one = self.look(numbered, limit - least)
-        found.batches += [kept for batch in one.batches if (kept := self._suiting(batch, number, totals)) is not None]
-        found.sized += one.sized
-        found.stopped |= one.stopped
+            of_number = self.look(numbered, limit - least)
+        sizing.batches += [
+            kept for batch in of_number.batches if (kept := self._suiting(batch, number, totals)) is not None
+        ]
+        sizing.sized += of_number.sized
+        sizing.stopped |= of_number.stopped
         return float(least)
 
     def _suiting(self, batch: AnyBatch, number: ByStage, totals: set[ByStage]) -> AnyBatch | None:
@@ -179,9 +180,9 @@ class Counted:
         kept = np.array([place for place, each in enumerate(self._by_place(batch)) if not own.isdisjoint(each)], int)
         return batch.take(kept) if kept.size else None
 
-    def _numbers(self, found: Found) -> set[ByStage]:
+    def _numbers(self, sizing: Sizing) -> set[ByStage]:
         """Numbers of switches at each stage that the candidates found have."""
-        return set().union(*(each for batch in found.batches for each in self._by_place(batch)))
+        return set().union(*(each for batch in sizing.batches for each in self._by_place(batch)))
 
     def _by_place(self, batch: AnyBatch) -> Iterator[set[ByStage]]:
         """Of every place of a batch the numbers of switches at each stage: there may be several ways to grow."""
@@ -205,7 +206,7 @@ def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> Fa
 
 
 def by_stage(candidate: Candidate, problem: Problem) -> ByStage:
-    """Switches of a candidate that stand at each stage."""
+    """Switches of a candidate that are installed at each stage."""
     return tuple(candidate.switches(stage) for stage in range(len(problem.stages)))
 
 
@@ -223,29 +224,34 @@ def suiting(
     best has, until one has as many as it has ports for.
     """
     names = dict.fromkeys(one.fabric for one in others)
-    totals = sums_of_switches({by_stage(one, problem) for one in others if one.fabric == name} for name in names)
+    totals = sums_of_switches(
+        [{by_stage(one, problem) for one in others if one.fabric == name} for name in names], len(problem.stages)
+    )
     for total in sorted(totals):
         own: ByStage = (1,) * len(total)
         for _ in range(MOST_GUESSES):
-            made = likely(context.numbered(fabric, plus(total, own)))
-            fitting = [one for one in made if by_stage(one, problem) == own]
+            candidates = likely(context.numbered(fabric, plus(total, own)))
+            fitting = [one for one in candidates if by_stage(one, problem) == own]
             yield from fitting
-            if fitting or not made:
+            if fitting or not candidates:
                 break
-            own = by_stage(made[0], problem)
+            own = by_stage(candidates[0], problem)
 
 
-def plus(one: ByStage, other: ByStage) -> ByStage:
+def plus(numbers: ByStage, more: ByStage) -> ByStage:
     """Numbers of both together, stage by stage."""
-    return tuple(a + b for a, b in zip(one, other, strict=True))
+    return tuple(a + b for a, b in zip(numbers, more, strict=True))
 
 
-def sums_of_switches(found: Iterable[set[ByStage]]) -> set[ByStage]:
-    """Numbers of switches that one candidate of each can have together; empty if one has none."""
-    totals: set[ByStage] | None = None
-    for numbers in found:
-        totals = numbers if totals is None else {plus(*pair) for pair in product(totals, numbers)}
-    return totals or set()
+def sums_of_switches(numbers_of_each: Sequence[set[ByStage]], stages: int) -> set[ByStage]:
+    """Numbers of switches that one candidate of each fabric can have together; empty if a fabric has no candidate.
+
+    Where there is no other fabric there are none: a single sum, 0 at every stage.
+    """
+    totals: set[ByStage] = {(0,) * stages}
+    for numbers in numbers_of_each:
+        totals = {plus(*pair) for pair in product(totals, numbers)}
+    return totals
 
 
 def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:

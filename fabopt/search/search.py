@@ -2,7 +2,7 @@
 
 The program's optimum V over the candidates below a threshold is the optimum of all if every candidate above it costs at
 least V by its bound. So: solve; if a cut candidate might still be cheaper, raise the threshold to V and solve again.
-Limits are priced into the bound (``fabopt.search.lagrangian``), so that little has to be opened when they bind.
+Limits are priced into the bound (``fabopt.search.lagrangian``), so that little has to be expanded when they bind.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Search:
     ) -> None:
         """``near``: on a floor where estimates will do, the objective of a design to compare with; no bound then.
 
-        ``at_most``: the objective of a design that is known to meet all limits, beyond which nothing need be opened.
+        ``at_most``: the objective of a design that is known to meet all limits, beyond which nothing need be expanded.
         ``context``: what is known of the problem from other searches, which is added to.
         """
         assert problem.site.method == self.method, "another search is for such a site: see ``search_of``"
@@ -98,7 +98,7 @@ class Search:
 
     def _prove(self, ties: bool) -> Optimum:
         prices = np.zeros(len(self.expansion.caps) - 1)
-        expanded = self.expansion.open(prices)
+        expanded = self.expansion.expand(prices)
         if not np.isfinite(expanded.bound):
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
         slack, best, known = 0.0, Optimum("unknown"), -np.inf
@@ -108,7 +108,7 @@ class Search:
                 return Optimum("infeasible", sized=self.expansion.sized)
             prices, bound, best = priced
             slack = 0.0 if best.value is None else self._above(best.value, bound)
-            expanded = self.expansion.open(prices, slack) if slack or prices.any() else expanded
+            expanded = self.expansion.expand(prices, slack) if slack or prices.any() else expanded
         for rise in range(MOST_RISES + 1):
             self.expansion.left_out = False
             solved = self._solve(self.expansion.candidates(expanded, self._most_candidates if best.picked else None))
@@ -120,7 +120,7 @@ class Search:
                 if needed <= slack + tolerance(expanded.bound) or not self.settings.prune or not complete:
                     return self._finished(self._tied(outcome, ties and complete), known, complete)
                 if self.expansion.weigh_up_to(outcome.value):
-                    expanded = self.expansion.open(prices)
+                    expanded = self.expansion.expand(prices)
                     needed = self._above(outcome.value, expanded.bound)
                 slack = self._next_slack(slack, needed, expanded.bound)
             elif slack >= self.expansion.ceiling(expanded.bound) or not complete or not self.settings.prune:
@@ -131,7 +131,7 @@ class Search:
                 slack = min(slack, self.expansion.ceiling(expanded.bound))
             share = 100 * slack / max(1.0, abs(expanded.bound))
             self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
-            expanded = self.expansion.open(prices, slack)
+            expanded = self.expansion.expand(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
 
     @property
@@ -159,9 +159,9 @@ class Search:
 
         Empty if the clock stopped it. The bound leaves out the servers.
         """
-        expanded = self.expansion.open(np.zeros(len(self.expansion.caps) - 1), slack)
-        found = [] if expanded.stopped or not np.isfinite(expanded.bound) else self.expansion.candidates(expanded)
-        return expanded.bound, found
+        expanded = self.expansion.expand(np.zeros(len(self.expansion.caps) - 1), slack)
+        candidates = [] if expanded.stopped or not np.isfinite(expanded.bound) else self.expansion.candidates(expanded)
+        return expanded.bound, candidates
 
     def any_design(self) -> Optimum:
         """Some design under no limits: enough to say that there is one."""
@@ -169,7 +169,7 @@ class Search:
             return Optimum("infeasible")
         try:
             with self.clock.bounded():
-                expanded = self.expansion.open(np.zeros(len(self.expansion.caps) - 1), first=True)
+                expanded = self.expansion.expand(np.zeros(len(self.expansion.caps) - 1), first=True)
                 if not np.isfinite(expanded.bound):
                     return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
                 outcome = self._solve(self.expansion.candidates(expanded))
@@ -215,39 +215,44 @@ class Search:
         for metric in np.flatnonzero(freest.uses > self.expansion.caps[1:]):
             alone = np.zeros(len(zero))
             alone[metric] = 1.0
-            leanest = self.expansion.open(alone, objective=0.0)
+            leanest = self.expansion.expand(alone, objective=0.0)
             if leanest.stopped:
                 return zero, expanded.bound, self._solve(distinct(pool))
             if leanest.bound > tolerance(self.expansion.caps[metric + 1]) or not np.isfinite(leanest.bound):
                 return None
             pool += self.expansion.candidates(leanest, MOST_SAMPLED)
             master.add(self._point(leanest, alone, 0.0))
-        best_prices, best_bound = zero, expanded.bound
+        best = self._best_prices(master, pool, expanded.bound)
+        return None if best is None else (*best, self._solve(distinct(pool)))
+
+    def _best_prices(self, master: Master, pool: list[Candidate], free: float) -> tuple[Floats, float] | None:
+        """The prices that give the best bound, ``free`` without any; None: proven infeasible. ``pool``: is added to."""
+        best_prices, best_bound = np.zeros(len(self.expansion.caps) - 1), free
         for _ in range(MOST_ROUNDS):
             if self.clock.is_over():
                 break
             prices, hoped = master.prices()
             if hoped - best_bound <= CLOSE_ENOUGH * abs(best_bound):
                 break
-            tried = self.expansion.open(prices)
+            tried = self.expansion.expand(prices)
             if tried.stopped:
                 break
             if not np.isfinite(tried.bound):
                 return None
-            if self._never_fits(prices, tried.bound, expanded.bound):
+            if self._never_fits(prices, tried.bound, free):
                 return None
             if tried.bound > best_bound:
                 best_prices, best_bound = prices, tried.bound
             pool += self.expansion.candidates(tried, MOST_SAMPLED)
             master.add(self._point(tried, prices, 1.0))
-        return best_prices, best_bound, self._solve(distinct(pool))
+        return best_prices, best_bound
 
     def _never_fits(self, prices: Floats, bound: float, free: float) -> bool:
         """Whether the priced uses alone are past the priced limits in every design: then none fits."""
         if bound <= 2 * abs(free) or not prices.any():
             return False
         scaled = prices / float(prices @ self.expansion.caps[1:])
-        priced = self.expansion.open(scaled, objective=0.0)
+        priced = self.expansion.expand(scaled, objective=0.0)
         return priced.bound > 1e-9 and not priced.stopped
 
     def _point(self, expanded: Expanded, prices: Floats, objective: float) -> Point:
@@ -259,8 +264,8 @@ class Search:
         return Point(float(total[0]) - self.expansion.saving, total[1:])
 
     def _solve(self, candidates: Sequence[Candidate]) -> Optimum:
-        found = optimum_of(self.problem, candidates, self.settings, self.clock)
-        return self._meet(replace(found, sized=self.expansion.sized) if found.picked else found)
+        optimum = optimum_of(self.problem, candidates, self.settings, self.clock)
+        return self._meet(replace(optimum, sized=self.expansion.sized) if optimum.picked else optimum)
 
-    def _tied(self, found: Optimum, ties: bool) -> Optimum:
-        return without_ties(found, self.settings, self.clock) if ties else found
+    def _tied(self, optimum: Optimum, ties: bool) -> Optimum:
+        return without_ties(optimum, self.settings, self.clock) if ties else optimum

@@ -14,7 +14,8 @@ from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.link_parts import Floats, Number
+from fabopt.topology.link_parts import Floats
+from fabopt.units import Number
 
 Ints = NDArray[np.int64]
 
@@ -84,7 +85,7 @@ AnyBatch = Batch[Any, Any]
 
 
 @dataclass
-class Found:
+class Sizing:
     """Result of a search. ``least``: least objective met; ``sized``: candidates whose cost was worked out."""
 
     batches: list[AnyBatch] = field(default_factory=list)

@@ -12,7 +12,8 @@ from fabopt.parts.items import Item
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import Box
 from fabopt.topology.design import NetworkDesign
-from fabopt.topology.link_parts import Need, Quantities, ceil_of
+from fabopt.topology.link_parts import Need, Quantities
+from fabopt.units import ceil_of
 
 End = Literal["from", "to"]
 
@@ -256,7 +257,7 @@ def all_choices(parts: Iterable[Sequence[Choice] | None]) -> tuple[Choice, ...] 
 
 
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Drop an option where another costs and draws no more, on no more cables; of equals the first by name stays."""
+    """Drop an option where another costs and uses no more power, on no more cables; of equals the first by name."""
     kept: list[Option] = []
     special = [option for option in options if any(item.varies for item in option.items)]
     plain = [option for option in options if not any(item.varies for item in option.items)]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.topology.batch import AnyBatch, Found
+from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.link_parts import Floats
 
 # Bounds are floating-point sums of whole numbers; a candidate is cut only when it is past the threshold by more.
@@ -18,7 +18,7 @@ class Cutoff:
     """Keeps the candidates that cost at most the least cost met plus ``slack``, and says what may still be kept.
 
     Costs have shape (metrics, size): row 0 is the objective, the others those that ``caps`` limits. Without
-    ``prune`` the objective cuts nothing. ``found``: what other parts of the space have given, which is added to.
+    ``prune`` the objective cuts nothing. ``sizing``: of other parts of the space, which is added to.
     ``admits``: which candidates of a batch may be kept at all; None: all.
     """
 
@@ -27,10 +27,10 @@ class Cutoff:
         caps: Floats,
         slack: float,
         prune: bool,
-        found: Found | None = None,
+        sizing: Sizing | None = None,
         admits: Callable[[AnyBatch], NDArray[np.bool_]] | None = None,
     ) -> None:
-        self.found = Found() if found is None else found
+        self.sizing = Sizing() if sizing is None else sizing
         self._caps = [(metric, cap * (1 + RELATIVE_SLACK)) for metric, cap in enumerate(caps) if np.isfinite(cap)]
         self._slack = slack
         self._prune = prune
@@ -41,7 +41,7 @@ class Cutoff:
         """What a candidate may cost at the most to be kept, given what has been met."""
         if not self._prune:
             return np.inf
-        best = self.found.least + self._slack
+        best = self.sizing.least + self._slack
         return best * (1 + RELATIVE_SLACK) + RELATIVE_SLACK if np.isfinite(best) else np.inf
 
     def within(self, cost: Floats) -> NDArray[np.bool_]:
@@ -61,18 +61,18 @@ class Cutoff:
 
     def offer(self, batch: AnyBatch) -> None:
         """Keep what is below the threshold, and lower it to the least cost that is offered."""
-        self.found.sized += len(batch)
+        self.sizing.sized += len(batch)
         kept = self._cut(batch)
         if kept is not None and self._admits is not None:
             kept = _some(kept, self._admits(kept))
         if kept is not None:
-            self.found.batches.append(kept)
-            self.found.least = min(self.found.least, float(kept.cost[0].min()))
+            self.sizing.batches.append(kept)
+            self.sizing.least = min(self.sizing.least, float(kept.cost[0].min()))
 
-    def close(self) -> Found:
+    def close(self) -> Sizing:
         """What was found, without what the threshold has fallen below since."""
-        self.found.batches = [kept for batch in self.found.batches if (kept := self._cut(batch)) is not None]
-        return self.found
+        self.sizing.batches = [kept for batch in self.sizing.batches if (kept := self._cut(batch)) is not None]
+        return self.sizing
 
     def _cut(self, batch: AnyBatch) -> AnyBatch | None:
         return _some(batch, self.within(batch.cost))

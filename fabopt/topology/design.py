@@ -14,7 +14,7 @@ from fabopt.schema.design import Placement, StageStructure
 from fabopt.schema.structure import AnyStructure
 from fabopt.topology.failures import Failures
 from fabopt.topology.figures import Figures
-from fabopt.workload.timing import Network
+from fabopt.workload.timing import FabricBandwidth
 
 Role = Literal["leaf", "spine", "core"]
 
@@ -93,7 +93,7 @@ class NetworkDesign(Protocol):
     def least_ratios(self, gpus: int) -> dict[str, Fraction]:
         """The least ``max_oversubscription`` with which it meets its demand, by boundary."""
 
-    def step_network(self, gpus: int, server_gpus: int) -> Network:
+    def step_network(self, gpus: int, server_gpus: int) -> FabricBandwidth:
         """What it gives each GPU in a step of a model."""
 
     def failures(self, server_gpus: int) -> Failures:

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.topologies import TIERED
-from fabopt.topology.batch import Found
+from fabopt.topology.batch import Sizing
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.link_parts import Floats
 
@@ -50,10 +50,10 @@ ANYTHING = Restriction()
 class Space(Protocol):
     """The candidates of one fabric that a family has."""
 
-    def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
+    def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
 
-    def any_candidate(self) -> Found:
+    def any_candidate(self) -> Sizing:
         """Some candidate, if there is any."""
 
 
@@ -63,20 +63,20 @@ class Spaces:
 
     spaces: tuple[Space, ...]
 
-    def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        found = Found() if found is None else found
+    def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
+        sizing = Sizing() if sizing is None else sizing
         for space in self.spaces:
-            found = space.search(slack, found)
-        return found
+            sizing = space.search(slack, sizing)
+        return sizing
 
-    def any_candidate(self) -> Found:
+    def any_candidate(self) -> Sizing:
         """Some candidate, if there is any."""
-        found = Found()
+        sizing = Sizing()
         for space in self.spaces:
-            if not found.batches and not found.stopped:
-                found = space.any_candidate()
-        return found
+            if not sizing.batches and not sizing.stopped:
+                sizing = space.any_candidate()
+        return sizing
 
 
 class Quest(NamedTuple):

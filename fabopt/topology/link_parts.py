@@ -1,6 +1,6 @@
 """What a number of links needs: cages, transceivers, cables. Plain integers and NumPy arrays both work.
 
-A ``Profile`` is a set of equal devices at one end of a kind of link: ``low`` peers with ``links`` links each and
+A ``PeerLinks`` is a set of equal devices at one end of a kind of link: ``low`` peers with ``links`` links each and
 ``high`` peers with one more. A ``Side`` is all devices at one end, a ``Need`` both ends.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,9 @@ from numpy.typing import NDArray
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.port_types import PortType
+from fabopt.units import Number, ceil_of
 
-Number = Any  # an int, or an integer array: every formula here holds for both
 Floats = NDArray[np.float64]
-
-
-def ceil_of(numerator: Number, denominator: Number) -> Number:
-    """Ceiling of a quotient, of integers or arrays."""
-    return -(-numerator // denominator)
 
 
 def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:
@@ -36,7 +31,7 @@ def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:
     return np.array([ceil_of(one * factor, divisor) for one in np.asarray(values).tolist()], dtype=np.int64)
 
 
-class Profile(NamedTuple):
+class PeerLinks(NamedTuple):
     """``devices`` equal devices, each with ``low`` peers of ``links`` links and ``high`` peers of one link more."""
 
     devices: Number
@@ -71,7 +66,7 @@ class OwnCages(NamedTuple):
 class Side:
     """One end of a kind of link. ``limit``: cages a device has for these links; ``own``: see ``OwnCages``."""
 
-    profiles: Sequence[Profile]
+    profiles: Sequence[PeerLinks]
     ports_per_cage: int
     limit: Number
     own: OwnCages | None = None
@@ -105,7 +100,7 @@ class Side:
         """Cages that such cables occupy."""
         return sum(one.devices * self.cages_of_pairs(one, ports_per_cable) for one in self.profiles)
 
-    def cages_of_pairs(self, profile: Profile, ports_per_cable: int) -> Number:
+    def cages_of_pairs(self, profile: PeerLinks, ports_per_cable: int) -> Number:
         """Cages that such cables occupy in one device."""
         if self.own is None:
             return ceil_of(profile.heads(ports_per_cable) * ports_per_cable, self.ports_per_cage)

@@ -10,7 +10,7 @@ from fabopt.units import MBPS_PER_GBPS, exact, gbps, some
 from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.codes import combined, counts_of, repeated
 from fabopt.verify.link_kinds import LEAF_SPINE
-from fabopt.verify.mesh_counts import Scope
+from fabopt.verify.mesh_counts import MeshLinks
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import KINDS, NOTHING, Ints
@@ -83,7 +83,7 @@ def switches_are_joined(proof: Proof, cabling: FabricCabling) -> None:
         _leaves_reach_spines(proof, cabling)
 
 
-def _pairs_are_joined(proof: Proof, cabling: FabricCabling, scope: Scope) -> None:
+def _pairs_are_joined(proof: Proof, cabling: FabricCabling, scope: MeshLinks) -> None:
     """Every pair that the scope joins, by as many links."""
     rows = cabling.of(scope.name)
     a, b = _ends_of(cabling, rows)
@@ -112,7 +112,7 @@ def _ends_of(cabling: FabricCabling, rows: Ints) -> tuple[Ints, Ints]:
     return within[cabling.links.a[rows]], within[cabling.links.b[rows]]
 
 
-def _groups_are_joined(proof: Proof, cabling: FabricCabling, scope: Scope) -> None:
+def _groups_are_joined(proof: Proof, cabling: FabricCabling, scope: MeshLinks) -> None:
     """Any two groups by as many links, or one more; a group has as many in all, and so have its switches."""
     mesh, planes, rows = cabling.fabric.mesh, cabling.clos.planes, cabling.of(scope.name)
     groups, outside = mesh.groups, 2 * scope.links // mesh.groups

@@ -15,7 +15,7 @@ import numpy as np
 from fabopt.schema.structure import DragonflyPlusStructure, DragonflyStructure
 from fabopt.units import ceil_div
 from fabopt.verify.clos_counts import EqualDevices
-from fabopt.verify.mesh_counts import Mask, MeshCounts, Role, Scope, half, require
+from fabopt.verify.mesh_counts import Mask, MeshCounts, MeshLinks, Role, half, require
 from fabopt.wiring.model import Ints
 
 
@@ -31,7 +31,7 @@ class DragonflyCounts(MeshCounts):
         return (("leaf", self.structure.switches_per_group * self.structure.switch_groups),)
 
     @cached_property
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self) -> tuple[MeshLinks, ...]:
         """A local link carries its own pair; what its ends send out over the other's global links; what comes in so."""
         numbers = self.structure
         a, groups, outside = numbers.switches_per_group, numbers.switch_groups, numbers.global_links_per_group
@@ -40,7 +40,7 @@ class DragonflyCounts(MeshCounts):
         of_pair = outside // (groups - 1)
         local = (1 + Fraction(2 * a * ceil_div(outside, a), of_pair)) / numbers.links_per_local_pair
         return (
-            Scope(
+            MeshLinks(
                 "local",
                 ((self.switches, (a - 1) * numbers.links_per_local_pair),),
                 groups * a * (a - 1) // 2,
@@ -97,7 +97,7 @@ class DragonflyPlusCounts(MeshCounts):
         return ("leaf", groups * numbers.leaves_per_group), ("spine", groups * numbers.spines_per_group)
 
     @cached_property
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self) -> tuple[MeshLinks, ...]:
         """Global links, which are all on spines."""
         numbers = self.structure
         require(numbers.leaves_per_group >= 2 and numbers.switch_groups >= 2, "groups of 2 leaves, 2 groups at least")
@@ -208,10 +208,10 @@ class DragonflyPlusCounts(MeshCounts):
         }
 
 
-def global_scope(switches: int, groups: int, outside: int, load: Fraction) -> Scope:
+def global_scope(switches: int, groups: int, outside: int, load: Fraction) -> MeshLinks:
     """Links between groups, each of which has ``outside`` on so many switches; raises ``ValueError`` for none."""
     require(outside >= groups - 1, f"{outside} global links a group do not reach {groups - 1} others")
     require(outside * groups % 2 == 0, f"{groups} groups of {outside} links each: one would have no other end")
     few, busier = divmod(outside, switches)
     holders = ((groups * (switches - busier), few), (groups * busier, few + 1))
-    return Scope("global", holders, groups * outside // 2, 1, load)
+    return MeshLinks("global", holders, groups * outside // 2, 1, load)

@@ -19,7 +19,7 @@ from fabopt.schema.structure import DirectStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos_counts import ClosCounts, EqualDevices
 from fabopt.verify.families import counts_of
-from fabopt.verify.mesh_counts import MeshCounts, Scope
+from fabopt.verify.mesh_counts import MeshCounts, MeshLinks
 from fabopt.wiring.design_file import DisjointNetworks, Embedded, divide, item_at, networks_of
 
 FACTS = "facts"
@@ -297,7 +297,7 @@ class FabricEvidence:
         return counts_of(self.designed.direct)
 
     @cached_property
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self) -> tuple[MeshLinks, ...]:
         """Kinds of links between equal devices, of one plane; none in a Clos."""
         return self.mesh.scopes if self.is_direct else ()
 

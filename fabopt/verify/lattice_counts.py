@@ -13,7 +13,7 @@ import numpy as np
 
 from fabopt.schema.design import Metrics
 from fabopt.schema.structure import HyperxStructure, SwitchlessStructure, TorusStructure
-from fabopt.verify.mesh_counts import Mask, MeshCounts, Role, Scope, half, require
+from fabopt.verify.mesh_counts import Mask, MeshCounts, MeshLinks, Role, half, require
 from fabopt.wiring.model import Ints
 
 # A ring of two would join one pair twice, and one switch has no neighbour; the longest is that of the family.
@@ -75,13 +75,13 @@ class HyperxCounts(LatticeCounts):
     structure: HyperxStructure
 
     @cached_property
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self) -> tuple[MeshLinks, ...]:
         """In a line of S switches each has a link to S - 1 others; Q / S ordered pairs change that coordinate there."""
         sides, links_per_pair = self.sides, self.structure.links_per_pair
         require(len(sides) == len(links_per_pair) >= 1, "a multiplicity for every side")
         require(min(sides) >= 2 and min(links_per_pair) >= 1, f"sides {sides}: 2 or more")
         return tuple(
-            Scope(
+            MeshLinks(
                 f"dim-{number}",
                 ((self.switches, (side - 1) * links),),
                 self.switches * (side - 1) // 2,
@@ -108,7 +108,7 @@ class TorusCounts(LatticeCounts):
     structure: TorusStructure
 
     @cached_property
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self) -> tuple[MeshLinks, ...]:
         """Every switch has a link to the next and from the one before. Distances in a ring of k add up to
         floor(k^2 / 4), over two ways round.
         """
@@ -123,7 +123,7 @@ class TorusCounts(LatticeCounts):
         for number, (side, links) in enumerate(zip(sides, links_per_pair, strict=True), 1):
             steps = sum(min(step, side - step) for step in range(side))
             load = Fraction(self.switches * steps, side * 2 * links)
-            scopes.append(Scope(f"dim-{number}", ((self.switches, 2 * links),), self.switches, links, load))
+            scopes.append(MeshLinks(f"dim-{number}", ((self.switches, 2 * links),), self.switches, links, load))
         return tuple(scopes)
 
     @property

@@ -24,7 +24,7 @@ from fabopt.verify.link_rows import (
     ports_per_connector,
     read_row,
 )
-from fabopt.verify.mesh_counts import Scope
+from fabopt.verify.mesh_counts import MeshLinks
 from fabopt.wiring.design_file import divide, item_at
 
 SERVER_LEAF = "server-leaf"
@@ -161,7 +161,7 @@ def spine_core(fabric: FabricEvidence) -> LinkKind:
     )
 
 
-def between_equals(fabric: FabricEvidence, scope: Scope) -> LinkKind:
+def between_equals(fabric: FabricEvidence, scope: MeshLinks) -> LinkKind:
     """Links of one scope between devices of one type: a cage has ends of either side, each pair counts once."""
     site, planes, role = fabric.evidence.case.site.distances_m, fabric.clos.planes, fabric.equals
     end = switch_end(fabric, role, fabric.up_use(role)) if fabric.has_switches else nic_end(fabric)

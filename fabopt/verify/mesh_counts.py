@@ -26,7 +26,7 @@ Role = Literal["leaf", "spine", "server"]
 
 
 @dataclass(frozen=True)
-class Scope:
+class MeshLinks:
     """Links of one kind, of one plane.
 
     ``holders``: (switches, links of each); ``pairs``: joined pairs with ``links_of_pair`` links side by side; ``load``:
@@ -67,7 +67,7 @@ class MeshCounts(ABC):
 
     @property
     @abstractmethod
-    def scopes(self) -> tuple[Scope, ...]:
+    def scopes(self) -> tuple[MeshLinks, ...]:
         """Its kinds of links; raises ``ValueError`` where the numbers are none of the family's."""
 
     @property

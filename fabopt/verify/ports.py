@@ -139,7 +139,7 @@ def ports_are_used_once(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _both_ends(links: Links) -> tuple[Ints, Ints, Ints, Ints]:
-    """(Box, cage, lane, lanes) of the near ends of links, then of the far ends."""
+    """(Device, cage, lane, lanes) of the near ends of links, then of the far ends."""
     return (
         np.concatenate([links.a, links.b]),
         np.concatenate([links.a_cage, links.b_cage]),

@@ -15,7 +15,7 @@ from fabopt.verify.proof import Proof
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of, use_of
-from fabopt.workload.timing import Network, Workload
+from fabopt.workload.timing import FabricBandwidth, ModelRun
 
 
 def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
@@ -69,7 +69,7 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     proof.note(f"a step of {again.step_s} s, {again.exposed_communication} of it exposed")
 
 
-def _claimed(proof: Proof, evidence: Evidence) -> tuple[Workload, WorkloadUse] | None:
+def _claimed(proof: Proof, evidence: Evidence) -> tuple[ModelRun, WorkloadUse] | None:
     """The workload of the case and what the file says of it; a case without a model has none of both."""
     workload, claimed = case_workload(evidence.case, evidence.server), evidence.design.workload
     if computing(evidence.case) is None:
@@ -127,7 +127,7 @@ def _equal_content(proof: Proof, wanted: Fabric, needs: WorkloadNeeds) -> None:
         proof.equal("min_gbps_per_gpu", wanted.min_gbps_per_gpu, least)
 
 
-def _network(evidence: Evidence, fabric: FabricEvidence) -> Network:
+def _network(evidence: Evidence, fabric: FabricEvidence) -> FabricBandwidth:
     structure = fabric.designed.structure
     group = structure.servers_per_group * evidence.server.gpus
     if fabric.is_direct:

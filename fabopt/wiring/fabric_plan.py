@@ -12,7 +12,7 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.design import LinkRow, TierUse
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of
 from fabopt.wiring.devices import Device
-from fabopt.wiring.join import CabledLinks, RowShare, cables_of, deal
+from fabopt.wiring.join import CabledLinks, RealizedRow, cables_of, deal
 from fabopt.wiring.model import Lent
 from fabopt.wiring.numbers import Numbers, ServerNics
 from fabopt.wiring.runs import Runs
@@ -70,10 +70,10 @@ class FabricPlan:
     def _classes_m(self) -> tuple[float, ...]:
         return tuple(float(length) for length in self.numbers.embedded.design.racks.length_classes_m)
 
-    def _shares(self, rows: Sequence[LinkRow], assemblies: Sequence[RowAssembly], lanes: Lanes) -> list[RowShare]:
+    def _shares(self, rows: Sequence[LinkRow], assemblies: Sequence[RowAssembly], lanes: Lanes) -> list[RealizedRow]:
         names = [stage.name for stage in self.numbers.embedded.case.stages or ()]
         return [
-            RowShare(
+            RealizedRow(
                 row.count,
                 row.from_cages if lanes[0] > 1 else row.to_cages,
                 _cables(assembly),

@@ -43,7 +43,7 @@ class CabledLinks:
 
 
 @dataclass(frozen=True)
-class RowShare:
+class RealizedRow:
     """What one row of the file realises: links, cages of the side with several ports, cables (None: one a link), length
     classes of a cage's links (None: all runs are equal), and their stages (None: of no account).
     """
@@ -65,7 +65,7 @@ class CageKind(NamedTuple):
     ports: int
 
 
-def deal(cabled: CabledLinks, shares: Sequence[RowShare], classes_m: Sequence[float]) -> None:
+def deal(cabled: CabledLinks, shares: Sequence[RealizedRow], classes_m: Sequence[float]) -> None:
     """Give every link its row. With several rows whole cages are dealt out in order, each row its number of them.
 
     ``classes_m``: length classes of runs on a floor. Raises ``ValueError`` where the rows' cages are not those that the
@@ -91,7 +91,7 @@ def deal(cabled: CabledLinks, shares: Sequence[RowShare], classes_m: Sequence[fl
 
 
 def _kinds(
-    cabled: CabledLinks, shares: Sequence[RowShare], classes_m: Sequence[float], order: Ints, start: Ints, size: Ints
+    cabled: CabledLinks, shares: Sequence[RealizedRow], classes_m: Sequence[float], order: Ints, start: Ints, size: Ints
 ) -> list[CageKind]:
     """What distinguishes cages: the length class and the stage of each link where the rows name them, their ports."""
     none = [None] * len(start)
@@ -108,7 +108,7 @@ def _kinds(
     return [CageKind(*kind) for kind in zip(runs, stages, size.tolist(), strict=True)]
 
 
-def _kinds_taken(share: RowShare, free: dict[CageKind, list[int]], assembly: RowAssembly) -> dict[CageKind, int]:
+def _kinds_taken(share: RealizedRow, free: dict[CageKind, list[int]], assembly: RowAssembly) -> dict[CageKind, int]:
     """How many cages of each kind a row takes: their number, links and cables come out."""
     kinds = [
         kind

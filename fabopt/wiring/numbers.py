@@ -107,13 +107,14 @@ class Numbers:
         networks, apart = networks_of(fabric, self.wanted)
         return ClosNumbers(
             servers=self.embedded.servers,
+            ports=fabric.nic.per_server * fabric.nic.ports_per_nic // networks,
             planes=networks,
+            k=structure.ports_per_server_per_leaf,
+            g=structure.servers_per_group,
             nics=fabric.nic.per_server,
-            ports=fabric.nic.ports_per_nic,
+            ports_per_nic=fabric.nic.ports_per_nic,
             shared_cages=self._shares_cages,
-            group=structure.servers_per_group,
-            per_leaf=structure.ports_per_server_per_leaf,
-            pod_groups=ceil_div(self.embedded.servers, structure.servers_per_group),
+            groups_per_pod=ceil_div(self.embedded.servers, structure.servers_per_group),
             sizes=self.embedded.sizes if fabric.growth else (),
             apart=apart,
             dual=self.wanted.homing == "dual",
@@ -136,13 +137,13 @@ class Numbers:
         structure, three = self.fabric.clos, len(self.fabric.tiers) > 2
         return replace(
             self.clos,
-            uplinks=self.fabric.tiers[0].up_ports,
+            u=self.fabric.tiers[0].up_ports,
             spines=structure.spines_per_pod,
-            pod_groups=structure.groups_per_pod if three else self.clos.pod_groups,
+            groups_per_pod=structure.groups_per_pod if three else self.clos.groups_per_pod,
             rail_pods=three and structure.pod_of == "rail",
-            core_spines=structure.spines_per_core_group,
-            core_links=structure.links_per_core_pair,
-            group_cores=structure.cores_per_group,
+            x=structure.cores_per_group * structure.links_per_core_pair,
+            q=structure.spines_per_core_group,
+            m2=structure.links_per_core_pair,
         )
 
     @property

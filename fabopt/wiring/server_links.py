@@ -33,7 +33,7 @@ def _of_servers(plan: FabricPlan) -> CabledLinks:
     links, nic, port = server_leaf(clos, per_cable)
     near = at_slots(links.a_slot, lanes[0], plan.before.cages + 1)
     if not clos.shared_cages:
-        slots = clos.ports // clos.together * padded(clos.together, per_cable)
+        slots = clos.ports_per_nic // clos.together * padded(clos.together, per_cable)
         near = near._replace(cage=near.cage + nic * ceil_div(slots, lanes[0]))
     far = down_cages(plan.switch("leaf"), tier.down, links.b_slot)
     a, b = links.a, _devices_of_leaves(plan, links.b)

@@ -13,7 +13,7 @@ from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.collectives import Operation
 from fabopt.workload.needs import MOST_MBPS, Reach, flat, most_leaf_ratio, most_spine_ratio
 from fabopt.workload.prediction import binding
-from fabopt.workload.timing import DOMAIN, Workload, step_on
+from fabopt.workload.timing import DOMAIN, ModelRun, step_on
 
 # Of a rate in a file.
 LAST_DIGIT = Fraction(1, 10**6)
@@ -33,7 +33,7 @@ def figure_gbps(needs: WorkloadNeeds) -> int | float:
     return gbps(int((exact(needs.pod_gbps_per_gpu) - LAST_DIGIT) * MBPS_PER_GBPS))
 
 
-def figures_needed(workload: Workload, reach: Reach) -> tuple[str, ...]:
+def figures_needed(workload: ModelRun, reach: Reach) -> tuple[str, ...]:
     """Keys of the figures that calls which leave the scale-up domains take."""
     costs = step_on(workload, flat(MOST_MBPS, reach)).costs
     far = {one.traffic.operation for one in costs if one.place != DOMAIN}
@@ -41,7 +41,7 @@ def figures_needed(workload: Workload, reach: Reach) -> tuple[str, ...]:
 
 
 def needs_of(
-    workload: Workload,
+    workload: ModelRun,
     fabric: Fabric,
     limit: Fraction,
     reach: Reach,
@@ -49,7 +49,7 @@ def needs_of(
     offered: Fraction,
     figures: Collection[str] = (),
 ) -> WorkloadNeeds:
-    """What a workload needs of a fabric; ``least``: Mb/s per GPU, ``offered``: what the slowest cards give.
+    """What a workload needs of a fabric; ``least``: Mb/s per GPU, ``offered``: what the slowest NICs give.
 
     ``figures``: keys that all families of the fabric can be asked for.
     """

@@ -39,81 +39,81 @@ class Flops:
     hardware: int
 
 
-def head_dim(one: Architecture) -> int:
+def head_dim(model: Architecture) -> int:
     """Width of an attention head."""
-    return one.head_dim if one.head_dim is not None else one.hidden // one.heads
+    return model.head_dim if model.head_dim is not None else model.hidden // model.heads
 
 
-def kv_width(one: Architecture) -> int:
+def kv_width(model: Architecture) -> int:
     """Numbers of a token's keys and values: 2 kv, or the latent vector with its position part."""
-    if one.latent is not None:
-        return one.latent.kv_rank + one.latent.rope_dim
-    return 2 * (one.kv_heads or one.heads) * head_dim(one)
+    if model.latent is not None:
+        return model.latent.kv_rank + model.latent.rope_dim
+    return 2 * (model.kv_heads or model.heads) * head_dim(model)
 
 
-def expert_layers(one: Architecture) -> int:
+def expert_layers(model: Architecture) -> int:
     """Layers with routed experts."""
-    return 0 if one.experts is None else one.layers - one.experts.dense_layers
+    return 0 if model.experts is None else model.layers - model.experts.dense_layers
 
 
-def parameters(one: Architecture) -> Parameters:
+def parameters(model: Architecture) -> Parameters:
     """Parameters of all layers, embeddings (the output's too unless tied) and the last norm.
 
     A layer of the GPT kind has 12 h^2 + 13 h, so that with V h + s h this is the published
     12 l h^2 (1 + 13/(12 h) + (V + s)/(12 l h)), and the last norm.
     """
-    norm = one.hidden * (2 if one.biases is True else 1)
-    layer = _attention(one) + 2 * norm
-    ends = one.vocabulary * one.hidden * (1 if one.tied_embeddings else 2)
-    ends += _positions(one) * one.hidden + one.embedding_norm * norm
-    dense = one.layers * layer + ends + norm
-    dense += (one.layers - expert_layers(one)) * _feed_forward(one, one.feed_forward, one.gated)
-    if one.experts is None:
+    norm = model.hidden * (2 if model.biases is True else 1)
+    layer = _attention(model) + 2 * norm
+    ends = model.vocabulary * model.hidden * (1 if model.tied_embeddings else 2)
+    ends += _positions(model) * model.hidden + model.embedding_norm * norm
+    dense = model.layers * layer + ends + norm
+    dense += (model.layers - expert_layers(model)) * _feed_forward(model, model.feed_forward, model.gated)
+    if model.experts is None:
         return Parameters(dense, 0, dense)
-    expert = _expert(one, one.experts)
-    router = one.experts.count * (one.hidden + (one.experts.router_bias or one.biases is True))
-    dense += expert_layers(one) * (one.experts.shared * expert + router)
-    routed, taken = (expert_layers(one) * count * expert for count in (one.experts.count, one.experts.top_k))
+    expert = _expert(model, model.experts)
+    router = model.experts.count * (model.hidden + (model.experts.router_bias or model.biases is True))
+    dense += expert_layers(model) * (model.experts.shared * expert + router)
+    routed, taken = (expert_layers(model) * count * expert for count in (model.experts.count, model.experts.top_k))
     return Parameters(dense, routed, dense + taken)
 
 
-def _positions(one: Architecture) -> int:
+def _positions(model: Architecture) -> int:
     """Learned positions."""
-    if isinstance(one.learned_positions, bool):
-        return one.sequence if one.learned_positions else 0
-    return one.learned_positions
+    if isinstance(model.learned_positions, bool):
+        return model.sequence if model.learned_positions else 0
+    return model.learned_positions
 
 
-def _attention(one: Architecture) -> int:
+def _attention(model: Architecture) -> int:
     """Weights (and biases) of queries, keys, values and the output: h (q + kv + kv) + q h, and norms of heads."""
-    norms = 2 * head_dim(one) if one.query_key_norms else 0
-    if one.latent is not None:
-        return _latent(one, one.latent) + norms
-    query = one.heads * head_dim(one)
-    biases = (query + kv_width(one) if one.biases else 0) + (one.hidden if one.biases is True else 0)
-    return one.hidden * (query + kv_width(one)) + query * one.hidden + biases + norms
+    norms = 2 * head_dim(model) if model.query_key_norms else 0
+    if model.latent is not None:
+        return _latent(model, model.latent) + norms
+    query = model.heads * head_dim(model)
+    biases = (query + kv_width(model) if model.biases else 0) + (model.hidden if model.biases is True else 0)
+    return model.hidden * (query + kv_width(model)) + query * model.hidden + biases + norms
 
 
-def _latent(one: Architecture, latent: LatentAttention) -> int:
+def _latent(model: Architecture, latent: LatentAttention) -> int:
     """Weights of latent attention: down and up for queries, down and up for keys with values, and the output."""
-    width = one.heads * head_dim(one)
+    width = model.heads * head_dim(model)
     rope = latent.rope_dim
-    queries = one.hidden * latent.query_rank + latent.query_rank * (width + one.heads * rope)
-    keys = one.hidden * (latent.kv_rank + rope) + latent.kv_rank * 2 * width
-    return queries + keys + width * one.hidden + latent.query_rank + latent.kv_rank
+    queries = model.hidden * latent.query_rank + latent.query_rank * (width + model.heads * rope)
+    keys = model.hidden * (latent.kv_rank + rope) + latent.kv_rank * 2 * width
+    return queries + keys + width * model.hidden + latent.query_rank + latent.kv_rank
 
 
-def _feed_forward(one: Architecture, width: int, gated: bool) -> int:
+def _feed_forward(model: Architecture, width: int, gated: bool) -> int:
     """Weights of a feed-forward part: 3 h f if gated, else 2 h f, with their biases."""
     inward = 2 if gated else 1
-    biases = inward * width + one.hidden if one.biases is True else 0
-    return (inward + 1) * one.hidden * width + biases
+    biases = inward * width + model.hidden if model.biases is True else 0
+    return (inward + 1) * model.hidden * width + biases
 
 
-def _expert(one: Architecture, experts: Experts) -> int:
+def _expert(model: Architecture, experts: Experts) -> int:
     """Weights of one expert."""
-    gated = one.gated if experts.gated is None else experts.gated
-    return _feed_forward(one, experts.feed_forward or one.feed_forward, gated)
+    gated = model.gated if experts.gated is None else experts.gated
+    return _feed_forward(model, experts.feed_forward or model.feed_forward, gated)
 
 
 def flops(model: Model, recomputation: Recomputation) -> Flops:
@@ -122,32 +122,32 @@ def flops(model: Model, recomputation: Recomputation) -> Flops:
     For the GPT kind 72 s l h^2 (1 + s/(6 h) + V/(12 l h)), and with all activations computed again the published
     96 s l h^2 (1 + s/(6 h) + V/(16 l h)). Only matrix products count; attention counts every pair of tokens.
     """
-    one, passes = model.architecture, PASSES[model.task]
-    layers, scores, logits = _forward(one)
+    architecture, passes = model.architecture, PASSES[model.task]
+    layers, scores, logits = _forward(architecture)
     needed = passes * (layers + scores + logits)
     if model.task == "inference" or recomputation == "none":
         return Flops(needed, needed)
     return Flops(needed, needed + scores + (layers if recomputation == "full" else 0))
 
 
-def _forward(one: Architecture) -> tuple[int, int, int]:
+def _forward(model: Architecture) -> tuple[int, int, int]:
     """Operations of one sequence forward: layers' weights, attention scores (4 s^2 q a layer), logits (2 s h V)."""
-    query = one.heads * head_dim(one)
-    rope = one.latent.rope_dim * one.heads if one.latent is not None else 0
-    scores = FLOPS_PER_WEIGHT * one.sequence**2 * (2 * query + rope) * one.layers
-    logits = FLOPS_PER_WEIGHT * one.sequence * one.hidden * one.vocabulary
-    return FLOPS_PER_WEIGHT * one.sequence * _weights_met(one), scores, logits
+    query = model.heads * head_dim(model)
+    rope = model.latent.rope_dim * model.heads if model.latent is not None else 0
+    scores = FLOPS_PER_WEIGHT * model.sequence**2 * (2 * query + rope) * model.layers
+    logits = FLOPS_PER_WEIGHT * model.sequence * model.hidden * model.vocabulary
+    return FLOPS_PER_WEIGHT * model.sequence * _weights_met(model), scores, logits
 
 
-def _weights_met(one: Architecture) -> int:
+def _weights_met(model: Architecture) -> int:
     """Weights of all layers that one token is multiplied with."""
-    plain = one.model_copy(update={"biases": False, "query_key_norms": False})
-    latent = one.latent.query_rank + one.latent.kv_rank if one.latent is not None else 0
-    weights = one.layers * (_attention(plain) - latent)
-    weights += (one.layers - expert_layers(one)) * _feed_forward(plain, one.feed_forward, one.gated)
-    if one.experts is not None:
-        expert = _expert(plain, one.experts)
-        weights += expert_layers(one) * (
-            (one.experts.top_k + one.experts.shared) * expert + one.hidden * one.experts.count
+    plain = model.model_copy(update={"biases": False, "query_key_norms": False})
+    latent = model.latent.query_rank + model.latent.kv_rank if model.latent is not None else 0
+    weights = model.layers * (_attention(plain) - latent)
+    weights += (model.layers - expert_layers(model)) * _feed_forward(plain, model.feed_forward, model.gated)
+    if model.experts is not None:
+        expert = _expert(plain, model.experts)
+        weights += expert_layers(model) * (
+            (model.experts.top_k + model.experts.shared) * expert + model.hidden * model.experts.count
         )
     return weights

@@ -30,30 +30,30 @@ class Wrong(NamedTuple):
 def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[Wrong]:
     """Everything that keeps a model from running on so many GPUs of a server; empty if nothing."""
     plan = wanted.plan.on(model.plan)
-    found = [*_fits_model(plan, model), *_fits_gpus(plan, gpus), *_fits_server(model, server)]
-    return found or list(_fits_limit(wanted, model, plan, server, gpus))
+    wrongs = [*_fits_model(plan, model), *_fits_gpus(plan, gpus), *_fits_server(model, server)]
+    return wrongs or list(_fits_limit(wanted, model, plan, server, gpus))
 
 
 def _fits_model(plan: Plan, model: Model) -> Iterator[Wrong]:
     """Heads divide over tensor ranks, layers are enough for the stages, experts divide over expert ranks."""
-    one = model.architecture
-    heads = one.heads
+    heads, tokens, layers = model.architecture.heads, model.architecture.sequence, model.architecture.layers
+    experts = None if model.architecture.experts is None else model.architecture.experts.count
     if heads % plan.tensor:
         yield Wrong("plan.tensor", f"{heads} heads / {plan.tensor} ways is no whole number", plan.tensor,
                     allowed=f"a divisor of {heads}")  # fmt: skip
-    if one.sequence % plan.context:
-        yield Wrong("plan.context", f"{one.sequence} tokens / {plan.context} ways is no whole number", plan.context,
-                    allowed=f"a divisor of {one.sequence}")  # fmt: skip
-    parts, most = plan.pipeline * plan.virtual_stages, one.layers + ENDS
+    if tokens % plan.context:
+        yield Wrong("plan.context", f"{tokens} tokens / {plan.context} ways is no whole number", plan.context,
+                    allowed=f"a divisor of {tokens}")  # fmt: skip
+    parts, most = plan.pipeline * plan.virtual_stages, layers + ENDS
     if parts > most:
         yield Wrong("plan.pipeline", f"{plan.pipeline} stages x {plan.virtual_stages} virtual = {parts} parts of "
-                    f"{one.layers} layers, the embedding and the output", plan.pipeline,
+                    f"{layers} layers, the embedding and the output", plan.pipeline,
                     allowed=f"at most {most} parts")  # fmt: skip
-    if one.experts is None and plan.expert > 1:
+    if experts is None and plan.expert > 1:
         yield Wrong("plan.expert", f"{model.name} has no experts to split", plan.expert, allowed="1")
-    if one.experts is not None and one.experts.count % plan.expert:
-        each = f"{one.experts.count} experts / {plan.expert} ways is no whole number"
-        yield Wrong("plan.expert", each, plan.expert, allowed=f"a divisor of {one.experts.count}")
+    if experts is not None and experts % plan.expert:
+        problem = f"{experts} experts / {plan.expert} ways is no whole number"
+        yield Wrong("plan.expert", problem, plan.expert, allowed=f"a divisor of {experts}")
 
 
 def _fits_gpus(plan: Plan, gpus: int) -> Iterator[Wrong]:

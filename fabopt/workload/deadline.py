@@ -1,4 +1,4 @@
-"""How long a step may take, and the share of the cards' bandwidth that it takes at each boundary.
+"""How long a step may take, and the share of the NICs' bandwidth that it takes at each boundary.
 
 A step never takes longer where a boundary has more bandwidth, or where more neighbours are behind it, so that the least
 share is found by halving. Networks are timed in floating point, those near the deadline exactly.
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.lookup import Lookup
-from fabopt.workload.many import Floats, Ints, Networks, Steps
-from fabopt.workload.timing import Network, Workload, step_on
+from fabopt.workload.many import FabricBandwidths, Floats, Ints, StepTimes
+from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 # What floating point may be off, relatively; halvings of a share.
 MARGIN = 1e-9
@@ -26,18 +26,18 @@ HALVINGS = 6
 class Pace:
     """How long a step of a workload takes. ``steps``: on many networks at once, to rounding."""
 
-    workload: Workload
-    steps: Steps
+    workload: ModelRun
+    steps: StepTimes
 
-    def step_s(self, network: Network) -> Fraction:
+    def step_s(self, network: FabricBandwidth) -> Fraction:
         """Seconds of a step, exactly."""
         return _STEP_S.of(self.workload, network, _step_s, self.workload, network)
 
 
-_STEP_S: Lookup[Workload, Network, Fraction] = Lookup()
+_STEP_S: Lookup[ModelRun, FabricBandwidth, Fraction] = Lookup()
 
 
-def _step_s(workload: Workload, network: Network) -> Fraction:
+def _step_s(workload: ModelRun, network: FabricBandwidth) -> Fraction:
     return step_on(workload, network).step_s
 
 
@@ -53,12 +53,12 @@ class Deadline:
         """Whether it leaves no more time than another one."""
         return (self.most_s, not self.less) <= (other.most_s, not other.less)
 
-    def is_met(self, network: Network) -> bool:
+    def is_met(self, network: FabricBandwidth) -> bool:
         """Whether a step on a network is in time."""
         step_s = self.pace.step_s(network)
         return step_s < self.most_s if self.less else step_s <= self.most_s
 
-    def are_met(self, networks: Networks, exactly: Callable[[int], Network]) -> NDArray[np.bool_]:
+    def are_met(self, networks: FabricBandwidths, exactly: Callable[[int], FabricBandwidth]) -> NDArray[np.bool_]:
         """Which networks are in time; ``exactly``: one of them, for those near the deadline."""
         steps = self.pace.steps.step_s(networks)
         most = float(self.most_s)
@@ -74,7 +74,8 @@ class Deadline:
         """
         rate, pod_gpus = float(injection), np.full(leaf_gpus.shape, gpus, dtype=np.int64)
         return self._least(
-            leaf_gpus.shape, lambda share: Networks(rate, share * rate, share * rate, leaf_gpus, pod_gpus, reduces)
+            leaf_gpus.shape,
+            lambda share: FabricBandwidths(rate, share * rate, share * rate, leaf_gpus, pod_gpus, reduces),
         )
 
     def pod_shares(
@@ -84,12 +85,12 @@ class Deadline:
         rate = float(injection)
         return self._least(
             leaf_gpus.shape,
-            lambda share: Networks(
+            lambda share: FabricBandwidths(
                 rate, leaf_share * rate, np.minimum(share, leaf_share) * rate, leaf_gpus, pod_gpus, reduces
             ),
         )
 
-    def _least(self, shape: tuple[int, ...], networks: Callable[[Floats], Networks]) -> Floats:
+    def _least(self, shape: tuple[int, ...], networks: Callable[[Floats], FabricBandwidths]) -> Floats:
         def may_be(share: Floats) -> NDArray[np.bool_]:
             return np.asarray(self.pace.steps.step_s(networks(share)) <= float(self.most_s) * (1 + MARGIN))
 

@@ -16,7 +16,7 @@ from fabopt.units import exact
 from fabopt.workload.collectives import PAYLOAD, Algorithm, algorithms, factor, latency_s
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
 from fabopt.workload.ranks import Group
-from fabopt.workload.timing import DOMAIN, Workload, step_on
+from fabopt.workload.timing import DOMAIN, ModelRun, step_on
 from fabopt.workload.volumes import COMMUNICATORS, Traffic
 
 Floats = NDArray[np.float64]
@@ -24,8 +24,8 @@ Ints = NDArray[np.int64]
 _BYTES_PER_MBPS = float(PAYLOAD) * 10**6 / 8
 
 
-class Networks(NamedTuple):
-    """Networks of the same cards: what leaves and pods give each GPU in Mb/s, and GPUs that reach each other below."""
+class FabricBandwidths(NamedTuple):
+    """Networks of the same NICs: what leaves and pods give each GPU in Mb/s, and GPUs that reach each other below."""
 
     server_mbps: float
     leaf_mbps: Floats
@@ -43,13 +43,13 @@ class _Boundary(NamedTuple):
     is_server: bool = False
 
 
-class Steps:
+class StepTimes:
     """Steps of one workload."""
 
-    def __init__(self, workload: Workload) -> None:
+    def __init__(self, workload: ModelRun) -> None:
         self.workload = workload
 
-    def step_s(self, networks: Networks) -> Floats:
+    def step_s(self, networks: FabricBandwidths) -> Floats:
         """Seconds of a step on each network."""
         exposed = np.zeros(networks.leaf_mbps.shape)
         left = np.full(networks.leaf_mbps.shape, self._window_s)
@@ -66,8 +66,8 @@ class Steps:
     def _far(self) -> list[Traffic]:
         """Calls that leave the scale-up domains, in the order in which they hide behind computation."""
         domain = self.workload.domain_gpus
-        found = [one for one in self.workload.traffic if one.group.inside(domain) < one.group.size]
-        return sorted(found, key=lambda one: COMMUNICATORS.index(one.communicator))
+        leaving = [one for one in self.workload.traffic if one.group.inside(domain) < one.group.size]
+        return sorted(leaving, key=lambda one: COMMUNICATORS.index(one.communicator))
 
     @cached_property
     def _free_s(self) -> float:
@@ -81,7 +81,7 @@ class Steps:
             return float(step.compute_s)
         return max(0.0, float(step.compute_s - sum(one.hidden_s for one in step.costs if one.place == DOMAIN)))
 
-    def _time_s(self, traffic: Traffic, networks: Networks) -> Floats:
+    def _time_s(self, traffic: Traffic, networks: FabricBandwidths) -> Floats:
         """The fastest way to run the calls."""
         group = traffic.group
         inside = group.inside(self.workload.domain_gpus)
@@ -90,14 +90,14 @@ class Steps:
         for algorithm in algorithms(traffic.operation, networks.reduces):
             latency = float(latency_s(traffic.operation, algorithm, group.size, inside))
             slowest = np.zeros(networks.leaf_mbps.shape)
-            for one in boundaries:
-                slowest = np.maximum(slowest, _sent(traffic, algorithm, one) / one.rate)
+            for boundary in boundaries:
+                slowest = np.maximum(slowest, _sent(traffic, algorithm, boundary) / boundary.rate)
             if self.workload.domain_gpus > 1:
                 slowest = np.maximum(slowest, self._within_s(traffic, algorithm))
             ways.append(float(traffic.calls) * (latency + slowest))
         return np.asarray(np.min(ways, axis=0))
 
-    def _boundaries(self, group: Group, networks: Networks) -> Iterator[_Boundary]:
+    def _boundaries(self, group: Group, networks: FabricBandwidths) -> Iterator[_Boundary]:
         """Those of servers, leaves and pods."""
         shape = networks.leaf_mbps.shape
         server = np.full(shape, self.workload.domain_gpus, dtype=np.int64)
@@ -116,10 +116,10 @@ class Steps:
 
 def _inside(group: Group, block: Ints) -> Ints:
     """``Group.inside`` of many blocks."""
-    found = np.ones(block.shape, dtype=np.int64)
+    members = np.ones(block.shape, dtype=np.int64)
     for ways, stride in group.dimensions:
-        found *= np.minimum(ways, np.maximum(1, block // stride))
-    return found
+        members *= np.minimum(ways, np.maximum(1, block // stride))
+    return members
 
 
 def _sent(traffic: Traffic, algorithm: Algorithm, boundary: _Boundary) -> Floats:

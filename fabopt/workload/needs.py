@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabopt.workload.timing import DOMAIN, Network, Step, Workload, step_on
+from fabopt.workload.timing import DOMAIN, FabricBandwidth, ModelRun, Step, step_on
 
 # As much as any key of a case may say; a network of this speed takes no time but latency.
 MOST_MBPS = 10**9
@@ -27,19 +27,19 @@ class Reach:
     reduces: bool = False
 
 
-def flat(mbps: Fraction | int, reach: Reach) -> Network:
+def flat(mbps: Fraction | int, reach: Reach) -> FabricBandwidth:
     """A network that gives every GPU the same everywhere."""
     return tapered(mbps, Fraction(1), Fraction(1), reach)
 
 
-def tapered(mbps: Fraction | int, leaf: Fraction, spine: Fraction, reach: Reach) -> Network:
+def tapered(mbps: Fraction | int, leaf: Fraction, spine: Fraction, reach: Reach) -> FabricBandwidth:
     """A network with so much for each GPU of a server, and ratios at the leaves and the spines."""
     up = Fraction(mbps) / max(Fraction(1), leaf)
     pod = up / max(Fraction(1), spine)
-    return Network(Fraction(mbps), up, pod, reach.leaf_gpus, reach.leaf_gpus, reach.reduces)
+    return FabricBandwidth(Fraction(mbps), up, pod, reach.leaf_gpus, reach.leaf_gpus, reach.reduces)
 
 
-def least_mbps(workload: Workload, most_exposed: Fraction, reach: Reach) -> int | None:
+def least_mbps(workload: ModelRun, most_exposed: Fraction, reach: Reach) -> int | None:
     """The least whole Mb/s per GPU, everywhere the same, with no more exposed communication; None if none will do.
 
     Zero where nothing leaves the scale-up domains.
@@ -49,7 +49,7 @@ def least_mbps(workload: Workload, most_exposed: Fraction, reach: Reach) -> int 
     return least(lambda mbps: step_on(workload, flat(mbps, reach)).exposed_share <= most_exposed, 1, MOST_MBPS)
 
 
-def least_exposed(workload: Workload, reach: Reach) -> Step:
+def least_exposed(workload: ModelRun, reach: Reach) -> Step:
     """The step on a network that takes no time but latency."""
     return step_on(workload, flat(MOST_MBPS, reach))
 
@@ -62,7 +62,7 @@ def most_ratio(within: Callable[[Fraction], bool]) -> Fraction:
     return Fraction(max(_THOUSANDTHS, first_bad - 1), _THOUSANDTHS)
 
 
-def most_leaf_ratio(workload: Workload, most_exposed: Fraction, mbps: Fraction, reach: Reach) -> Fraction:
+def most_leaf_ratio(workload: ModelRun, most_exposed: Fraction, mbps: Fraction, reach: Reach) -> Fraction:
     """The most oversubscription at the leaves that keeps the limit, with so much for each GPU and none above."""
     return most_ratio(
         lambda ratio: step_on(workload, tapered(mbps, ratio, Fraction(1), reach)).exposed_share <= most_exposed
@@ -70,7 +70,7 @@ def most_leaf_ratio(workload: Workload, most_exposed: Fraction, mbps: Fraction, 
 
 
 def most_spine_ratio(
-    workload: Workload, most_exposed: Fraction, mbps: Fraction, leaf: Fraction, reach: Reach
+    workload: ModelRun, most_exposed: Fraction, mbps: Fraction, leaf: Fraction, reach: Reach
 ) -> Fraction:
     """The most at the spines, where the leaves have theirs."""
     return most_ratio(lambda ratio: step_on(workload, tapered(mbps, leaf, ratio, reach)).exposed_share <= most_exposed)

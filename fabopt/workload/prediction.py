@@ -10,7 +10,7 @@ from fabopt.schema.catalog import Server
 from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
 from fabopt.units import cents, plain_fraction, rounded, usd
 from fabopt.workload.architecture import parameters
-from fabopt.workload.timing import DOMAIN, PLACES, Cost, Network, Step, Workload, step_on
+from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelRun, Step, step_on
 from fabopt.workload.volumes import COMMUNICATORS
 
 SECOND_DIGITS = 9
@@ -18,14 +18,14 @@ SECOND_DIGITS = 9
 
 def network_of(
     injection_mbps: Fraction, ratios: Mapping[str, Fraction], below: tuple[int, int], reduces: bool
-) -> Network:
+) -> FabricBandwidth:
     """What a Clos gives each GPU: the injection, over the ratios above 1 at each boundary.
 
     ``below``: GPUs that reach each other under a leaf (of each rail), and within a pod.
     """
     leaf = injection_mbps / max(Fraction(1), ratios.get("leaf", Fraction(1)))
     pod = leaf / max(Fraction(1), ratios.get("spine", Fraction(1)))
-    return Network(injection_mbps, leaf, pod, *below, reduces)
+    return FabricBandwidth(injection_mbps, leaf, pod, *below, reduces)
 
 
 def gpus_below(tiers: int, group_gpus: int, pod_groups: int, gpus: int) -> tuple[int, int]:
@@ -47,8 +47,8 @@ def cluster_cents(capex_cents: int, includes_servers: bool, server: Server, serv
 class Prediction:
     """A workload on the network of a design; ``cents``: of servers and network, None if unknown."""
 
-    workload: Workload
-    network: Network
+    workload: ModelRun
+    network: FabricBandwidth
     cents: int | None
 
     @property
@@ -90,25 +90,25 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
 def binding(costs: Iterable[Cost]) -> str | None:
     """The communicator that GPUs wait for longest on the network; None if they never do."""
     waits: dict[str, Fraction] = {}
-    for one in costs:
-        if one.place != DOMAIN:
-            name = one.traffic.communicator
-            waits[name] = waits.get(name, Fraction(0)) + one.exposed_s
+    for cost in costs:
+        if cost.place != DOMAIN:
+            name = cost.traffic.communicator
+            waits[name] = waits.get(name, Fraction(0)) + cost.exposed_s
     longest = max(waits, key=lambda name: waits[name], default=None)
     return longest if longest is not None and waits[longest] > 0 else None
 
 
 def _rows(costs: Sequence[Cost]) -> Iterable[CommunicatorUse]:
     for name in COMMUNICATORS:
-        mine = [one for one in costs if one.traffic.communicator == name]
-        if mine:
-            yield _row(name, mine)
+        of_communicator = [one for one in costs if one.traffic.communicator == name]
+        if of_communicator:
+            yield _row(name, of_communicator)
 
 
 def _row(name: str, costs: Sequence[Cost]) -> CommunicatorUse:
     over: dict[str, Fraction] = {}
-    for one in costs:
-        for place, amount in one.bytes_over.items():
+    for cost in costs:
+        for place, amount in cost.bytes_over.items():
             over[place] = over.get(place, Fraction(0)) + amount
     return CommunicatorUse(
         communicator=name,

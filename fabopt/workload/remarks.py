@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Server
 from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
+from fabopt.units import some
 from fabopt.workload.timing import DOMAIN
 
 _GIGA = 10**9
@@ -17,23 +18,23 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
     """Notes of a design with a model."""
     fabric = next(one for one in case.fabrics if one.name == use.needs.fabric)
     domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
-    for one in use.communicators:
-        if one.communicator == "tensor" and one.place != DOMAIN:
-            yield _wide_tensor(use, one, domain)
+    for row in use.communicators:
+        if row.communicator == "tensor" and row.place != DOMAIN:
+            yield _wide_tensor(use, row, domain)
     if all(one.place == DOMAIN for one in use.communicators):
         yield (
-            f"{fabric.name}: {use.model} sends nothing beyond its scale-up domains of {domain} GPUs; give "
+            f"{fabric.name}: {use.model} sends nothing beyond its scale-up domains of {some(domain, 'GPU')}; give "
             "min_gbps_per_gpu and max_oversubscription for what else the fabric carries"
         )
     yield from _overruled(use, case, fabric)
 
 
-def _wide_tensor(use: WorkloadUse, one: CommunicatorUse, domain: int) -> str:
-    waits = _PERCENT * one.exposed_s / use.step_s
-    sent = one.bytes_over.get("server", 0) / _GIGA
+def _wide_tensor(use: WorkloadUse, row: CommunicatorUse, domain: int) -> str:
+    waits = _PERCENT * row.exposed_s / use.step_s
+    sent = row.bytes_over.get("server", 0) / _GIGA
     return (
-        f"tensor groups of {one.group} GPUs are larger than the scale-up domain of {domain}: every GPU sends "
-        f"{sent:,.4g} GB a step over the network for them, and waits {one.exposed_s:,.4g} s of {use.step_s:,.4g} s "
+        f"tensor groups of {row.group} GPUs are larger than the scale-up domain of {domain}: every GPU sends "
+        f"{sent:,.4g} GB a step over the network for them, and waits {row.exposed_s:,.4g} s of {use.step_s:,.4g} s "
         f"({waits:.1f} %)"
     )
 

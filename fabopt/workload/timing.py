@@ -32,8 +32,8 @@ PLACES: tuple[Place, ...] = (DOMAIN, "leaf", "pod", "fabric")
 
 
 @dataclass(frozen=True)
-class Network:
-    """What a fabric gives each GPU, in Mb/s: through its cards, through a leaf's uplinks, through a pod's.
+class FabricBandwidth:
+    """What a fabric gives each GPU, in Mb/s: through its NICs, through a leaf's uplinks, through a pod's.
 
     ``leaf_gpus``, ``pod_gpus``: neighbours that reach each other below. ``reduces``: whether all switches can reduce.
     """
@@ -55,7 +55,7 @@ class Way(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Workload:
+class ModelRun:
     """A model on GPUs of a server: all that does not depend on the network."""
 
     model: Model
@@ -90,9 +90,11 @@ class Workload:
 
     @cached_property
     def _flops(self) -> dict[bool, Fraction]:
-        found = flops(self.model, self.plan.recomputation)
+        operations = flops(self.model, self.plan.recomputation)
         return {
-            hardware: Fraction((found.hardware if hardware else found.model) * self.plan.batch, self.ranks.gpus)
+            hardware: Fraction(
+                (operations.hardware if hardware else operations.model) * self.plan.batch, self.ranks.gpus
+            )
             for hardware in (False, True)
         }
 
@@ -101,12 +103,12 @@ class Workload:
         return self._flops[hardware]
 
 
-def workload_of(model: Model, ranks: Ranks, server: Server, utilization: float | None) -> Workload:
+def workload_of(model: Model, ranks: Ranks, server: Server, utilization: float | None) -> ModelRun:
     """A model on GPUs of a server that says its peak; without a scale-up domain each GPU is one of its own."""
     domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
     rate = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS if server.scale_up is not None else Fraction(1)
     peak = exact(server.gpu_peak_tflops[model.precision.compute]) * _FLOPS_PER_TFLOP
-    return Workload(model, ranks, domain, rate, peak, None if utilization is None else exact(utilization))
+    return ModelRun(model, ranks, domain, rate, peak, None if utilization is None else exact(utilization))
 
 
 @dataclass(frozen=True)
@@ -142,12 +144,12 @@ class Step:
         """The share of the step in which GPUs wait for the network."""
         return self.exposed_s / self.step_s
 
-    def utilization(self, workload: Workload) -> Fraction:
+    def utilization(self, workload: ModelRun) -> Fraction:
         """The model's operations over what the GPUs could do in the step."""
         return workload.gpu_flops(hardware=False) / (workload.peak_flops * self.step_s)
 
 
-def step_on(workload: Workload, network: Network) -> Step:
+def step_on(workload: ModelRun, network: FabricBandwidth) -> Step:
     """A step of a workload on a network."""
     rates = _rates(network, workload.domain_mbps)
     costs = [_cost(one, _ways(workload, network, number, one), rates) for number, one in enumerate(workload.traffic)]
@@ -177,7 +179,7 @@ def _cost(traffic: Traffic, ways: Sequence[Way], rates: Mapping[str, Fraction]) 
     return Cost(traffic, _place_after(list(over)[-1]), algorithm, max(bytes_over.values()), bytes_over, time_s)
 
 
-def _ways(workload: Workload, network: Network, number: int, traffic: Traffic) -> tuple[Way, ...]:
+def _ways(workload: ModelRun, network: FabricBandwidth, number: int, traffic: Traffic) -> tuple[Way, ...]:
     """All ways to run a call, whatever the bandwidth; ``number``: which one of the step it is."""
     group = traffic.group
     behind = {place: group.inside(block) for place, block in _blocks(workload, network)}
@@ -194,10 +196,10 @@ class _WayKey(NamedTuple):
     reduces: bool
 
 
-_WAYS: Lookup[Workload, _WayKey, tuple[Way, ...]] = Lookup()
+_WAYS: Lookup[ModelRun, _WayKey, tuple[Way, ...]] = Lookup()
 
 
-def _ways_over(workload: Workload, traffic: Traffic, crossed: Mapping[str, int], reduces: bool) -> tuple[Way, ...]:
+def _ways_over(workload: ModelRun, traffic: Traffic, crossed: Mapping[str, int], reduces: bool) -> tuple[Way, ...]:
     group = traffic.group
     inside = group.inside(workload.domain_gpus)
     return tuple(
@@ -218,14 +220,14 @@ def _over(traffic: Traffic, algorithm: Algorithm, inside: int, place: str) -> Fr
     return share * crossing(traffic.operation, algorithm, traffic.group.size, inside, traffic.message)
 
 
-def _blocks(workload: Workload, network: Network) -> list[tuple[str, int]]:
+def _blocks(workload: ModelRun, network: FabricBandwidth) -> list[tuple[str, int]]:
     """(what is crossed, GPUs behind it), from the inside out."""
     leaf = max(workload.domain_gpus, network.leaf_gpus)
     blocks = [("gpu", 1), ("server", workload.domain_gpus), ("leaf", leaf), ("pod", max(leaf, network.pod_gpus))]
     return blocks if workload.domain_gpus > 1 else blocks[1:]
 
 
-def _rates(network: Network, domain_mbps: Fraction) -> dict[str, Fraction]:
+def _rates(network: FabricBandwidth, domain_mbps: Fraction) -> dict[str, Fraction]:
     """Bytes of payload a second for each GPU, by what is crossed."""
     rates = {
         "gpu": domain_mbps,
@@ -241,23 +243,23 @@ def _place_after(crossed: str) -> Place:
     return dict(zip(("gpu", "server", "leaf", "pod"), PLACES, strict=True))[crossed]
 
 
-def _exposed(workload: Workload, costs: Sequence[Cost], window_s: Fraction) -> list[Cost]:
+def _exposed(workload: ModelRun, costs: Sequence[Cost], window_s: Fraction) -> list[Cost]:
     """What of each cost nothing hides, where communicators take their turn behind ``window_s`` of computation.
 
     Calls of every micro-batch take longer while the pipeline fills and drains, too. Gradients wait for the last
     micro-batch and parameters for the first, so that both have the time of one to hide behind.
     """
-    found, left = [], window_s
-    for one in sorted(costs, key=lambda cost: COMMUNICATORS.index(cost.traffic.communicator)):
-        traffic = one.traffic
+    exposed, left = [], window_s
+    for cost in sorted(costs, key=lambda cost: COMMUNICATORS.index(cost.traffic.communicator)):
+        traffic = cost.traffic
         room = left if traffic.repeats else min(left, window_s / workload.micro_batches)
         overlap = exact(getattr(workload.plan.overlap, traffic.communicator))
-        hidden = min(overlap * one.time_s, room)
+        hidden = min(overlap * cost.time_s, room)
         left -= hidden
         longer = 1 + workload.bubble if traffic.repeats else Fraction(1)
-        found.append(_with_exposed(one, hidden, (one.time_s - hidden) * longer))
-    return found
+        exposed.append(_with_exposed(cost, hidden, (cost.time_s - hidden) * longer))
+    return exposed
 
 
-def _with_exposed(one: Cost, hidden_s: Fraction, exposed_s: Fraction) -> Cost:
-    return Cost(one.traffic, one.place, one.algorithm, one.sent, one.bytes_over, one.time_s, hidden_s, exposed_s)
+def _with_exposed(cost: Cost, hidden_s: Fraction, exposed_s: Fraction) -> Cost:
+    return Cost(cost.traffic, cost.place, cost.algorithm, cost.sent, cost.bytes_over, cost.time_s, hidden_s, exposed_s)

@@ -83,10 +83,13 @@ def _context(model: Model, ranks: Ranks) -> Iterator[Traffic]:
 
     B b s kv / t bytes, with kv numbers a token. Source: Llama 3 (arXiv 2407.21783), section 3.3.2.
     """
-    plan, one = ranks.plan, model.architecture
-    shared = 1 if one.latent is not None else plan.tensor
+    plan, architecture = ranks.plan, model.architecture
+    shared = 1 if architecture.latent is not None else plan.tensor
     message = (
-        exact(model.precision.activation_bytes) * plan.micro_batch * one.sequence * Fraction(kv_width(one), shared)
+        exact(model.precision.activation_bytes)
+        * plan.micro_batch
+        * architecture.sequence
+        * Fraction(kv_width(architecture), shared)
     )
     layers = _layers(model, ranks)
     yield Traffic("context", "all-gather", ranks.group("context"), message, _passes(model, plan) * layers)
@@ -100,14 +103,19 @@ def _expert(model: Model, ranks: Ranks) -> Iterator[Traffic]:
     k: experts a token takes. Between domains a token is sent at most once to each of its ``servers_per_token``. Source:
     Lepikhin et al. 2020 (GShard), section 3.2; DeepSeek-V3 (arXiv 2412.19437), section 3.2.2.
     """
-    plan, one = ranks.plan, model.architecture
-    if one.experts is None:
+    plan, architecture = ranks.plan, model.architecture
+    if architecture.experts is None:
         return
     tokens = _tokens(model, plan) / plan.tensor
-    message = exact(model.precision.activation_bytes) * tokens * one.hidden * one.experts.top_k
-    calls = 2 * _passes(model, plan) * micro_batches(plan, ranks.data) * Fraction(expert_layers(one), plan.pipeline)
-    most = one.experts.servers_per_token
-    copies = Fraction(1) if most is None else min(Fraction(1), Fraction(most, one.experts.top_k))
+    message = exact(model.precision.activation_bytes) * tokens * architecture.hidden * architecture.experts.top_k
+    calls = (
+        2
+        * _passes(model, plan)
+        * micro_batches(plan, ranks.data)
+        * Fraction(expert_layers(architecture), plan.pipeline)
+    )
+    most = architecture.experts.servers_per_token
+    copies = Fraction(1) if most is None else min(Fraction(1), Fraction(most, architecture.experts.top_k))
     yield Traffic("expert", "all-to-all", ranks.group("expert"), message, calls, copies=copies)
 
 
@@ -125,9 +133,9 @@ def _pipeline(model: Model, ranks: Ranks) -> Iterator[Traffic]:
 
 def gpu_parameters(model: Model, plan: Plan) -> dict[str, Fraction]:
     """Parameters that one GPU holds before sharding: dense ones / (t p), routed experts' / (t p e)."""
-    found = parameters(model.architecture)
-    dense = Fraction(found.dense, plan.tensor * plan.pipeline)
-    return {"data": dense, "expert-data": Fraction(found.routed, plan.tensor * plan.pipeline * plan.expert)}
+    counts = parameters(model.architecture)
+    dense = Fraction(counts.dense, plan.tensor * plan.pipeline)
+    return {"data": dense, "expert-data": Fraction(counts.routed, plan.tensor * plan.pipeline * plan.expert)}
 
 
 def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:

@@ -144,7 +144,7 @@ def test_exports_have_the_boxes(tmp_path: Path) -> None:
     design = solved(case(STORES, DOORS))
     wiring = wiring_of(design)
     racks = {rack.id: rack for row in elevation_of(design, wiring).rows for rack in row.racks}
-    assert [(box.unit, box.device, box.power_w) for box in racks["B05"].boxes] == [
+    assert [(device.unit, device.name, device.power_w) for device in racks["B05"].devices] == [
         (11, "compute-doors-01", 300),
         (6, "compute-stores-02", 900),
         (1, "compute-stores-01", 900),
@@ -220,19 +220,19 @@ ONE = "case: fabrics[0].attachments[0]"
         (
             STORES | {"ports": 4},
             {},
-            f"{ONE}: boxes with `rack_units` are alike and fill their cages: 4 ports are not a multiple of 3 boxes",
+            f"{ONE}: devices with `rack_units` are alike and fill their cages: 4 ports are not a multiple of 3 devices",
         ),
         (
             STORES | {"boxes": 2, "split": "2x400"},
             {},
-            f"{ONE}: boxes with `rack_units` are alike and fill their cages: 6 ports are not a multiple of "
-            "2 ports of a cage x 2 boxes",
+            f"{ONE}: devices with `rack_units` are alike and fill their cages: 6 ports are not a multiple of "
+            "2 ports of a cage x 2 devices",
         ),
         ({"name": "a", "ports": 1, "power_w": 3, "buys": "none"}, {}, "`power_w` goes with `rack_units`, the height"),
         (
             STORES | {"rack_units": 13},
             {},
-            f"{ONE}.rack_units: no box of stores fits a rack of 12 units; found 13; allowed: at most 12",
+            f"{ONE}.rack_units: no device of stores fits a rack of 12 units; found 13; allowed: at most 12",
         ),
         (
             STORES | {"power_w": None},
@@ -242,7 +242,7 @@ ONE = "case: fabrics[0].attachments[0]"
         (
             STORES,
             {"rack_power_w": 800},
-            f"{ONE}.power_w: no box of stores fits a rack: it has 800 W; found 900; allowed: at most 800",
+            f"{ONE}.power_w: no device of stores fits a rack: it has 800 W; found 900; allowed: at most 800",
         ),
         (
             STORES | {"racks": ["C01", "B02"]},
@@ -258,8 +258,8 @@ ONE = "case: fabrics[0].attachments[0]"
         (
             STORES | {"racks": ["B02"]},
             {},
-            f"{ONE}.boxes: 3 boxes of 5 units do not fit 1 rack of 12 units, with what else stands there: 1 without a "
-            "place; found 3; allowed: 2; name more racks",
+            f"{ONE}.boxes: no room for 3 devices of 5 units in 1 rack of 12 units, with what else is there: 1 without "
+            "a place; found 3; allowed: 2; name more racks",
         ),
     ],
 )
@@ -282,7 +282,7 @@ def test_command_ends_in_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixtu
     attachment = {"name": "boxes", "ports": 3, "boxes": 2, "rack_units": 1, "buys": "none"}
     path.write_text(json.dumps(content | {"fabrics": [{"name": "compute", "attachments": [attachment]}]}))
     assert main(["solve", str(path)]) == 2
-    assert "3 ports are not a multiple of 2 boxes" in capsys.readouterr().err
+    assert "3 ports are not a multiple of 2 devices" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from fabopt.workload.timing import Network, Workload, step_on
+from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 from tests.oracles.brute_endpoints import injection_gbps
 from tests.oracles.brute_force import Space, Structure, fixed_items, structures
 from tests.oracles.brute_front import Bought, added, of_mode, of_structure, ratios, rounded, thin
 from tests.oracles.brute_parts import Json
 
 
-def timed(catalog: Json, case: Json, work: Workload) -> Iterator[dict[str, Any]]:
+def timed(catalog: Json, case: Json, work: ModelRun) -> Iterator[dict[str, Any]]:
     """The metrics of every design of a case of one fabric that could be on some front; the ratio exactly, in cents.
 
     ``case`` says its demands itself.
@@ -46,7 +46,7 @@ def timed(catalog: Json, case: Json, work: Workload) -> Iterator[dict[str, Any]]
             }
 
 
-def network(space: Space, structure: Structure) -> Network:
+def network(space: Space, structure: Structure) -> FabricBandwidth:
     """What a structure gives each GPU, in Mb/s, and who is below its leaves and pods."""
     each, gpus = space.server["gpus"], space.servers * space.server["gpus"]
     server = 1000 * injection_gbps(space.catalog, space.server, structure.cards)
@@ -54,4 +54,4 @@ def network(space: Space, structure: Structure) -> Network:
     below_leaf = gpus if structure.tiers == 1 else structure.g * each
     below_pod = gpus if structure.tiers < 3 else structure.g * each * structure.groups_per_pod
     reduces = all("sharp" in box.product.get("features", ()) for box, _ in structure.boxes())
-    return Network(server, server / leaf, server / leaf / pod, below_leaf, below_pod, reduces)
+    return FabricBandwidth(server, server / leaf, server / leaf / pod, below_leaf, below_pod, reduces)

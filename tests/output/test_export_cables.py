@@ -89,7 +89,10 @@ def test_a_design_that_was_not_found_has_nothing_to_export(
 def test_a_design_that_does_not_hold_together(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     parts = {id_: part for id_, part in solved("attachments").parts.items() if id_ != "small"}
     file.write_bytes(design_bytes(solved("attachments").model_copy(update={"parts": parts})))
-    assert main(["export", str(file), "--to", "cables", "-o", str(tmp_path / "out")]) == 2
+    arguments = ["export", str(file), "--to", "cables", "-o", str(tmp_path / "out")]
+    assert main(arguments) == 1
+    assert "check parts_are_known FAILED" in capfd.readouterr().err
+    assert main([*arguments, "--unchecked"]) == 2
     assert "the design does not hold together" in capfd.readouterr().err
 
 

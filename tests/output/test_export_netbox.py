@@ -18,7 +18,7 @@ from fabopt.output.export.netbox.check import check
 from fabopt.output.export.netbox.files import tables_of
 from fabopt.output.export.netbox.objects import Objects
 from fabopt.output.export.netbox.ports import Ports
-from fabopt.output.export.netbox.table import Table
+from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import VERSIONS, cable_type, interface_type, slugs, text, version_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Cage
@@ -88,7 +88,7 @@ def rows(path: Path) -> list[dict[str, str]]:
     return [dict(zip(header, row, strict=True)) for row in found]
 
 
-def tables(pair: Made, release: str = "4.7") -> dict[str, Table]:
+def tables(pair: Made, release: str = "4.7") -> dict[str, CsvTable]:
     objects = Objects(*pair)
     return tables_of(objects, Ports(objects, version_of(release)))
 
@@ -179,10 +179,12 @@ def test_splitter_before_4_7(tmp_path: Path) -> None:
     cables = rows(tmp_path / "09-cables.csv")
     names = ("side_a_device", "side_a_name", "side_b_device", "side_b_name", "profile", "label")
     assert [tuple(row[name] for name in names) for row in cables[:2]] == [
-        ("server-0001", "nic1p1", "compute-leaf-001", "swp1s0", "", "C00001 leg 1 of 2"),
-        ("server-0001", "nic2p1", "compute-leaf-001", "swp1s1", "", "C00001 leg 2 of 2"),
+        ("server-0001", "nic1p1", "compute-leaf-001", "swp1s0", "", "C00001 breakout end 1 of 2"),
+        ("server-0001", "nic2p1", "compute-leaf-001", "swp1s1", "", "C00001 breakout end 2 of 2"),
     ]
-    assert "'C00012 leg 1 of 2': C00012 is laid and bought once" in " ".join(files["README.txt"].read_text().split())
+    assert "'C00012 breakout end 1 of 2': C00012 is laid and bought once" in " ".join(
+        files["README.txt"].read_text().split()
+    )
     assert "profile" not in rows(written(made("small splitters"), tmp_path / "b", "4.4")["09-cables.csv"])[0]
 
 
@@ -199,13 +201,13 @@ def test_cable_without_a_profile_is_a_cable_for_each_link(tmp_path: Path) -> Non
     files = written(made("no profile"), tmp_path)
     names = ("profile", "side_a_device", "side_a_name", "side_b_name", "label")
     assert [tuple(row[name] for name in names) for row in rows(tmp_path / "09-cables.csv")[:4]] == [
-        ("", "server-0001", "nic1p1", "swp1s0", "C00001 leg 1 of 4"),
-        ("", "server-0001", "nic1p2", "swp1s1", "C00001 leg 2 of 4"),
-        ("", "server-0002", "nic1p1", "swp1s2", "C00001 leg 3 of 4"),
-        ("", "server-0002", "nic1p2", "swp1s3", "C00001 leg 4 of 4"),
+        ("", "server-0001", "nic1p1", "swp1s0", "C00001 breakout end 1 of 4"),
+        ("", "server-0001", "nic1p2", "swp1s1", "C00001 breakout end 2 of 4"),
+        ("", "server-0002", "nic1p1", "swp1s2", "C00001 breakout end 3 of 4"),
+        ("", "server-0002", "nic1p2", "swp1s3", "C00001 breakout end 4 of 4"),
     ]
     readme = " ".join(files["README.txt"].read_text().split())
-    assert "NetBox 4.7 has no profile for some cables that carry several links" in readme
+    assert "NetBox 4.7 has no profile for some cables of several links" in readme
 
 
 def test_unused_cages_are_whole_interfaces_without_a_speed(tmp_path: Path) -> None:
@@ -436,19 +438,19 @@ MISTAKES: dict[str, tuple[str, int, dict[str, Any], str]] = {
     "no name": ("03-device-roles.csv", 0, {"name": ""}, "a row has no text here"),
     "model too long": ("05-device-types.csv", 0, {"model": "m" * 101}, "up to 100 characters, found 101"),
     "interface name too long": ("07-interfaces.csv", 0, {"name": "i" * 65}, "up to 64 characters, found 65"),
-    "two manufacturers of a slug": ("01-manufacturers.csv", 1, {"slug": "generic"}, "stands in 2 rows"),
+    "two manufacturers of a slug": ("01-manufacturers.csv", 1, {"slug": "generic"}, "is in 2 rows"),
     "two devices of a name": ("06-devices.csv", 1, {"name": "SERVER-0001"}, "'server-0001'"),
-    "two interfaces of a name": ("07-interfaces.csv", 1, {"name": "nic1p1"}, "stands in 2 rows"),
+    "two interfaces of a name": ("07-interfaces.csv", 1, {"name": "nic1p1"}, "is in 2 rows"),
     "unknown type": ("06-devices.csv", 0, {"device_type": "nothing"}, "is not in 05-device-types.csv"),
     "unknown role": ("06-devices.csv", 0, {"role": "nothing"}, "is not in 03-device-roles.csv"),
     "unknown rack": ("06-devices.csv", 0, {"rack": "Z99"}, "is not in 04-racks.csv"),
     "unknown parent": ("07-interfaces.csv", 0, {"parent": "nothing"}, "is not in 07-interfaces.csv"),
     "odd height": ("05-device-types.csv", 0, {"u_height": "4.3"}, "no height in halves of a rack unit; found '4.3'"),
     "high rack": ("04-racks.csv", 0, {"u_height": 101}, "allowed: 1 to 100"),
-    "no position": ("06-devices.csv", 0, {"position": ""}, "stands in a rack without position and face"),
+    "no position": ("06-devices.csv", 0, {"position": ""}, "is in a rack without position and face"),
     "no rack": ("06-devices.csv", 0, {"rack": ""}, "has a place, but no rack"),
     "above the rack": ("06-devices.csv", 0, {"position": 10}, "does not fit into rack A01; found 'U10, 4 units high'"),
-    "occupied": ("06-devices.csv", 1, {"position": 4}, "stands where server-0001 is; found 'A01 U4, 4 units high'"),
+    "occupied": ("06-devices.csv", 1, {"position": 4}, "is where server-0001 is; found 'A01 U4, 4 units high'"),
     "unknown interface": ("09-cables.csv", 0, {"side_a_name": "swp99"}, "'compute-leaf-001 swp99'"),
     "channel cabled": ("09-cables.csv", 0, {"side_a_name": "swp1s0"}, "is plugged into a channel"),
     "port used twice": ("09-cables.csv", 1, {"side_a_name": "swp1", "side_a_device": "compute-leaf-001"}, "C00001"),
@@ -456,11 +458,11 @@ MISTAKES: dict[str, tuple[str, int, dict[str, Any], str]] = {
 }
 
 
-def changed(table: Table, row: int, change: dict[str, Any]) -> Table:
+def changed(table: CsvTable, row: int, change: dict[str, Any]) -> CsvTable:
     cells = dict(zip(table.columns, table.rows[row], strict=True)) | change
     rows = list(table.rows)
     rows[row] = tuple(cells.values())
-    return Table(table.columns, rows)
+    return CsvTable(table.columns, rows)
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -478,7 +480,7 @@ def test_refused(mistake: str) -> None:
 def test_faults_of_a_kind_are_counted() -> None:
     good = tables(made("on a floor"))
     table = good["07-interfaces.csv"]
-    bad = Table(table.columns, [("nowhere" + str(number), *row[1:]) for number, row in enumerate(table.rows)])
+    bad = CsvTable(table.columns, [("nowhere" + str(number), *row[1:]) for number, row in enumerate(table.rows)])
     with pytest.raises(InputError) as refused:
         check(good | {"07-interfaces.csv": bad})
     shown = [one for one in refused.value.faults if one.problem == "is not in 06-devices.csv"]

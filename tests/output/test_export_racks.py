@@ -17,7 +17,7 @@ from fabopt.errors import InputError, OutputError
 from fabopt.output.export import formats, racks
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.drawing import FRAME, PANEL, UNIT
-from fabopt.output.export.elevation import box_power_w, elevation_of
+from fabopt.output.export.elevation import device_power_w, elevation_of
 from fabopt.output.export.racks import RACK_COLUMNS, elevation_lines
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
@@ -45,7 +45,7 @@ def test_power_of_all_boxes_is_the_cluster_without_its_cables(name: str) -> None
     if name == "attachments":  # a module of ours in somebody else's box is counted with that box
         assert any(role == "attachment" for role in wiring_of(design).devices.role)
     in_cables = sum(row.power_w for row in design.bom if row.kind == "cable")
-    total = box_power_w(Embedded(design), wiring_of(design)).sum()
+    total = device_power_w(Embedded(design), wiring_of(design)).sum()
     assert design.totals is not None and design.totals.cluster_power_w is not None
     assert total + in_cables == pytest.approx(design.totals.cluster_power_w)
 
@@ -53,7 +53,7 @@ def test_power_of_all_boxes_is_the_cluster_without_its_cables(name: str) -> None
 def test_power_of_a_switch_has_its_modules() -> None:
     """By hand: leaf ``small`` draws 500 W, the ``dr4-hot`` of each of its 3 uplinks 14 W; a card 12 W."""
     design, wiring = on_floor("splitters")
-    power = dict(zip(wiring.devices.name, box_power_w(Embedded(design), wiring).tolist(), strict=True))
+    power = dict(zip(wiring.devices.name, device_power_w(Embedded(design), wiring).tolist(), strict=True))
     assert power["compute-leaf-001"] == 500 + 3 * 14
     assert power["compute-spine-001"] == 500 + 6 * 14
     assert power["server-0001"] == 4000 + 4 * 12
@@ -92,7 +92,7 @@ def test_text_shows_racks_from_the_top_down(tmp_path: Path) -> None:
     assert (
         text
         == """\
-small: 6 boxes in 3 racks, front view
+small: 6 devices in 3 racks, front view
 
 Row A
 
@@ -275,7 +275,7 @@ def test_without_a_floor_plan_there_is_nothing_to_draw(tmp_path: Path, capfd: py
     assert main(["export", str(path), "--to", "racks", "-o", str(tmp_path / "out")]) == 2
     assert capfd.readouterr().err == (
         "small: site.floor: there are no racks to draw: the case has no floor plan; "
-        "`site.floor` in the case says where racks stand; solve it again with one\n"
+        "`site.floor` in the case says where racks are; solve it again with one\n"
     )
     assert not (tmp_path / "out").exists()
 

@@ -15,7 +15,7 @@ from fabopt.cli import main
 from fabopt.io.design import read_design
 from fabopt.output.charts.style import FILE_PALETTE, KINDS
 from fabopt.output.export.design import design_bytes
-from fabopt.output.export.elevation import Box, Elevation, Rack, Row
+from fabopt.output.export.elevation import Elevation, Rack, RackDevice, RackRow
 from fabopt.output.html import racks
 from fabopt.output.html.answer import answer
 from fabopt.output.html.assumptions import confidence_sentence, price_rows
@@ -88,7 +88,7 @@ def test_answer_claims_no_more_than_is_proven() -> None:
     none = stopped.model_copy(update={"objective": design.objective.model_copy(update={"gap": None})})
     assert answer(none).endswith("how much better another could be is not known.")
     watts = design.model_copy(update={"objective": design.objective.model_copy(update={"metric": "power_w"})})
-    assert "draws less power: this is proven" in answer(watts)
+    assert "uses less power: this is proven" in answer(watts)
 
 
 def test_kinds_add_up_to_the_totals() -> None:
@@ -214,13 +214,13 @@ def test_large_halls_stay_small() -> None:
     """12,800 servers in 3,200 racks: data of a rack is its boxes' names and little else."""
     boxes = [
         tuple(
-            Box(1 + 8 * place, 8, f"server-{4 * rack + place:05d}", "server", "", "gpu-8", 10200.0)
+            RackDevice(1 + 8 * place, 8, f"server-{4 * rack + place:05d}", "server", "", "gpu-8", 10200.0)
             for place in range(4)
         )
         for rack in range(3200)
     ]
     rows = tuple(
-        Row(f"R{row}", tuple(Rack(f"R{row}-{rack:02d}", "", boxes[64 * row + rack]) for rack in range(64)))
+        RackRow(f"R{row}", tuple(Rack(f"R{row}-{rack:02d}", "", boxes[64 * row + rack]) for rack in range(64)))
         for row in range(50)
     )
     data = racks.rack_data(Elevation(rows, 48, None))
@@ -358,6 +358,8 @@ def test_report_checks_again(desk: Path, capsys: pytest.CaptureFixture[str]) -> 
     (desk / "design.json").write_text(json.dumps(content))
     assert main(["report", "design.json", "-o", "page.html"]) == 1
     assert "check totals_add_up FAILED" in capsys.readouterr().err
+    assert not (desk / "page.html").exists()
+    assert main(["report", "design.json", "-o", "page.html", "--unchecked"]) == 0
     assert "Do not buy from this design" in (desk / "page.html").read_text()
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.front import front_csv
-from fabopt.output.export.netbox.table import Table
+from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.sensitivity import sensitivity_csv
 from fabopt.output.export.sheets import write_csv
 from fabopt.output.export.spreadsheet import csv_bytes, safe
@@ -126,7 +126,7 @@ def of_sensitivity() -> bytes:
 
 
 def of_netbox() -> bytes:
-    return Table((TEXT, "number"), [(TEXT, -5)]).csv_bytes()
+    return CsvTable((TEXT, "number"), [(TEXT, -5)]).csv_bytes()
 
 
 def of_tables() -> bytes:

@@ -154,13 +154,13 @@ def test_only_what_can_be_designed_is_taken() -> None:
 
 def test_two_fabrics_cannot_have_the_same_built_in_cards() -> None:
     text = refused(case({"name": "a", "role": "storage"}, {"name": "b", "role": "storage"}))
-    assert "fabrics[1].role: nvidia-dgx-h200 has 2 built-in cards for storage" in text
+    assert "fabrics[1].role: nvidia-dgx-h200 has 2 built-in NICs for storage" in text
     assert "`a` cables all of them: 2 + 2 = 4 of 2" in text
 
 
 def test_no_slot_is_no_fabric() -> None:
     text = refused(case({"name": "a"}, {"name": "b", "role": "storage"}, server="nvidia-gb300-nvl72-tray"))
-    assert "no built-in cards for storage and no free slot (nic_slots is 0)" in text
+    assert "no built-in NICs for storage and no free slot (nic_slots is 0)" in text
 
 
 def test_too_few_slots_are_added_up() -> None:

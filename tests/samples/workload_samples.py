@@ -12,7 +12,7 @@ from fabopt.io.workload import read_model
 from fabopt.schema.catalog import ScaleUp, Server, Source
 from fabopt.schema.model import Architecture, Formats, Model, Plan
 from fabopt.workload.ranks import ranks_of
-from fabopt.workload.timing import Network, Workload, workload_of
+from fabopt.workload.timing import FabricBandwidth, ModelRun, workload_of
 from tests.paths import PUBLISHED
 
 MEGATRON, LLAMA, HPN, NCCL = yaml.safe_load_all((PUBLISHED / "workloads.yaml").read_text())
@@ -57,15 +57,17 @@ def llama(row: dict[str, Any]) -> Model:
     return model.model_copy(update={"plan": plan})
 
 
-def on(model: Model, server: Server, gpus: int, utilization: float | None = None) -> Workload:
+def on(model: Model, server: Server, gpus: int, utilization: float | None = None) -> ModelRun:
     """A model on GPUs of a server."""
     return workload_of(model, ranks_of(model, model.plan, gpus), server, utilization)
 
 
-def network(mbps: int, leaf_gpus: int = 8, pod_gpus: int = 8, leaf: int = 1, spine: int = 1, **more: Any) -> Network:
+def network(
+    mbps: int, leaf_gpus: int = 8, pod_gpus: int = 8, leaf: int = 1, spine: int = 1, **more: Any
+) -> FabricBandwidth:
     """A network of so much for each GPU, and ratios at the boundaries."""
     up = Fraction(mbps, leaf)
-    return Network(Fraction(mbps), up, up / spine, leaf_gpus, pod_gpus, **more)
+    return FabricBandwidth(Fraction(mbps), up, up / spine, leaf_gpus, pod_gpus, **more)
 
 
 # Selene: eight 200 Gb/s HDR cards a server, a fat tree without oversubscription (Narayanan et al. 2021, section 5).

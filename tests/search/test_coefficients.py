@@ -50,7 +50,7 @@ def breaks(*steps: tuple[int, int]) -> list[Json]:
 
 def batch_of(made: Problem, leaf: str, spine: str) -> AnyBatch:
     """Everything with these switches."""
-    found = expansion(made).open(np.zeros(0), slack=1e12).found[0]
+    found = expansion(made).expand(np.zeros(0), slack=1e12).sizings[0]
     return next(
         one
         for one in found.batches
@@ -84,11 +84,11 @@ def test_bounds_rise_when_a_design_is_met_that_reaches_no_break() -> None:
     # Three switches, 4,000 each by the break, 16,000 without it; a design that costs 399,999 cannot order 100 of them.
     made = problem(SMALL_ONLY, priced(small=breaks((1, 16_000), (100, 4_000))))
     space, scale = expansion(made), made.weights.per_cent * DOLLAR
-    before = space.open(np.zeros(0)).bound
+    before = space.expand(np.zeros(0)).bound
     assert not space.weigh_up_to(400_000 * scale)
-    assert space.open(np.zeros(0)).bound == before
+    assert space.expand(np.zeros(0)).bound == before
     assert space.weigh_up_to(399_999 * scale)
-    assert space.open(np.zeros(0)).bound == before + 3 * 12_000 * scale
+    assert space.expand(np.zeros(0)).bound == before + 3 * 12_000 * scale
     assert not space.weigh_up_to(399_999 * scale)
 
 
@@ -128,7 +128,7 @@ def test_what_its_switches_make_too_dear_is_left_out() -> None:
     # 8,000 above the least: a threshold of 7,999 above it leaves nothing, one of 8,000 above leaves the candidate.
     made = problem(SMALL_ONLY, priced(small=breaks((1, 16_000), (4, 8_000))))
     scale = made.weights.per_cent * DOLLAR
-    found = expansion(made).open(np.zeros(0)).found[0]
+    found = expansion(made).expand(np.zeros(0)).sizings[0]
     assert not without_dear_switches(made, found, 7_999 * scale, None).batches
     assert without_dear_switches(made, found, 8_000 * scale, None).batches
 
@@ -171,7 +171,7 @@ def test_two_part_numbers_are_too_many_where_one_is_allowed() -> None:
 def test_spines_are_of_their_leaves_model_where_one_is_allowed() -> None:
     for most, models in ((1, {1}), (2, {1, 2})):
         made = problem(procurement={"max_part_numbers": {"switch": most}})
-        batches = expansion(made).open(np.zeros(0), slack=1e12).found[0].batches
+        batches = expansion(made).expand(np.zeros(0), slack=1e12).sizings[0].batches
         assert {len({one.parts.leaf.item.id, one.parts.spine.item.id}) for one in batches} == models
 
 

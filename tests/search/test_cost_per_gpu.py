@@ -28,8 +28,8 @@ from fabopt.study.sensitivity.targets import Asked, check_asked
 from fabopt.study.sweep import sweep as sweeps
 from fabopt.units import usd
 from fabopt.verify import verify
-from fabopt.workload.many import Networks, Steps
-from fabopt.workload.timing import Network, step_on
+from fabopt.workload.many import FabricBandwidths, StepTimes
+from fabopt.workload.timing import FabricBandwidth, step_on
 from tests.oracles.brute_effective import timed
 from tests.oracles.brute_front import undominated
 from tests.samples.random_cases import generate
@@ -125,10 +125,10 @@ def test_many_steps_are_those_of_one_at_a_time() -> None:
             groups = [8 * dice.randint(1, 16) for _ in leaf]
             pods = [group * dice.randint(1, 4) for group in groups]
             rows = zip(leaf, pod, groups, pods, strict=True)
-            one = [float(step_on(work, Network(Fraction(400_000), *row, reduces)).step_s) for row in rows]
+            one = [float(step_on(work, FabricBandwidth(Fraction(400_000), *row, reduces)).step_s) for row in rows]
             rates = [np.array(rates, dtype=float) for rates in (leaf, pod)]
-            many = Networks(400_000.0, *rates, np.array(groups), np.array(pods), reduces)
-            assert Steps(work).step_s(many).tolist() == pytest.approx(one, rel=1e-12)
+            many = FabricBandwidths(400_000.0, *rates, np.array(groups), np.array(pods), reduces)
+            assert StepTimes(work).step_s(many).tolist() == pytest.approx(one, rel=1e-12)
 
 
 def picked(family: str, seed: int, **changes: Any) -> Design:

@@ -12,7 +12,7 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
-from fabopt.problem.limits import Limits
+from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import problem_of, with_objective
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design, Totals
@@ -92,6 +92,24 @@ def test_ports_decide_a_pick() -> None:
     assert ports(design) == {"server": 4, "switches": 2}
     # $1,040 and four cards of $50; $100 and six cables of $2
     assert totals(design).capex_usd == 1040 + 200 + 100 + 12
+
+
+def test_it_may_be_the_only_fabric() -> None:
+    design = solved(case(OOB), parts())
+    assert_proven(design)
+    # four servers and the switch itself: a quiet-6 for $100, four cables of $2 and one more
+    assert ports(design, fabric=0) == {"server": 4, "switches": 1}
+    assert totals(design).capex_usd == 100 + 10
+
+
+def test_it_may_be_the_only_fabric_of_a_cluster_that_grows() -> None:
+    growing_case = case(
+        OOB, servers=None, stages=[{"name": "now", "servers": 3}, {"name": "then", "month": 9, "servers": 5}]
+    )
+    design = solved(growing_case, parts())
+    assert_proven(design)
+    assert [stage.fabrics["management"]["leaf"] for stage in design.stages] == [1, 1]
+    assert totals(design).capex_usd == 100 + 12
 
 
 def test_without_the_ports_the_other_is_cheaper() -> None:
@@ -197,7 +215,7 @@ def test_budgets_of_one_problem_do_not_mix() -> None:
     given = inputs(case(COMPUTE, OOB), parts())
     problem = problem_of(given.case, given.catalog)
     for usd in (2000, 1351, 1352, 1100, 1400):
-        limited = with_objective(problem, "capex_usd", Limits(capex_cents=100 * usd))
+        limited = with_objective(problem, "capex_usd", ExactLimits(capex_cents=100 * usd))
         found = search_of(limited, Settings(), Clock(None)).run()
         assert (found.verdict, found.value) == (("optimal", 135_200) if usd >= 1352 else ("infeasible", None))
 

@@ -241,10 +241,18 @@ def test_a_budget_of_a_stage_makes_it_move() -> None:
     assert moved(design) == (0, 4) and spent(design) == (3000 + EACH, 1500 + EACH + 4 * 150)
 
 
+def clos_of(servers: int, g: int, u: int, spines: int, groups: int) -> ClosNumbers:
+    """Servers of one port, leaves of g servers and u uplinks."""
+    return ClosNumbers(
+        servers=servers, ports=1, planes=1, k=1, g=g, u=u, spines=spines, groups_per_pod=groups,
+        nics=1, ports_per_nic=1, shared_cages=False,
+    )  # fmt: skip
+
+
 def test_no_uplink_is_taken_out_between_stages() -> None:
     # 7 servers a leaf need 7 uplinks: five spines take 2 each, three take 3 each. Where three were there first, there
     # are 9 links, and later never fewer.
-    n = ClosNumbers(8, 1, 1, 1, False, 1, 1, uplinks=10, spines=5, pod_groups=8)
+    n = clos_of(servers=8, g=1, u=10, spines=5, groups=8)
     stages = (StageNumbers(4, 3, 0, 3), StageNumbers(4, 5), StageNumbers(8, 5))
     hosts = spine_of_uplinks(n, stages)
     assert [(row >= 0).sum() for row in hosts] == [9, 10, 10]
@@ -252,14 +260,14 @@ def test_no_uplink_is_taken_out_between_stages() -> None:
 
 def random_stages(dice: random.Random, n: ClosNumbers, ports: int) -> Stages:
     """Stages of which each has the fewest spines for its uplinks, or those that these keep."""
-    each, lit, spines, found = n.uplinks // n.spines, 0, 0, []
+    each, lit, spines, found = n.u // n.spines, 0, 0, []
     sizes = sorted(dice.randint(1, n.servers) for _ in range(3))
     for size in sizes:
-        lit = max(lit, dice.randint(1, n.uplinks))
+        lit = max(lit, dice.randint(1, n.u))
         fits = [
             (few, links)
             for few in range(max(1, spines), n.spines)
-            if few * (links := max(each, ceil_div(lit, few))) <= n.uplinks and ceil_div(size, n.group) * links <= ports
+            if few * (links := max(each, ceil_div(lit, few))) <= n.u and ceil_div(size, n.g) * links <= ports
         ]
         few, links = fits[0] if fits and dice.random() < 0.8 else (max(spines, ceil_div(lit, each)), each)
         spines, lit = few, few * links
@@ -272,7 +280,7 @@ def test_lent_links_never_meet_the_links_of_a_spine() -> None:
     dice, lending = random.Random(1), 0
     for _ in range(400):
         spines, each, groups, group = (dice.choice(of) for of in ((2, 3, 4, 6, 8), (1, 2, 3), (2, 3, 5, 8), (1, 2)))
-        n = ClosNumbers(groups * group, 1, 1, 1, False, group, 1, spines * each, spines, groups)
+        n = clos_of(groups * group, group, spines * each, spines, groups)
         ports = groups * each + dice.randint(0, 3)
         stages, joints = random_stages(dice, n, ports), leaf_spine(n, 1)
         lent, when = lent_links(n, stages, joints, ports), of_links(n, stages, "leaf-spine", joints)

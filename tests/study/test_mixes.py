@@ -16,11 +16,11 @@ def kind(count: int, *each: tuple[int, ...]) -> EqualLinks:
 
 def every(kinds: list[EqualLinks]) -> set[tuple[int, ...]]:
     """All mixes, unit by unit."""
-    found = {(0,) * kinds[0].each.shape[1]}
+    found = {(0,) * kinds[0].per_unit.shape[1]}
     for one in kinds:
         for _ in range(one.count):
             found = {
-                tuple(a + b for a, b in zip(sums, row, strict=True)) for sums in found for row in one.each.tolist()
+                tuple(a + b for a, b in zip(sums, row, strict=True)) for sums in found for row in one.per_unit.tolist()
             }
     return found
 
@@ -51,7 +51,7 @@ def test_mixes_are_those_of_full_enumeration(seed: int) -> None:
 def test_units_make_the_sums() -> None:
     kinds = [kind(7, (1, 9), (4, 2), (2, 8)), kind(5, (0, 3), (2, 0))]
     found = mixes_of(kinds)
-    assert (found.units @ np.vstack([one.each for one in kinds]) == found.sums).all()
+    assert (found.units @ np.vstack([one.per_unit for one in kinds]) == found.sums).all()
     assert (found.units[:, :3].sum(axis=1) == 7).all() and (found.units[:, 3:].sum(axis=1) == 5).all()
 
 

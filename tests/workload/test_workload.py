@@ -15,7 +15,7 @@ from fabopt.workload.collectives import PAYLOAD, STEP_S, crossing, factor, laten
 from fabopt.workload.needs import MOST_MBPS, Reach, flat, least_mbps, most_leaf_ratio, most_spine_ratio, tapered
 from fabopt.workload.prediction import Prediction, binding, cluster_cents
 from fabopt.workload.ranks import Group, ranks_of
-from fabopt.workload.timing import Cost, Step, Workload, step_on
+from fabopt.workload.timing import Cost, ModelRun, Step, step_on
 from fabopt.workload.volumes import traffic_of
 from tests.samples.workload_samples import H100, TINY, middle_model, network, on, tiny_model
 
@@ -214,7 +214,7 @@ def test_a_pipeline_waits_while_it_fills() -> None:
 REACH = Reach(8)
 
 
-def work_of(**plan: Any) -> Workload:
+def work_of(**plan: Any) -> ModelRun:
     return on(middle_model(**plan), H100, GPUS)
 
 

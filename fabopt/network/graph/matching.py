@@ -1,6 +1,6 @@
 """The heaviest matching of switches with switches, by classes of equal switches.
 
-Boxes of one class are exchanged by symmetries of the graph, so that a best fractional matching gives all pairs of one
+Devices of one class are exchanged by symmetries of the graph, so that a best fractional matching gives all pairs of one
 kind equal shares; it is then a transport between classes, and its optimum that of the matching of single switches.
 """
 

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from fabopt.errors import InputError, fault
+from fabopt.output.export.marks import marked_csv
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.schema.design import BomRow, Design
 
@@ -27,13 +28,16 @@ def bill_format(target: str) -> str:
     return ending
 
 
-def bill_bytes(design: Design, ending: str) -> bytes:
-    """Return the bill of materials in the format of ``ending``, the same bytes for the same design."""
+def bill_bytes(design: Design, ending: str, mark: str = "") -> bytes:
+    """Return the bill of materials in the format of ``ending``, the same bytes for the same design.
+
+    ``mark``: what the bill says of a design that was not proven.
+    """
     if ending == ".xlsx":
         from fabopt.output.export.workbook import workbook_bytes
 
-        return workbook_bytes(design)
-    return _csv(design) if ending == ".csv" else _json(design)
+        return workbook_bytes(design, mark)
+    return _csv(design, mark) if ending == ".csv" else _json(design, mark)
 
 
 def bill_rows(design: Design) -> list[dict[str, Any]]:
@@ -41,12 +45,18 @@ def bill_rows(design: Design) -> list[dict[str, Any]]:
     return [row.model_dump() for row in design.bom]
 
 
-def _csv(design: Design) -> bytes:
+def _csv(design: Design, mark: str) -> bytes:
     columns = list(BomRow.model_fields)
-    return csv_bytes(columns, ([row[column] for column in columns] for row in bill_rows(design)))
+    data = csv_bytes(columns, ([row[column] for column in columns] for row in bill_rows(design)))
+    return marked_csv(data.decode(), mark).encode() if mark else data
 
 
-def _json(design: Design) -> bytes:
+def _json(design: Design, mark: str) -> bytes:
     case = {"name": design.case.name, "sha256": design.case.sha256}
-    content = {"case": case, "status": design.status, "rows": bill_rows(design)}
+    content = {
+        **({"unchecked": mark} if mark else {}),
+        "case": case,
+        "status": design.status,
+        "rows": bill_rows(design),
+    }
     return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"

@@ -66,7 +66,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
         sheets["torus places"] = places
     written = [
         write_csv(folder / "cables.csv", whole),
-        write_workbook(folder / "cables.xlsx", f"{design.case.name}: cables", sheets),
+        write_workbook(folder / "cables.xlsx", f"{design.case.name}: cables", sheets, options.mark),
         write_csv(folder / "cable-pull-list.csv", sheets["pull list"]),
         write_csv(folder / "cable-bundles.csv", sheets["bundles"]),
         write_csv(folder / "point-to-point.csv", point_to_point(wiring)),

@@ -22,6 +22,7 @@ from typing import Protocol, cast
 
 from fabopt.errors import Fault, InputError, OutputError, fault, nearest
 from fabopt.output.export import FORMATS
+from fabopt.output.export.marks import beside, marked
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
@@ -30,9 +31,13 @@ _TEMPORARY = ".fabopt-"
 
 @dataclass(frozen=True)
 class Options:
-    """What formats may be asked for. ``netbox``: the version that files are for, 4.4, 4.6 or 4.7."""
+    """What formats may be asked for. ``netbox``: the version that files are for, 4.4, 4.6 or 4.7.
+
+    ``mark``: what every file says of a design that was not proven; empty for one that was.
+    """
 
     netbox: str = "4.7"
+    mark: str = ""
 
 
 class Write(Protocol):
@@ -81,9 +86,12 @@ def _through_temporary(
     temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=folder))
     try:
         written = [path for name in formats for path in _writer(name)(design, wiring, temporary, options)]
+        if options.mark:
+            written = [path for file in written for path in marked(file, options.mark)]
         targets = [folder / path.relative_to(temporary) for path in written]
         _make_room(targets)
         stale = [path for name in formats for path in _own_files(name, folder) if path not in targets]
+        stale += [path for path in map(beside, targets) if path.is_file() and path not in targets]
         with _set_aside(stale, temporary):
             for path, target in zip(written, targets, strict=True):
                 os.replace(path, target)

@@ -40,7 +40,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
         sheets = {str(device): rows for device, rows in table.groupby("device", sort=False)}
     return [
         write_csv(folder / "ports.csv", table),
-        write_workbook(folder / "ports.xlsx", f"{design.case.name}: ports", sheets),
+        write_workbook(folder / "ports.xlsx", f"{design.case.name}: ports", sheets, options.mark),
     ]
 
 

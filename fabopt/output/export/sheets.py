@@ -14,7 +14,7 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, safe, set_page
+from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, safe, set_page, write_mark
 from fabopt.output.words import printable
 
 if TYPE_CHECKING:
@@ -37,12 +37,16 @@ def write_csv(path: Path, table: pd.DataFrame) -> Path:
     return path
 
 
-def write_workbook(path: Path, title: str, tables: Mapping[str, pd.DataFrame]) -> Path:
-    """Write tables as sheets with a frozen title row and a filter; what one sheet cannot hold goes on in the next."""
+def write_workbook(path: Path, title: str, tables: Mapping[str, pd.DataFrame], mark: str = "") -> Path:
+    """Write tables as sheets with a frozen title row and a filter; what one sheet cannot hold goes on in the next.
+
+    ``mark``: goes on a sheet before them.
+    """
     stream = io.BytesIO()
     book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
     book.set_properties({"title": title, "author": "fabopt", "created": CREATED})
     head = book.add_format(CELL_FORMATS["head"])
+    write_mark(book, mark)
     for name, table in _sheets(tables).items():
         _sheet(book.add_worksheet(name), head, table)
     book.close()

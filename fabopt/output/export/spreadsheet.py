@@ -12,9 +12,11 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from fabopt.output.export.marks import MARK
 from fabopt.output.words import printable
 
 if TYPE_CHECKING:
+    from xlsxwriter import Workbook
     from xlsxwriter.format import Format
     from xlsxwriter.worksheet import Worksheet
 
@@ -91,6 +93,14 @@ def set_page(sheet: Worksheet) -> None:
     sheet.set_paper(9)
     sheet.fit_to_pages(1, 0)
     sheet.set_footer("&L&A&RPage &P of &N")
+
+
+def write_mark(book: Workbook, mark: str) -> None:
+    """Begin a workbook with a sheet that says that its design was not proven, if it was not."""
+    if mark:
+        sheet = book.add_worksheet(MARK)
+        sheet.set_tab_color("#C00000")
+        sheet.write_string(0, 0, mark, book.add_format(CELL_FORMATS["bad"]))
 
 
 def write_text(sheet: Worksheet, row: int, column: int, value: str, style: Format) -> None:

@@ -15,7 +15,15 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.quotes import quote_table, stage_table, write_table
-from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, set_page, write_cell, write_text
+from fabopt.output.export.spreadsheet import (
+    CELL_FORMATS,
+    CREATED,
+    WORKBOOK_OPTIONS,
+    set_page,
+    write_cell,
+    write_mark,
+    write_text,
+)
 from fabopt.output.terminal.answer import headline, proof_line, totals_line
 from fabopt.output.terminal.networks import NetworkShare, network_shares
 from fabopt.output.words import measured, plain
@@ -61,12 +69,13 @@ _PRICES = (
 )
 
 
-def workbook_bytes(design: Design) -> bytes:
-    """Return the workbook of a design's bill."""
+def workbook_bytes(design: Design, mark: str = "") -> bytes:
+    """Return the workbook of a design's bill; ``mark``: what a sheet before all others says of an unproven one."""
     stream = io.BytesIO()
     book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
     book.set_properties({"title": f"{design.case.name}: bill of materials", "author": "fabopt", "created": CREATED})
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
+    write_mark(book, mark)
     _Summary(book.add_worksheet("Summary"), formats).write(design)
     _bill(book.add_worksheet("Bill"), formats, design.bom)
     if len(design.stages) > 1:
@@ -133,16 +142,16 @@ def _share_line(network: NetworkShare) -> str:
     return f"{usd} ({share}), {installed}, {watts}"
 
 
-def _assumptions(content: dict[str, Any], path: str = "") -> list[tuple[str, object]]:
+def _assumptions(content: dict[str, Any], within: str = "") -> list[tuple[str, object]]:
     """Return the case as (key path, value) lines; lists of plain values stay on one line."""
     lines: list[tuple[str, object]] = []
     for key, value in content.items():
-        path = f"{path}.{key}" if path else key
+        path = f"{within}.{key}" if within else key
         if isinstance(value, dict):
             lines += _assumptions(value, path)
         elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
             for index, item in enumerate(value):
-                lines += _assumptions({f"{key}[{index}]": item}, path)
+                lines += _assumptions({f"{key}[{index}]": item}, within)
         elif value is not None and value != [] and value != "":
             lines.append((path, ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
     return lines

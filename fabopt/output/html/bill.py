@@ -37,9 +37,9 @@ def bill_view(design: Design) -> list[BillRow]:
     return [_row(row, fabrics, stages) for row in design.bom]
 
 
-def bill_link(design: Design) -> str:
+def bill_link(design: Design, mark: str = "") -> str:
     """Return the bill as CSV in a link that holds it: byte for byte what ``fabopt bom`` writes."""
-    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(bill_bytes(design, '.csv')).decode()}"
+    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(bill_bytes(design, '.csv', mark)).decode()}"
 
 
 def _row(row: BomRow, with_fabric: bool, with_stage: bool) -> BillRow:

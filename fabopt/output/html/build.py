@@ -25,16 +25,17 @@ from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
 
 
-def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = None) -> bytes:
+def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = None, mark: str = "") -> bytes:
     """Return the page of a design as HTML, the same bytes for the same input.
 
     checks    what checking the design again came to: `verify`; empty for one that was not found
     front     of the same case, to be shown with it
+    mark      what a banner says of a design that was not proven
     """
     content = {**_of_every_design(design), **_of_front(design, front)}
     if design.fabrics:
-        content |= _of_design(design, checks)
-    return render("report.html", version=__version__, **content)
+        content |= _of_design(design, checks) | {"bill_link": bill_link(design, mark)}
+    return render("report.html", version=__version__, mark=mark, **content)
 
 
 def _of_every_design(design: Design) -> dict[str, Any]:
@@ -86,7 +87,6 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "growth": growth_view(design),
         "bill": bill,
         "bill_heads": [(cell.column, cell.is_number) for cell in bill[0].cells] if bill else [],
-        "bill_link": bill_link(design),
         "alternatives": alternative_rows(design),
         "objective_column": objective_column(design),
         "proof": proof_line(design),

@@ -98,18 +98,18 @@ def _nearest_miss(
     problem: Problem, fabric: FabricProblem, runs: dict[str, Floats], reach_m: dict[str, float], wanted: int
 ) -> TooFar:
     """The kind of links for which the least longer parts would do, all others as they are; or else for all kinds."""
-    found: list[tuple[float, TooFar]] = []
+    misses: list[tuple[float, TooFar]] = []
     for tiers in fabric.tiers:
         for kind in RUNS_ON_FLOOR[:tiers]:
             needed = _least_reach(runs, reach_m, (kind,), tiers, wanted)
             if needed is not None:
-                found.append((needed / max(reach_m[kind], 0.1), _miss(problem, fabric, runs, reach_m, kind, needed)))
-    if not found:
+                misses.append((needed / max(reach_m[kind], 0.1), _miss(problem, fabric, runs, reach_m, kind, needed)))
+    if not misses:
         tiers = max(fabric.tiers, default=1)
         kinds = RUNS_ON_FLOOR[:tiers]
         needed = _least_reach(runs, reach_m, kinds, tiers, wanted) or float(np.max(runs[kinds[-1]]))
-        found.append((0.0, _miss(problem, fabric, runs, reach_m, kinds[-1], needed)))
-    return min(found, key=lambda pair: pair[0])[1]
+        misses.append((0.0, _miss(problem, fabric, runs, reach_m, kinds[-1], needed)))
+    return min(misses, key=lambda pair: pair[0])[1]
 
 
 def _least_reach(
@@ -159,7 +159,7 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape]
                 f"{fabric.name}, {layout.policy}: a {kind.name} link from {near} to {far} runs {run_m[worst]:.1f} m, "
                 f"and the longest part for it is {reach_m:g} m"
             )
-    return f"{fabric.name}, {layout.policy}: it stands there, but the limits of the case do not allow it"
+    return f"{fabric.name}, {layout.policy}: it fits there, but the limits of the case do not allow it"
 
 
 def nothing_joins(fabric: FabricProblem) -> str:

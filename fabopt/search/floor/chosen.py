@@ -8,7 +8,7 @@ import numpy as np
 
 from fabopt.problem.problem import Problem
 from fabopt.search.context import Context, PlacedCandidates, PlacedKey
-from fabopt.search.floor.tree import Sized, Steps, all_places, best_place
+from fabopt.search.floor.tree import Sized, StepBudget, all_places, best_place
 from fabopt.topology.batch import AnyBatch
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.link_parts import Floats
@@ -17,7 +17,7 @@ LINK_PARTS = ("transceiver", "cable", "fibre")
 
 
 class Placed:
-    """Puts candidates where they stand best, or, where their cost alone does not decide, wherever they may be wanted.
+    """Puts candidates where they are best, or, where their cost alone does not decide, wherever they may be wanted.
 
     ``table``: weights of the items; row 0 is the objective, the others have limits.
     """
@@ -26,7 +26,7 @@ class Placed:
         self.problem = problem
         self.prune = prune
         self.context = context
-        self._steps = Steps()
+        self._steps = StepBudget()
         links = [item.index for item in problem.item_table.items if item.kind in LINK_PARTS]
         varies = any(problem.item_table.items[index].varies for index in links)
         # whether the cheapest place of a candidate is as good as any other one of it in all that is limited
@@ -38,14 +38,14 @@ class Placed:
 
     def candidates(self, sizes: Iterable[tuple[AnyBatch, int]], weights: Floats, limit: float) -> list[Candidate]:
         """Candidates of these sizes, the lowest bound first, that cost ``limit`` or less; and some that are near it."""
-        made: list[Candidate] = []
+        candidates: list[Candidate] = []
         least = np.inf
         for batch, index in sizes:
             cutoff = np.inf if not self.prune else least if self._first_wins else max(limit, least)
             for cost, candidate in self._places(batch, index, weights, cutoff):
                 least = min(least, cost)
-                made.append(candidate)
-        return made
+                candidates.append(candidate)
+        return candidates
 
     def _places(self, batch: AnyBatch, index: int, weights: Floats, cutoff: float) -> list[tuple[float, Candidate]]:
         key = PlacedKey(batch.key(index), weights.tobytes())
@@ -59,12 +59,12 @@ class Placed:
             else:
                 known = PlacedCandidates(cutoff, tuple(all_places(sized, cutoff, self._steps)))
             self.context.placed[key] = known
-        return [one for one in known.found if one[0] <= cutoff]
+        return [one for one in known.places if one[0] <= cutoff]
 
 
-def _proportional(one: Floats, other: Floats) -> bool:
+def _proportional(weights: Floats, other: Floats) -> bool:
     """Whether what costs least in one metric is least in the other one too."""
     if not other.any():
         return True
-    at = int(np.argmax(one))
-    return bool(one[at] > 0 and np.allclose(other, one * (other[at] / one[at]), rtol=1e-12))
+    dearest = int(np.argmax(weights))
+    return bool(weights[dearest] > 0 and np.allclose(other, weights * (other[dearest] / weights[dearest]), rtol=1e-12))

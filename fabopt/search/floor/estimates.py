@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from fabopt.search.coefficients import least_of
-from fabopt.topology.batch import AnyBatch, Found
+from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.link_parts import Floats
 
@@ -16,17 +16,17 @@ MOST_KEPT = 8
 
 
 def likely(
-    found: Iterable[Found], measure: Callable[[AnyBatch, int], tuple[Candidate, ...]], weights: Floats
+    sizings: Iterable[Sizing], measure: Callable[[AnyBatch, int], tuple[Candidate, ...]], weights: Floats
 ) -> list[Candidate]:
     """The cheapest of what looks best in every layout. ``measure``: the candidate with its switches in place."""
     measured: list[tuple[float, int, Candidate]] = []
-    for one in found:
+    for sizing in sizings:
         places = [
             (batch.bound(index), number, index)
-            for number, batch in enumerate(one.batches)
+            for number, batch in enumerate(sizing.batches)
             for index in range(len(batch))
         ]
         for _, number, index in sorted(places)[:MOST_MEASURED]:
-            for candidate in measure(one.batches[number], index):
+            for candidate in measure(sizing.batches[number], index):
                 measured.append((least_of(candidate, weights), len(measured), candidate))
     return [candidate for *_, candidate in sorted(measured)[:MOST_KEPT]]

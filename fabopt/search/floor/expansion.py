@@ -1,4 +1,4 @@
-"""Opening the space on a floor: every fabric in every layout that is wanted, its candidates with switches placed."""
+"""Expanding the space on a floor: every fabric in every layout that is wanted, its candidates with switches placed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fabopt.search.context import Context
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
 from fabopt.search.floor.chosen import Placed
 from fabopt.search.floor.variants import layouts_of
-from fabopt.topology.batch import Found
+from fabopt.topology.batch import Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.layouts import in_places
@@ -25,12 +25,12 @@ from fabopt.topology.family import Restriction
 class FloorExpansion(Expansion):
     """The space of a problem in the layouts of a floor."""
 
-    def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Found:
+    def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
         """Search a fabric in every layout."""
-        found = Found()
+        sizing = Sizing()
         for variant in self.wanted(fabric, costs):
-            self.space(variant, costs).search(slack, found)
-        return found
+            self.space(variant, costs).search(slack, sizing)
+        return sizing
 
     def wanted(self, fabric: FabricProblem, costs: BoundedCosts) -> list[FabricProblem]:
         """The fabric in the layouts that are in the part of the space that is searched."""
@@ -55,15 +55,15 @@ class FloorExpansion(Expansion):
         """The Clos candidates of a fabric, whatever part of the space is searched."""
         return ClosSpace(self.problem, fabric, costs, self.caps, Restriction(), self.settings.prune)
 
-    def _candidates_of(self, found: Found, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
-        return self._near(self._in_time(self._sizes(found, most, in_order)), expanded, found)
+    def _candidates_of(self, sizing: Sizing, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
+        return self._near(self._in_time(self._sizes(sizing, most, in_order)), expanded, sizing)
 
     @property
     def keeps_candidates(self) -> bool:
         """Yes, as to place their switches takes a while."""
         return True
 
-    def _near(self, candidates: list[Candidate], expanded: Expanded, found: Found) -> list[Candidate]:
+    def _near(self, candidates: list[Candidate], expanded: Expanded, sizing: Sizing) -> list[Candidate]:
         """Those whose exact least is below the threshold too; a few of the best while that is the bound itself.
 
         In a layout the cost of a batch is a bound, as runs are known only once switches are placed.
@@ -72,7 +72,7 @@ class FloorExpansion(Expansion):
             return candidates
         least = [least_of(candidate, expanded.weights) for candidate in candidates]
         order = sorted(range(len(least)), key=least.__getitem__)
-        limit = (found.least + expanded.slack) * (1 + RELATIVE_SLACK)
+        limit = (sizing.least + expanded.slack) * (1 + RELATIVE_SLACK)
         below = sum(1 for value in least if value <= limit)
         return [candidates[index] for index in order[: max(below, MOST_SAMPLED)]]
 
@@ -99,7 +99,7 @@ class PlaceExpansion(FloorExpansion):
     def _variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
         return in_places(self.problem, fabric)
 
-    def _candidates_of(self, found: Found, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
-        limit = (found.least + expanded.slack) * (1 + RELATIVE_SLACK)
-        sizes = self._sizes(found, most, in_order=True)
-        return self._near(self.placed.candidates(sizes, expanded.weights, limit), expanded, found)
+    def _candidates_of(self, sizing: Sizing, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
+        limit = (sizing.least + expanded.slack) * (1 + RELATIVE_SLACK)
+        sizes = self._sizes(sizing, most, in_order=True)
+        return self._near(self.placed.candidates(sizes, expanded.weights, limit), expanded, sizing)

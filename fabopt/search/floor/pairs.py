@@ -1,7 +1,7 @@
-"""What the links between two boxes cost, by the class of their run, before it is known which parts make all links.
+"""What the links between two devices cost, by the class of their run, before it is known which parts make all links.
 
-A link bears its share of what it has in common with others: a transceiver is shared by the links of its cage, a wire by
-those that it carries. So the sum over all links is what they cost where each is made in its cheapest way, and never
+A link bears its share of what it has in common with others: a transceiver is shared by the links of its cage, a cable
+by those that it carries. So the sum over all links is what they cost where each is made in its cheapest way, and never
 more than what they cost together.
 """
 
@@ -19,11 +19,12 @@ from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.cabling import Kind, KindKey, links_of
+from fabopt.topology.clos.cabling import KindKey, LinkType, links_of
 from fabopt.topology.clos.link_kinds import assemblies_over
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints
-from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.link_parts import Floats
+from fabopt.units import ceil_of
 
 
 class _Fill(NamedTuple):
@@ -34,10 +35,10 @@ class _Fill(NamedTuple):
 
 
 class Pairs:
-    """Pairs of boxes that links of a kind join, the upper box's together: ``a`` below, ``b`` above.
+    """Pairs of devices that links of a kind join, the upper device's together: ``a`` below, ``b`` above.
 
     ``cost`` has shape (pairs, classes + 1): of all links of the pair if their runs are of a class; infinite past all.
-    ``apart``: whether no cage has links to two different boxes, so that equal boxes can change places, (a, b).
+    ``apart``: whether no cage has links to two different devices, so that equal devices can change places, (a, b).
     """
 
     def __init__(self, a: Ints, b: Ints, cost: Floats, apart: tuple[bool, bool]) -> None:
@@ -50,10 +51,10 @@ class Pairs:
         return np.asarray(np.minimum.accumulate(self.cost[:, ::-1], axis=1)[:, ::-1])
 
     def alike(self, upper: bool) -> list[bool]:
-        """Whether a box has the same links at the same costs as the one numbered before it."""
-        mine, peer = (self.b, self.a) if upper else (self.a, self.b)
-        order = np.lexsort((peer, mine))
-        starts = [*np.flatnonzero(np.diff(mine[order], prepend=-1)).tolist(), len(order)]
+        """Whether a device has the same links at the same costs as the one numbered before it."""
+        switch, peer = (self.b, self.a) if upper else (self.a, self.b)
+        order = np.lexsort((peer, switch))
+        starts = [*np.flatnonzero(np.diff(switch[order], prepend=-1)).tolist(), len(order)]
         rows = [order[first:last] for first, last in pairwise(starts)]
         return [False] + [
             np.array_equal(peer[one], peer[two]) and np.array_equal(self.cost[one], self.cost[two])
@@ -61,12 +62,12 @@ class Pairs:
         ]
 
 
-def pairs_of(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: Kind, weights: Floats) -> Pairs:
+def pairs_of(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: LinkType, weights: Floats) -> Pairs:
     """The pairs of a kind of links, at weights of the items."""
-    joints, near_box = links_of(numbers, kind.name, 1)
+    joints, near_device = links_of(numbers, kind.name, 1)
     near, far = kind.ports
     fills, fill = np.unique(
-        np.stack([_fill(near_box, joints.a_slot // near.ports), _fill(joints.b, joints.b_slot // far.ports)]),
+        np.stack([_fill(near_device, joints.a_slot // near.ports), _fill(joints.b, joints.b_slot // far.ports)]),
         axis=1,
         return_inverse=True,
     )
@@ -77,13 +78,13 @@ def pairs_of(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: Ki
     return Pairs(joined[1], joined[0], cost, (far.ports == 1, near.ports == 1))
 
 
-def _fill(box: Ints, cage: Ints) -> Ints:
+def _fill(device: Ints, cage: Ints) -> Ints:
     """For every link how many there are in its cage."""
-    _, which, counts = np.unique(np.stack([box, cage]), axis=1, return_inverse=True, return_counts=True)
+    _, which, counts = np.unique(np.stack([device, cage]), axis=1, return_inverse=True, return_counts=True)
     return np.asarray(counts[np.ravel(which)])
 
 
-def _by_class(problem: Problem, clos: ClosNetwork, kind: Kind, fill: _Fill, weights: Floats) -> Floats:
+def _by_class(problem: Problem, clos: ClosNetwork, kind: LinkType, fill: _Fill, weights: Floats) -> Floats:
     """The least share of a link of every class, and infinity for runs past all of them."""
     key = _ShareKey(weights.tobytes(), kind.key, fill)
     return _SHARES.of(problem.links, key, _shares, problem, clos, kind, fill, weights)
@@ -100,7 +101,7 @@ class _ShareKey(NamedTuple):
 _SHARES: Lookup[LinkTable, _ShareKey, Floats] = Lookup()
 
 
-def _shares(problem: Problem, clos: ClosNetwork, kind: Kind, fill: _Fill, weights: Floats) -> Floats:
+def _shares(problem: Problem, clos: ClosNetwork, kind: LinkType, fill: _Fill, weights: Floats) -> Floats:
     costs = [
         min((_share(problem, one, fill, weights) for one in joins), default=np.inf)
         for run_m in problem.item_table.lengths_m.tolist()
@@ -109,17 +110,19 @@ def _shares(problem: Problem, clos: ClosNetwork, kind: Kind, fill: _Fill, weight
     return np.array([*costs, np.inf])
 
 
-def _share(problem: Problem, one: Assembly, fill: _Fill, weights: Floats) -> float:
+def _share(problem: Problem, assembly: Assembly, fill: _Fill, weights: Floats) -> float:
     def weight(item: Item | None) -> float:
         return 0.0 if item is None else float(weights[item.index])
 
-    ends = weight(one.near) / fill.near + weight(one.far) / fill.far
-    if one.mode is Mode.LINK:
-        return ends + weight(one.cable)
+    ends = weight(assembly.near) / fill.near + weight(assembly.far) / fill.far
+    if assembly.mode is Mode.LINK:
+        return ends + weight(assembly.cable)
     # its other links may be longer, and a longer length may be the cheaper one
-    lengths = [item for item in problem.item_table.lengths(one.cable.id) if (item.length_m or 0.0) >= one.length_m]
+    lengths = [
+        item for item in problem.item_table.lengths(assembly.cable.id) if (item.length_m or 0.0) >= assembly.length_m
+    ]
     cable = min(weight(item) for item in lengths)
-    if one.mode is Mode.PAIR:
-        return ends + cable / one.ports_per_cable
-    links = fill.far if one.mode is Mode.FAR else fill.near
-    return ends + cable * float(ceil_of(links, one.ports_per_cable)) / links
+    if assembly.mode is Mode.PAIR:
+        return ends + cable / assembly.ports_per_cable
+    links = fill.far if assembly.mode is Mode.FAR else fill.near
+    return ends + cable * float(ceil_of(links, assembly.ports_per_cable)) / links

@@ -152,9 +152,9 @@ class EstimateSearch(FloorSearch):
     def _likely_of(self, costs: BoundedCosts, fabric: FabricProblem) -> list[Candidate]:
         variants = self.expansion.wanted(fabric, costs)
         around = self.near or self.expansion.space(fabric, costs).search().least
-        found = [self.expansion.space(variant, costs).search(ESTIMATES_WITHIN * around) for variant in variants]
-        self.expansion.sized += sum(of_layout.sized for of_layout in found)
-        return likely(found, self._measured, costs.table[0])
+        sizings = [self.expansion.space(variant, costs).search(ESTIMATES_WITHIN * around) for variant in variants]
+        self.expansion.sized += sum(of_layout.sized for of_layout in sizings)
+        return likely(sizings, self._measured, costs.table[0])
 
     def _measured(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
         return () if self.clock.is_over() else self.expansion.candidates_at(batch, index)
@@ -184,5 +184,5 @@ class EstimateSearch(FloorSearch):
     def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
         """What every fabric costs at least, wherever its switches are; infinite if it cannot be made."""
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
-        found = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
-        return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in found]
+        sizings = [self.expansion.space(spread(fabric), costs).search() for fabric in fabrics]
+        return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in sizings]

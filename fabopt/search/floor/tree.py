@@ -1,7 +1,7 @@
-"""Where the switches of one candidate stand for the least cost, if every one may stand in any rack: branch and bound.
+"""Where the switches of one candidate cost least, if every one may be in any rack: branch and bound.
 
 Switches are put into racks one by one: leaves, spines, cores, each in the order of their numbers, and every rack is
-filled from the top down, so that the unit of a switch follows from the racks of those before it. What stands already
+filled from the top down, so that the unit of a switch follows from the racks of those before it. What is placed
 has measured runs; every other link costs at least what it does where it is cheapest. See docs/formulation/floor.md.
 """
 
@@ -47,7 +47,7 @@ ABSOLUTE_ERROR = 1e-6
 _Chosen = tuple[list[int], float]
 
 
-class Steps:
+class StepBudget:
     """Counts the steps of a search."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Sized:
-    """A candidate before it stands anywhere.
+    """A candidate before its switches are placed.
 
     Its costs are at ``weights`` of the items, shape (items,).
     """
@@ -87,13 +87,13 @@ class Sized:
 
     @cached_property
     def fixed(self) -> float:
-        """Cost of cards and switches."""
-        boxes = over_stages(devices_of(self.problem, self.clos))
-        return sum(float(self.weights[item.index]) * count for item, count in boxes.items())
+        """Cost of NICs and switches."""
+        devices = over_stages(devices_of(self.problem, self.clos))
+        return sum(float(self.weights[item.index]) * count for item, count in devices.items())
 
     @cached_property
     def floor(self) -> float:
-        """What it costs at least wherever it stands, worked out before."""
+        """What it costs at least wherever its switches are, worked out before."""
         return self.batch.bound(self.index)
 
     @cached_property
@@ -121,14 +121,14 @@ class Sized:
     @cached_property
     def alike(self) -> list[list[bool]]:
         """For each tier, which switches may change places with the one before without a difference in cost."""
-        found = []
+        alike = []
         for tier, below in enumerate(self.pairs):
             same = below.alike(upper=True) if below.apart[1] else [False] * len(below.first_of_b)
             if tier + 1 < len(self.pairs):
                 above = self.pairs[tier + 1]
                 same = [a and b and above.apart[0] for a, b in zip(same, above.alike(upper=False), strict=True)]
-            found.append(same)
-        return found
+            alike.append(same)
+        return alike
 
     def candidate(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> tuple[float, Candidate] | None:
         """What it costs at least with its switches there, and itself."""
@@ -138,7 +138,7 @@ class Sized:
         return None
 
 
-def best_place(sized: Sized, cutoff: float, steps: Steps) -> tuple[float, Candidate] | None:
+def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, Candidate] | None:
     """The cheapest place of a candidate, and its cost; None if none costs ``cutoff`` or less. The first of equals."""
     if sized.floor > cutoff:
         return None
@@ -147,24 +147,24 @@ def best_place(sized: Sized, cutoff: float, steps: Steps) -> tuple[float, Candid
     trees = [_Tree(sized, layout, steps, cutoff) for layout in sized.open_layouts]
     for tree in sorted(trees, key=lambda one: round(one.least, 6)):
         tree.limit = limit
-        for stands in tree.places():
-            found = sized.candidate(tree.layout, stands)
-            if found is not None and found[0] <= limit:
-                best, limit = found, found[0] - _error(found[0])
+        for positions in tree.places():
+            placed = sized.candidate(tree.layout, positions)
+            if placed is not None and placed[0] <= limit:
+                best, limit = placed, placed[0] - _error(placed[0])
                 tree.limit = limit
     return best
 
 
-def all_places(sized: Sized, limit: float, steps: Steps) -> list[tuple[float, Candidate]]:
+def all_places(sized: Sized, limit: float, steps: StepBudget) -> list[tuple[float, Candidate]]:
     """Every place of a candidate that costs ``limit`` or less; of those with the same needs the first."""
-    found: dict[frozenset[tuple[Hashable, int]], tuple[float, Candidate]] = {}
+    by_needs: dict[frozenset[tuple[Hashable, int]], tuple[float, Candidate]] = {}
     for layout in sized.open_layouts:
         tree = _Tree(sized, layout, steps, limit)
-        for stands in tree.places():
-            made = sized.candidate(layout, stands)
-            if made is not None and made[0] <= limit:
-                found.setdefault(frozenset((one.key, one.count) for one in made[1].choices), made)
-    return list(found.values())
+        for positions in tree.places():
+            placed = sized.candidate(layout, positions)
+            if placed is not None and placed[0] <= limit:
+                by_needs.setdefault(frozenset((one.key, one.count) for one in placed[1].choices), placed)
+    return list(by_needs.values())
 
 
 def _error(cost: float) -> float:
@@ -206,17 +206,17 @@ class _Tier:
         self.rest = _sums_from(cheapest.min(axis=1))
         self.alike = sized.alike[number]
 
-    def stands(self, chosen: Sequence[int]) -> Positions:
+    def positions(self, chosen: Sequence[int]) -> Positions:
         """The switches, each in the rack that was chosen for it."""
-        at = np.array(chosen, dtype=np.int64)
+        racks = np.array(chosen, dtype=np.int64)
         slot = np.array([chosen[:index].count(one) for index, one in enumerate(chosen)], dtype=np.int64)
-        return Positions(self.racks[at], self.units[at, slot], self.heights[at, slot])
+        return Positions(self.racks[racks], self.units[racks, slot], self.heights[racks, slot])
 
 
 class _Above:
-    """What the links between a tier and the next one cost at least, as far as the lower tier stands.
+    """What the links between a tier and the next one cost at least, as far as the lower tier is placed.
 
-    Every upper box stands in one rack: at least the cheapest one for the links that it has downwards.
+    Every upper device is in one rack: at least the cheapest one for the links that it has downwards.
     """
 
     def __init__(self, layout: OpenLayout, sized: Sized, number: int, racks: Ints, upper: Ints) -> None:
@@ -233,7 +233,7 @@ class _Above:
         self._known: dict[tuple[int, int], Floats] = {}
 
     def with_one(self, before: Floats, switch: int, rack: int) -> Floats:
-        """Costs of every upper box in every rack, shape (boxes, racks), with one more lower one in place."""
+        """Costs of every upper device in every rack, shape (devices, racks), with one more lower one in place."""
         rows = self._rows[switch]
         if (switch, rack) not in self._known:
             self._known[switch, rack] = self._least[rows[:, None], self._classes[rack]]
@@ -245,7 +245,7 @@ class _Above:
 class _Tree:
     """All places in one layout that may cost ``limit`` or less, which may be lowered on the way."""
 
-    def __init__(self, sized: Sized, layout: OpenLayout, steps: Steps, limit: float) -> None:
+    def __init__(self, sized: Sized, layout: OpenLayout, steps: StepBudget, limit: float) -> None:
         self.sized, self.layout, self.limit = sized, layout, limit
         self._steps = steps
         counts = [len(one.first_of_b) for one in sized.pairs]
@@ -264,20 +264,20 @@ class _Tree:
     def _tier(
         self, number: int, tier: _Tier, spent: float, below: tuple[Positions, ...]
     ) -> Iterator[tuple[Positions, ...]]:
-        """Places of a tier and those above it. ``spent``: on what stands below."""
+        """Places of a tier and those above it. ``spent``: on what is below."""
         above = None
         if number + 1 < len(self.sized.sizes):
             above = _Above(self.layout, self.sized, number, self._racks[number], self._racks[number + 1])
         for chosen, cost in self._chosen(number, tier, above, spent):
-            stands = (*below, tier.stands(chosen))
+            positions = (*below, tier.positions(chosen))
             if above is None:
-                yield stands
+                yield positions
                 continue
-            space = tier.space.without(stands[-1].rack, tier.size)
-            upper = _Tier(self.layout, self.sized, number + 1, self._racks[number + 1], stands[-1], space)
+            space = tier.space.without(positions[-1].rack, tier.size)
+            upper = _Tier(self.layout, self.sized, number + 1, self._racks[number + 1], positions[-1], space)
             least = cost + upper.rest[0] + self.sized.beyond[number + 1]
             if least <= self.limit and least < np.inf:
-                yield from self._tier(number + 1, upper, cost, stands)
+                yield from self._tier(number + 1, upper, cost, positions)
 
     def _chosen(
         self, number: int, tier: _Tier, above: _Above | None, spent: float
@@ -292,8 +292,8 @@ class _Tree:
                 yield chosen, spent
                 return
             start = rank if tier.alike[switch] else 0
-            for at in range(start, len(tier.racks)):
-                rack = tier.order[switch][at]
+            for position in range(start, len(tier.racks)):
+                rack = tier.order[switch][position]
                 cost = spent + tier.cost[switch][rack][chosen.count(rack)]
                 if cost == np.inf or cost + tier.rest[switch + 1] > self.limit:
                     continue
@@ -305,16 +305,16 @@ class _Tree:
                 least = cost + tier.rest[switch + 1] + links + later
                 if max(least, self.sized.floor) <= self.limit and least < np.inf:
                     chosen.append(rack)
-                    yield from put(cost, known, at)
+                    yield from put(cost, known, position)
                     chosen.pop()
 
         yield from put(spent, None if above is None else above.none, 0)
 
 
-def _rows_of(box: Ints) -> list[Ints]:
-    """Rows of each box, by its number."""
-    order = np.argsort(box, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(box[order])) + 1)
+def _rows_of(device: Ints) -> list[Ints]:
+    """Rows of each device, by its number."""
+    order = np.argsort(device, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(device[order])) + 1)
 
 
 def _sums_from(values: Floats) -> list[float]:

@@ -31,8 +31,8 @@ def layouts_of(problem: Problem, fabric: FabricProblem, space: SpaceOf) -> tuple
 
 def _sketch(fabric: FabricProblem, space: SpaceOf) -> tuple[Parts, Shape] | None:
     """What a fabric would be made of if its switches could be anywhere; None if nothing joins its servers."""
-    found = space(fabric).search()
-    if not found.batches:
+    sizing = space(fabric).search()
+    if not sizing.batches:
         return None
-    batch = min(found.batches, key=lambda one: float(one.cost[0].min()))
+    batch = min(sizing.batches, key=lambda one: float(one.cost[0].min()))
     return batch.parts, batch.shape.row(int(np.argmin(batch.cost[0])))

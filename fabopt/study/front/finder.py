@@ -15,7 +15,7 @@ from fabopt.explain.relaxation import halfway, nearest
 from fabopt.parts.finance import weights_of
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem, FigureDemands
-from fabopt.problem.limits import Limits
+from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings, StoppedError
@@ -120,9 +120,12 @@ class Finder:
             return nearest(cheapest, measure.per_unit + 1, ask, between)
         return nearest(cheapest, NO_GRADE, ask, next_better)
 
-    def climb(self, measures: Sequence[Measure], measure: Measure) -> Iterator[GradedDesign]:
-        """The best in the metrics for every demand on another one that makes a difference, from the lowest up."""
-        graded = self.best(measures, {})
+    def climb(self, measures: Sequence[Measure], measure: Measure, start: int | None = None) -> Iterator[GradedDesign]:
+        """The best in the metrics for every demand on another one that makes a difference, from the lowest up.
+
+        ``start``: the grade to begin with.
+        """
+        graded = self.best(measures, {} if start is None else {measure.name: start})
         while graded is not None:
             yield graded
             graded = self.best(measures, {measure.name: better(measure, graded)})
@@ -215,7 +218,7 @@ def asked(problem: Problem, demands: Demands) -> Problem | None:
     return in_time(problem, useful_deadline(problem, wanted[PREDICTED])) if PREDICTED in wanted else problem
 
 
-def _limited(problem: Problem, limits: Limits, name: str, grade: int) -> Limits:
+def _limited(problem: Problem, limits: ExactLimits, name: str, grade: int) -> ExactLimits:
     most = grade
     if name == "power_w":
         most = grade + problem.fixed_power_mw

@@ -54,7 +54,7 @@ def with_marginal(points: Sequence[FrontPoint], objectives: Sequence[FrontObject
         return list(points)
     marked_, last = [], None
     for point in points:
-        update: dict[str, int | float] = {}
+        update: dict[str, int | float | None] = {"marginal": None}
         if point.totals is not None:
             here = exact(point.values[more[0]]), exact(point.values["capex_usd"])
             if last is not None and here[0] > last[0]:

@@ -39,10 +39,10 @@ class Mixes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EqualLinks:
-    """``count`` equal units of links. ``each``: what a unit comes to by option, shape (options, sums)."""
+    """``count`` equal units of links. ``per_unit``: what a unit comes to by option, shape (options, sums)."""
 
     count: int
-    each: Ints
+    per_unit: Ints
 
 
 class _Swaps(NamedTuple):
@@ -77,17 +77,17 @@ def undominated(sums: Ints) -> Ints:
 
 def mixes_of(kinds: Sequence[EqualLinks]) -> Mixes:
     """The mixes of all kinds of links that no other beats. Raises ``TooManyMixesError``."""
-    if sum(kind.count * int(np.abs(kind.each).max(initial=0)) for kind in kinds) > MOST_SUM:
+    if sum(kind.count * int(np.abs(kind.per_unit).max(initial=0)) for kind in kinds) > MOST_SUM:
         raise TooManyMixesError
     work = _Mixing(kinds)
-    at = [useful[0] for useful in work.useful]
-    here = work.all_of(at)
-    mixes = [here]
+    chosen = [useful[0] for useful in work.useful]
+    corner = work.all_of(chosen)
+    mixes = [corner]
     for edge in sorted(work.edges(), key=lambda swaps: swaps.slope):
-        at[edge.kind] = edge.option
-        there = work.all_of(at)
-        mixes += [there, work.along(edge, int(here.sums[0, 0]), int(there.sums[0, 0]))]
-        here = there
+        chosen[edge.kind] = edge.option
+        next_corner = work.all_of(chosen)
+        mixes += [next_corner, work.along(edge, int(corner.sums[0, 0]), int(next_corner.sums[0, 0]))]
+        corner = next_corner
     sums, units = np.vstack([mix.sums for mix in mixes]), np.vstack([mix.units for mix in mixes])
     rows = undominated(sums)
     return Mixes(sums[rows], units[rows])
@@ -98,25 +98,25 @@ class _Mixing:
 
     def __init__(self, kinds: Sequence[EqualLinks]) -> None:
         self.kinds = kinds
-        self.first = np.cumsum([0, *(len(kind.each) for kind in kinds)]).tolist()
+        self.first = np.cumsum([0, *(len(kind.per_unit) for kind in kinds)]).tolist()
         # options that no other beats: in no mix would another one do worse
-        self.useful = [undominated(kind.each).tolist() for kind in kinds]
+        self.useful = [undominated(kind.per_unit).tolist() for kind in kinds]
 
     def edges(self) -> Iterator[_Swaps]:
         """The lower hull of the options of every kind."""
         for number, (kind, useful) in enumerate(zip(self.kinds, self.useful, strict=True)):
-            options = {tuple(kind.each[option, :2].tolist()): option for option in useful}
+            options = {tuple(kind.per_unit[option, :2].tolist()): option for option in useful}
             for before, after in pairwise(lower_hull(list(options))):
                 step = (after[0] - before[0], after[1] - before[1])
                 yield _Swaps(number, options[after], step)
 
-    def all_of(self, at: Sequence[int]) -> Mixes:
+    def all_of(self, options: Sequence[int]) -> Mixes:
         """One option for all units of every kind."""
         units = np.zeros((1, self.first[-1]), dtype=np.int64)
-        sums = np.zeros((1, self.kinds[0].each.shape[1]), dtype=np.int64)
-        for kind, first, option in zip(self.kinds, self.first, at, strict=False):
+        sums = np.zeros((1, self.kinds[0].per_unit.shape[1]), dtype=np.int64)
+        for kind, first, option in zip(self.kinds, self.first, options, strict=False):
             units[0, first + option] = kind.count
-            sums += kind.count * kind.each[option]
+            sums += kind.count * kind.per_unit[option]
         return Mixes(sums, units)
 
     def along(self, edge: _Swaps, least: int, most: int) -> Mixes:
@@ -136,7 +136,7 @@ class _Mixing:
         """Mixes of one kind that weigh at most so much above its lightest."""
         kind, first = self.kinds[number], self.first[number]
         weighed = [(weights[0] * f + weights[1] * h, one) for one in self.useful[number]
-                   for f, h in [kind.each[one, :2].tolist()]]  # fmt: skip
+                   for f, h in [kind.per_unit[one, :2].tolist()]]  # fmt: skip
         lightest, rest = min(weighed)
         units = np.zeros((1, self.first[-1]), dtype=np.int64)
         excess = np.zeros(1, dtype=np.int64)
@@ -148,7 +148,7 @@ class _Mixing:
                 kept = (units.sum(axis=1) <= kind.count) & (excess <= above)
                 units, excess = units[kept], excess[kept]
         units[:, first + rest] = kind.count - units.sum(axis=1)
-        sums = units[:, first : self.first[number + 1]] @ kind.each
+        sums = units[:, first : self.first[number + 1]] @ kind.per_unit
         return _thinned(_Near(sums, units, excess))
 
 
@@ -162,9 +162,9 @@ def lower_hull(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return hull
 
 
-def _is_corner(one: tuple[int, int], two: tuple[int, int], three: tuple[int, int]) -> bool:
+def _is_corner(first: tuple[int, int], second: tuple[int, int], third: tuple[int, int]) -> bool:
     """Whether the second of three points is below the line between the others."""
-    return (two[0] - one[0]) * (three[1] - one[1]) - (two[1] - one[1]) * (three[0] - one[0]) > 0
+    return (second[0] - first[0]) * (third[1] - first[1]) - (second[1] - first[1]) * (third[0] - first[0]) > 0
 
 
 def _with_more(units: Ints, excess: Ints, place: int, over: int, most: int) -> tuple[Ints, Ints]:
@@ -177,14 +177,16 @@ def _with_more(units: Ints, excess: Ints, place: int, over: int, most: int) -> t
     return units, excess
 
 
-def _joined(one: _Near, other: _Near, above: int) -> _Near:
+def _joined(mixes: _Near, other: _Near, above: int) -> _Near:
     """Every mix of some kinds with every mix of another one, without what is too far above the lightest or beaten."""
-    if len(one.excess) * len(other.excess) > MOST_ROWS:
+    if len(mixes.excess) * len(other.excess) > MOST_ROWS:
         raise TooManyMixesError
-    excess = np.add.outer(one.excess, other.excess)
-    here, there = np.nonzero(excess <= above)
+    excess = np.add.outer(mixes.excess, other.excess)
+    row, other_row = np.nonzero(excess <= above)
     return _thinned(
-        _Near(one.sums[here] + other.sums[there], one.units[here] + other.units[there], excess[here, there])
+        _Near(
+            mixes.sums[row] + other.sums[other_row], mixes.units[row] + other.units[other_row], excess[row, other_row]
+        )
     )
 
 

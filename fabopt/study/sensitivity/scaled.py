@@ -11,7 +11,7 @@ from fabopt.parts.finance import weights_of
 from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.offering import Offering
-from fabopt.problem.limits import Limits
+from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of
 
 
@@ -64,6 +64,6 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
     return Scaled(replace(repriced, weights=weights, energy_cents_per_mw=energy, limits=limits), unit)
 
 
-def _counted(limits: Limits, unit: Fraction) -> Limits:
+def _counted(limits: ExactLimits, unit: Fraction) -> ExactLimits:
     """Limits with the budget in another unit of money; what is left of a unit buys nothing."""
     return replace(limits, capex_cents=None if limits.capex_cents is None else floor(limits.capex_cents / unit))

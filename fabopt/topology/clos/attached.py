@@ -15,15 +15,16 @@ from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, RowShare, choices_of, part_uses, row_share, undominated
-from fabopt.topology.clos.cabling import Kind, numbers_of
+from fabopt.topology.clos.cabling import LinkType, numbers_of
 from fabopt.topology.clos.joins import attachment_joins
 from fabopt.topology.clos.link_kinds import down_limit, links_of_kind, staged_links
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stage_links import StagedLinks
-from fabopt.topology.link_parts import Need, Profile, Side, ceil_of
+from fabopt.topology.link_parts import Need, PeerLinks, Side
+from fabopt.units import ceil_of
 
 
-class LeafClass(NamedTuple):
+class LeafPorts(NamedTuple):
     """``leaves`` equal leaves: server ports on each, and ports of each attachment."""
 
     leaves: int
@@ -31,7 +32,7 @@ class LeafClass(NamedTuple):
     attached: tuple[int, ...]
 
 
-def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafClass]:
+def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     """Leaves of all planes by what is on them. Attachments go round, one a leaf a round, emptiest leaves first; in a
     cluster that grows, over the leaves of the first stage.
     """
@@ -57,10 +58,10 @@ def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafClass]:
             key = (ports, (0,) * len(fabric.attachments))
             sizes[key] = sizes.get(key, 0) + leaves - touched
         place += leaves
-    return [LeafClass(count, ports, attached) for (ports, attached), count in sizes.items()]
+    return [LeafPorts(count, ports, attached) for (ports, attached), count in sizes.items()]
 
 
-def _grown_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafClass]:
+def _grown_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     numbers = numbers_of(clos.parts.nic, clos.shape)
     last = int(clos.shape.last_group)
     on_leaf = [[0] * len(fabric.attachments) for _ in range(numbers.planes * numbers.leaves)]
@@ -68,10 +69,10 @@ def _grown_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafClass]:
     for leaf, (owner, _) in zip(attached_leaves(numbers, fabric.attached), owners, strict=True):
         on_leaf[leaf][owner] += 1
     kinds = Counter(
-        ((last if leaf % numbers.leaves // numbers.rails == numbers.groups - 1 else numbers.group), tuple(attached))
+        ((last if leaf % numbers.leaves // numbers.rails == numbers.groups - 1 else numbers.g), tuple(attached))
         for leaf, attached in enumerate(on_leaf)
     )
-    return [LeafClass(count, servers * numbers.per_leaf, attached) for (servers, attached), count in kinds.items()]
+    return [LeafPorts(count, servers * numbers.k, attached) for (servers, attached), count in kinds.items()]
 
 
 def attachment_leaf(
@@ -86,8 +87,8 @@ def attachment_leaf(
     joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
     ports = demand.port.ports if demand.port is not None else 1
     need = Need(
-        Side((Profile(1, 1, demand.ports, 0),), ports, demand.ports),
-        Side((Profile(demand.ports, 1, 1, 0),), 1, 1),
+        Side((PeerLinks(1, 1, demand.ports, 0),), ports, demand.ports),
+        Side((PeerLinks(demand.ports, 1, 1, 0),), 1, 1),
     )
     key = ("attachment", demand.name, demand.port, leaf.port)
     return choices_of(need, joins, ("attachment", "leaf"), key, False, prune, demand.name)
@@ -104,7 +105,7 @@ def _later_links(
     joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
     choices: list[Choice] = []
     for stage, ports in enumerate(demand.adds):
-        need = Need(Side((Profile(1, 1, ports, 0),), 1, ports), Side((Profile(ports, 1, 1, 0),), 1, 1))
+        need = Need(Side((PeerLinks(1, 1, ports, 0),), 1, ports), Side((PeerLinks(ports, 1, 1, 0),), 1, 1))
         key = ("attachment", demand.name, leaf.port, stage)
         for choice in choices_of(need, joins, ("attachment", "leaf"), key, False, prune, demand.name) or ():
             choices.append(replace(choice, options=tuple(_at(option, stage) for option in choice.options)))
@@ -124,7 +125,9 @@ def _nothing_bought(demand: AttachmentDemand, leaf_cages: int) -> Choice:
     return Choice(("attachment", demand.name, "none", leaf_cages), 1, (Option((row,)),))
 
 
-def with_attachments(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: Kind) -> Sequence[Choice] | None:
+def with_attachments(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: LinkType
+) -> Sequence[Choice] | None:
     """Server and attachment links together: they share a leaf cage where its transceiver is the same product.
 
     Links of attachments that come later are not made to such cages.
@@ -165,7 +168,7 @@ def _undominated(ways: Sequence[Assembly | None]) -> list[Assembly | None]:
 
 
 def _dominates(way: Assembly | None, other: Assembly | None) -> bool:
-    """Whether one way is no dearer than another and draws no more, near module and cable each; of equals by name."""
+    """Whether one way is no dearer than another and uses no more power, near module and cable; of equals by name."""
     if way is other or way is None or other is None:
         return False
     if any(item is not None and item.varies for item in (way.near, way.cable, other.near, other.cable)):
@@ -179,7 +182,7 @@ def _dominates(way: Assembly | None, other: Assembly | None) -> bool:
 
 
 def _numbers(item: Item | None) -> tuple[int, ...]:
-    """What an item costs at each stage and draws; nothing if there is none."""
+    """What an item costs at each stage and the power it uses; nothing if there is none."""
     return () if item is None else (*item.unit_cents, item.power_mw)
 
 
@@ -209,7 +212,7 @@ def _shares(assembly: Assembly) -> tuple[Any, ...] | None:
 def _joint_option(
     fabric: FabricProblem,
     clos: ClosNetwork,
-    classes: Sequence[LeafClass],
+    classes: Sequence[LeafPorts],
     limit: int,
     chosen: Sequence[Assembly | None],
 ) -> Option | None:
@@ -241,7 +244,7 @@ def _joint_option(
 
 
 def _cages_of_leaf(
-    kind: LeafClass, order: Sequence[int], chosen: Sequence[Assembly | None], n: int, together: int
+    kind: LeafPorts, order: Sequence[int], chosen: Sequence[Assembly | None], n: int, together: int
 ) -> dict[int, tuple[int, int]]:
     """(cages, cables) that each kind of link adds on one leaf; 0 is the servers', the rest attachments in order."""
     filled: dict[Any, int] = {}

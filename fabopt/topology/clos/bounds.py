@@ -26,8 +26,9 @@ from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_
 from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
 from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.clos.stage_bounds import EarlyCosts
-from fabopt.topology.link_parts import Costs, Floats, Number, scaled_ceil
+from fabopt.topology.link_parts import Costs, Floats, scaled_ceil
 from fabopt.topology.remembered import Scope, remembered
+from fabopt.units import Number
 
 
 class Block(NamedTuple):

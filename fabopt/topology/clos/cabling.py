@@ -22,7 +22,7 @@ KindKey = tuple[Hashable, ...]
 Joins = Callable[[float, bool], Sequence[Assembly]]
 
 
-class Kind(NamedTuple):
+class LinkType(NamedTuple):
     """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages."""
 
     name: str
@@ -39,7 +39,7 @@ class Cabling(NamedTuple):
     ``near_device``: number of what has cages of its own at that end, shape (links,).
     """
 
-    kind: Kind
+    kind: LinkType
     numbers: ClosNumbers
     links: TierLinks
     near_device: Ints
@@ -58,11 +58,10 @@ class Cabling(NamedTuple):
 def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
     """What the links of one candidate follow from."""
     return ClosNumbers(
-        servers=int(shape.servers), planes=nic.planes, nics=nic.nics_per_server, ports=nic.ports_per_nic,
-        shared_cages=not nic.own_cages, group=int(shape.g), per_leaf=int(shape.k), uplinks=int(shape.u),
-        spines=int(shape.spines), pod_groups=int(shape.groups_per_pod) or int(shape.groups),
-        rail_pods=bool(shape.rail_pods), core_spines=int(shape.q), core_links=int(shape.m2),
-        group_cores=int(shape.cores_per_group) if int(shape.m2) else 0, sizes=shape.sizes, apart=nic.apart,
+        servers=int(shape.servers), ports=nic.ports_per_plane, planes=nic.planes, k=int(shape.k), g=int(shape.g),
+        u=int(shape.u), spines=int(shape.spines), groups_per_pod=int(shape.groups_per_pod) or int(shape.groups),
+        rail_pods=bool(shape.rail_pods), x=int(shape.x), q=int(shape.q), m2=int(shape.m2), sizes=shape.sizes,
+        nics=nic.nics_per_server, ports_per_nic=nic.ports_per_nic, shared_cages=not nic.own_cages, apart=nic.apart,
         dual=nic.dual,
     )  # fmt: skip
 
@@ -77,7 +76,7 @@ def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks
 
 
 def cabling_of(
-    problem: Problem, kind: Kind, numbers: ClosNumbers, run_m: Callable[[TierLinks], Floats]
+    problem: Problem, kind: LinkType, numbers: ClosNumbers, run_m: Callable[[TierLinks], Floats]
 ) -> Cabling | None:
     """The links of a kind, whose runs follow from where they are; None if nothing on sale is as long as one of them."""
     links, near_device = links_of(numbers, kind.name, 1)

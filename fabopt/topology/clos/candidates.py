@@ -20,7 +20,7 @@ from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.link_kinds import kind_choices, kinds_of
 from fabopt.topology.clos.network import ClosNetwork, clos_of, placed_in
 from fabopt.topology.clos.shape import Parts, Shape
-from fabopt.topology.link_parts import Number
+from fabopt.units import Number
 
 
 @dataclass(frozen=True, eq=False)

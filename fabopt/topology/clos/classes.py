@@ -17,7 +17,7 @@ import numpy as np
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.clos.shape import Parts, Shape, attached_to_leaves, most_endpoints
-from fabopt.topology.link_parts import Number, ceil_of
+from fabopt.units import Number, ceil_of
 
 _SAFE = 2**62
 

@@ -20,7 +20,7 @@ from fabopt.topology.clos.shape import TierCount
 from fabopt.topology.clos.stage_figures import growth_of
 from fabopt.topology.design import FilePart
 from fabopt.topology.figures import Figures
-from fabopt.workload.timing import Network
+from fabopt.workload.timing import FabricBandwidth
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class ClosDesign:
         """Its own ratios."""
         return figures.oversubscription(self.network)
 
-    def step_network(self, gpus: int, server_gpus: int) -> Network:
+    def step_network(self, gpus: int, server_gpus: int) -> FabricBandwidth:
         """What it gives each GPU in a step of a model."""
         return figures.step_network(self.network, gpus, server_gpus)
 

@@ -15,7 +15,7 @@ from fabopt.parts.switches import SwitchType
 
 
 def _no_dearer(item: Item | None, other: Item | None) -> bool:
-    """``item`` costs, draws and stands for no more than ``other`` whatever the quantity."""
+    """``item`` takes no more money, power and rack units than ``other``, whatever the quantity."""
     return dominates(item, other) and (item is None or other is None or item.rack_milliunits <= other.rack_milliunits)
 
 
@@ -37,7 +37,7 @@ def _switch_order(switch: SwitchType) -> tuple[Any, ...]:
 
 
 def undominated_switches(options: Sequence[SwitchType], reducing: bool = False) -> list[SwitchType]:
-    """Drop a switch where another one serves as it does, costs, draws and stands for no more, and wins a tie.
+    """Drop a switch where another one serves as it does, takes no more money, power and rack units, and wins a tie.
 
     ``reducing``: only if it also reduces what goes through it where the other one does.
     """
@@ -55,7 +55,7 @@ def undominated_switches(options: Sequence[SwitchType], reducing: bool = False) 
 
 
 def undominated_nics(options: Sequence[NicOption], by_injection: bool = False) -> list[NicOption]:
-    """Drop a way to equip servers where another one looks the same from the network and costs and draws no more.
+    """Drop a way to equip servers where another one looks the same from the network and costs and uses no more power.
 
     ``by_injection``: only if it delivers as much to a GPU too.
     """

@@ -19,7 +19,7 @@ from fabopt.schema.case import Failing
 from fabopt.schema.design import Failed
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape
-from fabopt.topology.link_parts import Number
+from fabopt.units import Number
 
 # Of arrays the search keeps what is within rounding; figures and proofs are exact.
 _ROUNDING = 1e-12

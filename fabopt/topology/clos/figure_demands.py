@@ -19,7 +19,7 @@ import numpy as np
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.topology.clos.shape import Parts, Shape, usable_ports
-from fabopt.topology.link_parts import Number, ceil_of
+from fabopt.units import Number, ceil_of
 
 _SAFE = 2**62
 

@@ -14,7 +14,7 @@ from fabopt.network.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.figures import Figures
 from fabopt.workload.prediction import gpus_below, network_of
-from fabopt.workload.timing import Network
+from fabopt.workload.timing import FabricBandwidth
 
 HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
 
@@ -53,7 +53,7 @@ def figures_of(clos: ClosNetwork, gpus: int) -> Figures:
     )
 
 
-def step_network(clos: ClosNetwork, gpus: int, server_gpus: int) -> Network:
+def step_network(clos: ClosNetwork, gpus: int, server_gpus: int) -> FabricBandwidth:
     """What a Clos gives each GPU in a step of a model."""
     parts, shape = clos.parts, clos.shape
     below = gpus_below(clos.tiers, int(shape.g) * server_gpus, int(shape.groups_per_pod), gpus)

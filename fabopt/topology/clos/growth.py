@@ -22,7 +22,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.shape import Parts, Shape, most_down, most_endpoints, uplinks_needed, usable_ports
-from fabopt.topology.link_parts import ceil_of
+from fabopt.units import ceil_of
 
 Plan = tuple[StageNumbers, ...]
 

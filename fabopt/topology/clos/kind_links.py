@@ -14,7 +14,7 @@ from fabopt.network.clos_links import ClosNumbers
 from fabopt.parts.assemblies import Assembly
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, choices_of
-from fabopt.topology.clos.cabling import Cabling, Joins, Kind, cabling_of
+from fabopt.topology.clos.cabling import Cabling, Joins, LinkType, cabling_of
 
 
 class KindLinks(ABC):
@@ -27,7 +27,7 @@ class KindLinks(ABC):
     longest_m: float
     flat_m: float | None
 
-    def __init__(self, problem: Problem, kind: Kind, joins: Joins) -> None:
+    def __init__(self, problem: Problem, kind: LinkType, joins: Joins) -> None:
         self.problem = problem
         self.kind = kind
         self._joins = joins
@@ -64,7 +64,7 @@ class KindLinks(ABC):
 class FlatLinks(KindLinks):
     """Links that all run the same."""
 
-    def __init__(self, problem: Problem, kind: Kind, joins: Joins, run_m: float) -> None:
+    def __init__(self, problem: Problem, kind: LinkType, joins: Joins, run_m: float) -> None:
         super().__init__(problem, kind, joins)
         self.longest_m = self.flat_m = run_m
 

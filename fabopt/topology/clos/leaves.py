@@ -26,8 +26,9 @@ from fabopt.topology.clos.shape import (
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.link_parts import Floats, Number, ceil_of
+from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
+from fabopt.units import Number, ceil_of
 
 # Rows that are opened at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}
@@ -48,7 +49,7 @@ class Leaves:
         self.sizes_met = False
         self.spines = Spines(bounds, cutoff, plain)
 
-    def open(self, block: Block) -> None:
+    def expand(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the threshold."""
         for shape, cost in self._sizes(block, self.problem.servers, self.fabric.runs_m["server-leaf"]):
             self.sizes_met = True
@@ -167,7 +168,7 @@ class Leaves:
             kept = some[self.cutoff.within(bound[:, some])]
             if kept.size:
                 sized = replace(shape, g=shape.g[rows[kept]], u=u[kept])
-                self.spines.open(block, sized, base[:, rows[kept]])
+                self.spines.expand(block, sized, base[:, rows[kept]])
 
     def _with_own_runs(self, block: Block, shape: Shape, base: Floats) -> Floats:
         """``base`` with the servers' links as long as they will be, shape (metrics, rows)."""

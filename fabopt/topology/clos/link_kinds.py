@@ -8,7 +8,7 @@ from functools import partial
 from fabopt.parts.assemblies import Assembly
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice
-from fabopt.topology.clos.cabling import Kind, numbers_of
+from fabopt.topology.clos.cabling import LinkType, numbers_of
 from fabopt.topology.clos.joins import server_assemblies
 from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.network import ClosNetwork
@@ -16,7 +16,7 @@ from fabopt.topology.clos.shape import Parts, Shape, down_cage_limit, up_cage_li
 from fabopt.topology.clos.stage_links import StagedLinks
 
 
-def kind_choices(problem: Problem, clos: ClosNetwork, kind: Kind, prune: bool) -> Sequence[Choice] | None:
+def kind_choices(problem: Problem, clos: ClosNetwork, kind: LinkType, prune: bool) -> Sequence[Choice] | None:
     """Choices for the links of a kind, over their runs; None if they cannot be made."""
     links = links_of_kind(problem, clos, kind)
     if links is None:
@@ -27,7 +27,7 @@ def kind_choices(problem: Problem, clos: ClosNetwork, kind: Kind, prune: bool) -
     return None if staged is None else staged.choices()
 
 
-def links_of_kind(problem: Problem, clos: ClosNetwork, kind: Kind) -> KindLinks | None:
+def links_of_kind(problem: Problem, clos: ClosNetwork, kind: LinkType) -> KindLinks | None:
     """The links of a kind with their runs; None if nothing on sale is as long as one of them."""
     return clos.placement.links(problem, kind, partial(assemblies_over, problem, clos, kind))
 
@@ -38,7 +38,9 @@ def staged_links(problem: Problem, clos: ClosNetwork, links: KindLinks) -> Stage
     return None if cabling is None else StagedLinks(problem, links, cabling, clos.stages)
 
 
-def assemblies_over(problem: Problem, clos: ClosNetwork, kind: Kind, run_m: float, all_: bool) -> Sequence[Assembly]:
+def assemblies_over(
+    problem: Problem, clos: ClosNetwork, kind: LinkType, run_m: float, all_: bool
+) -> Sequence[Assembly]:
     """Assemblies of a kind of links over a run; ``all_``: with those that others beat."""
     assemblies = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
     if kind.name != "server-leaf":
@@ -46,7 +48,7 @@ def assemblies_over(problem: Problem, clos: ClosNetwork, kind: Kind, run_m: floa
     return server_assemblies(assemblies, clos.parts.nic, int(clos.shape.k))
 
 
-def kinds_of(clos: ClosNetwork) -> tuple[Kind, ...]:
+def kinds_of(clos: ClosNetwork) -> tuple[LinkType, ...]:
     """The kinds of links from the servers up, attachments left aside."""
     kinds = [server_leaf(clos, down_limit(clos.parts, clos.shape))]
     if clos.tiers > 1:
@@ -63,17 +65,17 @@ def down_limit(parts: Parts, shape: Shape) -> int:
     return int(down_cage_limit(parts.leaf_down, parts.leaf_up, shape.u))
 
 
-def server_leaf(clos: ClosNetwork, limit: int) -> Kind:
+def server_leaf(clos: ClosNetwork, limit: int) -> LinkType:
     """Links between servers and leaves; ``limit``: cages of a leaf for down links."""
     nic, down, shape = clos.parts.nic, clos.parts.leaf_down, clos.shape
     n, together = down.lane.ports, nic.bundle(int(shape.k))
     mixes = nic.port.ports == n and together % n == 0
     key = ("server-leaf", nic.port, down.port, clos.parts.protocol, mixes, together)
     need = shape.server_leaf(nic, n, limit)
-    return Kind("server-leaf", ("server", "leaf"), (nic.port, down.port), need, mixes, key)
+    return LinkType("server-leaf", ("server", "leaf"), (nic.port, down.port), need, mixes, key)
 
 
-def leaf_spine(clos: ClosNetwork) -> Kind:
+def leaf_spine(clos: ClosNetwork) -> LinkType:
     """Links between leaves and spines."""
     parts, shape = clos.parts, clos.shape
     up, down = parts.leaf_up, parts.spine_down
@@ -85,10 +87,10 @@ def leaf_spine(clos: ClosNetwork) -> Kind:
     even = shape.u % shape.spines == 0
     mixes = bool(down.lane.ports == n and even and shape.links_per_pair % n == 0)
     key = ("leaf-spine", up.port, down.port, parts.protocol, mixes)
-    return Kind("leaf-spine", ("leaf", "spine"), (up.port, down.port), need, mixes, key)
+    return LinkType("leaf-spine", ("leaf", "spine"), (up.port, down.port), need, mixes, key)
 
 
-def spine_core(clos: ClosNetwork) -> Kind:
+def spine_core(clos: ClosNetwork) -> LinkType:
     """Links between spines and cores."""
     parts, shape = clos.parts, clos.shape
     up, down, below = parts.spine_up, parts.core_down, parts.spine_down
@@ -97,4 +99,4 @@ def spine_core(clos: ClosNetwork) -> Kind:
     need = shape.spine_core(up.lane.ports, spine_limit, down.lane.ports, down.cages)
     mixes = bool(up.lane.ports == down.lane.ports and shape.m2 % up.lane.ports == 0)
     key = ("spine-core", up.port, down.port, parts.protocol, mixes)
-    return Kind("spine-core", ("spine", "core"), (up.port, down.port), need, mixes, key)
+    return LinkType("spine-core", ("spine", "core"), (up.port, down.port), need, mixes, key)

@@ -22,7 +22,7 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.catalog import Protocol
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, server_joins
 from fabopt.topology.clos.shape import Shape, most_endpoints, most_peers, up_cage_limit, usable_ports
-from fabopt.topology.link_parts import ceil_of
+from fabopt.units import ceil_of
 
 ONE = Fraction(1)
 

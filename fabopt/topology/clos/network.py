@@ -10,7 +10,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.placement import ClosPlacement, FlatPlacement, in_racks
 from fabopt.topology.clos.shape import Parts, Shape, TierCount, most_endpoints
-from fabopt.topology.link_parts import ceil_of
+from fabopt.units import ceil_of
 
 
 class ClosNetwork(NamedTuple):

@@ -17,7 +17,7 @@ from fabopt.floor.racks import Positions
 from fabopt.network.clos_links import ClosNumbers, TierLinks
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Place, Placement
-from fabopt.topology.clos.cabling import Joins, Kind, cabling_of, numbers_of
+from fabopt.topology.clos.cabling import Joins, LinkType, cabling_of, numbers_of
 from fabopt.topology.clos.floor_links import FloorLinks
 from fabopt.topology.clos.kind_links import FlatLinks, KindLinks
 from fabopt.topology.clos.shape import Parts, Shape
@@ -42,7 +42,7 @@ class ClosPlacement(Protocol):
     def in_file(self) -> Placement | None:
         """What the design file says of it."""
 
-    def links(self, problem: Problem, kind: Kind, joins: Joins) -> KindLinks | None:
+    def links(self, problem: Problem, kind: LinkType, joins: Joins) -> KindLinks | None:
         """The links of a kind with their runs; None if nothing on sale is as long as one of them."""
 
 
@@ -58,7 +58,7 @@ class FlatPlacement:
         """Nothing: there is no floor."""
         return None
 
-    def links(self, problem: Problem, kind: Kind, joins: Joins) -> KindLinks | None:
+    def links(self, problem: Problem, kind: LinkType, joins: Joins) -> KindLinks | None:
         """Links that all run the same."""
         return FlatLinks(problem, kind, joins, self.runs_m[kind.name])
 
@@ -93,7 +93,7 @@ class RackPlacement:
         ids, units = self.layout.plan.ids, of_tier.unit.tolist()
         return tuple((ids[rack], unit) for rack, unit in zip(of_tier.rack.tolist(), units, strict=True))
 
-    def links(self, problem: Problem, kind: Kind, joins: Joins) -> KindLinks | None:
+    def links(self, problem: Problem, kind: LinkType, joins: Joins) -> KindLinks | None:
         """Links whose runs are measured."""
         cabling = cabling_of(problem, kind, self.numbers, lambda links: self.runs_m(kind.name, links))
         return None if cabling is None else FloorLinks(problem, cabling, joins)

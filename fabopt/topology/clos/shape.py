@@ -1,8 +1,6 @@
-"""The arithmetic of a Clos: devices, links and cages from a handful of numbers.
+"""The hardware of a candidate of a Clos, and what its links and cages need.
 
-Every function takes integers or integer arrays. Symbols are those of docs/formulation.md: N servers, R ports of a
-server per plane, P planes, g servers and k ports of each on a leaf, u uplinks of a leaf, S spines, m links of a pair,
-T groups in a pod, x uplinks of a spine, q spine indices of a core group, m2 links of a spine-core pair.
+Every function takes integers or integer arrays; symbols are those of ``fabopt.network.clos_shape``.
 """
 
 from __future__ import annotations
@@ -16,9 +14,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.network.clos_shape import ClosShape
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.topology.link_parts import Need, Number, OwnCages, Profile, Side, ceil_of, scaled_ceil
+from fabopt.topology.link_parts import Need, OwnCages, PeerLinks, Side, scaled_ceil
+from fabopt.units import Number, ceil_of
 
 Ints = NDArray[np.int64]
 
@@ -59,92 +59,8 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """The numbers of a candidate (or of many, as arrays). Zero where a tier does not exist.
-
-    ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only. ``sizes``:
-    servers at each stage up to this one, whose leaves take the attachments that it adds; empty where there is one.
-    """
-
-    servers: Number
-    ports: int
-    planes: int
-    k: Number
-    g: Number
-    u: Number = 0
-    spines: Number = 0
-    groups_per_pod: Number = 0
-    rail_pods: Number = False
-    x: Number = 0
-    q: Number = 0
-    m2: Number = 0
-    sizes: tuple[int, ...] = ()
-
-    @property
-    def groups(self) -> Number:
-        """G: server groups, which hold all servers. Rule ``groups_cover_servers``."""
-        return ceil_of(self.servers, self.g)
-
-    @property
-    def last_group(self) -> Number:
-        """Servers of the last group."""
-        return self.servers - (self.groups - 1) * self.g
-
-    @property
-    def rails(self) -> Number:
-        """r: leaves of a group in a plane."""
-        return self.ports // self.k
-
-    @property
-    def leaves(self) -> Number:
-        """Leaves of a plane."""
-        return self.groups * self.rails
-
-    @property
-    def pods(self) -> Number:
-        """n: pods of a plane, which hold all groups. Rule ``pods_cover_groups``."""
-        per_rail = ceil_of(self.groups, self.groups_per_pod)
-        return per_rail * (1 + self.rail_pods * (self.rails - 1))
-
-    @property
-    def last_pod_groups(self) -> Number:
-        """Groups in the last pod (of each rail)."""
-        return self.groups - (ceil_of(self.groups, self.groups_per_pod) - 1) * self.groups_per_pod
-
-    @property
-    def leaves_per_pod(self) -> Number:
-        """Leaves of a full pod."""
-        return self.groups_per_pod * self.leaves_of_a_group
-
-    @property
-    def leaves_of_a_group(self) -> Number:
-        """Leaves that a group has in one pod."""
-        return 1 + (1 - self.rail_pods) * (self.rails - 1)
-
-    @property
-    def links_per_pair(self) -> Number:
-        """m: fewest links between a leaf and a spine of its pod."""
-        return self.u // self.spines
-
-    @property
-    def spine_down(self) -> Number:
-        """Most down links of any spine: of its pod's leaves. Rule ``spines_serve_pods``."""
-        return ceil_of(self.leaves_per_pod * self.u, self.spines)
-
-    @property
-    def cores_per_group(self) -> Number:
-        """C."""
-        return self.x // self.m2
-
-    @property
-    def cores(self) -> Number:
-        """Cores of a plane."""
-        return self.cores_per_group * (self.spines // self.q)
-
-    @property
-    def core_down(self) -> Number:
-        """Down links of a core."""
-        return self.pods * self.q * self.m2
+class Shape(ClosShape):
+    """The numbers of a candidate (or of many, as arrays), and what its links need."""
 
     def server_leaf(self, nic: NicOption, leaf_ports: int, leaf_limit: Number) -> Need:
         """Links between servers and leaves, attachments left aside."""
@@ -153,9 +69,9 @@ class Shape:
         together = nic.bundle(int(self.k))
         sets = self.k // together
         leaves = self.planes * self.rails
-        server = Profile(self.servers, together, leaves * sets, 0)
-        full = Profile((self.groups - 1) * leaves, together, self.g * sets, 0)
-        last = Profile(leaves, together, self.last_group * sets, 0)
+        server = PeerLinks(self.servers, together, leaves * sets, 0)
+        full = PeerLinks((self.groups - 1) * leaves, together, self.g * sets, 0)
+        last = PeerLinks(leaves, together, self.last_group * sets, 0)
         return Need(
             Side((server,), nic.port.ports, nic.cage_limit, own),
             Side((full, last), leaf_ports, leaf_limit),
@@ -165,7 +81,7 @@ class Shape:
         """Links between leaves and spines."""
         links = self.links_per_pair
         more = self.u - links * self.spines
-        leaf = Profile(self.planes * self.leaves, links, self.spines - more, more)
+        leaf = PeerLinks(self.planes * self.leaves, links, self.spines - more, more)
         pods_per_rail = ceil_of(self.groups, self.groups_per_pod)
         kinds = self.planes * (1 + self.rail_pods * (self.rails - 1))
         last_leaves = self.last_pod_groups * self.leaves_of_a_group
@@ -178,8 +94,8 @@ class Shape:
 
     def spine_core(self, spine_ports: int, spine_limit: Number, core_ports: int, core_limit: Number) -> Need:
         """Links between spines and cores."""
-        spine = Profile(self.planes * self.pods * self.spines, self.m2, self.cores_per_group, 0)
-        core = Profile(self.planes * self.cores, self.m2, self.pods * self.q, 0)
+        spine = PeerLinks(self.planes * self.pods * self.spines, self.m2, self.cores_per_group, 0)
+        core = PeerLinks(self.planes * self.cores, self.m2, self.pods * self.q, 0)
         return Need(Side((spine,), spine_ports, spine_limit), Side((core,), core_ports, core_limit))
 
     def take(self, index: Any) -> Shape:
@@ -216,14 +132,14 @@ class Shape:
         )  # fmt: skip
 
 
-def _spine_profiles(pods: Number, leaves: Number, spines: Number, links: Number, more: Number) -> list[Profile]:
+def _spine_profiles(pods: Number, leaves: Number, spines: Number, links: Number, more: Number) -> list[PeerLinks]:
     """Spines of equal pods: each leaf gives ``more`` of them one link more, in turn, so loads differ by one at most."""
     extra = leaves * more
     least = extra // spines
     busier = extra - least * spines
     return [
-        Profile(pods * (spines - busier), links, leaves - least, least),
-        Profile(pods * busier, links, leaves - least - 1, least + 1),
+        PeerLinks(pods * (spines - busier), links, leaves - least, least),
+        PeerLinks(pods * busier, links, leaves - least - 1, least + 1),
     ]
 
 

@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.batch import AnyBatch, Found
+from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.clos.bounds import Block, BoundedCosts
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.step_deadline import in_time
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.family import ANYTHING, Restriction
-from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.link_parts import Floats
+from fabopt.units import ceil_of
 
 
 class _Bounded(NamedTuple):
@@ -73,19 +74,19 @@ class ClosSpace:
         self.should_stop = should_stop
         self.bounds = costs.bounds(problem, fabric, prune)
 
-    def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        cutoff = Cutoff(self.caps, slack, self.prune, found, self._in_time)
-        self._open_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
+    def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
+        cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._in_time)
+        self._expand_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
         return cutoff.close()
 
-    def any_candidate(self) -> Found:
+    def any_candidate(self) -> Sizing:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
         for plain in (True, False):
             cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._in_time)
             leaves = Leaves(self.bounds, cutoff, plain)
-            self._open_all(cutoff, leaves, first=True)
-            if cutoff.found.batches or cutoff.found.stopped or not leaves.sizes_met:
+            self._expand_all(cutoff, leaves, first=True)
+            if cutoff.sizing.batches or cutoff.sizing.stopped or not leaves.sizes_met:
                 break
         return cutoff.close()
 
@@ -96,7 +97,7 @@ class ClosSpace:
             return None
         return lambda batch: in_time(self.fabric, batch, self.problem.server.gpus)
 
-    def _open_all(self, cutoff: Cutoff, leaves: Leaves, first: bool = False) -> None:
+    def _expand_all(self, cutoff: Cutoff, leaves: Leaves, first: bool = False) -> None:
         """Open blocks, the lowest bound first, until it is past the threshold; with ``first``, until one is found."""
         numbers = count()
         queue: list[_Queued] = []
@@ -104,18 +105,18 @@ class ClosSpace:
             _push(queue, blocks, numbers)
         while queue:
             bound, level, _, block, rest = heapq.heappop(queue)
-            if bound > cutoff.limit or (first and cutoff.found.batches):
+            if bound > cutoff.limit or (first and cutoff.sizing.batches):
                 return
             if self.should_stop():
-                cutoff.found.stopped = True
+                cutoff.sizing.stopped = True
                 return
             if level == 1:
                 _push(queue, rest, numbers)
             if level == block.tiers:
-                leaves.open(block)
+                leaves.expand(block)
             elif leaves.plain:
                 for up in block.leaf.uses:
-                    leaves.open(block._replace(up=up))
+                    leaves.expand(block._replace(up=up))
             else:
                 finer_blocks = [block._replace(up=up) for up in block.leaf.uses] if level == 1 else [block]
                 for finer in finer_blocks:

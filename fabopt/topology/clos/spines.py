@@ -31,7 +31,8 @@ from fabopt.topology.clos.shape import (
 )
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.link_parts import Floats, Number, ceil_of
+from fabopt.topology.link_parts import Floats
+from fabopt.units import Number, ceil_of
 
 
 class _Stack(NamedTuple):
@@ -78,7 +79,7 @@ class Spines:
         self._counts: dict[int, list[int]] = {}
         self._divisors: dict[int, list[int]] = {}
 
-    def open(self, block: Block, shape: Shape, base: Floats) -> None:
+    def expand(self, block: Block, shape: Shape, base: Floats) -> None:
         """Offer every candidate made of these leaves that stays below the threshold."""
         rows, spines = self._spine_counts(shape)
         if block.tiers == 2:

@@ -17,7 +17,8 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.joins import joins_of, server_joins
 from fabopt.topology.clos.shape import Parts, Shape, most_endpoints, uplinks_needed, usable_ports
-from fabopt.topology.link_parts import Costs, Floats, Number, ceil_of
+from fabopt.topology.link_parts import Costs, Floats
+from fabopt.units import Number, ceil_of
 
 
 class EarlyCosts:

@@ -160,7 +160,7 @@ class StagedLinks:
             )  # fmt: skip
 
     def _in_last(self, leaves: Sequence[int], ports: int) -> Ints:
-        """Links in the last cage (or wire) of these leaves, where it has room for more than the servers' ports."""
+        """Links in the last cage (or cable) of these leaves, where it has room for more than the servers' ports."""
         slots, leaf = self.cabling.links.b_slot, self.cabling.links.b
         used = np.zeros(int(leaf.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(used, leaf, slots + 1)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.batch import Batch
 from fabopt.topology.clos.shape import Ints, Parts, Shape, most_endpoints
-from fabopt.topology.link_parts import Number
+from fabopt.units import Number
 from fabopt.workload.deadline import MARGIN
-from fabopt.workload.many import Floats, Networks
+from fabopt.workload.many import FabricBandwidths, Floats
 from fabopt.workload.prediction import network_of
-from fabopt.workload.timing import Network
+from fabopt.workload.timing import FabricBandwidth
 
 # Uplinks of a switch where no number would do.
 _NEVER = 2**30
@@ -66,7 +66,7 @@ def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDA
         ratios["spine"] = (shape.spine_down, shape.x)
     leaf_gpus, pod_gpus = _below(parts.tiers, shape, gpus, size)
 
-    def one(place: int) -> Network:
+    def one(place: int) -> FabricBandwidth:
         """As its prediction has it."""
         exact = {
             name: Fraction(_at(above, place), _at(below, place)) * speeds[name]
@@ -79,7 +79,7 @@ def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDA
     for name, (above, below) in ratios.items():
         rates.append(rates[-1] / np.maximum(1.0, above * float(speeds[name]) / below))
     leaf, pod = (*rates[1:], rates[-1], rates[-1])[:2]
-    networks = Networks(float(parts.nic.injection), leaf, pod, leaf_gpus, pod_gpus, parts.reduces)
+    networks = FabricBandwidths(float(parts.nic.injection), leaf, pod, leaf_gpus, pod_gpus, parts.reduces)
     return deadline.are_met(networks, one)
 
 

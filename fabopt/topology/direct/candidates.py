@@ -27,7 +27,8 @@ from fabopt.topology.direct.design import DirectDesign
 from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, run_of
 from fabopt.topology.direct.shapes import SwitchedShape
-from fabopt.topology.link_parts import Costs, Floats, Number, Quantities, ceil_of
+from fabopt.topology.link_parts import Costs, Floats, Quantities
+from fabopt.units import Number, ceil_of
 
 
 def equal_joins(

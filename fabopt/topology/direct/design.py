@@ -22,7 +22,7 @@ from fabopt.topology.direct.ring_allreduce import allreduce
 from fabopt.topology.failures import Failures
 from fabopt.topology.figures import Figures
 from fabopt.workload.prediction import network_of
-from fabopt.workload.timing import Network
+from fabopt.workload.timing import FabricBandwidth
 
 AnyNetwork = TypeVar("AnyNetwork", bound=GraphNetwork)
 
@@ -74,7 +74,7 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
         given = self.figures(gpus)
         return {"leaf": given.injection / min(given.bisection, given.alltoall)}
 
-    def step_network(self, gpus: int, server_gpus: int) -> Network:
+    def step_network(self, gpus: int, server_gpus: int) -> FabricBandwidth:
         """What it gives each GPU in a step of a model; beyond a group, the worse of bisection and all-to-all."""
         switches = self.network.switch_types
         reduces = bool(switches) and all(one.product.reduces for one in switches)

@@ -18,7 +18,7 @@ from fabopt.network.direct_links import Dragonfly, Mesh
 from fabopt.schema.structure import DragonflyStructure
 from fabopt.topology.direct.loads import Ints, Load
 from fabopt.topology.direct.networks import DirectNetworks, Floats, merged, moore_mean, rounded_up
-from fabopt.topology.link_parts import ceil_of
+from fabopt.units import ceil_of
 
 # Switches of a local, a global and a local link; of the farthest two of a network whose pairs of groups have a links.
 LONGEST_PATH = 4

@@ -25,13 +25,13 @@ def offer_tried(
     """
     for index in np.argsort(batch.cost[0], kind="stable").tolist():
         if should_stop():
-            cutoff.found.stopped = True
+            cutoff.sizing.stopped = True
             return
         if not cutoff.within(batch.cost[:, index : index + 1]).all():
             continue
         answer = has(index)
         if answer is None:
-            cutoff.found.stopped = True
+            cutoff.sizing.stopped = True
         elif answer:
             cutoff.offer(batch.take(np.array([index])))
 

@@ -13,7 +13,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import Parts
-from fabopt.topology.link_parts import Number, ceil_of
+from fabopt.units import Number, ceil_of
 
 Ints = NDArray[np.int64]
 # Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.

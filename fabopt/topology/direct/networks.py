@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fabopt.network.direct_links import Mesh
 from fabopt.schema.structure import AnyStructure
 from fabopt.topology.direct.loads import Ints, Load
-from fabopt.topology.link_parts import ceil_of
+from fabopt.units import ceil_of
 
 Floats = NDArray[np.float64]
 # Far beyond the diameter of anything that is built; and what floating-point sums may be off.

@@ -22,7 +22,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.batch import Found
+from fabopt.topology.batch import Sizing
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins, least_of_kind
@@ -31,8 +31,9 @@ from fabopt.topology.direct.loads import Ints, Load, load_of
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports
 from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.family import Quest
-from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
+from fabopt.units import ceil_of
 
 # The scopes with runs of their own: within a row of racks, and across.
 SCOPES = ("local", "global")
@@ -63,25 +64,25 @@ class SwitchedSpace(ABC):
         """As that of the bounds."""
         return self.bounds.scope(runs)
 
-    def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        cutoff = Cutoff(self.quest.caps, slack, self.quest.prune, found)
-        self._open_all(cutoff)
+    def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
+        cutoff = Cutoff(self.quest.caps, slack, self.quest.prune, sizing)
+        self._expand_all(cutoff)
         return cutoff.close()
 
-    def any_candidate(self) -> Found:
+    def any_candidate(self) -> Sizing:
         """Some candidate: of the cheapest hardware that gives one."""
         cutoff = Cutoff(self.quest.caps, 0.0, self.quest.prune)
-        self._open_all(cutoff, first=True)
+        self._expand_all(cutoff, first=True)
         return cutoff.close()
 
-    def _open_all(self, cutoff: Cutoff, first: bool = False) -> None:
+    def _expand_all(self, cutoff: Cutoff, first: bool = False) -> None:
         blocks = sorted(self._blocks(cutoff), key=lambda one: float(one.bound[0]))
         for block in blocks:
-            if float(block.bound[0]) > cutoff.limit or (first and cutoff.found.batches):
+            if float(block.bound[0]) > cutoff.limit or (first and cutoff.sizing.batches):
                 return
             if self.quest.should_stop():
-                cutoff.found.stopped = True
+                cutoff.sizing.stopped = True
                 return
             for k in divisors(block.nic.ports_per_plane):
                 self._groups(cutoff, block, k)
@@ -231,7 +232,7 @@ class DirectSpace(SwitchedSpace):
         load, leaves = self._load(parts, ports), int(shape.leaves[0])
         for net in self._nets(parts, leaves, load, room):
             if self.quest.should_stop():
-                cutoff.found.stopped = True
+                cutoff.sizing.stopped = True
                 return
             self._offer(cutoff, parts, shape, base, net.take(self._fitting(parts, with_reserve, net)))
 

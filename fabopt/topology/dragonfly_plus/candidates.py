@@ -21,7 +21,8 @@ from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.dragonfly_plus.design import DragonflyPlusDesign
 from fabopt.topology.dragonfly_plus.network import DragonflyPlusNetwork
 from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
-from fabopt.topology.link_parts import Need, Number, Profile, Side, ceil_of
+from fabopt.topology.link_parts import Need, PeerLinks, Side
+from fabopt.units import Number, ceil_of
 
 NAME = "dragonfly+"
 
@@ -86,8 +87,8 @@ def leaf_spine_need(parts: Parts, numbers: Sequence[Number], down_ports: int) ->
     up, down, out = parts.leaf_up, parts.spine_down, parts.spine_up
     assert up is not None and down is not None and out is not None
     size, spines, groups, links, outside = numbers
-    leaf = Profile(parts.nic.planes * size * groups, links, spines, 0)
-    spine = Profile(parts.nic.planes * spines * groups, links, size, 0)
+    leaf = PeerLinks(parts.nic.planes * size * groups, links, spines, 0)
+    spine = PeerLinks(parts.nic.planes * spines * groups, links, size, 0)
     return Need(
         Side((leaf,), up.lane.ports, up_cage_limit(parts.leaf_down, up, down_ports)),
         Side((spine,), down.lane.ports, down_cage_limit(down, out, ceil_of(outside, spines))),

@@ -13,7 +13,7 @@ from fabopt.topology.design import FilePart, LinkUse, Tier
 from fabopt.topology.direct.graph_network import SwitchedNetwork, words_of
 from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
 from fabopt.topology.figures import Figures
-from fabopt.topology.link_parts import ceil_of
+from fabopt.units import ceil_of
 
 # Leaf, spine, spine and leaf: two leaves of different groups have no shorter way.
 HOPS = 4

@@ -29,7 +29,7 @@ import numpy as np
 
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.direct.loads import Ints, Rates
-from fabopt.topology.link_parts import Number, ceil_of
+from fabopt.units import Number, ceil_of
 
 # Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.
 _SAFE = 2**62

@@ -33,8 +33,9 @@ from fabopt.topology.dragonfly_plus.networks import (
     networks,
     spine_ports,
 )
-from fabopt.topology.link_parts import Floats, ceil_of
+from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import remembered
+from fabopt.units import ceil_of
 
 # What floating-point sums of bounds may be off.
 _MARGIN = 1e-9

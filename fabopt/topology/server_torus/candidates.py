@@ -13,9 +13,9 @@ from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice
 from fabopt.topology.direct.candidates import assembled, equal_joins, fills, whole_choice
 from fabopt.topology.direct.networks import DirectTopology
-from fabopt.topology.link_parts import Number
 from fabopt.topology.server_torus.design import ServerTorusDesign
 from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorusParts, ServerTorusShape
+from fabopt.units import Number
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from fabopt.parts.assemblies import Assembly
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.batch import Found
+from fabopt.topology.batch import Sizing
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.candidates import equal_joins, least_of_kind
 from fabopt.topology.direct.graph_demands import offer_tried
@@ -38,19 +38,19 @@ class ServerTorusSpace:
         self.quest = quest
         self.costs = quest.costs
 
-    def search(self, slack: float = 0.0, found: Found | None = None) -> Found:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``found``: met elsewhere, added to."""
-        cutoff = Cutoff(self.quest.caps, slack, self.quest.prune, found)
+    def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
+        cutoff = Cutoff(self.quest.caps, slack, self.quest.prune, sizing)
         for batch in self._batches():
             self._offer(cutoff, batch)
         return cutoff.close()
 
-    def any_candidate(self) -> Found:
+    def any_candidate(self) -> Sizing:
         """Some candidate: those of the first NIC that has one."""
         cutoff = Cutoff(self.quest.caps, 0.0, self.quest.prune)
         for batch in self._batches():
             self._offer(cutoff, batch)
-            if cutoff.found.batches:
+            if cutoff.sizing.batches:
                 break
         return cutoff.close()
 

@@ -1,0 +1,77 @@
+"""Saved designs of which something is made for others: only those that are proven again, or else with a mark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from fabopt.cli.output import tell
+from fabopt.errors import CheckError, FaboptError, Fault, InputError, fault
+from fabopt.output.export.marks import MARK
+from fabopt.schema.design import Check, Design
+from fabopt.units import some
+from fabopt.verify import verify
+
+
+@dataclass(frozen=True)
+class Proven:
+    """A design with the checks that were just made of it. ``mark``: what its files say if they were not asked for."""
+
+    design: Design
+    mark: str = ""
+
+    @contextmanager
+    def written(self, file: str) -> Iterator[None]:
+        """Write what is made of it; what does not hold together in a design that was not proven is its file's fault."""
+        try:
+            yield
+        except FaboptError:
+            raise
+        except Exception as error:
+            if not self.mark:
+                raise
+            raise InputError([apart(file, error)]) from None
+
+
+def proven(design: Design, file: str, unchecked: bool) -> Proven:
+    """Prove a design again, so that something can be made of it for others.
+
+    Raises ``CheckError`` with every check that fails; where ``unchecked`` is asked for, they are told, and the design
+    has a mark for every file. Of a file that says that there is no design, only what a file must be is proven.
+    """
+    return required(design.model_copy(update={"checks": verify(design)}), file, unchecked)
+
+
+def required(design: Design, file: str, unchecked: bool = False) -> Proven:
+    """The same of a design whose checks were just made."""
+    failed = [check for check in design.checks if not check.ok]
+    lines = [f"check {check.name} FAILED: {check.detail}" for check in failed]
+    if not unchecked and not failed:
+        return Proven(design)
+    if not unchecked:
+        verdict = f"{file}: {len(failed)} of {some(len(design.checks), 'check')} FAILED, so nothing was written"
+        raise CheckError("\n".join([*lines, f"{verdict}; --unchecked writes files that say so"]))
+    for line in lines:
+        tell(line)
+    return Proven(design, _mark(failed))
+
+
+def _mark(failed: Sequence[Check]) -> str:
+    """What every file says; nothing in it is from the file, so that any format can hold it."""
+    if not failed:
+        return f"{MARK}: written without asking for a proof of the design"
+    names = list(dict.fromkeys(check.name for check in failed))
+    shown = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
+    return f"{MARK}: the design fails {some(len(failed), 'check')} ({shown}). Do not buy or build from this"
+
+
+def apart(file: str, error: Exception) -> Fault:
+    """Return the fault of a design of which nothing can be made."""
+    hint = "`fabopt check` says what does not hold"
+    return fault(file, "", f"the design does not hold together: {_words(error)}", hint=hint)
+
+
+def _words(error: Exception) -> str:
+    # Such errors hold text, but a KeyError shows it quoted.
+    return " ".join(str(error.args[0] if error.args else error).split()) or type(error).__name__

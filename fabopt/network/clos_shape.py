@@ -1,0 +1,103 @@
+"""The arithmetic of a Clos: its switches from a handful of numbers, the same for sizing, cabling and floors.
+
+Every formula takes integers or integer arrays. Symbols are those of docs/formulation.md: N servers, R ports of a
+server per plane, P planes, g servers and k ports of each on a leaf, u uplinks of a leaf, S spines, m links of a pair,
+T groups in a pod, x uplinks of a spine, q spine indices of a core group, m2 links of a spine-core pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabopt.units import Number, ceil_of
+
+
+@dataclass(frozen=True)
+class ClosShape:
+    """The numbers of a Clos (or of many, as arrays). Zero where a tier does not exist.
+
+    ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only. ``sizes``:
+    servers at each stage up to this one, whose leaves take the attachments that it adds; empty where there is one.
+    """
+
+    servers: Number
+    ports: int
+    planes: int
+    k: Number
+    g: Number
+    u: Number = 0
+    spines: Number = 0
+    groups_per_pod: Number = 0
+    rail_pods: Number = False
+    x: Number = 0
+    q: Number = 0
+    m2: Number = 0
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def groups(self) -> Number:
+        """G: server groups, which hold all servers. Rule ``groups_cover_servers``."""
+        return ceil_of(self.servers, self.g)
+
+    @property
+    def last_group(self) -> Number:
+        """Servers of the last group."""
+        return self.servers - (self.groups - 1) * self.g
+
+    @property
+    def rails(self) -> Number:
+        """r: leaves of a group in a plane."""
+        return self.ports // self.k
+
+    @property
+    def leaves(self) -> Number:
+        """Leaves of a plane."""
+        return self.groups * self.rails
+
+    @property
+    def pods(self) -> Number:
+        """n: pods of a plane, which hold all groups. Rule ``pods_cover_groups``."""
+        per_rail = ceil_of(self.groups, self.groups_per_pod)
+        return per_rail * (1 + self.rail_pods * (self.rails - 1))
+
+    @property
+    def last_pod_groups(self) -> Number:
+        """Groups in the last pod (of each rail)."""
+        return self.groups - (ceil_of(self.groups, self.groups_per_pod) - 1) * self.groups_per_pod
+
+    @property
+    def leaves_per_pod(self) -> Number:
+        """Leaves of a full pod."""
+        return self.groups_per_pod * self.leaves_of_a_group
+
+    @property
+    def leaves_of_a_group(self) -> Number:
+        """Leaves that a group has in one pod."""
+        return 1 + (1 - self.rail_pods) * (self.rails - 1)
+
+    @property
+    def links_per_pair(self) -> Number:
+        """m: fewest links between a leaf and a spine of its pod."""
+        return self.u // self.spines
+
+    @property
+    def spine_down(self) -> Number:
+        """Most down links of any spine: of its pod's leaves. Rule ``spines_serve_pods``."""
+        return ceil_of(self.leaves_per_pod * self.u, self.spines)
+
+    @property
+    def cores_per_group(self) -> Number:
+        """C."""
+        return self.x // self.m2
+
+    @property
+    def cores(self) -> Number:
+        """Cores of a plane."""
+        return self.cores_per_group * (self.spines // self.q) if np.any(self.q) else 0
+
+    @property
+    def core_down(self) -> Number:
+        """Down links of a core."""
+        return self.pods * self.q * self.m2

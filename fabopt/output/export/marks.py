@@ -1,0 +1,70 @@
+"""How a file says that its design was not proven: in its own way where its format has one, else in a file beside it.
+
+A table has a last column ``UNCHECKED``, a workbook a first sheet, a page a banner, JSON a key; a drawing shows it, text
+begins with it. ``NAME.UNCHECKED.txt`` is written beside a file whose format has room for none of these.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+MARK = "UNCHECKED"
+
+
+def beside(path: Path) -> Path:
+    """The file that marks another one whose format has no room for a mark."""
+    return path.with_name(f"{path.name}.{MARK}.txt")
+
+
+def marked(path: Path, mark: str) -> list[Path]:
+    """Mark a file that was just written, and return it with what is written beside it.
+
+    ``mark`` is a sentence without characters that any format gives a meaning. Workbooks are marked as they are made.
+    """
+    ending = path.suffix.lower()
+    if ending in _MARKERS:
+        path.write_bytes(_MARKERS[ending](path.read_bytes().decode(), mark).encode())
+    elif ending != ".xlsx":
+        beside(path).write_text(f"{mark}\n", encoding="utf-8")
+        return [path, beside(path)]
+    return [path]
+
+
+def marked_csv(text: str, mark: str) -> str:
+    """Return a CSV file with one more column, which has the mark in every row."""
+    head, *rows = csv.reader(io.StringIO(text, newline=""))
+    stream = io.StringIO()
+    quotes_all = text.startswith('"')
+    writer = csv.writer(stream, lineterminator="\r\n", quoting=csv.QUOTE_ALL if quotes_all else csv.QUOTE_MINIMAL)
+    writer.writerows([[*head, MARK], *([*row, mark] for row in rows)])
+    return stream.getvalue()
+
+
+def _after(lines: int, text: str, line: str) -> str:
+    """Return a text with a line put in after the first ones."""
+    all_lines = text.splitlines(keepends=True)
+    return "".join([*all_lines[:lines], f"{line}\n", *all_lines[lines:]])
+
+
+def _svg(text: str, mark: str) -> str:
+    drawing, end, rest = text.rpartition("</svg>")
+    return f'{drawing}<text x="24" y="12" font-size="11" font-weight="bold" fill="#c00000">{mark}</text>\n{end}{rest}'
+
+
+def _drawio(text: str, mark: str) -> str:
+    return _after(1, text.replace(' name="', f' name="{MARK} ', 1), f"<!-- {mark} -->")
+
+
+# By the ending of the file. YAML of ours begins with ``---`` and a line that says who wrote it.
+_MARKERS: dict[str, Callable[[str, str], str]] = {
+    ".csv": marked_csv,
+    ".txt": lambda text, mark: _after(0, text, mark),
+    ".yaml": lambda text, mark: _after(2, text, f"# {mark}"),
+    ".dot": lambda text, mark: _after(1, text, f'  label="{mark}";'),
+    ".graphml": lambda text, mark: _after(1, text, f"<!-- {mark} -->"),
+    ".drawio": _drawio,
+    ".svg": _svg,
+}

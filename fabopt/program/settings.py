@@ -17,7 +17,7 @@ from fabopt.program.bell import BELL, PATIENCE_S
 # What a program is given when time is over, so that candidates that were found become a design.
 LAST_SECONDS = 0.4
 # No more than this share of a limit is kept for what comes after the search.
-MOST_RESERVED = 0.5
+MOST_RESERVED = 0.25
 
 
 class StoppedError(Exception):

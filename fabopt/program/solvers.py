@@ -159,10 +159,10 @@ def _cbc(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None
         if ended != 0 or not answer.exists():
             # it crashes on some small programs; then it has no answer
             return Solution("unknown", {}, None, 0.0)
-        _, found, *_, verdict = wanted.readsol_MPS(str(answer), lp, variables, names, constraints)
+        _, worth, *_, verdict = wanted.readsol_MPS(str(answer), lp, variables, names, constraints)
         text = log.read_text(errors="replace")
     if verdict in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):
-        values = {var.name: round(found[var.name] or 0) for var in variables}
+        values = {var.name: round(worth[var.name] or 0) for var in variables}
         match = _CBC_BOUND.search(text)
         bound = float(match.group(1)) if match else None
         return Solution("optimal" if verdict == pulp.LpSolutionOptimal else "feasible", values, bound, 0.0)

@@ -124,11 +124,9 @@ def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int
                     take(cell, points)
                 if pending and clock.is_over():
                     return False
-        except StoppedError:
-            # all processes were told to end, not this one alone
-            return False
-        except BrokenProcessPool:
-            if clock.is_over():
+        except (StoppedError, BrokenProcessPool) as error:
+            # a signal may have been meant for all processes
+            if clock.is_over() or isinstance(error, StoppedError):
                 return False
             raise NoAnswerError("a process that solved points ended unexpectedly; was memory short?") from None
         finally:

@@ -77,7 +77,7 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
         yield Conflict(limit="site.floor", value=round(float(finite.max()), 1), needed=longest_m, detail=detail)
 
 
-def crowded(inquiry: Inquiry) -> Iterator[Conflict]:
+def no_layout_fits(inquiry: Inquiry) -> Iterator[Conflict]:
     """What kept the likeliest design out of every layout, where no design was found and none was ruled out."""
     problem, context = estimating(inquiry.problem), inquiry.context.beside()
     obstacles = EstimateSearch(problem, inquiry.settings, inquiry.clock, context=context).obstacles()

@@ -65,11 +65,11 @@ def _size(inquiry: Inquiry) -> Conflict:
     near = [size for size in (next(below, None), next(above, None)) if size is not None]
     near.sort(key=lambda size: abs(size - servers))
     needed = inquiry.first_with_design((size, sized(inquiry.case, size)) for size in near)
-    shown = " or ".join(f"{size:,} = {_box(size)}" for size in near)
+    shown = " or ".join(f"{size:,} = {_sides(size)}" for size in near)
     return Conflict(limit="stages.servers", value=servers, needed=needed, detail=f"{RULE}; nearest are {shown}")
 
 
-def _box(servers: int) -> str:
+def _sides(servers: int) -> str:
     """The grid whose sides are most alike."""
     sides = min(lattices_of(servers), key=lambda sides: (sides[-1] - sides[0], sides))
     return " x ".join(map(str, sides))

@@ -32,7 +32,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
         check.servers_per_rack(server, site.servers_per_rack)
     check.attachments(case)
     if not check.faults:
-        check.boxes_have_places(case)
+        check.devices_have_places(case)
     return check.faults
 
 
@@ -166,7 +166,7 @@ class _FloorCheck:
                     f"{path}.power_w", problem, plain(attachment.power_w), allowed=f"at most {floor.rack_power_w:.16g}"
                 )
 
-    def boxes_have_places(self, case: Case) -> None:
+    def devices_have_places(self, case: Case) -> None:
         """Report attachments for whose devices there are too few racks."""
         placed, paths = ApplianceRacks(case, self.floor), {one.name: path for path, one in _attachments(case)}
         for appliance in placed.appliances:

@@ -124,11 +124,11 @@ class _ReferenceCheck:
             if gpus is not None and (server.gpus == 0 or gpus % server.gpus):
                 self.report(f"{path}gpus", "not a whole number of servers", gpus, allowed=_multiples(gpus, server))
                 return
-            now = count if count is not None else (gpus or 0) // server.gpus
-            if now < servers:
+            of_stage = count if count is not None else (gpus or 0) // server.gpus
+            if of_stage < servers:
                 key = "servers" if count is not None else "gpus"
-                self.report(f"{path}{key}", f"servers fall from {servers} to {now}; they may only grow")
-            servers = now
+                self.report(f"{path}{key}", f"servers fall from {servers} to {of_stage}; they may only grow")
+            servers = of_stage
 
     def fabric(self, fabric: Fabric, path: str, case: Case) -> None:
         self.topologies(fabric, path, case)

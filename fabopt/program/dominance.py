@@ -58,7 +58,7 @@ def without_dominated_parts(problem: Problem, candidates: Sequence[Candidate]) -
 
 
 def _dominated(problem: Problem, options: Options, items: Iterable[Item], most: Mapping[Item, int]) -> set[Item]:
-    """Items that others outbid: one other always, where all of a unit have to be alike; else any at each size."""
+    """Items that others dominate: one other always, where all of a unit have to be alike; else any at each size."""
     one_by_one, at_once = _Places(_one_by_one(options)), _Places(_at_once(options))
     market = _Market(problem, most)
     return {

@@ -26,6 +26,7 @@ from fabopt.search.coefficients import least_of
 from fabopt.search.floor.pairs import Pairs, pairs_of
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, over_stages
+from fabopt.topology.clos.attached import least_attached
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.devices import devices_of
@@ -87,9 +88,10 @@ class Sized:
 
     @cached_property
     def fixed(self) -> float:
-        """Cost of NICs and switches."""
+        """Cost of NICs and switches, and of links of attachments, which are nowhere, at the least."""
         devices = over_stages(devices_of(self.problem, self.clos))
-        return sum(float(self.weights[item.index]) * count for item, count in devices.items())
+        of_devices = sum(float(self.weights[item.index]) * count for item, count in devices.items())
+        return of_devices + least_attached(self.problem, self.fabric, self.clos, self.weights)
 
     @cached_property
     def floor(self) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tests.oracles.brute_parts import Json
 
@@ -83,7 +83,7 @@ def longest_run_m(floor: Json) -> float:
     return math.ceil(2 * (height + drop) + slack + along + across)
 
 
-def stands(case: Json, catalog: Json, switches: dict[str, int]) -> bool:
+def stands(case: Json, catalog: Json, switches: Mapping[str, int]) -> bool:
     """Whether all switches (by id) of a design fit one rack that no server needs, on a floor without other rules."""
     floor, per_rack = case["site"]["floor"], case["site"]["servers_per_rack"]
     if {"rack_power_w", "network_racks", "blocked", "reserved"} & set(floor):

@@ -13,37 +13,36 @@ from tests.oracles.witnesses import flat, stands, wider
 from tests.samples.random_sites import generate
 from tests.samples.small import Json, inputs
 
-# Every combination of role, floor, attachments, stages, topology and a fabric of management; with
-# ``FABOPT_ORACLE_SEEDS=10`` ten times as many.
-SEEDS = 36 * int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
-LIMIT_S = 2.0
+# Quick ones of every role, with and without a floor, attachments, stages, and a fabric of management; with
+# ``FABOPT_ORACLE_SEEDS=10`` the first 400 of all.
+QUICK = (1, 4, 7, 9, 12, 14, 15, 17, 18, 19, 22, 23, 29, 31, 34, 37, 38, 39, 40, 41, 45, 49, 52)
+TIMES = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
+SEEDS = QUICK if TIMES == 1 else range(40 * TIMES)
+# An answer that is cut short proves nothing.
+LIMIT_S = 20.0
 
 
 def answer(content: Json, parts: Json) -> Design:
-    """The answer, whose checks all hold; those that take long are cut short, and then prove nothing."""
+    """The answer, whose checks all hold."""
     design = solve(inputs(content, parts), alternatives=False, time_limit_s=LIMIT_S)
     assert [check.name for check in design.checks if not check.ok] == [], (content, parts)
     return design
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
-def test_what_asks_for_less_has_a_design_too(seed: int) -> None:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_witness_is_against_a_proof(seed: int) -> None:
+    """What asks for less has a design too; so has what can be built flat, over runs as long as any of the floor."""
     parts, content = generate(seed)
     design = answer(content, parts)
-    if not design.fabrics:
-        return
-    for what, other in wider(content):
+    for what, other in wider(content) if design.fabrics else ():
         assert answer(other, parts).status != "infeasible", (what, content, parts)
+    if design.status == "infeasible" and "floor" in content["site"]:
+        assert not is_buildable(content, parts), (content, parts)
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
-def test_what_can_be_built_flat_can_be_built_on_a_floor(seed: int) -> None:
-    """Runs on the floor are no longer than those of the flat case, and a rack is free for all its switches."""
-    parts, content = generate(seed)
-    if "floor" not in content["site"] or answer(content, parts).status != "infeasible":
-        return
-    witness = answer(flat(content), parts)
+def is_buildable(content: Json, parts: Json) -> bool:
+    """Whether the flat case has a design whose switches fit a free rack."""
     switches = Counter[str]()
-    for fabric in witness.fabrics:
+    for fabric in answer(flat(content), parts).fabrics:
         switches.update({tier.id: tier.count for tier in fabric.tiers})
-    assert not witness.fabrics or not stands(content, parts, switches), (content, parts)
+    return bool(switches) and stands(content, parts, switches)

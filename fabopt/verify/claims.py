@@ -24,6 +24,10 @@ HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
 # Plans that the case does not allow may be cheaper.
 OTHER_PLANS = ("growth", "recabling")
+KINDS_OF_ALTERNATIVES = (
+    "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs",
+    OTHER_SEPARATION, *OTHER_PLANS,
+)  # fmt: skip
 
 
 def case_is_resolved(proof: Proof, evidence: Evidence) -> None:
@@ -140,7 +144,10 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
     if evidence.case.include_servers and design.alternatives:
         answer = answer._replace(objective=_compared_with(design.alternatives[0]).objective)
     estimated = [one for one in design.alternatives if design.floor is not None and one.what != OTHER_SEPARATION]
+    prefixes = [f"{fabric.name} " for fabric in design.fabrics if len(design.fabrics) > 1]
     for one in design.alternatives:
+        named = next((one.what.removeprefix(prefix) for prefix in prefixes if one.what.startswith(prefix)), one.what)
+        proof.holds(named in KINDS_OF_ALTERNATIVES, f"{one.what} is no kind of design")
         known = _compared_with(estimated[0]) if one in estimated else answer
         _same(proof, f"{one.what} {one.value}", _compared_with(one), known)
         if evidence.case.objective == "capex_usd":

@@ -487,6 +487,7 @@ def test_a_file_without_a_design_has_only_the_rules_of_the_file(status: str) -> 
     assert [(check.name, check.ok) for check in verify(read(empty))] == [
         ("content_matches_hash", True),
         ("status_is_honest", True),
+        ("rules_are_named", True),
     ]
 
 

@@ -134,6 +134,12 @@ class OutputError(FaboptError):
     """A file could not be written."""
 
 
+class LostOutputError(OutputError):
+    """A file that could be written when work began no longer can be; what was done by then is kept elsewhere."""
+
+    exit_code = EXIT_NO_ANSWER
+
+
 class InfeasibleError(FaboptError):
     """What was asked for needs a design, and it is proven that there is none."""
 

@@ -303,3 +303,22 @@ def names_that_last(tree: ast.AST) -> Iterator[str]:
 def test_names_say_what_they_hold(name: str) -> None:
     """``one`` and its like are for a comprehension; what lives longer has the name of what it holds."""
     assert NAMES_OF_NOTHING.isdisjoint(names_that_last(ast.parse(NAMES[name].read_text())))
+
+
+# Modules that know floors; elsewhere the site and the places of a design are asked for what they mean.
+FLOOR_MODULES = re.compile(r"(floor|search/floor)/|\w+(/\w+)*/floor\w*\.py|problem/site\.py|wiring/runs\.py")
+ASKS_FOR_A_FLOOR = re.compile(
+    r"\b(?:floor|placement) is (?:not )?None|\bhas_floor\(evidence|\bisinstance\([^)]*\b(?:Floor|Flat|InL)"
+)
+MOST_QUESTIONS = 15
+
+
+def test_few_ask_whether_there_is_a_floor() -> None:
+    asked = [
+        f"{name}: {line.strip()}"
+        for name, path in NAMES.items()
+        if not FLOOR_MODULES.match(path.relative_to(PACKAGE).as_posix())
+        for line in path.read_text().splitlines()
+        if ASKS_FOR_A_FLOOR.search(line)
+    ]
+    assert 0 < len(asked) <= MOST_QUESTIONS, "\n".join(asked)

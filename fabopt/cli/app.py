@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fabopt.cli.signals import ATTENDANT
 from fabopt.output.export import FORMATS
 
 app = typer.Typer(
@@ -78,13 +79,19 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+# Commands with a time limit: a signal stops their clock, and what they have by then is kept.
+TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity")
+
+
 @app.callback()
 def _main(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Options of every command."""
+    ATTENDANT.begin(context.invoked_subcommand in TIMED)
 
 
 @app.command()
@@ -163,7 +170,7 @@ def sweep(
         str | None, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that solves points.")
     ] = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="FILE", help="Go on with a sweep that --json wrote.")
+        str | None, typer.Option("--resume", metavar="FILE", help="Go on with the points of a file or its journal.")
     ] = None,
     engine: EngineOption = Engine.cp_sat,
     time_limit: FrontTimeLimit = None,

@@ -13,13 +13,15 @@ from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tel
 from fabopt.cli.solving import SolveRequest, progress_shown
 from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, InputError, fault
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM
+from fabopt.io.files import STANDARD_STREAM, is_device
 from fabopt.output.export.front import front_bytes, front_csv
 from fabopt.output.terminal.front import front_headline, front_summary, value_text
+from fabopt.units import some
 
 if TYPE_CHECKING:
     from fabopt.program.settings import Clock
     from fabopt.schema.front import Front, FrontPoint
+    from fabopt.study.front.journal import PointJournal
 
 PLOT_ENDINGS = (".html", ".png", ".svg")
 
@@ -39,10 +41,18 @@ class Targets:
             raise InputError([fault(self.plot, "", "a plot is not written like this", allowed=allowed)])
         check_targets([self.json, self.csv, self.plot])
 
-    def write(self, front: Front) -> None:
+    @property
+    def file(self) -> Path | None:
+        """The file that takes all, if that is one."""
+        if self.json is None or self.json == STANDARD_STREAM or is_device(Path(self.json)):
+            return None
+        return Path(self.json)
+
+    def write(self, front: Front, journal: PointJournal) -> None:
         """Write what was asked for; a front without any design is not plotted."""
         if self.json is not None:
-            deliver(self.json, front_bytes(front))
+            with journal.until_written():
+                deliver(self.json, front_bytes(front))
         if self.csv is not None:
             deliver(self.csv, front_csv(front))
         if self.plot is not None and any(point.totals is not None for point in front.points):
@@ -73,7 +83,7 @@ class Watched:
         if values_met:
             self.best = max(values_met) if self.maximizes else min(values_met)
         of = f" of {self.wanted:,}" if self.wanted else ""
-        parts = [f"{done:,}{of} points"]
+        parts = [f"{done:,}{of} points" if of else some(done, "point")]
         if self.best is not None:
             parts.append(f"best so far {self.metric} {value_text(self.metric, self.best)}")
         if self.wanted and new:
@@ -84,12 +94,9 @@ class Watched:
 
 @contextmanager
 def at_work(request: SolveRequest, jobs: int = 1) -> Iterator[tuple[Clock, Callable[[str], None]]]:
-    """A clock that time and Ctrl-C stop, and where to say what is being done."""
-    from fabopt.program.settings import Clock
-    from fabopt.solution.optimize import interrupts
-
-    clock = Clock(request.time_limit_s)
-    with progress_shown(turns=jobs == 1) as show, engines_silenced(), interrupts(clock):
+    """A clock that time and signals stop, and where to say what is being done."""
+    clock = request.clock()
+    with progress_shown(turns=jobs == 1) as show, engines_silenced():
         yield clock, show or (lambda text: None)
 
 
@@ -107,24 +114,42 @@ def sweep_case(
     targets.check()
     inputs = request.inputs()
     from fabopt.program.settings import Settings
-    from fabopt.study.front.resume import resumed
     from fabopt.study.sweep import sweep as sweeps
 
     grid = sweeps.grid_of(inputs, budget, over)
     empty = sweeps.empty_front(inputs, grid)
-    before = None if resume is None else resumed(resume, empty)
     metric = empty.objectives[-1]
-    with at_work(request, jobs) as (clock, show):
-        watched = Watched(show, metric.metric, metric.sense == "maximize", grid.size)
+    reason = ""
+    with taken_up(targets, resume, empty) as journal:
+        with at_work(request, jobs) as (clock, show):
+            watched = Watched(show, metric.metric, metric.sense == "maximize", grid.size)
 
-        def report(points: Sequence[FrontPoint], done: int, new: int) -> None:
-            values = [point.values[metric.metric] for point in points if metric.metric in point.values]
-            watched.note(values, done, new)
+            def report(points: Sequence[FrontPoint], done: int, new: int) -> None:
+                journal.keep(points)
+                values = [point.values[metric.metric] for point in points if metric.metric in point.values]
+                watched.note(values, done, new)
 
-        settings = Settings(request.engine)
-        execution = sweeps.Execution(jobs, dask)
-        front = sweeps.sweep(inputs, grid, execution, before, settings, clock, report)
-    return _answered(front, targets)
+            settings = Settings(request.engine)
+            execution = sweeps.Execution(jobs, dask)
+            try:
+                front = sweeps.sweep(inputs, grid, execution, journal.known, settings, clock, report)
+            except sweeps.CutShortError as error:
+                front, reason = error.front, str(error)
+        if reason:
+            tell(reason)
+        code = _answered(front, targets, journal, clock)
+    return EXIT_NO_ANSWER if reason else code
+
+
+@contextmanager
+def taken_up(targets: Targets, resume: str | None, empty: Front) -> Iterator[PointJournal]:
+    """The journal beside what is to be written, with what is known of before."""
+    from fabopt.study.front.journal import journaled
+
+    with journaled(targets.file, resume, empty) as journal:
+        if journal.known is not None and not journal.known.points:
+            tell(f"{resume}: no point is there yet; starting with the first")
+        yield journal
 
 
 def _check_workers(jobs: int, dask: str | None) -> None:
@@ -142,6 +167,7 @@ def pareto_case(
 ) -> int:
     """Find the front of a case."""
     from fabopt.study.front.fronts import objectives_of, pareto_front
+    from fabopt.study.front.journal import PointJournal
 
     objectives = objectives_of(minimize, maximize, points)
     targets.check()
@@ -159,18 +185,20 @@ def pareto_case(
             clock,
             lambda designs: watched.note([first.shown(designs[-1].grades[first.name])], len(designs), len(designs)),
         )
-    return _answered(front, targets)
+    return _answered(front, targets, PointJournal(None, front, None), clock)
 
 
-def _answered(front: Front, targets: Targets) -> int:
+def _answered(front: Front, targets: Targets, journal: PointJournal, clock: Clock) -> int:
     """Write and show a front; its exit code."""
-    targets.write(front)
+    targets.write(front, journal)
     if targets.take_output:
         tell(front_headline(front))
     else:
         say(front_summary(front))
     if not front.complete:
         tell(_stopped(front, targets))
+        if clock.is_stopped:
+            return EXIT_NO_ANSWER
     statuses = {point.status for point in front.points}
     if statuses <= {"unknown", "infeasible"} and statuses != {"infeasible"}:
         return EXIT_NO_ANSWER
@@ -181,6 +209,6 @@ def _stopped(front: Front, targets: Targets) -> str:
     """Why not all is there, and where what is there has been written."""
     if front.size is not None:
         return front.notes[-1]
-    kept = f" are in {targets.json}" if targets.json not in (None, STANDARD_STREAM) else ""
+    kept = f", kept in {targets.json}" if targets.json not in (None, STANDARD_STREAM) else ""
     goes_on = "; --resume goes on from there" if kept and front.kind == "sweep" else ""
-    return f"stopped: {len(front.points):,} points were done{' and' if kept else ''}{kept}{goes_on}"
+    return f"stopped after {some(len(front.points), 'point')}{kept}{goes_on}"

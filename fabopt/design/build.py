@@ -109,17 +109,15 @@ def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
 
 
 def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign], floor: FloorUse | None) -> Totals:
-    """Totals with the racks in which something stands and the units of all of it; as they are without a floor."""
+    """Totals with the racks with something in them and the units of all of it; as they are without a floor."""
     if floor is None:
         return totals
     racks = set(floor.server_racks)
     for fabric in fabrics:
-        if fabric.placement is not None:
-            stands = fabric.placement
-            racks |= {rack for rack, _ in (*stands.leaf, *stands.spine, *stands.core)}
-            racks |= racks_in_use(stands.attachments.values())
-    boxes = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in appliances_of(problem.case))
-    units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + boxes
+        racks |= {rack for rack, _ in (*fabric.places.leaf, *fabric.places.spine, *fabric.places.core)}
+        racks |= racks_in_use(fabric.places.attachments.values())
+    devices = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in appliances_of(problem.case))
+    units = exact(totals.rack_units) + problem.servers * exact(problem.server.rack_units or 0) + devices
     return totals.model_copy(update={"racks": len(racks), "cluster_rack_units": plain_fraction(units)})
 
 

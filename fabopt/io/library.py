@@ -13,7 +13,6 @@ from fabopt.errors import Fault, fault, nearest
 from fabopt.io.files import DEVICE, is_device, shown
 
 _PACKAGE = Path(__file__).parent.parent
-FOLDERS = ("catalogs", "models", "cases")
 YAML_ENDINGS = (".yaml", ".yml")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]*(?:\.[A-Za-z0-9+_-]+)*")
 

@@ -15,6 +15,7 @@ from fabopt.problem.hosts import host_of
 from fabopt.problem.names import confused_attachments
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog, Server
+from fabopt.schema.topologies import FLOOR, GROWTH
 
 Way = Literal["physical", "logical", "shared"]
 # From the most apart to the least: of ways that cost the same the first is taken.
@@ -89,10 +90,9 @@ def _unfit(host: Fabric) -> str:
 
 def _of_logical(fabric: Fabric, case: Case, server: Server) -> Iterator[Hindrance]:
     """What this version designs of logical fabrics: on one Clos, at one stage, without a floor."""
-    if case.site.floor is not None:
-        yield Hindrance("separation", "a logical fabric is not designed on a floor plan", "logical")
-    if len(case.stages or ()) > 1:
-        yield Hindrance("separation", "a logical fabric is not designed for several stages", "logical")
+    for feature in (FLOOR, GROWTH):
+        if feature.is_asked(case, fabric):
+            yield Hindrance("separation", f"a logical fabric is not designed with {feature.words}", "logical")
     for key in _PROMISES:
         if getattr(fabric, key) is not None:
             yield Hindrance(key, "a fabric on the switches of another has no figures of its own", hint="leave it out")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from unicodedata import category
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -91,8 +91,6 @@ Watts = Annotated[float, Field(ge=0, le=1e9)]
 Metres = Annotated[float, Field(gt=0, le=1e6)]
 Gbps = Annotated[float, Field(gt=0, le=1e6)]
 Ratio = Annotated[float, Field(gt=0, le=1e6)]
-
-JsonObject = dict[str, Any]
 
 
 def ratio(value: float) -> Fraction:

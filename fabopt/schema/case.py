@@ -135,7 +135,7 @@ class Attachment(Strict):
         return 1 if self.rack_units is None else self.boxes
 
     @model_validator(mode="after")
-    def _boxes_are_alike(self) -> Self:
+    def _devices_are_alike(self) -> Self:
         for key in ("power_w", "racks"):
             if self.rack_units is None and getattr(self, key) is not None:
                 raise ValueError(f"`{key}` goes with `rack_units`, the height of a device")
@@ -315,6 +315,11 @@ class Site(Strict):
     distances_m: Distances = Distances()
     floor: Floor | None = None
     servers_per_rack: Count | None = None
+
+    @property
+    def says_servers_per_rack(self) -> bool:
+        """Whether it is known how many servers a rack has, from here or from the floor."""
+        return self.servers_per_rack is not None or self.floor is not None
 
 
 class Growth(Strict):

@@ -20,6 +20,7 @@ from fabopt.schema.design import MOVED_CABLE
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.topology.candidate import Candidate, Option, over_stages
+from fabopt.units import some
 
 CABLES = ("cable", "fibre")
 
@@ -44,9 +45,11 @@ def baseline_plans(
     sums = _sums(problem, [(_at_once(candidate), _units_at_once(units)) for candidate, units in picked])
     if sums is not None:
         yield Baseline("growth", "all on day 1", "this fabric, bought and installed whole at the first stage", sums)
+    clock.look()
     rebuilt = _rebuilt(problem, quiet, clock)
     if rebuilt is not None:
         yield rebuilt
+    clock.look()
     other = _other_recabling(problem, context, quiet, clock)
     if other is not None:
         yield other
@@ -97,7 +100,7 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
     # a candidate that is only what it buys
     rebuilt = replace(last, devices=devices, choices=(), nic_slots=0, clashes=(), counted=(), logical_fabrics=())
     sums = _sums(problem, [(rebuilt, [])])
-    words = f"each stage the cheapest for its servers alone, parts used again, {moved:,} cables moved"
+    words = f"each stage the cheapest for its servers alone, parts used again, {some(moved, 'cable')} recabled"
     return None if sums is None else Baseline("growth", "rebuild", words, sums)
 
 

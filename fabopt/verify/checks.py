@@ -17,7 +17,7 @@ from fabopt.verify.floor import has_floor
 from fabopt.verify.out_of_band import counts_ports
 from fabopt.verify.proof import Proof, as_check, prove
 from fabopt.verify.rules import (
-    BOX_RULES,
+    APPLIANCE_RULES,
     DESIGN_RULES,
     FILE_RULES,
     FLOOR_RULES,
@@ -75,8 +75,9 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
     cabled = CabledDesign(evidence)
     if cabled.is_listed:
         yield from _wiring_checks(evidence, cabled)
-        yield from _proven(FLOOR_RULES, cabled, when=has_floor(evidence))
-        yield from _proven(BOX_RULES, cabled, when=has_floor(evidence) and has_attachments_in_racks(evidence))
+        if has_floor(evidence):
+            yield from _proven(FLOOR_RULES, cabled)
+            yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))
     yield from _proven(MONEY_RULES, evidence)
     yield from _proven(WORKLOAD_RULES, evidence, when=evidence.design.workload is not None or evidence.names_model)
 

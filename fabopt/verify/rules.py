@@ -246,7 +246,7 @@ HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
 HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 # Of floors on which attachments fill racks.
-BOX_RULES: tuple[FloorRule, ...] = (attachments_stand_apart,)
+APPLIANCE_RULES: tuple[FloorRule, ...] = (attachments_stand_apart,)
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,
     purchases_cover_use,

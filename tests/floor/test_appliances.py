@@ -258,8 +258,8 @@ ONE = "case: fabrics[0].attachments[0]"
         (
             STORES | {"racks": ["B02"]},
             {},
-            f"{ONE}.boxes: 3 devices of 5 units do not fit 1 rack of 12 units, with what else is there: 1 without a "
-            "place; found 3; allowed: 2; name more racks",
+            f"{ONE}.boxes: no room for 3 devices of 5 units in 1 rack of 12 units, with what else is there: 1 without "
+            "a place; found 3; allowed: 2; name more racks",
         ),
     ],
 )
@@ -282,7 +282,7 @@ def test_command_ends_in_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixtu
     attachment = {"name": "boxes", "ports": 3, "boxes": 2, "rack_units": 1, "buys": "none"}
     path.write_text(json.dumps(content | {"fabrics": [{"name": "compute", "attachments": [attachment]}]}))
     assert main(["solve", str(path)]) == 2
-    assert "3 ports are not a multiple of 2 boxes" in capsys.readouterr().err
+    assert "3 ports are not a multiple of 2 devices" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seed", range(30))

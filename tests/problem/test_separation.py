@@ -322,10 +322,10 @@ def test_hosts_and_sites_that_carry_no_logical_fabric() -> None:
     assert "has to be a Clos of one plane" in refused(case(compute={"planes": 2}))
     assert "has to be a Clos of one plane" in refused(case(compute={"topologies": ["torus"]}))
     floor = {"floor": {"rows": 1, "racks_per_row": 8}}
-    assert "a logical fabric is not designed on a floor plan" in refused(case() | {"site": floor})
+    assert "a logical fabric is not designed with a floor plan" in refused(case() | {"site": floor})
     stages = [{"name": "a", "servers": 3}, {"name": "b", "month": 6, "servers": 6}]
     grown = {key: value for key, value in case().items() if key != "servers"} | {"stages": stages}
-    assert "a logical fabric is not designed for several stages" in refused(grown)
+    assert "a logical fabric is not designed with growth in stages" in refused(grown)
     taken = case(compute={"attachments": [{"name": "storage", "ports": 1, "buys": "none"}]})
     assert "attachments and logical fabrics have different names; found 'storage'" in refused(taken)
 

@@ -9,11 +9,11 @@ from functools import cache
 
 import pytest
 
-from fabopt.network.graph import closed_forms
 from fabopt.schema.design import Check, Design
 from fabopt.schema.structure import HyperxStructure
 from fabopt.topology.direct import ring_allreduce
 from fabopt.verify import graph, verify
+from tests.oracles import closed_forms
 from tests.samples import small
 
 MEASURED = ("permutation_gbps_per_gpu", "allreduce_gbps_per_gpu", "mean_switch_hops")

@@ -14,8 +14,6 @@ import yaml
 from ortools.graph.python import max_flow
 
 from fabopt.network.direct_links import DragonflyPlus, SpineMesh
-from fabopt.network.graph import closed_forms
-from fabopt.network.graph.exact import alltoall_by_program
 from fabopt.network.graph.network import Network, network_of
 from fabopt.output.export.formats import Options, export
 from fabopt.output.html.drawing import drawings
@@ -25,6 +23,8 @@ from fabopt.topology.direct.loads import Rates
 from fabopt.topology.dragonfly_plus.networks import GroupLoad, SpinePorts, frames, networks
 from fabopt.verify.dragonfly_counts import DragonflyPlusCounts
 from fabopt.wiring.build import wiring_of
+from tests.oracles import closed_forms
+from tests.oracles.alltoall_program import alltoall_by_program
 from tests.oracles.brute_dragonfly_plus import solve
 from tests.paths import PUBLISHED
 from tests.samples import small
@@ -153,7 +153,7 @@ def test_fewer_global_links_than_spines_load_some() -> None:
 
 
 def test_the_closed_form_is_that_of_the_balanced_network() -> None:
-    """One link to each spine, and h a multiple of G - 1: as ``fabopt.network.graph.closed_forms`` has it."""
+    """One link to each spine, and h a multiple of G - 1: as ``tests.oracles.closed_forms`` has it."""
     form = closed_forms.dragonfly_plus(5, 4, 4, 4, 4, 400, 400)
     made = recounted(4, 4, 5, 1, 4)
     assert made.switches == form.switches and made.scopes[0].links + 5 * 16 == form.links

@@ -1,7 +1,6 @@
 """The graph of a network: switches, links between them, endpoints on them.
 
-Everything that is judged on an explicit graph is judged on this, whichever family it is of and however it was made:
-from the wiring of a design, or by a generator (``fabopt.network.graph.generators``).
+Everything that is judged on an explicit graph is judged on this, whichever family it is of.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _GROUPS = (
         _names(rules.WIRING_RULES, rules.RAIL_WIRING_RULES, rules.HOMING_WIRING_RULES)
         | _names(*rules.DIRECT_WIRING.values(), *rules.SWITCHLESS_WIRING.values()),
     ),
-    ("Floor", _names(rules.FLOOR_RULES, rules.BOX_RULES)),
+    ("Floor", _names(rules.FLOOR_RULES, rules.APPLIANCE_RULES)),
     ("Money, power and limits", _names(rules.MONEY_RULES)),
     ("Workload", _names(rules.WORKLOAD_RULES)),
 )

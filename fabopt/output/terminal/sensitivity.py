@@ -15,7 +15,6 @@ from fabopt.units import some
 
 # Changes of a takeover that are shown; the file has them all.
 MOST_CHANGES_SHOWN = 2
-NOT_KNOWN = "not known"
 
 
 def sensitivity_summary(sensitivity: Sensitivity) -> RenderableType:
@@ -47,30 +46,21 @@ def _blocks(sensitivity: Sensitivity) -> Iterator[RenderableType]:
 
 def _row(sensitivity: Sensitivity, span: PriceRange) -> list[str]:
     name = f"every {span.kind}" if span.kind is not None else span.part or ""
-    now = "" if span.unit_price_usd is None else money(span.unit_price_usd)
-    low = (
-        "not known"
-        if not span.low_known
-        else "free"
-        if span.low is None
-        else _limit(span.factor_low, span.price_low_usd)
-    )
-    high = (
-        "not known"
-        if not span.high_known
-        else "none"
-        if span.factor_high is None
-        else _limit(span.factor_high, span.price_high_usd)
-    )
+    price = "" if span.unit_price_usd is None else money(span.unit_price_usd)
+    factor_low = None if span.low is None else span.factor_low
+    low = _limit(factor_low, span.price_low_usd, "free") if span.low_known else "not known"
+    high = _limit(span.factor_high, span.price_high_usd, "none") if span.high_known else "not known"
     beyond = [
         _beyond(sensitivity, word, end) for word, end in (("below", span.low), ("above", span.high)) if end is not None
     ]
     if not span.proven:
         beyond.append("not proven")
-    return [name, now, low, high, "\n".join(beyond) or "nothing else"]
+    return [name, price, low, high, "\n".join(beyond) or "nothing else"]
 
 
-def _limit(factor: float, price: float | None) -> str:
+def _limit(factor: float | None, price: float | None, without: str) -> str:
+    if factor is None:
+        return without
     change = round(100 * (factor - 1), 1)
     words = f"{change:+,.1f} %" if change else "0 %"
     return words if price is None else f"{words}\n{money(price)}"

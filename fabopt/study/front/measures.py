@@ -18,7 +18,7 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Sense
 from fabopt.search.step_time import PER_ONE, least_utilization_grade, prediction_of
 from fabopt.topology.design import NetworkDesign
-from fabopt.units import plain, rounded
+from fabopt.units import exact, plain, rounded
 
 # kb/s of one Mb/s, and grades of one Gb/s
 FINER = 1000
@@ -42,6 +42,10 @@ class Measure:
     def shown(self, grade: int) -> int | float:
         """A grade in the metric's unit."""
         return plain(grade, self.per_unit)
+
+    def grade(self, value: int | float) -> int:
+        """The grade that is shown as a value."""
+        return rounded(exact(value) * self.per_unit)
 
     def worth(self, grade: int) -> int:
         """A grade such that less is better."""

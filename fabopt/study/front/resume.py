@@ -1,19 +1,93 @@
-"""Going on with a sweep that was stopped: the points that its file has are kept."""
+"""Going on with a sweep that was stopped: the points that its file and its journal have are kept.
+
+The first line of a journal is the file to come, without its points; every further one is a point.
+"""
 
 from __future__ import annotations
 
-from fabopt.errors import Fault, fault
-from fabopt.io.design import read_front
-from fabopt.io.faults import refuse
-from fabopt.schema.front import Front
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from fabopt.errors import Fault, InputError, fault
+from fabopt.io.design import parse_json, read_front
+from fabopt.io.faults import Model, refuse, validated
+from fabopt.io.files import STANDARD_STREAM, shown
+from fabopt.io.journal import SUFFIX, Journal, journal_path, whole_lines
+from fabopt.io.kinds import FRONT
+from fabopt.schema.front import Front, FrontPoint
 
 
-def resumed(path: str, wanted: Front) -> Front:
-    """The file of a sweep of the same case, catalog, prices and keys; ``InputError`` lists all that differs."""
-    before = read_front(path)
+def resumed(path: str, wanted: Front, own: Journal | None = None) -> Front:
+    """``wanted`` with the points of a file and of its journal, whichever is there; ``InputError`` lists what differs.
+
+    They must be of the same case, catalog, prices and keys. ``own``: the journal that is written now, which need not
+    have anything yet.
+    """
+    known = {file: part for file, part in _parts(path, own).items() if part is not None}
+    for file, part in known.items():
+        _check_same(file, part, wanted)
+    return wanted.model_copy(update={"points": tuple(point for part in known.values() for point in part.points)})
+
+
+def _parts(path: str, own: Journal | None) -> dict[str, Front | None]:
+    """What the file and its journal have, by how they are named in messages."""
+    if path == STANDARD_STREAM:
+        return {path: read_front(path)}
+    file = Path(path.removesuffix(SUFFIX))
+    beside = journal_path(file)
+    parts: dict[str, Front | None] = {}
+    if own is not None and is_beside(own, path):
+        parts = {shown(beside): of_journal(own)}
+    elif beside.is_file():
+        parts = {shown(beside): _of_lines(whole_lines(beside.read_bytes()), beside)}
+    if parts and (path.endswith(SUFFIX) or not file.exists()):
+        return parts
+    return {path: read_front(path), **parts}
+
+
+def is_beside(journal: Journal, path: str) -> bool:
+    """Whether a journal is the one that is named, or that of the file that is."""
+    named = os.path.abspath(journal_path(Path(path.removesuffix(SUFFIX))))
+    return named == os.path.abspath(journal.path)
+
+
+def of_journal(journal: Journal) -> Front | None:
+    """What a journal has, None if that is nothing; a last line that is not whole is forgotten."""
+    known = _of_lines(journal.lines, journal.path)
+    if known is not None:
+        journal.forget_after(1 + len(known.points))
+    return known
+
+
+def _of_lines(lines: Sequence[bytes], path: Path) -> Front | None:
+    if not lines:
+        return None
+    header = _parsed(Front, lines[0], shown(path))
+    points: list[FrontPoint] = []
+    for number, line in enumerate(lines[1:], 2):
+        try:
+            points.append(_parsed(FrontPoint, line, f"{shown(path)}: line {number}"))
+        except InputError:
+            # a crash of the machine can leave the last one with its end and without its middle
+            if number < len(lines):
+                raise
+    return header.model_copy(update={"points": tuple(points)})
+
+
+def _parsed(model: type[Model], line: bytes, file: str) -> Model:
     faults: list[Fault] = []
-    if before.kind != "sweep":
-        faults.append(fault(path, "kind", "this is not a sweep", before.kind, allowed="sweep"))
+    parsed = validated(model, parse_json(line, file, FRONT if model is Front else None), file, faults)
+    if parsed is None:
+        raise refuse(faults)
+    return parsed
+
+
+def _check_same(path: str, before: Front, wanted: Front) -> None:
+    """Raise ``InputError`` if one file does not go on with another."""
+    faults: list[Fault] = []
+    if before.kind != wanted.kind:
+        faults.append(fault(path, "kind", "this is not a sweep", before.kind, allowed=wanted.kind))
     for key, had, needed, what in (
         ("case.sha256", before.case.sha256, wanted.case.sha256, "another case, or the case has changed"),
         ("catalog_sha256", before.catalog_sha256, wanted.catalog_sha256, "other products or prices"),
@@ -24,4 +98,3 @@ def resumed(path: str, wanted: Front) -> Front:
             faults.append(fault(path, key, what, had, allowed=str(needed), hint="start again without --resume"))
     if faults:
         raise refuse(faults)
-    return before

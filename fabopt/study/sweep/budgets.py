@@ -25,6 +25,7 @@ from fabopt.topology.clos.bounds import Block, BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.families import most_servers
 from fabopt.topology.link_parts import Floats
+from fabopt.units import some
 
 # More servers than any case may have.
 FAR_TOO_MANY = 10**9
@@ -42,10 +43,12 @@ class Bought:
 class MostOfMetric:
     """The most of a metric that budgets buy, at the least capex."""
 
-    def __init__(self, finder: Finder, measure: Measure) -> None:
+    def __init__(self, finder: Finder, measure: Measure, start: int | float | None = None) -> None:
+        """``start``: of the metric, what all budgets are known to buy."""
         self.finder = finder
+        self.problem, self.clock = finder.problem, finder.clock
         self._climbed: list[GradedDesign] = []
-        self._climb = finder.climb((PRICE,), measure)
+        self._climb = finder.climb((PRICE,), measure, None if start is None else measure.grade(start))
 
     def buy(self, budget_cents: int) -> Bought:
         """The design with the most of the metric that costs no more, and the cheapest of these."""
@@ -67,8 +70,10 @@ class MostServers:
     is found by halving. Elsewhere it is looked for downwards from a number that no design within the budget is above.
     """
 
-    def __init__(self, problem: Problem, settings: Settings, clock: Clock, context: Context | None = None) -> None:
-        """``context``: of other problems with the same offering."""
+    def __init__(
+        self, problem: Problem, settings: Settings, clock: Clock, context: Context | None = None, start: int = 0
+    ) -> None:
+        """``context``: of other problems with the same offering. ``start``: what all budgets are known to buy."""
         self.problem = problem
         self.context = Context() if context is None else context
         self.settings = settings
@@ -76,7 +81,7 @@ class MostServers:
         stages = problem.stages
         self.fewest = stages[-2].servers or 1 if len(stages) > 1 else 1
         self._known: dict[int, tuple[Problem, GradedDesign | None]] = {}
-        self._last = 0
+        self._last = start
 
     def buy(self, budget_cents: int) -> Bought:
         """The most servers with a design that costs no more, and the cheapest such design."""
@@ -99,7 +104,7 @@ class MostServers:
             # demands are worked out for the servers of the case, and so are the notes on them
             limits = replace(problem.limits, capex_cents=None)
             problem = replace(problem, asked=self.problem.asked, limits=limits)
-            self.settings.progress(f"looking at {servers:,} servers")
+            self.settings.progress(f"looking at {some(servers, 'server')}")
             finder = Finder(problem, self.settings, self.clock, self.context.beside())
             self._known[servers] = problem, finder.best((PRICE,), {})
         return self._known[servers]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from fabopt.study.front.measures import MEASURES
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
 from fabopt.study.sweep.budgets import MostOfMetric, MostServers
 from fabopt.study.sweep.keys import KeyPath, changed_inputs, content_of
-from fabopt.units import cents, usd
+from fabopt.units import cents, some, usd
 
 # What `maximize` of a case says, by the name of the metric in a point's values.
 MAXIMIZED = {"gbps_per_gpu": "gbps_per_gpu", "bisection": "bisection_gbps_per_gpu", "servers": "servers"}
@@ -28,11 +28,23 @@ BUDGET_KEY = "limits.budget_usd"
 
 @dataclass(frozen=True)
 class GridCell:
-    """A place in the grid: the values of the swept keys, and the budgets that are still to be answered."""
+    """A place in the grid: the values of the swept keys, and the budgets that are still to be answered, rising.
+
+    ``bought``: a point of a lower budget, from which the search for what these buy goes on.
+    """
 
     number: int
     values: Mapping[KeyPath, int | float]
     budgets: tuple[int | float, ...] = ()
+    bought: FrontPoint | None = None
+
+    def steps(self) -> list[GridCell]:
+        """The cell as points to be answered one after the other."""
+        return [replace(self, budgets=(budget,)) for budget in self.budgets] or [self]
+
+    def after(self, points: Sequence[FrontPoint]) -> GridCell:
+        """The cell when points of lower budgets are known."""
+        return replace(self, bought=next((point for point in reversed(points) if point.totals is not None), None))
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,8 @@ class CellSolver:
         self.settings = settings
         self.clock = clock
         self._context = Context()
+        # of the last cell: its budgets may come one at a time
+        self._last: BudgetAnswers | None = None
 
     @cached_property
     def _content(self) -> dict[str, Any]:
@@ -68,54 +82,79 @@ class CellSolver:
 
     def points(self, cell: GridCell) -> Iterator[FrontPoint]:
         """The cell's points, budgets from the lowest up. Raises ``StoppedError`` if time runs out."""
+        if not self.shared.has_budgets:
+            yield self._best(*self._at(cell))
+        else:
+            answers = self._answers(cell)
+            for budget in cell.budgets:
+                yield answers.at(budget)
+        self._context.forget_bounds()
+
+    def _at(self, cell: GridCell) -> tuple[Problem, Place]:
+        """The case as it is in a cell."""
         shared = self.shared
         inputs = changed_inputs(shared.inputs, self._content, cell.values) if cell.values else shared.inputs
         problem = problem_of(inputs.case, inputs.catalog, offering=self._offering)
         over = {shared.keys[steps]: value for steps, value in cell.values.items()}
-        if shared.has_budgets:
-            yield from self._under_budgets(inputs, budgeted(problem, None), over, cell.budgets)
-        else:
-            yield self._best(inputs, problem, over)
-        self._context.forget_bounds()
+        metric = MAXIMIZED[inputs.case.maximize] if shared.has_budgets else inputs.case.objective
+        return problem, Place(inputs, metric, shared.engine, None, over)
 
-    def _best(self, inputs: Inputs, problem: Problem, over: Mapping[str, int | float]) -> FrontPoint:
+    def _best(self, problem: Problem, place: Place) -> FrontPoint:
         """The best design of the case as it is there."""
-        place = Place(inputs, inputs.case.objective, self.shared.engine, None, over)
         finder = Finder(problem, self.settings, self.clock, self._context.beside())
-        graded = finder.best((MEASURES[inputs.case.objective],), {})
+        graded = finder.best((MEASURES[place.metric],), {})
         if graded is None:
-            return self._why_none(problem, place)
+            return why_not(problem, place, self.clock)
         return point_of(problem, graded, place)
 
-    def _under_budgets(
-        self, inputs: Inputs, problem: Problem, over: Mapping[str, int | float], budgets: Sequence[int | float]
-    ) -> Iterator[FrontPoint]:
-        metric = MAXIMIZED[inputs.case.maximize]
-        if metric == "servers":
-            buyer: MostOfMetric | MostServers = MostServers(problem, self.settings, self.clock, self._context)
-        else:
-            finder = Finder(problem, self.settings, self.clock, self._context.beside())
-            buyer = MostOfMetric(finder, MEASURES[metric])
-        known: dict[GradedDesign | None, FrontPoint] = {}
-        for budget in sorted(budgets):
-            place = Place(inputs, metric, self.shared.engine, budget, over)
-            bought = buyer.buy(cents(budget))
-            if bought.graded is not None:
-                if bought.graded not in known:
-                    known[bought.graded] = point_of(budgeted(bought.problem, budget), bought.graded, place)
-                yield at_budget(known[bought.graded], budget)
-            elif bought.cheapest is not None:
-                yield _too_little(place, budget, bought.problem, bought.cheapest)
-            else:
-                if None not in known:
-                    known[None] = self._why_none(problem, place)
-                yield known[None].model_copy(update={"budget_usd": budget})
+    def _answers(self, cell: GridCell) -> BudgetAnswers:
+        if self._last is None or self._last.number != cell.number or self._last.reached > min(cell.budgets):
+            problem, place = self._at(cell)
+            buyer = self._buyer(budgeted(problem, None), place, cell.bought)
+            self._last = BudgetAnswers(cell.number, buyer, place)
+        return self._last
 
-    def _why_none(self, problem: Problem, place: Place) -> FrontPoint:
-        point = why_none(problem, place, self.clock)
-        if self.clock.is_over():
-            raise StoppedError
-        return point
+    def _buyer(self, problem: Problem, place: Place, bought: FrontPoint | None) -> MostOfMetric | MostServers:
+        # what is not proven may come out otherwise when it is looked for from elsewhere
+        start = bought.values[place.metric] if bought is not None and bought.status == "optimal" else None
+        if place.metric == "servers":
+            return MostServers(problem, self.settings, self.clock, self._context, int(start or 0))
+        finder = Finder(problem, self.settings, self.clock, self._context.beside())
+        return MostOfMetric(finder, MEASURES[place.metric], start)
+
+
+class BudgetAnswers:
+    """Points of one cell by their budgets, which rise. ``reached``: the last of them."""
+
+    def __init__(self, number: int, buyer: MostOfMetric | MostServers, place: Place) -> None:
+        self.number = number
+        self.reached: int | float = 0
+        self.buyer = buyer
+        self.place = place
+        self._known: dict[GradedDesign | None, FrontPoint] = {}
+
+    def at(self, budget: int | float) -> FrontPoint:
+        """What a budget buys."""
+        self.reached = budget
+        place = replace(self.place, budget_usd=budget)
+        bought = self.buyer.buy(cents(budget))
+        if bought.graded is not None:
+            if bought.graded not in self._known:
+                self._known[bought.graded] = point_of(budgeted(bought.problem, budget), bought.graded, place)
+            return at_budget(self._known[bought.graded], budget)
+        if bought.cheapest is not None:
+            return _too_little(place, budget, bought.problem, bought.cheapest)
+        if None not in self._known:
+            self._known[None] = why_not(self.buyer.problem, place, self.buyer.clock)
+        return self._known[None].model_copy(update={"budget_usd": budget})
+
+
+def why_not(problem: Problem, place: Place, clock: Clock) -> FrontPoint:
+    """A point at which there is no design, and why; ``StoppedError`` if time runs out."""
+    point = why_none(problem, place, clock)
+    if clock.is_over():
+        raise StoppedError
+    return point
 
 
 def _too_little(place: Place, budget_usd: int | float, problem: Problem, cheapest: GradedDesign) -> FrontPoint:
@@ -123,7 +162,7 @@ def _too_little(place: Place, budget_usd: int | float, problem: Problem, cheapes
     needed = usd(cheapest.grades["capex_usd"])
     what = "the cheapest design" if cheapest.is_proven else "the cheapest design that was found"
     if problem.case.maximize == "servers":
-        what += f" for {problem.servers:,} servers"
+        what += f" for {some(problem.servers, 'server')}"
     detail = f"{what} costs ${needed:,}; the limit is ${budget_usd:,}"
     conflict = Conflict(limit=BUDGET_KEY, value=budget_usd, needed=needed, detail=detail)
     return without_design(place, (conflict,), "infeasible" if cheapest.is_proven else "unknown")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TypeVar
 
 from fabopt import __version__
 from fabopt.design.build import case_record
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, InputError, NoAnswerError, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.problem.problem import problem_of
@@ -20,7 +20,7 @@ from fabopt.study.front.knees import with_marginal
 from fabopt.study.sweep import ranges
 from fabopt.study.sweep.cells import BUDGET_KEY, MAXIMIZED, GridCell, SweepInputs
 from fabopt.study.sweep.keys import KeyPath, all_changed, content_of, key_path
-from fabopt.study.sweep.workers import solve_here, solve_in_processes, solve_on_dask
+from fabopt.study.sweep.workers import Take, solve_here, solve_in_processes, solve_on_dask
 
 # New points, how many there are by then, and how many of them were solved now.
 Report = Callable[[Sequence[FrontPoint], int, int], None]
@@ -90,6 +90,14 @@ class Collected:
     def in_order(self) -> list[FrontPoint]:
         """All of them as the grid has them."""
         return [self.points[key] for key in sorted(self.points)]
+
+
+class CutShortError(NoAnswerError):
+    """A sweep that could not go on; ``front`` has the points that were done."""
+
+    def __init__(self, reason: str, front: Front) -> None:
+        super().__init__(reason)
+        self.front = front
 
 
 def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
@@ -172,21 +180,33 @@ def sweep(
 ) -> Front:
     """The best design at every point of a grid; points of ``before`` are not solved again.
 
-    ``complete`` is False if the clock stopped it. ``report`` is given new points as they come.
+    ``complete`` is False if the clock stopped it. ``report`` is given new points as they come. Raises
+    ``CutShortError`` where who solves them cannot go on.
     """
     collected = Collected(grid, report)
     cells = _left(grid, before, collected)
     shared = SweepInputs(inputs, grid.keys, settings.engine, grid.budgets is not None)
-    if not cells:
-        complete = True
-    elif execution.dask is not None:
-        complete = solve_on_dask(shared, cells, execution.dask, clock, collected.take)
-    elif execution.jobs > 1 and len(cells) > 1:
-        complete = solve_in_processes(shared, cells, execution.jobs, clock, collected.take)
-    else:
-        complete = solve_here(shared, cells, settings, clock, collected.take)
+    reason = ""
+    try:
+        complete = not cells or _solved(shared, cells, execution, settings, clock, collected.take)
+    except NoAnswerError as error:
+        complete, reason = False, str(error)
     front = empty_front(inputs, grid)
-    return front.model_copy(update={"points": _priced(front, collected, grid), "complete": complete})
+    front = front.model_copy(update={"points": _priced(front, collected, grid), "complete": complete})
+    if reason:
+        raise CutShortError(reason, front)
+    return front
+
+
+def _solved(
+    shared: SweepInputs, cells: Sequence[GridCell], execution: Execution, settings: Settings, clock: Clock, take: Take
+) -> bool:
+    """Solve cells where they are to be solved; False if the clock stopped it."""
+    if execution.dask is not None:
+        return solve_on_dask(shared, cells, execution.dask, clock, take)
+    if execution.jobs > 1 and len(cells) > 1:
+        return solve_in_processes(shared, cells, execution.jobs, clock, take)
+    return solve_here(shared, cells, settings, clock, take)
 
 
 def _left(grid: Grid, before: Front | None, collected: Collected) -> list[GridCell]:
@@ -194,16 +214,21 @@ def _left(grid: Grid, before: Front | None, collected: Collected) -> list[GridCe
     known = {_at(point): point for point in before.points} if before is not None else {}
     left = []
     for cell in grid.cells():
-        over = {grid.keys[steps]: value for steps, value in cell.values.items()}
-        budgets: tuple[int | float | None, ...] = grid.budgets if grid.budgets is not None else (None,)
-        graded = {budget: known.get((tuple(over.items()), budget)) for budget in budgets}
-        for point in graded.values():
-            if point is not None:
-                collected.keep(cell, point)
-        missing = tuple(budget for budget, point in graded.items() if point is None)
-        if missing:
-            left.append(GridCell(cell.number, cell.values, tuple(budget for budget in missing if budget is not None)))
+        over = tuple((grid.keys[steps], value) for steps, value in cell.values.items())
+        there = [known[over, budget] for budget in cell.budgets or (None,) if (over, budget) in known]
+        for point in there:
+            collected.keep(cell, point)
+        if len(there) < len(cell.budgets or (None,)):
+            left.append(_rest(cell, there))
     return left
+
+
+def _rest(cell: GridCell, there: Sequence[FrontPoint]) -> GridCell:
+    """A cell without the points that are there. The search for what is left goes on from those below."""
+    done = {point.budget_usd for point in there}
+    budgets = sorted(budget for budget in cell.budgets if budget not in done)
+    lower = [point for point in there if budgets and (point.budget_usd or 0) < budgets[0]]
+    return replace(cell, budgets=tuple(budgets)).after(sorted(lower, key=lambda point: point.budget_usd or 0))
 
 
 def _at(point: FrontPoint) -> tuple[tuple[tuple[str, object], ...], object]:

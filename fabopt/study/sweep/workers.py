@@ -6,6 +6,7 @@ Points are handed on as they come; who collects them puts them in order. Cells n
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
 import os
 import pickle
@@ -13,14 +14,18 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
+from itertools import islice
+from multiprocessing.connection import wait as wait_for
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from fabopt.errors import FaboptError, InputError, NoAnswerError, fault
-from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.front import FrontPoint
 from fabopt.study.sweep.cells import CellSolver, GridCell, SweepInputs
 
@@ -28,6 +33,8 @@ Take = Callable[[GridCell, Sequence[FrontPoint]], None]
 # How often somebody's wish to stop is looked at while others work.
 POLL_S = 0.2
 CONNECT_S = 5
+# How long processes have to end by themselves.
+LEAVE_S = 1.0
 # How often a point that failed on a cluster is tried again; points of lost workers are given to others anyway.
 RETRIES = 3
 _STDOUT = 1
@@ -37,9 +44,11 @@ def solve_here(shared: SweepInputs, cells: Sequence[GridCell], settings: Setting
     """Solve cells in this process; False if the clock stopped it. Points before that are handed on."""
     solver = CellSolver(shared, settings, clock)
     try:
-        for cell in cells:
-            for point in solver.points(cell):
-                take(cell, [point])
+        with clock.bounded():
+            for cell in cells:
+                for point in solver.points(cell):
+                    with unbroken():
+                        take(cell, [point])
     except StoppedError:
         return False
     return True
@@ -51,10 +60,25 @@ _own: list[CellSolver] = []
 
 
 def _start(shared: SweepInputs | CellSolver) -> None:
-    """Make a process ready: it leaves Ctrl-C to the one that started it, and standard output to answers."""
+    """Make a process ready: it leaves Ctrl-C to the one that started it, ends with it, and leaves standard output."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
     _own.append(shared if isinstance(shared, CellSolver) else _cells(shared))
+
+
+def _leave(number: int, frame: object) -> None:
+    """Leave what is under way, so that the engines of this process end too."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise StoppedError
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        os._exit(1)
 
 
 def _cells(shared: SweepInputs) -> CellSolver:
@@ -81,23 +105,50 @@ def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int
         given = _cells(shared)
         given.prepare()
     context = multiprocessing.get_context("fork" if forks else "spawn")
-    with ProcessPoolExecutor(min(jobs, len(cells)), context, _start, (given,)) as pool:
-        pending = {pool.submit(_solve, cell): cell for cell in cells}
+    processes = min(jobs, len(cells))
+    # budgets of a cell follow one another; where there are none the next cells wait in front of the processes
+    at_once = processes if shared.has_budgets else 2 * processes
+    waiting = iter(cells)
+    with ProcessPoolExecutor(processes, context, _start, (given,)) as pool:
+        pending = {
+            pool.submit(_solve, steps[0]): steps for steps in (cell.steps() for cell in islice(waiting, at_once))
+        }
         try:
             while pending:
                 done, _ = wait(pending, POLL_S, FIRST_COMPLETED)
                 for future in done:
-                    take(pending.pop(future), future.result())
+                    (cell, *left), points = pending.pop(future), future.result()
+                    following = [left[0].after(points), *left[1:]] if left else _steps_of_next(waiting)
+                    if following:
+                        pending[pool.submit(_solve, following[0])] = following
+                    take(cell, points)
                 if pending and clock.is_over():
                     return False
-        except BrokenProcessPool:
+        except (StoppedError, BrokenProcessPool) as error:
+            # a signal may have been meant for all processes
+            if clock.is_over() or isinstance(error, StoppedError):
+                return False
             raise NoAnswerError("a process that solved points ended unexpectedly; was memory short?") from None
         finally:
             if pending:
                 pool.shutdown(wait=False, cancel_futures=True)
-                for child in set(multiprocessing.active_children()) - before:
-                    child.terminate()
+                _end(set(multiprocessing.active_children()) - before)
     return True
+
+
+def _end(children: Collection[BaseProcess]) -> None:
+    """End processes, and their engines with them."""
+    for child in children:
+        child.terminate()
+    last = time.monotonic() + LEAVE_S
+    for child in children:
+        child.join(max(0.0, last - time.monotonic()))
+        child.kill()
+
+
+def _steps_of_next(waiting: Iterator[GridCell]) -> list[GridCell]:
+    cell = next(waiting, None)
+    return [] if cell is None else cell.steps()
 
 
 # -- a cluster ---------------------------------------------------------------------------------------------------
@@ -110,10 +161,13 @@ def _cells_of(payload: bytes) -> CellSolver:
     return _cells(pickle.loads(payload))
 
 
-def _solve_there(payload: bytes, cell: GridCell) -> tuple[FrontPoint, ...]:
-    """What a worker of a cluster does; its threads take turns, as they share what has been worked out."""
+def _solve_there(payload: bytes, cell: GridCell, before: Sequence[FrontPoint] | None) -> tuple[FrontPoint, ...]:
+    """What a worker of a cluster does; its threads take turns, as they share what has been worked out.
+
+    ``before``: the point of the next lower budget that was solved now.
+    """
     with _one_at_a_time:
-        return tuple(_cells_of(payload).points(cell))
+        return tuple(_cells_of(payload).points(cell if before is None else cell.after(before)))
 
 
 def _kept(payload: bytes) -> bytes:
@@ -122,16 +176,14 @@ def _kept(payload: bytes) -> bytes:
 
 
 def solve_on_dask(shared: SweepInputs, cells: Sequence[GridCell], address: str, clock: Clock, take: Take) -> bool:
-    """Solve cells on a Dask cluster; False if the clock stopped it. ``InputError`` if it cannot be reached."""
+    """Solve cells on a Dask cluster; False if the clock stopped it.
+
+    Raises ``InputError`` if it cannot be reached, ``NoAnswerError`` if it is lost.
+    """
     client = _client(address)
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()
     try:
-        payload = client.submit(_kept, pickle.dumps(shared), pure=False)
-        pending = {}
-        for cell in cells:
-            future = client.submit(_solve_there, payload, cell, pure=False, retries=RETRIES)
-            pending[future.key] = cell
-            future.add_done_callback(done.put)
+        pending = _submitted(client, pickle.dumps(shared), cells, done)
         while pending:
             with contextlib.suppress(queue.Empty):
                 future = done.get(timeout=POLL_S)
@@ -139,9 +191,36 @@ def solve_on_dask(shared: SweepInputs, cells: Sequence[GridCell], address: str, 
                 future.release()
             if pending and clock.is_over():
                 return False
+            if pending and done.empty() and client.status == "closed":
+                raise NoAnswerError(f"the Dask scheduler at {address} is gone")
+    except _LostError as error:
+        raise NoAnswerError(f"the Dask scheduler at {address} is gone ({error})") from None
     finally:
         client.close()
     return True
+
+
+class _LostError(Exception):
+    """A cluster no longer does what it is asked."""
+
+
+def _submitted(
+    client: Any, payload: bytes, cells: Sequence[GridCell], done: queue.SimpleQueue[Any]
+) -> dict[Any, GridCell]:
+    """Hand all cells to a cluster; what has been given by the key of its future, which goes to ``done``."""
+    pending: dict[Any, GridCell] = {}
+    try:
+        shared = client.submit(_kept, payload, pure=False)
+        for cell in cells:
+            before = None
+            for step in cell.steps():
+                # a worker likes to go on with what it has
+                before = client.submit(_solve_there, shared, step, before, pure=False, retries=RETRIES)
+                pending[before.key] = step
+                before.add_done_callback(done.put)
+    except Exception as error:
+        raise _LostError(_said(error)) from None
+    return pending
 
 
 def _client(address: str) -> Any:
@@ -151,6 +230,9 @@ def _client(address: str) -> Any:
     except ImportError:
         hint = "install it: pip install 'fabopt[dask]'"
         raise InputError([fault("--dask", "", "Dask is not installed", address, hint=hint)]) from None
+    for name in ("distributed", "distributed.client"):
+        # what is wrong is said here, in a sentence
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     connect: Any = Client
     try:
         return connect(address, timeout=CONNECT_S, set_as_default=False)
@@ -161,11 +243,16 @@ def _client(address: str) -> Any:
 
 
 def _result(future: Any) -> Sequence[FrontPoint]:
-    if future.status == "finished":
+    try:
         points: Sequence[FrontPoint] = future.result()
-        return points
-    error = future.exception() if future.status == "error" else None
-    if isinstance(error, FaboptError):
-        raise error
-    reason = " ".join(str(error).split()) or type(error).__name__
-    raise NoAnswerError(f"the Dask cluster gave a point up: {reason}")
+    except FaboptError:
+        raise
+    except Exception as error:
+        if future.status != "error":
+            raise _LostError(_said(error)) from None
+        raise NoAnswerError(f"the Dask cluster gave a point up: {_said(error)}") from None
+    return points
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,106 @@
+"""The journal of a sweep: every point is on disk as soon as it is done, beside the file that all will stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from fabopt.errors import InputError, LostOutputError, OutputError, fault
+from fabopt.io.files import shown
+from fabopt.io.journal import Journal, journal_path
+from fabopt.schema.front import Front, FrontPoint
+from fabopt.study.front.resume import is_beside, of_journal, resumed
+
+
+class PointJournal:
+    """Points that are kept as they come. ``known``: those of before, None if nothing is taken up."""
+
+    def __init__(self, journal: Journal | None, header: Front, known: Front | None) -> None:
+        self.known = known
+        self._journal = journal
+        self._kept = 0
+        if journal is not None:
+            there = set(journal.lines)
+            self._kept = max(0, len(journal.lines) - 1)
+            if not there:
+                journal.append([_line(header.model_copy(update={"points": ()}))])
+            self.keep([point for point in (known.points if known else ()) if _line(point) not in there])
+
+    def keep(self, points: Sequence[FrontPoint]) -> None:
+        """Write points down; ``LostOutputError`` if that fails."""
+        if self._journal is None:
+            return
+        try:
+            self._journal.append([_line(point) for point in points])
+        except LostOutputError as error:
+            raise LostOutputError(f"{error}{self.text}") from None
+        self._kept += len(points)
+
+    @property
+    def text(self) -> str:
+        """What is kept where, to be said after why a run ends; empty if nothing is."""
+        if self._journal is None or not self._kept:
+            return ""
+        file = shown(self._journal.path)
+        return f"; {self._kept:,} points are kept in {file}: --resume {file} goes on from there"
+
+    @contextmanager
+    def until_written(self) -> Iterator[None]:
+        """Take the journal away when the file that has all is there; if that fails it says what is kept."""
+        try:
+            yield
+        except OutputError as error:
+            if self.text:
+                raise LostOutputError(f"{error}{self.text}") from None
+            raise
+        self._remove()
+
+    def _remove(self) -> None:
+        if self._journal is not None:
+            self._journal.remove()
+            self._journal = None
+
+    def leave(self) -> None:
+        """Let go of the journal; it stays if it has a point."""
+        if self.text and self._journal is not None:
+            self._journal.close()
+        else:
+            self._remove()
+
+
+def _line(model: Front | FrontPoint) -> bytes:
+    return model.model_dump_json(by_alias=True).encode()
+
+
+@contextmanager
+def journaled(target: Path | None, resume: str | None, header: Front) -> Iterator[PointJournal]:
+    """The journal beside a target, None for a run that writes none; it stays if it is not finished in the end.
+
+    ``resume``: a file or journal to be taken up. Points of a run that was cut short are not written over.
+    """
+    journal = None if target is None else Journal(journal_path(target))
+    try:
+        if journal is not None and not (resume is not None and is_beside(journal, resume)):
+            _clear(journal)
+        known = None if resume is None else resumed(resume, header, journal)
+        points = PointJournal(journal, header, known)
+    except BaseException:
+        if journal is not None:
+            journal.close()
+        raise
+    try:
+        yield points
+    finally:
+        points.leave()
+
+
+def _clear(journal: Journal) -> None:
+    """Begin a journal anew; ``InputError`` if it has points."""
+    before = of_journal(journal)
+    if before is not None and before.points:
+        file = shown(journal.path)
+        what = f"the {len(before.points):,} points of a run that was cut short are here"
+        hint = f"go on with them (--resume {file}), or remove the file"
+        raise InputError([fault(file, "", what, hint=hint)])
+    journal.forget_after(0)

@@ -1,0 +1,257 @@
+"""Sweeps that are cut short: every point that was done is on disk, and the resumed file is that of an unbroken run."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fabopt.io.case import Inputs
+from fabopt.output.export.front import front_bytes
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.front import Front
+from fabopt.study.front.journal import journaled
+from fabopt.study.sweep.sweep import Execution, grid_of, sweep
+from tests.paths import ROOT
+from tests.samples.cli_samples import Run, write_case
+from tests.samples.kills import journaled_points, kill_until_done, started, unbroken
+from tests.samples.small import Json, case, inputs
+
+GRID = ["sweep", "case.yaml", "--over", "servers=1:4:4"]
+SIXTEEN = ["sweep", "case.yaml", "--over", "servers=1:4:4", "--over", "finance.years=1:4:4"]
+WHOLE, PART, JOURNAL = Path("whole.json"), Path("part.json"), Path("part.json.journal")
+TO_PART = [*GRID, "--json", "part.json"]
+
+
+def front_in(path: Path) -> Front:
+    return Front.model_validate_json(path.read_text())
+
+
+@pytest.fixture
+def whole(folder: Path, run: Run) -> Front:
+    """The file of an unbroken run."""
+    assert run(*GRID, "--json", "whole.json").code == 0
+    return front_in(WHOLE)
+
+
+def empty(front: Front) -> Front:
+    """A file before any point is done."""
+    return front.model_copy(update={"points": (), "complete": False})
+
+
+def leave_journal(front: Front, points: int, path: Path = PART) -> bytes:
+    """The journal that a run leaves when it is killed after so many points."""
+    with journaled(path, None, empty(front)) as journal:
+        for point in front.points[:points]:
+            journal.keep([point])
+    return path.with_name(path.name + ".journal").read_bytes()
+
+
+def test_a_journal_has_a_line_for_each_point(whole: Front) -> None:
+    header, *lines = leave_journal(whole, 3).splitlines()
+    assert Front.model_validate_json(header) == empty(whole)
+    assert lines == [point.model_dump_json(by_alias=True).encode() for point in whole.points[:3]]
+
+
+def test_what_was_written_leaves_no_journal(whole: Front) -> None:
+    assert not Path("whole.json.journal").exists()
+
+
+def test_without_a_file_there_is_no_journal(folder: Path, run: Run) -> None:
+    before = set(Path().iterdir())
+    assert run(*GRID).code == run(*GRID, "--json", "-").code == run(*GRID, "--json", "/dev/null").code == 0
+    assert set(Path().iterdir()) == before
+
+
+# -- what --resume takes ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("named", ["part.json", "part.json.journal"])
+@pytest.mark.parametrize("in_file", [0, 2])
+def test_a_file_and_its_journal_are_taken_up(whole: Front, run: Run, named: str, in_file: int) -> None:
+    """The journal alone, or beside the file of an earlier stop; whichever of the two is named."""
+    if in_file:
+        PART.write_bytes(front_bytes(whole.model_copy(update={"points": whole.points[:in_file], "complete": False})))
+    leave_journal(whole, 3)
+    assert run(*TO_PART, "--resume", named).code == 0
+    assert PART.read_bytes() == WHOLE.read_bytes() and not JOURNAL.exists()
+
+
+def test_points_of_another_file_are_kept_too(whole: Front, run: Run) -> None:
+    """The new journal has what was taken up from elsewhere, so that it stands alone."""
+    leave_journal(whole, 2, Path("other.json"))
+    with journaled(PART, "other.json", empty(whole)):
+        pass
+    assert len(JOURNAL.read_bytes().splitlines()) == 3 and Path("other.json.journal").exists()
+
+
+def test_a_run_that_did_nothing_yet_starts_with_the_first_point(whole: Front, run: Run) -> None:
+    code, _, err = run(*TO_PART, "--resume", "part.json")
+    assert (code, err) == (0, "part.json: no point is there yet; starting with the first\n")
+    assert PART.read_bytes() == WHOLE.read_bytes()
+
+
+@pytest.mark.parametrize("tail", [b'{"budget_usd":nu', b"\0\0\0\n"])
+def test_a_line_that_was_torn_is_done_again(whole: Front, run: Run, tail: bytes) -> None:
+    JOURNAL.write_bytes(leave_journal(whole, 2) + tail)
+    with journaled(PART, "part.json", empty(whole)) as journal:
+        assert journal.known is not None and journal.known.points == whole.points[:2]
+        journal.keep(whole.points[2:3])
+    assert JOURNAL.read_bytes() == leave_journal(whole, 3, Path("three.json"))
+
+
+def test_a_journal_that_is_broken_in_the_middle_is_refused(whole: Front, run: Run) -> None:
+    header, first, *_ = leave_journal(whole, 2).splitlines(keepends=True)
+    JOURNAL.write_bytes(header + b"{\n" + first)
+    code, _, err = run(*TO_PART, "--resume", "part.json")
+    assert code == 2 and err.startswith("part.json.journal: line 2: line 1, column 2: not JSON")
+    assert JOURNAL.read_bytes() == header + b"{\n" + first
+
+
+def test_a_journal_of_another_case_is_refused(whole: Front, run: Run) -> None:
+    before = leave_journal(whole, 2)
+    write_case(limits={"power_w": 100_000})
+    code, _, err = run(*TO_PART, "--resume", "part.json")
+    assert code == 2 and err.startswith("part.json.journal: case.sha256: another case, or the case has changed")
+    assert JOURNAL.read_bytes() == before
+
+
+def test_what_is_no_journal_is_not_written_over(folder: Path, run: Run) -> None:
+    JOURNAL.write_text("Dear diary,\ntoday I swept.\n")
+    for resume in ([], ["--resume", "part.json"]):
+        code, _, err = run(*TO_PART, *resume)
+        assert code == 2 and err.startswith("part.json.journal: line 1, column 1: not JSON")
+    assert JOURNAL.read_text().startswith("Dear diary")
+
+
+def test_points_that_were_kept_are_not_written_over(whole: Front, run: Run) -> None:
+    before = leave_journal(whole, 2)
+    code, _, err = run(*TO_PART)
+    assert (code, err) == (
+        2,
+        "part.json.journal: the 2 points of a run that was cut short are here; "
+        "go on with them (--resume part.json.journal), or remove the file\n",
+    )
+    assert JOURNAL.read_bytes() == before and not PART.exists()
+
+
+# -- what can go wrong ------------------------------------------------------------------------------------------------
+
+
+def test_one_run_at_a_time_writes_a_file(folder: Path, run: Run) -> None:
+    """The lock of a process that was killed is gone with it."""
+    script = "import sys; from pathlib import Path; from fabopt.io.journal import Journal; "
+    script += "mine = Journal(Path('part.json.journal')); print(flush=True); sys.stdin.read()"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", script], env=environment, stdin=pipe, stdout=pipe) as other:
+        assert other.stdout is not None and other.stdout.readline()
+        code, _, err = run(*TO_PART)
+        assert (code, err) == (2, "part.json: another fabopt is at work on this file; wait, or name another\n")
+        other.kill()
+    assert run(*TO_PART).code == 0 and not JOURNAL.exists()
+
+
+@contextmanager
+def full_at(size: int) -> Iterator[None]:
+    """No file can grow larger, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_keeps_what_is_done(whole: Front, run: Run) -> None:
+    """There is room for the second point but not for all of the third; later, for all but the file."""
+    room = len(leave_journal(whole, 2)) + 100
+    JOURNAL.unlink()
+    with full_at(room):
+        code, out, err = run(*TO_PART)
+    kept = "2 points are kept in part.json.journal: --resume part.json.journal goes on from there"
+    assert (code, out, err) == (4, "", f"part.json.journal: cannot be written: File too large; {kept}\n")
+    assert JOURNAL.read_bytes() == leave_journal(whole, 2, Path("two.json")) and not PART.exists()
+    with full_at(WHOLE.stat().st_size - 1):
+        code, out, err = run(*TO_PART, "--resume", "part.json")
+    assert (code, out, err) == (4, "", f"part.json: cannot be written: File too large; {kept.replace('2', '4', 1)}\n")
+    assert run(*TO_PART, "--resume", "part.json").code == 0 and PART.read_bytes() == WHOLE.read_bytes()
+
+
+# -- budgets ----------------------------------------------------------------------------------------------------------
+
+BUDGETS = "20K,60K,90K,120K,200K,300K,1M"
+
+
+def budget_front(content: Inputs, before: Front | None = None, jobs: int = 1) -> Front:
+    grid = grid_of(content, BUDGETS, ["fabrics.compute.max_oversubscription=1,2"])
+    return sweep(content, grid, Execution(jobs), before, Settings(), Clock(None), lambda *new: None)
+
+
+@pytest.mark.parametrize("maximize", ["gbps_per_gpu", "servers"])
+def test_budgets_go_on_from_any_that_are_known(maximize: str) -> None:
+    content: Json = case({"nics_per_server": "any"}, maximize=maximize)
+    read = inputs(content)
+    whole = budget_front(read)
+    assert len({point.values.get(maximize) for point in whole.points}) > 3
+    assert front_bytes(budget_front(read, jobs=2)) == front_bytes(whole)
+    for known in (whole.points[:1], whole.points[:5], whole.points[3:9], whole.points[::3]):
+        before = whole.model_copy(update={"points": known})
+        assert front_bytes(budget_front(read, before)) == front_bytes(whole)
+
+
+# -- kills ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_sweep_survives_being_killed(folder: Path, jobs: str) -> None:
+    """At moments up to the length of a whole run."""
+    words = [*SIXTEEN, "--jobs", jobs]
+    tally = kill_until_done(words, folder, 4, *unbroken(words, folder))
+    assert tally.kills == 4 and tally.lost == 0
+
+
+SCHEDULER = """
+import asyncio, distributed
+async def main():
+    options = {"dashboard": False, "dashboard_address": None}
+    async with distributed.Scheduler(host="127.0.0.1", port=0, **options) as scheduler:
+        async with distributed.Worker(scheduler.address, nthreads=1, dashboard=False):
+            print(scheduler.address, flush=True)
+            await scheduler.finished()
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+def test_a_sweep_survives_its_scheduler(folder: Path) -> None:
+    """Twice the scheduler is killed when some points are done."""
+    pytest.importorskip("distributed")
+    words = [*SIXTEEN, "--json", "part.json", "--resume", "part.json"]
+    whole, _ = unbroken(SIXTEEN, folder)
+    before = 0
+    for _ in range(2):
+        with subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, "PYTHONPATH": str(ROOT)}) as scheduler:  # fmt: skip
+            assert scheduler.stdout is not None
+            address = scheduler.stdout.readline().strip()
+            process = started([*words, "--dask", address], folder)
+            while process.poll() is None and journaled_points(folder) < before + 3:
+                time.sleep(0.002)
+            scheduler.send_signal(signal.SIGKILL)
+        _, err = process.communicate(timeout=60)
+        front = front_in(PART)
+        assert process.returncode == 4 and f"the Dask scheduler at {address} is gone" in err
+        assert "Traceback" not in err and not front.complete and before < len(front.points) < 16
+        before = len(front.points)
+    started(words, folder).communicate()
+    assert PART.read_bytes() == whole and not JOURNAL.exists()

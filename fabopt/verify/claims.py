@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from fabopt.schema.design import Alternative, BomRow, FabricDesign
+from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.units import cents, exact, milliwatts, some
 from fabopt.verify.evidence import Evidence, FabricEvidence
@@ -87,7 +87,7 @@ def nothing_is_left_out(proof: Proof, evidence: Evidence) -> None:
             proof.holds(getattr(stage, name) is not None, f"{name} of {stage.name} is left out")
     for name in ("racks", "cluster_rack_units"):
         said = getattr(totals, name) is not None
-        proof.equal(f"totals say {name}", said, design.floor is not None)
+        proof.equal(f"totals say {name}", said, bool(design.racks.server_racks))
     for fabric in evidence.fabrics:
         _fabric_says(proof, fabric)
     proof.note(f"{some(len(design.bom), 'line')}, {some(len(design.stages), 'stage')}")
@@ -141,20 +141,26 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
     """
     design, totals, value = evidence.design, totals_of(evidence), evidence.design.objective.value
     answer = _Sums(exact(value or 0), cents(totals.capex_usd), milliwatts(totals.power_w))
+    placed = bool(design.racks.server_racks)
     if evidence.case.include_servers and design.alternatives:
         answer = answer._replace(objective=_compared_with(design.alternatives[0]).objective)
-    estimated = [one for one in design.alternatives if design.floor is not None and one.what != OTHER_SEPARATION]
-    prefixes = [f"{fabric.name} " for fabric in design.fabrics if len(design.fabrics) > 1]
-    for one in design.alternatives:
-        named = next((one.what.removeprefix(prefix) for prefix in prefixes if one.what.startswith(prefix)), one.what)
-        proof.holds(named in KINDS_OF_ALTERNATIVES, f"{one.what} is no kind of design")
-        known = _compared_with(estimated[0]) if one in estimated else answer
-        _same(proof, f"{one.what} {one.value}", _compared_with(one), known)
+    estimated = [rival for rival in design.alternatives if placed and rival.what != OTHER_SEPARATION]
+    for rival in design.alternatives:
+        name = f"{rival.what} {rival.value}"
+        proof.holds(_kind_of(rival, design) in KINDS_OF_ALTERNATIVES, f"{rival.what} is no kind of design")
+        known = _compared_with(estimated[0]) if rival in estimated else answer
+        _same(proof, name, _compared_with(rival), known)
         if evidence.case.objective == "capex_usd":
-            proof.equal(f"objective of {one.what} {one.value}", one.objective, one.capex_usd)
-        if design.status == "optimal" and design.floor is None and one.what not in OTHER_PLANS:
-            proof.holds(one.objective_delta >= 0, f"{one.what} {one.value} is better than the optimum")
+            proof.equal(f"objective of {name}", rival.objective, rival.capex_usd)
+        if design.status == "optimal" and not placed and rival.what not in OTHER_PLANS:
+            proof.holds(rival.objective_delta >= 0, f"{name} is better than the optimum")
     proof.note(f"{some(len(design.alternatives), 'alternative')}, whose designs are not in the file")
+
+
+def _kind_of(rival: Alternative, design: Design) -> str:
+    """What an alternative has another of; where there are several fabrics, the word after one's name."""
+    names = [f"{fabric.name} " for fabric in design.fabrics if len(design.fabrics) > 1]
+    return next((rival.what.removeprefix(name) for name in names if rival.what.startswith(name)), rival.what)
 
 
 class _Sums(NamedTuple):
@@ -165,12 +171,12 @@ class _Sums(NamedTuple):
     milliwatts: int
 
 
-def _compared_with(one: Alternative) -> _Sums:
+def _compared_with(rival: Alternative) -> _Sums:
     """The answer that an alternative was compared with."""
     return _Sums(
-        exact(one.objective) - exact(one.objective_delta),
-        cents(one.capex_usd) - cents(one.capex_delta_usd),
-        milliwatts(one.power_w) - milliwatts(one.power_delta_w),
+        exact(rival.objective) - exact(rival.objective_delta),
+        cents(rival.capex_usd) - cents(rival.capex_delta_usd),
+        milliwatts(rival.power_w) - milliwatts(rival.power_delta_w),
     )
 
 

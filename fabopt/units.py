@@ -88,9 +88,9 @@ def some(number: int, noun: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """``leaves``, ``switches``, ``assemblies``, ``servers``."""
+    """``leaves``, ``switches``, ``assemblies``, ``entries``, ``servers``."""
     if noun.endswith("leaf"):
         return noun.removesuffix("f") + "ves"
     if noun.endswith(("ch", "x", "s")):
         return noun + "es"
-    return noun.removesuffix("y") + "ies" if noun.endswith("ly") else noun + "s"
+    return noun.removesuffix("y") + "ies" if noun.endswith(("ly", "ry")) else noun + "s"

@@ -16,6 +16,7 @@ from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM, is_device
 from fabopt.output.export.front import front_bytes, front_csv
 from fabopt.output.terminal.front import front_headline, front_summary, value_text
+from fabopt.units import some
 
 if TYPE_CHECKING:
     from fabopt.program.settings import Clock
@@ -82,7 +83,7 @@ class Watched:
         if values_met:
             self.best = max(values_met) if self.maximizes else min(values_met)
         of = f" of {self.wanted:,}" if self.wanted else ""
-        parts = [f"{done:,}{of} points"]
+        parts = [f"{done:,}{of} points" if of else some(done, "point")]
         if self.best is not None:
             parts.append(f"best so far {self.metric} {value_text(self.metric, self.best)}")
         if self.wanted and new:
@@ -215,6 +216,6 @@ def _stopped(front: Front, targets: Targets) -> str:
     """Why not all is there, and where what is there has been written."""
     if front.size is not None:
         return front.notes[-1]
-    kept = f" are in {targets.json}" if targets.json not in (None, STANDARD_STREAM) else ""
+    kept = f", kept in {targets.json}" if targets.json not in (None, STANDARD_STREAM) else ""
     goes_on = "; --resume goes on from there" if kept and (front.kind == "sweep" or front.answers) else ""
-    return f"stopped: {len(front.points):,} points were done{' and' if kept else ''}{kept}{goes_on}"
+    return f"stopped after {some(len(front.points), 'point')}{kept}{goes_on}"

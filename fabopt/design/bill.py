@@ -162,7 +162,7 @@ def _row(
     item, (_, quantity, ordered) = line.item, quantities
     kind: Bom
     kind, product = products.get(item.id, ("other", None))
-    month, tier = problem.stages[stage].month, item.tier_of(ordered)
+    month, price_break = problem.stages[stage].month, item.break_of(ordered)
     due = None if quantity == 0 else order_month(month, item.lead_time_weeks)
     return BomRow(
         stage=problem.stages[stage].name,
@@ -174,12 +174,12 @@ def _row(
         length_m=whole_metres(item.length_m),
         quantity=quantity,
         in_use=line.in_use,
-        unit_price_usd=usd(item.offers[stage].cents[tier]),
+        unit_price_usd=usd(item.offers[stage].cents[price_break]),
         total_usd=usd(_share(item, stage, quantities, present=False)),
         power_w=watts(item.power_mw * line.in_use),
         spares=line.spares,
         single_price_usd=usd(item.unit_cents[stage]),
-        break_from=item.starts[tier] if len(item.starts) > 1 else None,
+        break_from=item.starts[price_break] if len(item.starts) > 1 else None,
         present_value_usd=usd(_share(item, stage, quantities, present=True)),
         lead_time_weeks=item.lead_time_weeks,
         order_by_month=None if due is None else plain_fraction(due, MONTH_DIGITS),
@@ -193,7 +193,7 @@ def _share(item: Item, stage: int, quantities: tuple[int, int, int], present: bo
     if item.incremental:
         return item.cost(stage, before + quantity, present) - item.cost(stage, before, present)
     offer = item.offers[stage]
-    return quantity * (offer.present if present else offer.cents)[item.tier_of(ordered)]
+    return quantity * (offer.present if present else offer.cents)[item.break_of(ordered)]
 
 
 def order_date(start: str | None, month: int, lead_time_weeks: float | None) -> str | None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from fabopt.explain.demands import changed, demand_conflicts, path_conflicts
-from fabopt.explain.floor import crowded, floor_conflicts
+from fabopt.explain.floor import floor_conflicts, no_layout_fits
 from fabopt.explain.limits import share_of, spending, stage_limit_conflicts, together, unlimited
 from fabopt.explain.relaxation import nearest
 from fabopt.explain.supply import buying_conflicts, supply_conflicts
@@ -104,7 +104,7 @@ def obstacles_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         return ()
     inquiry = _inquiry(problem, settings, clock, context)
     spent = _asked(inquiry, spending) if problem.limits.are_set else []
-    return tuple(spent or _asked(inquiry, crowded))
+    return tuple(spent or _asked(inquiry, no_layout_fits))
 
 
 def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Inquiry:

@@ -14,6 +14,7 @@ from fabopt.problem.site import FloorSite
 from fabopt.schema.design import Conflict
 from fabopt.search.floor.apart import TooFar, too_far_apart
 from fabopt.search.floor.search import EstimateSearch
+from fabopt.units import some
 
 # Racks that a message names at most.
 MOST_NAMED = 8
@@ -30,7 +31,7 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     lost = plan.cut_off()
     joined = plan.usable_racks - len(lost)
     if needed > joined:
-        detail = f"{problem.servers} servers, {site.servers_per_rack} a rack, fill {needed} racks; "
+        detail = f"{some(problem.servers, 'server')}, {site.servers_per_rack} a rack, fill {some(needed, 'rack')}; "
         for_appliances = site.appliances.taken
         others = (
             f"blocked, reserved nor for attachments ({', '.join(for_appliances[:MOST_NAMED])})"
@@ -76,7 +77,7 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
         yield Conflict(limit="site.floor", value=round(float(finite.max()), 1), needed=longest_m, detail=detail)
 
 
-def crowded(inquiry: Inquiry) -> Iterator[Conflict]:
+def no_layout_fits(inquiry: Inquiry) -> Iterator[Conflict]:
     """What kept the likeliest design out of every layout, where no design was found and none was ruled out."""
     problem, context = estimating(inquiry.problem), inquiry.context.beside()
     obstacles = EstimateSearch(problem, inquiry.settings, inquiry.clock, context=context).obstacles()

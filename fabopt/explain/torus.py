@@ -11,6 +11,7 @@ from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.torus import SHORTEST_SIDE
 from fabopt.topology.server_torus.sides import lattices_of
 from fabopt.topology.server_torus.space import NODES, has_ports
+from fabopt.units import some
 
 SMALLEST_BOX = SHORTEST_SIDE**2
 LARGEST_BOX = LONGEST_SIDE**3
@@ -51,7 +52,7 @@ def _nics(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
     most = max(nic.ports_per_server for nic in options)
     rule = "each of two or three dimensions takes two ports of a server or more, in pairs that fill their cages"
     return Conflict(
-        limit=limit, value=f"{most} ports", needed="4 ports", detail=f"{rule}; the NICs have {most} at the most"
+        limit=limit, value=some(most, "port"), needed="4 ports", detail=f"{rule}; the NICs have {most} at the most"
     )
 
 
@@ -64,11 +65,11 @@ def _size(inquiry: Inquiry) -> Conflict:
     near = [size for size in (next(below, None), next(above, None)) if size is not None]
     near.sort(key=lambda size: abs(size - servers))
     needed = inquiry.first_with_design((size, sized(inquiry.case, size)) for size in near)
-    shown = " or ".join(f"{size:,} = {_box(size)}" for size in near)
+    shown = " or ".join(f"{size:,} = {_sides(size)}" for size in near)
     return Conflict(limit="stages.servers", value=servers, needed=needed, detail=f"{RULE}; nearest are {shown}")
 
 
-def _box(servers: int) -> str:
+def _sides(servers: int) -> str:
     """The grid whose sides are most alike."""
     sides = min(lattices_of(servers), key=lambda sides: (sides[-1] - sides[0], sides))
     return " x ".join(map(str, sides))

@@ -120,13 +120,13 @@ class _Located(NamedTuple):
 def _located(error: Any, content: object) -> _Located:
     steps: list[str | int] = []
     branch: tuple[Steps, str | int] | None = None
-    here: Any = content
+    value: Any = content
     last = len(error["loc"]) - 1
     for index, step in enumerate(error["loc"]):
-        if _holds(here, step):
-            here = here[step]
+        if _holds(value, step):
+            value = value[step]
         elif index != last or error["type"] != "missing":
-            branch = (tuple(steps), step) if isinstance(here, dict) and branch is None else branch
+            branch = (tuple(steps), step) if isinstance(value, dict) and branch is None else branch
             continue
         steps.append(step)
     return _Located(tuple(steps), error, branch if branch is not None and len(steps) > len(branch[0]) else None)

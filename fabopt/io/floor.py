@@ -10,6 +10,7 @@ from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
 from fabopt.schema.case import Attachment, Case, Floor
 from fabopt.schema.catalog import Server
+from fabopt.units import some
 
 _LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")
 
@@ -31,7 +32,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
         check.servers_per_rack(server, site.servers_per_rack)
     check.attachments(case)
     if not check.faults:
-        check.boxes_have_places(case)
+        check.devices_have_places(case)
     return check.faults
 
 
@@ -165,7 +166,7 @@ class _FloorCheck:
                     f"{path}.power_w", problem, plain(attachment.power_w), allowed=f"at most {floor.rack_power_w:.16g}"
                 )
 
-    def boxes_have_places(self, case: Case) -> None:
+    def devices_have_places(self, case: Case) -> None:
         """Report attachments for whose devices there are too few racks."""
         placed, paths = ApplianceRacks(case, self.floor), {one.name: path for path, one in _attachments(case)}
         for appliance in placed.appliances:
@@ -174,14 +175,12 @@ class _FloorCheck:
                 continue
             racks = attachment.racks or placed.free
             power = f" and {attachment.power_w:,.16g} W" if self.floor.rack_power_w is not None else ""
-            many = f"{len(racks)} rack{'' if len(racks) == 1 else 's'}"
             room = f"{self.floor.rack_units} units"
             if self.floor.rack_power_w is not None:
                 room += f" and {self.floor.rack_power_w:,.16g} W"
-            problem = (
-                f"{attachment.boxes} devices of {attachment.rack_units:g} units{power} do not fit {many} of {room}, "
-            )
-            problem += f"with what else is there: {missing} without a place"
+            devices = f"{some(attachment.boxes, 'device')} of {attachment.rack_units:g} units{power}"
+            problem = f"no room for {devices} in {some(len(racks), 'rack')} of {room}, with what else is there: "
+            problem += f"{missing} without a place"
             hint = "name more racks" if attachment.racks else "give the floor more racks"
             self.report(
                 f"{paths[attachment.name]}.boxes",

@@ -18,6 +18,7 @@ from fabopt.schema.catalog import KIND_MODELS, Catalog, PriceBook
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
 from fabopt.schema.model import Model
+from fabopt.units import some
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,12 @@ def unlike(file: str, kind: str, actual: str, allowed: str, hint: str = "") -> F
 
 def _described(content: object) -> str:
     if isinstance(content, dict):
-        return f"a mapping of {_some(len(content), 'key', 'keys')}"
+        return f"a mapping of {some(len(content), 'key')}"
     if isinstance(content, list):
-        return f"a list of {_some(len(content), 'entry', 'entries')}"
+        return f"a list of {some(len(content), 'entry')}"
     if isinstance(content, str):
-        return f"a text of {_some(len(content), 'character', 'characters')}"
+        return f"a text of {some(len(content), 'character')}"
     return "nothing" if content is None else "a single value"
-
-
-def _some(number: int, singular: str, plural: str) -> str:
-    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def _of(model: type[BaseModel], name: str, hint: str = "") -> Kind:

@@ -23,7 +23,7 @@ from fabopt.schema.catalog import Server
 
 def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
     """Return what does not work out between a case's roles, its server and this version; empty if nothing."""
-    faults = [*_built_in_once(case, server, file), *_cards_exist(case, server, file)]
+    faults = [*_built_in_once(case, server, file), *_nics_exist(case, server, file)]
     for index, fabric in enumerate(case.fabrics):
         where = f"fabrics[{index}]"
         faults += _separation(case, fabric, server, where, file)
@@ -37,19 +37,19 @@ def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
 
 def _built_in_once(case: Case, server: Server, file: str) -> Iterator[Fault]:
     """Built-in NICs are all cabled into one fabric, so another one of that role has none."""
-    for index, first, cards in cabled_twice(case, server):
+    for index, first, nics in cabled_twice(case, server):
         role = case.fabrics[index].role
         yield fault(
             file,
             f"fabrics[{index}].role",
-            f"{server.id} has {cards} built-in NICs for {role}, and `{first}` cables all of "
-            f"them: {cards} + {cards} = {2 * cards} of {cards}",
+            f"{server.id} has {nics} built-in NICs for {role}, and `{first}` cables all of "
+            f"them: {nics} + {nics} = {2 * nics} of {nics}",
             role,
             hint="give it another role, `separation: shared`, or several `planes` to one fabric",
         )
 
 
-def _cards_exist(case: Case, server: Server, file: str) -> Iterator[Fault]:
+def _nics_exist(case: Case, server: Server, file: str) -> Iterator[Fault]:
     """A fabric beside the compute fabric needs built-in NICs, or a slot for some."""
     for index, fabric in enumerate(case.fabrics):
         if fabric.separation not in ("shared", "any") and has_no_nics(fabric, server):

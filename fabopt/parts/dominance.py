@@ -91,7 +91,7 @@ def _costs_no_more(item: Item, other: Item, margin: int = 0) -> bool:
     if item.incremental != other.incremental or (item.incremental and item.starts != other.starts):
         return False
     return all(
-        offer.cents[item.tier_of(size)] + margin <= other_offer.cents[other.tier_of(size)]
+        offer.cents[item.break_of(size)] + margin <= other_offer.cents[other.break_of(size)]
         for offer, other_offer in zip(item.offers, other.offers, strict=True)
         for size in {*item.starts, *other.starts}
     )

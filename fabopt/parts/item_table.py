@@ -58,8 +58,8 @@ class ItemTable:
         """The same items at other prices: ``price(item, cents)`` of every break at every stage, and of its worth."""
 
         def repriced(item: Item, offer: Offer) -> Offer:
-            now, present = (tuple(price(item, cents) for cents in old) for old in (offer.cents, offer.present))
-            return offer._replace(cents=now, present=present)
+            paid, present = (tuple(price(item, cents) for cents in old) for old in (offer.cents, offer.present))
+            return offer._replace(cents=paid, present=present)
 
         items = tuple(
             replace(item, offers=tuple(repriced(item, offer) for offer in item.offers)) for item in self.items
@@ -165,10 +165,10 @@ class _Numbering:
         terms = self.terms
         rate = exact(terms.finance.discount_rate)
         for month in terms.months:
-            now = tuple(price_cents(price, terms.decline(kind), month) for price in prices)
+            paid = tuple(price_cents(price, terms.decline(kind), month) for price in prices)
             yield Offer(
-                now,
-                tuple(present_cents(price, rate, month) for price in now),
+                paid,
+                tuple(present_cents(price, rate, month) for price in paid),
                 supply_by(sold.supply, month),
                 is_late(month, sold.lead_time_weeks, terms.rules.order_from_month),
             )

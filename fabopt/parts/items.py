@@ -29,7 +29,7 @@ class Offer(NamedTuple):
 class Piece(NamedTuple):
     """Orders of one break: number of the break, fewest and most packs (None: any number)."""
 
-    tier: int
+    price_break: int
     fewest: int
     most: int | None
 
@@ -97,30 +97,30 @@ class Item:
 
     def _pieces(self) -> Iterator[Piece]:
         ends = [start - 1 for start in self.starts[1:]]
-        for tier, start in enumerate(self.starts):
+        for price_break, start in enumerate(self.starts):
             fewest = ceil_div(max(start, self.minimum_order), self.pack_size)
-            most = ends[tier] // self.pack_size if tier < len(ends) else None
+            most = ends[price_break] // self.pack_size if price_break < len(ends) else None
             if most is None or most >= fewest:
-                yield Piece(tier, fewest, most)
+                yield Piece(price_break, fewest, most)
 
-    def base(self, stage: int, tier: int, present: bool = False) -> int:
+    def base(self, stage: int, price_break: int, present: bool = False) -> int:
         """What an order at a break costs on top of its units at that break's price; 0 unless breaks are incremental."""
         if not self.incremental:
             return 0
         prices = self._prices(stage, present)
-        steps = zip(pairwise(self.starts[: tier + 1]), prices[:tier], strict=True)
+        steps = zip(pairwise(self.starts[: price_break + 1]), prices[:price_break], strict=True)
         before = sum((end - start) * price for (start, end), price in steps)
-        return before - (self.starts[tier] - 1) * prices[tier]
+        return before - (self.starts[price_break] - 1) * prices[price_break]
 
     def _prices(self, stage: int, present: bool) -> tuple[int, ...]:
         offer = self.offers[stage]
         return offer.present if present else offer.cents
 
-    def price(self, stage: int, tier: int, present: bool = False) -> int:
+    def price(self, stage: int, price_break: int, present: bool = False) -> int:
         """Cents of a unit at a break, or their present value."""
-        return self._prices(stage, present)[tier]
+        return self._prices(stage, present)[price_break]
 
-    def tier_of(self, units: int) -> int:
+    def break_of(self, units: int) -> int:
         """The break that an order of so many units reaches."""
         return bisect_right(self.starts, max(1, units)) - 1
 
@@ -128,15 +128,15 @@ class Item:
         """Cents of one order at a stage."""
         if units == 0:
             return 0
-        tier = self.tier_of(units)
-        return self.base(stage, tier, present) + units * self._prices(stage, present)[tier]
+        price_break = self.break_of(units)
+        return self.base(stage, price_break, present) + units * self._prices(stage, present)[price_break]
 
     def least_cents(self, stage: int, present: bool = False, most: int | None = None) -> int:
         """The least price that any break allows at a stage; ``most``: without orders that cost more than that."""
         prices = self._prices(stage, present)
         if most is None:
             return prices[-1]
-        within = [tier for tier, start in enumerate(self.starts) if self.cost(stage, start, present) <= most]
+        within = [index for index, start in enumerate(self.starts) if self.cost(stage, start, present) <= most]
         return prices[max(within, default=0)]
 
     def spares_for(self, in_use: int) -> int:

@@ -58,7 +58,7 @@ def without_dominated_parts(problem: Problem, candidates: Sequence[Candidate]) -
 
 
 def _dominated(problem: Problem, options: Options, items: Iterable[Item], most: Mapping[Item, int]) -> set[Item]:
-    """Items that others outbid: one other always, where all of a unit have to be alike; else any at each size."""
+    """Items that others dominate: one other always, where all of a unit have to be alike; else any at each size."""
     one_by_one, at_once = _Places(_one_by_one(options)), _Places(_at_once(options))
     market = _Market(problem, most)
     return {
@@ -195,10 +195,10 @@ class _Market:
 
 def _kinks(item: Item, stage: int, present: bool) -> Iterator[int]:
     """Sizes between which the least cost rises evenly: ends of breaks, and where the next break is as cheap."""
-    for tier, start in enumerate(item.starts):
+    for price_break, start in enumerate(item.starts):
         yield from (start - 1, start)
-        later = [item.cost(stage, more, present) for more in item.starts[tier + 1 :]]
-        price = item.price(stage, tier, present)
+        later = [item.cost(stage, more, present) for more in item.starts[price_break + 1 :]]
+        price = item.price(stage, price_break, present)
         if later and price > 0:
             as_cheap = start + (min(later) - item.cost(stage, start, present)) // price
             yield from (as_cheap, as_cheap + 1)
@@ -208,7 +208,7 @@ def _least_costs(item: Item, stage: int, sizes: Numbers, present: bool) -> Numbe
     """What so many units cost at the least; more may be ordered where the next break makes it cheaper."""
     starts = np.array(item.starts)
     at_start = np.array([item.cost(stage, start, present) for start in item.starts])
-    slope = np.array([item.price(stage, tier, present) for tier in range(len(starts))])
+    slope = np.array([item.price(stage, index, present) for index in range(len(starts))])
     later = np.append(np.minimum.accumulate(at_start[:0:-1])[::-1], MOST_CENTS)
-    tier = np.searchsorted(starts, sizes, "right") - 1
-    return np.asarray(np.minimum(at_start[tier] + slope[tier] * (sizes - starts[tier]), later[tier]))
+    reached = np.searchsorted(starts, sizes, "right") - 1
+    return np.asarray(np.minimum(at_start[reached] + slope[reached] * (sizes - starts[reached]), later[reached]))

@@ -15,6 +15,7 @@ from fabopt.program.formulation import FIXED, LINKS, MODEL, PICK, RULES, Program
 from fabopt.program.libraries import pulp
 from fabopt.program.purchases import BUY, HELD, PAID, SPARE
 from fabopt.topology.candidate import RowShare
+from fabopt.units import some
 
 Form = Literal["lp", "mps"]
 COMMENT: dict[Form, str] = {"lp": "\\", "mps": "*"}
@@ -89,7 +90,7 @@ def _variables(lp: pulp.LpProblem, staged: bool) -> Iterator[tuple[str, str]]:
             places = [f"<{place}>" for place in family.places if staged or place != "stage"]
             least, most = min(low for low, _ in known), max(high for _, high in known)
             values = f"{least} to {most} {family.unit}".rstrip()
-            yield "_".join((family.prefix, *places)), f"{_count(len(known), 'variable')}, {values}: {family.meaning}"
+            yield "_".join((family.prefix, *places)), f"{some(len(known), 'variable')}, {values}: {family.meaning}"
     if not all(len(row) for row in lp.constraints.values()):
         yield EMPTY, "0, written where a row has no variable"
 
@@ -98,7 +99,7 @@ def _rows(lp: pulp.LpProblem) -> Iterator[tuple[str, str]]:
     counts = Counter(rule_of(name) for name in lp.constraints)
     for rule in RULES:
         if counts[rule.name]:
-            yield rule.name, f"{_count(counts[rule.name], 'row')}, {rule.page}: {rule.meaning}"
+            yield rule.name, f"{some(counts[rule.name], 'row')}, {rule.page}: {rule.meaning}"
 
 
 def family_of(variable: str) -> str:
@@ -109,10 +110,6 @@ def family_of(variable: str) -> str:
 def rule_of(row: str) -> str:
     """The rule that a row's name begins with."""
     return next(rule.name for rule in RULES if row == rule.name or row.startswith(f"{rule.name}_"))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _candidates(program: Program) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from fabopt.program.orders import sums_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.program.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
+from fabopt.units import some
 
 # It works in whole numbers, so nothing of its answers is lost in rounding.
 EXACT = "cp-sat"
@@ -50,7 +51,7 @@ def optimum_of(problem: Problem, candidates: Sequence[Candidate], settings: Sett
     present = {candidate.fabric for candidate in candidates}
     if len(present) < len(problem.fabrics):
         return Optimum("infeasible")
-    settings.progress(f"solving a program of {len(candidates)} candidates")
+    settings.progress(f"solving a program of {some(len(candidates), 'candidate')}")
     program = Program(problem, without_dominated_parts(problem, candidates) if settings.prune else candidates)
     level = program.objective()
     program.lp.setObjective(level.expression)

@@ -99,8 +99,8 @@ class Purchases:
         for stage in self._until(max(wanted, default=-1)):
             for piece, most in self._order_sizes(item, stage):
                 name = self._name(item, stage)
-                self.buy[item, stage, piece] = BUY.integer(0, most, name, piece.tier)
-                self.paid[item, stage, piece] = PAID.binary(name, piece.tier)
+                self.buy[item, stage, piece] = BUY.integer(0, most, name, piece.price_break)
+                self.paid[item, stage, piece] = PAID.binary(name, piece.price_break)
 
     def _order_sizes(self, item: Item, stage: int) -> Iterator[tuple[Piece, int]]:
         """The most packs that are ever ordered at each break: up to the next one; at the last, what is needed."""
@@ -141,8 +141,8 @@ class Purchases:
         for (item, stage, piece), var in self.buy.items():
             if stages is None or stage in stages:
                 prices = item.offers[stage].present if present else item.offers[stage].cents
-                terms.append((var, item.pack_size * prices[piece.tier]))
-                base = item.base(stage, piece.tier, present)
+                terms.append((var, item.pack_size * prices[piece.price_break]))
+                base = item.base(stage, piece.price_break, present)
                 if base:
                     terms.append((self.paid[item, stage, piece], base))
         return terms
@@ -188,7 +188,7 @@ class Purchases:
         """All of an order is bought at one break: from its first quantity on, and only if the break is taken."""
         for (item, stage, piece), var in self.buy.items():
             taken, most = self.paid[item, stage, piece], var.upBound
-            name = f"{self._name(item, stage)}_{piece.tier}"
+            name = f"{self._name(item, stage)}_{piece.price_break}"
             if most < piece.fewest:
                 self.lp += taken <= 0, f"prices_are_applied_none_{name}"
             self.lp += var - piece.fewest * taken >= 0, f"prices_are_applied_from_{name}"

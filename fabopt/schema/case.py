@@ -135,7 +135,7 @@ class Attachment(Strict):
         return 1 if self.rack_units is None else self.boxes
 
     @model_validator(mode="after")
-    def _boxes_are_alike(self) -> Self:
+    def _devices_are_alike(self) -> Self:
         for key in ("power_w", "racks"):
             if self.rack_units is None and getattr(self, key) is not None:
                 raise ValueError(f"`{key}` goes with `rack_units`, the height of a device")

@@ -158,8 +158,8 @@ def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> 
     least = _least_ever(problem, item, most)
     price = np.full(len(count), np.inf)
     for stage in stages:
-        for tier, start in enumerate(item.starts):
-            price = np.minimum(price, item.price(stage, tier, present) * np.maximum(start, count) / count)
+        for price_break, start in enumerate(item.starts):
+            price = np.minimum(price, item.price(stage, price_break, present) * np.maximum(start, count) / count)
     return np.asarray(np.maximum(0.0, count * (price - least - len(stages))))
 
 

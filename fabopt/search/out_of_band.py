@@ -7,7 +7,7 @@ n - own. See docs/formulation/several-networks.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations_with_replacement, count, product
@@ -121,7 +121,7 @@ class Counted:
         cheapest for every number of switches are there too, so that there is a first answer.
         """
         sizing = self._fewest(others)
-        totals = sums_of_switches(self._numbers(one) for one in others)
+        totals = sums_of_switches([self._numbers(sizing) for sizing in others], len(self.problem.stages))
         if not np.isfinite(sizing.least) or not totals:
             return sizing
         if np.isinf(slack):
@@ -224,7 +224,9 @@ def suiting(
     best has, until one has as many as it has ports for.
     """
     names = dict.fromkeys(one.fabric for one in others)
-    totals = sums_of_switches({by_stage(one, problem) for one in others if one.fabric == name} for name in names)
+    totals = sums_of_switches(
+        [{by_stage(one, problem) for one in others if one.fabric == name} for name in names], len(problem.stages)
+    )
     for total in sorted(totals):
         own: ByStage = (1,) * len(total)
         for _ in range(MOST_GUESSES):
@@ -241,12 +243,15 @@ def plus(numbers: ByStage, more: ByStage) -> ByStage:
     return tuple(a + b for a, b in zip(numbers, more, strict=True))
 
 
-def sums_of_switches(numbers_of_each: Iterable[set[ByStage]]) -> set[ByStage]:
-    """Numbers of switches that one candidate of each can have together; empty if one has none."""
-    totals: set[ByStage] | None = None
+def sums_of_switches(numbers_of_each: Sequence[set[ByStage]], stages: int) -> set[ByStage]:
+    """Numbers of switches that one candidate of each fabric can have together; empty if a fabric has no candidate.
+
+    Where there is no other fabric there are none: a single sum, 0 at every stage.
+    """
+    totals: set[ByStage] = {(0,) * stages}
     for numbers in numbers_of_each:
-        totals = numbers if totals is None else {plus(*pair) for pair in product(totals, numbers)}
-    return totals or set()
+        totals = {plus(*pair) for pair in product(totals, numbers)}
+    return totals
 
 
 def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:

@@ -110,7 +110,7 @@ class Search:
                 slack = max(slack * RISE, abs(expanded.bound) * FIRST_RISE, 1.0) if rise < MOST_RISES - 1 else np.inf
                 slack = min(slack, self.expansion.ceiling(expanded.bound))
             share = 100 * slack / max(1.0, abs(expanded.bound))
-            self.settings.progress(f"opening candidates up to {share:.2g}% above the bound")
+            self.settings.progress(f"expanding candidates up to {share:.2g}% above the bound")
             expanded = self.expansion.expand(prices, slack)
         raise AssertionError("the threshold was infinite and the program undecided")
 
@@ -120,7 +120,7 @@ class Search:
         return self.settings.most_candidates
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
-        """The threshold that proves the best design met, or that of a known one if it is lower and not open yet."""
+        """The threshold that proves the best design met, or that of a known one if it is lower and not expanded yet."""
         known = needed if self.at_most is None else self._above(self.at_most, bound)
         return known if slack < known < needed else needed
 

@@ -26,7 +26,7 @@ from fabopt.topology.clos.network import clos_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.family import Restriction
 from fabopt.topology.server_torus.space import forwarding_nics
-from fabopt.units import gbps, rounded, usd, watts
+from fabopt.units import gbps, rounded, some, usd, watts
 
 # What one plans with before there is a floor plan.
 FLAT_RUN_M = 30
@@ -118,7 +118,7 @@ class _Comparison:
         if what.endswith("leaf switch") and design.leaf is not None:
             value = design.leaf.id
         if what.endswith(("topology", "torus of")):
-            summary += f"; {sums.cables:,} cables; {_carries(design, self.problem.gpus)}"
+            summary += f"; {some(sums.cables, 'cable')}; {_carries(design, self.problem.gpus)}"
         if rival.verdict != "optimal" and self.problem.site.settles:
             summary += BEST_FOUND
         alternative = _of_sums(self.problem, self.sums, sums, what, value, summary)
@@ -167,8 +167,8 @@ def _carries(design: NetworkDesign, gpus: int) -> str:
     metrics = design.figures(gpus).metrics()
     return (
         f"bisection {metrics.bisection_gbps_per_gpu:g}, all-to-all {metrics.alltoall_gbps_per_gpu:g} Gb/s per GPU, "
-        f"at most {metrics.max_switch_hops} switches on a path"
-        + ("" if metrics.max_nic_hops is None else f", {metrics.max_nic_hops} servers to pass through")
+        f"at most {some(metrics.max_switch_hops, 'switch')} on a path"
+        + ("" if metrics.max_nic_hops is None else f", {some(metrics.max_nic_hops, 'server')} to pass through")
     )
 
 

@@ -20,6 +20,7 @@ from fabopt.schema.design import MOVED_CABLE
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.topology.candidate import Candidate, Option, over_stages
+from fabopt.units import some
 
 CABLES = ("cable", "fibre")
 
@@ -97,7 +98,7 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
     # a candidate that is only what it buys
     rebuilt = replace(last, devices=devices, choices=(), nic_slots=0, clashes=(), counted=(), logical_fabrics=())
     sums = _sums(problem, [(rebuilt, [])])
-    words = f"each stage the cheapest for its servers alone, parts used again, {moved:,} cables moved"
+    words = f"each stage the cheapest for its servers alone, parts used again, {some(moved, 'cable')} recabled"
     return None if sums is None else Baseline("growth", "rebuild", words, sums)
 
 

@@ -44,7 +44,7 @@ class PeerLinks(NamedTuple):
         """Links of one device."""
         return self.low * self.links + self.high * (self.links + 1)
 
-    def heads(self, ports_per_cable: int) -> Number:
+    def cables(self, ports_per_cable: int) -> Number:
         """Cables at one device when a cable carries several links of one pair."""
         return self.low * ceil_of(self.links, ports_per_cable) + self.high * ceil_of(self.links + 1, ports_per_cable)
 
@@ -84,7 +84,7 @@ class Side:
         return sum(one.devices * ceil_of(one.ports, self.ports_per_cage) for one in self.profiles)
 
     def cables(self, ports_per_cable: int) -> Number:
-        """Cables with a single head at this side, each for so many ports of one cage."""
+        """Cables with a single connector at this side, each for so many ports of one cage."""
         if self.own is not None:
             cables = self.own.full * (self.ports_per_cage // ports_per_cable) + self.own.partial * ceil_of(
                 self.own.partial_ports, ports_per_cable
@@ -94,7 +94,7 @@ class Side:
 
     def pair_cables(self, ports_per_cable: int) -> Number:
         """Cables that carry several links of one pair of devices."""
-        return sum(one.devices * one.heads(ports_per_cable) for one in self.profiles)
+        return sum(one.devices * one.cables(ports_per_cable) for one in self.profiles)
 
     def pair_cages(self, ports_per_cable: int) -> Number:
         """Cages that such cables occupy."""
@@ -103,7 +103,7 @@ class Side:
     def cages_of_pairs(self, profile: PeerLinks, ports_per_cable: int) -> Number:
         """Cages that such cables occupy in one device."""
         if self.own is None:
-            return ceil_of(profile.heads(ports_per_cable) * ports_per_cable, self.ports_per_cage)
+            return ceil_of(profile.cables(ports_per_cable) * ports_per_cable, self.ports_per_cage)
         cables = self.own.ports_per_nic // profile.links * ceil_of(profile.links, ports_per_cable)
         return self.own.nics * ceil_of(cables * ports_per_cable, self.ports_per_cage)
 

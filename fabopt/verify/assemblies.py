@@ -45,10 +45,10 @@ class CabledAssembly:
         far_ports = ports_per_connector(self.far, far) if self.far else 1
         if self.near is not None:
             return ports_per_connector(self.near, near), far_ports
-        many = most_connectors(self.cable_or_fibre)
-        if many == 1:
+        most = most_connectors(self.cable_or_fibre)
+        if most == 1:
             return far_ports, far_ports
-        return (many if far_ports == 1 else 1), far_ports
+        return (most if far_ports == 1 else 1), far_ports
 
     @cached_property
     def connectors(self) -> set[tuple[int, int]]:
@@ -61,10 +61,10 @@ class CabledAssembly:
                 for near, far in ways
                 if all(end.split == split or not split for end, split in zip((near, far), splits, strict=True))
             }
-        (near, far), many = self.ports, most_connectors(self.cable_or_fibre)
+        (near, far), most = self.ports, most_connectors(self.cable_or_fibre)
         if near == far:
             return {(1, 1)}
-        return {(1, many)} if near > far else {(many, 1)}
+        return {(1, most)} if near > far else {(most, 1)}
 
 
 def cable_of(evidence: Evidence, part: str) -> Cable | Fibre:

@@ -58,8 +58,8 @@ def stages_are_fabrics(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("stages", [stage.stage for stage in growth], names)
     for number, stage in enumerate(growth[:-1]):
         fabric = stage_of(cabling.fabric, stage, number)
-        now = FabricCabling(fabric, cabling.cabled, cabling.index, number)
-        proofs = [prove(rule, fabric) for rule in NUMBERS] + [prove(rule, now) for rule in LINKS]
+        stage_cabling = FabricCabling(fabric, cabling.cabled, cabling.index, number)
+        proofs = [prove(rule, fabric) for rule in NUMBERS] + [prove(rule, stage_cabling) for rule in LINKS]
         proof.broken.extend(f"{stage.stage}: {fault}" for proof_of_rule in proofs for fault in proof_of_rule.broken)
         ratios = ", ".join(f"{name} {ratio:g}" for name, ratio in stage.oversubscription.items())
         installed = (fabric.evidence.servers, "server"), (stage.leaves, "leaf"), (stage.spines, "spine")
@@ -153,22 +153,22 @@ def _moves(proof: Proof, cabling: FabricCabling, stages: int) -> list[int]:
     proof.equal("cables lent at no stage before the last", int(outside.sum()), 0)
     moves, before = [], None
     for stage in range(stages):
-        now = at_stage(wiring, stage)
-        there = own & (now.stage <= stage)
-        late = np.maximum(wiring.devices.stage[now.a], wiring.devices.stage[now.b]) > stage
+        links = at_stage(wiring, stage)
+        there = own & (links.stage <= stage)
+        late = np.maximum(wiring.devices.stage[links.a], wiring.devices.stage[links.b]) > stage
         proof.equal(f"links before their devices at stage {stage + 1}", int((late & there).sum()), 0)
-        a = combined(now.a[there], now.a_cage[there], now.a_lane[there])
-        b = combined(now.b[there], now.b_cage[there], now.b_lane[there])
+        a = combined(links.a[there], links.a_cage[there], links.a_lane[there])
+        b = combined(links.b[there], links.b_cage[there], links.b_lane[there])
         proof.equal(f"ports with two links at stage {stage + 1}", repeated(a) + repeated(b), 0)
         elsewhere = (lent.first <= stage) & (stage <= lent.last)
         proof.equal(f"links lent twice at stage {stage + 1}", repeated(lent.link[elsewhere]), 0)
-        outside = there & ((now.b_lane < 0) | (now.b_lane >= now.b_lanes))
+        outside = there & ((links.b_lane < 0) | (links.b_lane >= links.b_lanes))
         proof.equal(f"ports outside their cage at stage {stage + 1}", int(outside.sum()), 0)
         if before is not None:
-            old = own & (now.stage < stage)
-            moved = (now.b != before.b) | (now.b_cage != before.b_cage) | (now.b_lane != before.b_lane)
+            old = own & (links.stage < stage)
+            moved = (links.b != before.b) | (links.b_cage != before.b_cage) | (links.b_lane != before.b_lane)
             moves.append(int((moved & old).sum()))
-        before = now
+        before = links
     return [0, *moves]
 
 
@@ -213,33 +213,35 @@ def stage_counts_close(proof: Proof, cabling: FabricCabling) -> None:
 def _counted(cabling: FabricCabling, number: int) -> dict[str, int]:
     """The numbers of a stage as they are found in the tables."""
     fabric, devices = cabling.fabric, cabling.devices
-    now = FabricCabling(fabric, cabling.cabled, cabling.index, number)
-    leaves, spines, cores = (now.devices_of(role) for role in ("leaf", "spine", "core"))
+    stage_cabling = FabricCabling(fabric, cabling.cabled, cabling.index, number)
+    leaves, spines, cores = (stage_cabling.devices_of(role) for role in ("leaf", "spine", "core"))
     of_pod = int(counts_of(combined(devices.plane[spines], devices.pod[spines])).max(initial=0))
     core_groups = (
         fabric.designed.planes * ceil_div(of_pod, fabric.designed.clos.spines_per_core_group) if len(cores) else 1
     )
-    endpoints = len(now.of("server-leaf")) + len(now.of("attachment-leaf"))
+    endpoints = len(stage_cabling.of("server-leaf")) + len(stage_cabling.of("attachment-leaf"))
     return {
         "groups": len(np.unique(devices.group[leaves])),
         "pods": len(np.unique(devices.pod[leaves])) if len(cores) else 1,
         "spines_per_pod": of_pod,
-        "links_per_pair": _fewest_links(now, "leaf-spine"),
+        "links_per_pair": _fewest_links(stage_cabling, "leaf-spine"),
         "cores_per_group": len(cores) // core_groups,
-        "links_per_core_pair": _fewest_links(now, "spine-core"),
+        "links_per_core_pair": _fewest_links(stage_cabling, "spine-core"),
         "leaves": len(leaves),
         "spines": len(spines),
         "cores": len(cores),
         "cables": int((cabling.cables.stage[cabling.own_cables] <= number).sum()),
         "free_leaf_ports": len(leaves) * _room(fabric, "leaf") - endpoints,
-        "free_spine_ports": len(spines) * _room(fabric, "spine") - len(now.of("leaf-spine")) if len(spines) else 0,
+        "free_spine_ports": len(spines) * _room(fabric, "spine") - len(stage_cabling.of("leaf-spine"))
+        if len(spines)
+        else 0,
     }
 
 
-def _fewest_links(now: FabricCabling, kind: str) -> int:
+def _fewest_links(cabling: FabricCabling, kind: str) -> int:
     """Links between any two devices that have some."""
-    rows = now.of(kind)
-    return int(counts_of(combined(now.links.a[rows], now.links.b[rows])).min()) if len(rows) else 0
+    rows = cabling.of(kind)
+    return int(counts_of(combined(cabling.links.a[rows], cabling.links.b[rows])).min()) if len(rows) else 0
 
 
 def _room(fabric: FabricEvidence, role: str) -> int:

@@ -109,11 +109,11 @@ def links_join_tiers(proof: Proof, cabling: FabricCabling) -> None:
     for name in KINDS:
         near, far = _roles_of(cabling, name)
         rows = cabling.of(name)
-        here = roles[links.a[rows]]
+        near_roles = roles[links.a[rows]]
         if name == ATTACHED:
             # where a logical fabric's links begin
-            here = np.where(np.isin(cabling.attached_names[rows], list(cabling.fabric.logical)), near, here)
-        wrong = (here != near) | (roles[links.b[rows]] != far)
+            near_roles = np.where(np.isin(cabling.attached_names[rows], list(cabling.fabric.logical)), near, near_roles)
+        wrong = (near_roles != near) | (roles[links.b[rows]] != far)
         proof.equal(f"{name} links between other devices", int(wrong.sum()), 0)
     for joined in cabling.joined:
         proof.equal(f"{joined.kind.name} links", len(joined.rows), sum(row.listed.count for row in joined.kind.rows))

@@ -224,14 +224,14 @@ def switch_fits(proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, 
     """Compare one tier's cages and ports with what its switch has."""
     switch, down_cage = fabric.switch(tier.role), fabric.cage(tier.role, tier.down)
     proof.holds(tier.down.split in down_cage.splits, f"{tier.id} has no split {tier.down.split} for down ports")
-    here = f"{tier.role} {tier.id}"
+    where = f"{tier.role} {tier.id}"
     if tier.up is not None and tier.up.cage_group != tier.down.cage_group:
         up_cage = fabric.cage(tier.role, tier.up)
-        proof.holds(up <= up_cage.count, f"{here}: {some(up, 'cage')} up of {up_cage.count}")
-        proof.holds(down <= down_cage.count, f"{here}: {some(down, 'cage')} down of {down_cage.count}")
+        proof.holds(up <= up_cage.count, f"{where}: {some(up, 'cage')} up of {up_cage.count}")
+        proof.holds(down <= down_cage.count, f"{where}: {some(down, 'cage')} down of {down_cage.count}")
         used = f"{down} of {some(down_cage.count, 'cage')} down, {up} of {up_cage.count} up"
     else:
-        proof.holds(down + up <= down_cage.count, f"{here}: {down}+{up} of {some(down_cage.count, 'cage')}")
+        proof.holds(down + up <= down_cage.count, f"{where}: {down}+{up} of {some(down_cage.count, 'cage')}")
         used = f"{down}+{up} of {some(down_cage.count, 'cage')}"
     if tier.up is not None:
         splits = fabric.cage(tier.role, tier.up).splits
@@ -240,5 +240,5 @@ def switch_fits(proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, 
         cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages
     )
     ports = tier.down_ports + tier.reserved_ports + tier.up_ports
-    proof.holds(ports <= most, f"{here}: {ports} of {some(most, 'port')}")
-    proof.note(f"{here}: {used}, {ports} of {some(most, 'port')}")
+    proof.holds(ports <= most, f"{where}: {ports} of {some(most, 'port')}")
+    proof.note(f"{where}: {used}, {ports} of {some(most, 'port')}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Server
 from fabopt.schema.prediction import CommunicatorUse, WorkloadUse
+from fabopt.units import some
 from fabopt.workload.timing import DOMAIN
 
 _GIGA = 10**9
@@ -22,7 +23,7 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
             yield _wide_tensor(use, row, domain)
     if all(one.place == DOMAIN for one in use.communicators):
         yield (
-            f"{fabric.name}: {use.model} sends nothing beyond its scale-up domains of {domain} GPUs; give "
+            f"{fabric.name}: {use.model} sends nothing beyond its scale-up domains of {some(domain, 'GPU')}; give "
             "min_gbps_per_gpu and max_oversubscription for what else the fabric carries"
         )
     yield from _overruled(use, case, fabric)

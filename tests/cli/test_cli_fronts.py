@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from fabopt.schema.front import Front
+from fabopt.units import some
 from tests.paths import ROOT
 from tests.samples.cli_samples import Run, write_case
 
@@ -127,6 +128,6 @@ def test_ctrl_c_writes_what_is_done(folder: Path) -> None:
     _, err = process.communicate(timeout=120)
     front = front_in("s.json")
     assert not front.complete and 0 < len(front.points) < 4000
-    done = f"{len(front.points):,} points were done"
-    assert err.endswith(f"stopped: {done} and are in s.json; --resume goes on from there\n")
+    done = some(len(front.points), "point")
+    assert err.endswith(f"stopped after {done}, kept in s.json; --resume goes on from there\n")
     assert process.returncode == 0

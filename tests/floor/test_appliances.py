@@ -258,8 +258,8 @@ ONE = "case: fabrics[0].attachments[0]"
         (
             STORES | {"racks": ["B02"]},
             {},
-            f"{ONE}.boxes: 3 devices of 5 units do not fit 1 rack of 12 units, with what else is there: 1 without a "
-            "place; found 3; allowed: 2; name more racks",
+            f"{ONE}.boxes: no room for 3 devices of 5 units in 1 rack of 12 units, with what else is there: 1 without "
+            "a place; found 3; allowed: 2; name more racks",
         ),
     ],
 )

@@ -94,6 +94,24 @@ def test_ports_decide_a_pick() -> None:
     assert totals(design).capex_usd == 1040 + 200 + 100 + 12
 
 
+def test_it_may_be_the_only_fabric() -> None:
+    design = solved(case(OOB), parts())
+    assert_proven(design)
+    # four servers and the switch itself: a quiet-6 for $100, four cables of $2 and one more
+    assert ports(design, fabric=0) == {"server": 4, "switches": 1}
+    assert totals(design).capex_usd == 100 + 10
+
+
+def test_it_may_be_the_only_fabric_of_a_cluster_that_grows() -> None:
+    growing_case = case(
+        OOB, servers=None, stages=[{"name": "now", "servers": 3}, {"name": "then", "month": 9, "servers": 5}]
+    )
+    design = solved(growing_case, parts())
+    assert_proven(design)
+    assert [stage.fabrics["management"]["leaf"] for stage in design.stages] == [1, 1]
+    assert totals(design).capex_usd == 100 + 12
+
+
 def test_without_the_ports_the_other_is_cheaper() -> None:
     design = solved(case(COMPUTE), parts())
     assert counts(design) == {"leaf": 2, "spine": 1, "server_leaf": 4, "leaf_spine": 2}

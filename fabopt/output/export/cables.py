@@ -137,12 +137,12 @@ def _end_numbers(wiring: Wiring, cable: Ints) -> list[str]:
     return [f"{one} of {all_}" if all_ else "" for one, all_ in zip(number.tolist(), of.tolist(), strict=True)]
 
 
-def _labels(rows: pd.DataFrame, here: str, there: str, begins: Bools) -> list[str]:
-    """Return for every row the label of its connector ``here``: where that is, and where all that leaves it ends."""
+def _labels(rows: pd.DataFrame, near: str, far: str, begins: Bools) -> list[str]:
+    """Return for every row the label of its connector ``near``: where that is, and where all that leaves it ends."""
     starts = np.flatnonzero(begins)
-    devices = rows[f"{here}_device"].iloc[starts]
-    ports = joined(rows[f"{here}_port"].tolist(), starts, "+")
-    others = joined((rows[f"{there}_device"] + " " + rows[f"{there}_port"]).tolist(), starts, ", ")
+    devices = rows[f"{near}_device"].iloc[starts]
+    ports = joined(rows[f"{near}_port"].tolist(), starts, "+")
+    others = joined((rows[f"{far}_device"] + " " + rows[f"{far}_port"]).tolist(), starts, ", ")
     labels = [f"{device} {port} > {other}" for device, port, other in zip(devices, ports, others, strict=True)]
     return spread(labels, starts, len(rows))
 

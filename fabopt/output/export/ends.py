@@ -97,7 +97,7 @@ def link_ends(wiring: Wiring) -> pd.DataFrame:
     import pandas as pd
 
     links = wiring.links
-    columns: dict[str, Any] = {"wire": links.cable}
+    columns: dict[str, Any] = {"cable": links.cable}
     for side, rows, ports in (("from", links.a, wiring.a_port), ("to", links.b, wiring.b_port)):
         columns |= {f"{side}_{key}": value for key, value in device_columns(wiring, rows).items()}
         columns[f"{side}_port"] = ports

@@ -83,18 +83,18 @@ def fabric_line(fabric: FabricDesign) -> str:
 
 def nic_line(fabric: FabricDesign) -> str:
     """Say what sits in every server, and what each GPU gets from it."""
-    return _cards(fabric.nic, fabric.metrics.injection_gbps_per_gpu)
+    return _nics(fabric.nic, fabric.metrics.injection_gbps_per_gpu)
 
 
 def logical_lines(fabric: FabricDesign) -> tuple[str, ...]:
     """Say what sits in every server for each logical fabric on this one's switches."""
     return tuple(
-        f"carries {one.name} in a VLAN and VRF of its own: {_cards(one.nic, one.injection_gbps_per_gpu)}"
+        f"carries {one.name} in a VLAN and VRF of its own: {_nics(one.nic, one.injection_gbps_per_gpu)}"
         for one in fabric.logical
     )
 
 
-def _cards(nic: NicUse, injection: Number) -> str:
+def _nics(nic: NicUse, injection: Number) -> str:
     own = " (built in)" if nic.built_in else ""
     ports = f"{some(nic.ports_per_nic, 'port')} of {plain(nic.gbps)} Gb/s"
     return f"{nic.per_server} x {nic.id}{own} per server, {ports} each: {plain(injection)} Gb/s per GPU"

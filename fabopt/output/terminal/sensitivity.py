@@ -46,7 +46,7 @@ def _blocks(sensitivity: Sensitivity) -> Iterator[RenderableType]:
 
 def _row(sensitivity: Sensitivity, span: PriceRange) -> list[str]:
     name = f"every {span.kind}" if span.kind is not None else span.part or ""
-    now = "" if span.unit_price_usd is None else money(span.unit_price_usd)
+    price = "" if span.unit_price_usd is None else money(span.unit_price_usd)
     factor_low = None if span.low is None else span.factor_low
     low = _limit(factor_low, span.price_low_usd, "free") if span.low_known else "not known"
     high = _limit(span.factor_high, span.price_high_usd, "none") if span.high_known else "not known"
@@ -55,7 +55,7 @@ def _row(sensitivity: Sensitivity, span: PriceRange) -> list[str]:
     ]
     if not span.proven:
         beyond.append("not proven")
-    return [name, now, low, high, "\n".join(beyond) or "nothing else"]
+    return [name, price, low, high, "\n".join(beyond) or "nothing else"]
 
 
 def _limit(factor: float | None, price: float | None, without: str) -> str:

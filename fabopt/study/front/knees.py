@@ -56,10 +56,10 @@ def with_marginal(points: Sequence[FrontPoint], objectives: Sequence[FrontObject
     for point in points:
         update: dict[str, int | float | None] = {"marginal": None}
         if point.totals is not None:
-            here = exact(point.values[more[0]]), exact(point.values["capex_usd"])
-            if last is not None and here[0] > last[0]:
-                update["marginal"] = plain_fraction((here[1] - last[1]) / (here[0] - last[0]), CENTS)
-            if last is None or here[0] != last[0]:
-                last = here
+            values = exact(point.values[more[0]]), exact(point.values["capex_usd"])
+            if last is not None and values[0] > last[0]:
+                update["marginal"] = plain_fraction((values[1] - last[1]) / (values[0] - last[0]), CENTS)
+            if last is None or values[0] != last[0]:
+                last = values
         marked_.append(point.model_copy(update=update))
     return marked_

@@ -3,7 +3,7 @@
 Where one more of an item costs, uses and counts the same however many there are, what a design comes to is a sum over
 its devices and units of links. Between two neighbours of what is known, a point of the front is in the corner that they
 make; so it is below that corner by any weights of the two sums. Every candidate whose least is below the highest corner
-is opened (``Search.below``), and all its undominated mixes are listed (``fabopt.study.front.mixes``). Ends that are far
+is expanded (``Search.below``), and all its undominated mixes are listed (``fabopt.study.front.mixes``). Ends far
 apart are first parted where a design lies below the line between them, so that corners are low. This is the two-phase
 method: E. Ulungu, J. Teghem, *The two phases method*, Foundations of Computing and Decision Sciences 20 (1995).
 """
@@ -29,7 +29,7 @@ from fabopt.study.front.joint import JointCandidate, TradedSums, joint_candidate
 from fabopt.study.front.measures import Measure, grades
 from fabopt.study.front.mixes import Ints, Mixes, mixes_of, undominated
 from fabopt.topology.candidate import Candidate
-from fabopt.units import rounded
+from fabopt.units import rounded, some
 
 SUMS = {"capex_usd", "tco_usd", "power_w", "rack_units", "switches", "cables"}
 _LIMIT_OF = {"capex_cents": "capex_usd", "power_mw": "power_w", "rack_milliunits": "rack_units"}
@@ -143,7 +143,7 @@ class Listing:
             yield _Segment(left, right, least)
 
     def _fill(self, edge: _Segment) -> None:
-        """Open all that could have a point between two ends of which nothing is below the line."""
+        """Expand all that could have a point between two ends of which nothing is below the line."""
         weights = _line(edge.left, edge.right)
         inside = (self._rows[:, 0] > edge.left.first) & (self._rows[:, 0] < edge.right.first)
         # the ends too if something has come to beat them since: corners are higher with them, never lower
@@ -159,7 +159,7 @@ class Listing:
     ) -> tuple[float, list[list[Candidate]]]:
         """Candidates by fabric that are least by some weights, or so much above that, between two points."""
         first, second = self.traded
-        self.finder.settings.progress(f"{len(self._rows):,} points known, looking for more between them")
+        self.finder.settings.progress(f"{some(len(self._rows), 'point')} known, looking for more between them")
         demands = {
             first.name: self._graded.grade(first.name, right.first),
             second.name: self._graded.grade(second.name, left.second),

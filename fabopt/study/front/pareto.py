@@ -135,10 +135,10 @@ def _filled(best: Best, objectives: Sequence[Measure]) -> Iterator[GradedDesign]
             continue
         demand = (gap.best + gap.worst) // 2
         answer = best(_in_order(first, second), {second.name: second.worth(demand)})
-        here = gap.best if answer is None else second.worth(answer.grades[second.name])
+        worth = gap.best if answer is None else second.worth(answer.grades[second.name])
         gaps.append(_Gap(demand, gap.worst))
-        if answer is not None and here > gap.best:
-            gaps.append(_Gap(gap.best, here))
+        if answer is not None and worth > gap.best:
+            gaps.append(_Gap(gap.best, worth))
             yield answer
 
 
@@ -159,18 +159,18 @@ def _spread(best: Best, objectives: Sequence[Measure], points: int) -> Iterator[
             return
         ends_met.append(end)
         yield end
-    many = max(2, ceil(points ** (1 / len(others))))
-    for demands in product(*(_levels(objective, ends_met, many) for objective in others)):
+    levels = max(2, ceil(points ** (1 / len(others))))
+    for demands in product(*(_levels(objective, ends_met, levels) for objective in others)):
         answer = best((first, *others), dict(demands))
         if answer is not None:
             yield answer
 
 
-def _levels(measure: Measure, ends: Sequence[GradedDesign], many: int) -> list[tuple[str, int]]:
+def _levels(measure: Measure, ends: Sequence[GradedDesign], count: int) -> list[tuple[str, int]]:
     """So many demands on a metric between the worst and the best grade of the ends, the worst first."""
     grades = sorted((graded.grades[measure.name] for graded in ends), key=measure.worth, reverse=True)
     worst, best = grades[0], grades[-1]
-    return [(measure.name, worst + (best - worst) * index // max(1, many - 1)) for index in range(many)]
+    return [(measure.name, worst + (best - worst) * index // max(1, count - 1)) for index in range(count)]
 
 
 def undominated(designs: Sequence[GradedDesign], objectives: Sequence[Measure]) -> list[GradedDesign]:

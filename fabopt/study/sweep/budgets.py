@@ -25,6 +25,7 @@ from fabopt.topology.clos.bounds import Block, BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.families import most_servers
 from fabopt.topology.link_parts import Floats
+from fabopt.units import some
 
 # More servers than any case may have.
 FAR_TOO_MANY = 10**9
@@ -103,7 +104,7 @@ class MostServers:
             # demands are worked out for the servers of the case, and so are the notes on them
             limits = replace(problem.limits, capex_cents=None)
             problem = replace(problem, asked=self.problem.asked, limits=limits)
-            self.settings.progress(f"looking at {servers:,} servers")
+            self.settings.progress(f"looking at {some(servers, 'server')}")
             finder = Finder(problem, self.settings, self.clock, self.context.beside())
             self._known[servers] = problem, finder.best((PRICE,), {})
         return self._known[servers]

@@ -19,7 +19,7 @@ from fabopt.study.front.measures import MEASURES
 from fabopt.study.front.points import Place, at_budget, budgeted, point_of, why_none, without_design
 from fabopt.study.sweep.budgets import MostOfMetric, MostServers
 from fabopt.study.sweep.keys import KeyPath, changed_inputs, content_of
-from fabopt.units import cents, usd
+from fabopt.units import cents, some, usd
 
 # What `maximize` of a case says, by the name of the metric in a point's values.
 MAXIMIZED = {"gbps_per_gpu": "gbps_per_gpu", "bisection": "bisection_gbps_per_gpu", "servers": "servers"}
@@ -162,7 +162,7 @@ def _too_little(place: Place, budget_usd: int | float, problem: Problem, cheapes
     needed = usd(cheapest.grades["capex_usd"])
     what = "the cheapest design" if cheapest.is_proven else "the cheapest design that was found"
     if problem.case.maximize == "servers":
-        what += f" for {problem.servers:,} servers"
+        what += f" for {some(problem.servers, 'server')}"
     detail = f"{what} costs ${needed:,}; the limit is ${budget_usd:,}"
     conflict = Conflict(limit=BUDGET_KEY, value=budget_usd, needed=needed, detail=detail)
     return without_design(place, (conflict,), "infeasible" if cheapest.is_proven else "unknown")

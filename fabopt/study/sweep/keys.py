@@ -30,22 +30,22 @@ def key_path(key: str, content: Mapping[str, Any]) -> KeyPath | Fault:
     """The way to a key through a case's content; or what is wrong with it."""
     words = key.split(".")
     steps: list[str | int] = []
-    here: Any = content
+    container: Any = content
     while words:
-        step, taken = _in_list(words, here) if isinstance(here, list) else (words[0], 1)
-        known = _known(steps, here)
+        step, taken = _in_list(words, container) if isinstance(container, list) else (words[0], 1)
+        known = _known(steps, container)
         if step not in known:
             above = key[: len(key) - len(".".join(words))].rstrip(".")
-            return _unknown(key, above, words[0], _names(here) or [str(step) for step in known])
+            return _unknown(key, above, words[0], _names(container) or [str(step) for step in known])
         steps.append(step)
-        here = _inside(here, step)
+        container = _inside(container, step)
         words = words[taken:]
     return tuple(steps)
 
 
-def _in_list(words: Sequence[str], here: list[Any]) -> tuple[str | int, int]:
+def _in_list(words: Sequence[str], entries: list[Any]) -> tuple[str | int, int]:
     """The entry that the next words name, and how many words that takes: names may have dots."""
-    names = _names(here)
+    names = _names(entries)
     for taken in range(len(words), 0, -1):
         name = ".".join(words[:taken])
         if name in names:
@@ -53,23 +53,23 @@ def _in_list(words: Sequence[str], here: list[Any]) -> tuple[str | int, int]:
     return (int(words[0]), 1) if words[0].isascii() and words[0].isdigit() else (words[0], 1)
 
 
-def _names(here: Any) -> list[str]:
+def _names(container: Any) -> list[str]:
     """Names of the entries of a list, if they have names."""
-    if not isinstance(here, list):
+    if not isinstance(container, list):
         return []
-    return [entry["name"] for entry in here if isinstance(entry, dict) and "name" in entry]
+    return [entry["name"] for entry in container if isinstance(entry, dict) and "name" in entry]
 
 
-def _known(steps: Sequence[str | int], here: Any) -> list[str | int]:
-    if isinstance(here, list):
-        return list(range(len(here)))
+def _known(steps: Sequence[str | int], container: Any) -> list[str | int]:
+    if isinstance(container, list):
+        return list(range(len(container)))
     return list(keys_at(Case, tuple(steps)))
 
 
-def _inside(here: Any, step: str | int) -> Any:
-    if isinstance(here, dict):
-        return here.get(str(step))
-    return here[step] if isinstance(here, list) and isinstance(step, int) else None
+def _inside(container: Any, step: str | int) -> Any:
+    if isinstance(container, dict):
+        return container.get(str(step))
+    return container[step] if isinstance(container, list) and isinstance(step, int) else None
 
 
 def _unknown(key: str, above: str, word: str, names: Sequence[str]) -> Fault:
@@ -86,19 +86,19 @@ def with_values(content: Mapping[str, Any], values: Mapping[KeyPath, int | float
     """A copy of a case's content with some keys set."""
     changed: dict[str, Any] = _copy(content)
     for steps, value in values.items():
-        here: Any = changed
+        container: Any = changed
         for number, step in enumerate(steps[:-1]):
-            inner = _inside(here, step)
+            inner = _inside(container, step)
             if not isinstance(inner, dict | list):
                 # a number that stands for all keys below it, as one ratio does for both boundaries; or nothing
                 inner = {} if inner is None else dict.fromkeys(keys_at(Case, steps[: number + 1]), inner)
-                here[step] = inner
-            here = inner
+                container[step] = inner
+            container = inner
         last = steps[-1]
-        here[last] = value
+        container[last] = value
         for same in _SAME:
-            if last in same and isinstance(here, dict):
-                here.update({key: None for key in same - {last} if key in here})
+            if last in same and isinstance(container, dict):
+                container.update({key: None for key in same - {last} if key in container})
     return changed
 
 

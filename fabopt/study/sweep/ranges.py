@@ -57,12 +57,12 @@ def _points(text: str, number: Callable[[str], Fraction]) -> Sequence[Fraction]:
     words = text.split(":")
     if len(words) != 3:
         raise _WrongError("a range has three parts")
-    start, stop, many = number(words[0]), number(words[1]), _count(words[2])
+    start, stop, count = number(words[0]), number(words[1]), _count(words[2])
     if start > stop:
         raise _WrongError("the range is reversed: it starts above its end", _forgotten_suffix(words))
-    if many == 1 and start != stop:
+    if count == 1 and start != stop:
         raise _WrongError("a range of one value has the same start and end")
-    return [start + (stop - start) * index / max(1, many - 1) for index in range(many)]
+    return [start + (stop - start) * index / max(1, count - 1) for index in range(count)]
 
 
 def _forgotten_suffix(words: Sequence[str]) -> str:
@@ -75,12 +75,12 @@ def _count(text: str) -> int:
     text = text.strip()
     if not text.isascii() or not text.isdigit():
         raise _WrongError("how many values is a whole number")
-    many = int(text) if len(text) <= len(str(MOST_POINTS)) else MOST_POINTS + 1
-    if many == 0:
+    count = int(text) if len(text) <= len(str(MOST_POINTS)) else MOST_POINTS + 1
+    if count == 0:
         raise _WrongError("the range is empty")
-    if many > MOST_POINTS:
+    if count > MOST_POINTS:
         raise _WrongError(f"a range has at most {MOST_POINTS:,} values")
-    return many
+    return count
 
 
 def _number(text: str) -> Fraction:

@@ -46,8 +46,8 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
     spines = cores = 0
     stages: list[StageNumbers] = []
     for number, stage in enumerate(problem.stages):
-        now = replace(shape, servers=stage.servers)
-        if parts.spine is not None and now.leaves > 1:
+        stage_shape = replace(shape, servers=stage.servers)
+        if parts.spine is not None and stage_shape.leaves > 1:
             spines = max(spines, _spines_for(shape, _uplinks_needed(problem, fabric, parts, shape, number)))
         cores = max(cores, _cores_needed(problem, fabric, parts, shape, number))
         stages.append(StageNumbers(stage.servers, spines, cores))
@@ -61,12 +61,12 @@ def _cores_needed(
     problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int, pair_links: int = 0
 ) -> int:
     """Cores of a group that a stage needs; none for a single pod. ``pair_links``: if more than at the last stage."""
-    now = replace(shape, servers=problem.stages[number].servers)
-    if parts.core is None or now.pods <= 1:
+    stage_shape = replace(shape, servers=problem.stages[number].servers)
+    if parts.core is None or stage_shape.pods <= 1:
         return 0
     assert parts.spine_down is not None and parts.spine_up is not None
     most = problem.stages[number].oversubscription[fabric.name][1]
-    leaves = _leaves_of_a_pod(now, shape)
+    leaves = _leaves_of_a_pod(stage_shape, shape)
     down = leaves * pair_links or int(ceil_of(leaves * shape.u, shape.spines))
     needed = int(uplinks_needed(down, parts.spine_down, parts.spine_up, most))
     return int(ceil_of(needed, int(shape.m2)))
@@ -75,17 +75,17 @@ def _cores_needed(
 def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> int:
     """Uplinks that a leaf must have at a stage."""
     stage = problem.stages[number]
-    now = replace(shape, servers=stage.servers, sizes=shape.sizes[: number + 1])
-    down = most_endpoints(now, fabric.attached)
+    stage_shape = replace(shape, servers=stage.servers, sizes=shape.sizes[: number + 1])
+    down = most_endpoints(stage_shape, fabric.attached)
     assert parts.leaf_up is not None
     most = stage.oversubscription[fabric.name][0]
-    of_classes = int(leaf_uplinks(fabric, parts, now, most))
+    of_classes = int(leaf_uplinks(fabric, parts, stage_shape, most))
     return max(of_classes, int(uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)))
 
 
-def _leaves_of_a_pod(now: Shape, shape: Shape) -> int:
+def _leaves_of_a_pod(stage_shape: Shape, shape: Shape) -> int:
     """Most leaves of any pod at a stage."""
-    return min(int(now.groups), int(shape.groups_per_pod)) * int(shape.leaves_of_a_group)
+    return min(int(stage_shape.groups), int(shape.groups_per_pod)) * int(shape.leaves_of_a_group)
 
 
 def _lends(parts: Parts, shape: Shape) -> bool:
@@ -105,8 +105,8 @@ def _fewest(
     problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, before: StageNumbers, number: int
 ) -> _Fewest | None:
     """The fewest spines that take a stage's uplinks; None where there are none, or no fewer than at last."""
-    now = replace(shape, servers=problem.stages[number].servers)
-    if now.leaves <= 1:
+    stage_shape = replace(shape, servers=problem.stages[number].servers)
+    if stage_shape.leaves <= 1:
         return None
     assert parts.spine is not None and parts.spine_down is not None
     ports = usable_ports(parts.spine_down, parts.spine)
@@ -116,7 +116,7 @@ def _fewest(
     step = max(1, int(shape.q))
     for spines in range(max(step, before.spines), int(shape.spines), step):
         links = max(int(shape.links_per_pair), int(ceil_of(needed, spines)))
-        if spines * links <= shape.u and _leaves_of_a_pod(now, shape) * links <= ports:
+        if spines * links <= shape.u and _leaves_of_a_pod(stage_shape, shape) * links <= ports:
             cores = _cores_needed(problem, fabric, parts, shape, number, links)
             if cores <= _cores(parts, shape):
                 return _Fewest(spines, links, cores)
@@ -150,12 +150,14 @@ def at_stage(parts: Parts, shape: Shape, stages: Plan, number: int) -> tuple[Par
         return alone, replace(
             shape, servers=stage.servers, u=0, spines=0, groups_per_pod=0, rail_pods=False, x=0, q=0, m2=0
         )
-    now = replace(shape, servers=stage.servers, spines=stage.spines, u=_uplinks(shape, stage))
+    stage_shape = replace(shape, servers=stage.servers, spines=stage.spines, u=_uplinks(shape, stage))
     if tall:
         # pods of one rail that are not full yet have fewer leaves, so their spines have fewer links below
-        return parts, replace(now, x=stage.group_cores * shape.m2, groups_per_pod=min(now.groups, shape.groups_per_pod))
+        return parts, replace(
+            stage_shape, x=stage.group_cores * shape.m2, groups_per_pod=min(stage_shape.groups, shape.groups_per_pod)
+        )
     flat = replace(parts, spine_up=None, core=None, core_down=None)
-    return flat, replace(now, groups_per_pod=now.groups, rail_pods=False, x=0, q=0, m2=0)
+    return flat, replace(stage_shape, groups_per_pod=stage_shape.groups, rail_pods=False, x=0, q=0, m2=0)
 
 
 def _uplinks(shape: Shape, stage: StageNumbers) -> int:

@@ -1,4 +1,4 @@
-"""Opening a block: group sizes and ports on a leaf, then uplinks, then what is above them."""
+"""Expanding a block: group sizes and ports on a leaf, then uplinks, then what is above them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.units import Number, ceil_of
 
-# Rows that are opened at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
+# Rows that are expanded at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}
 
 

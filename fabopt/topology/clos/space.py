@@ -1,7 +1,7 @@
 """All Clos candidates of a fabric whose least cost is below a threshold, found without building the others.
 
 The cost of a Clos separates by tier, so a block (NIC, leaf switch, how its cages are used) is bounded from below
-before any of its sizes is looked at, a size before any spine, a spine before any core. Blocks are opened in the
+before any of its sizes is looked at, a size before any spine, a spine before any core. Blocks are expanded in the
 order of their bound; the threshold falls to the least cost met. Whatever is cut costs more than the threshold by its
 bound, so that the caller can prove that nothing cheaper was left out. See docs/formulation/search.md.
 """
@@ -98,10 +98,10 @@ class ClosSpace:
         return lambda batch: in_time(self.fabric, batch, self.problem.server.gpus)
 
     def _expand_all(self, cutoff: Cutoff, leaves: Leaves, first: bool = False) -> None:
-        """Open blocks, the lowest bound first, until it is past the threshold; with ``first``, until one is found."""
+        """Expand blocks, the lowest bound first, until it is past the threshold; with ``first``, until one is found."""
         numbers = count()
         queue: list[_Queued] = []
-        for blocks in self._cards(cutoff):
+        for blocks in self._nics(cutoff):
             _push(queue, blocks, numbers)
         while queue:
             bound, level, _, block, rest = heapq.heappop(queue)
@@ -125,7 +125,7 @@ class ClosSpace:
                         later = max(bound, float(tighter[0]))
                         heapq.heappush(queue, _Queued(later, level + 1, next(numbers), finer, rest))
 
-    def _cards(self, cutoff: Cutoff) -> Iterator[Iterator[_Bounded]]:
+    def _nics(self, cutoff: Cutoff) -> Iterator[Iterator[_Bounded]]:
         """The blocks of every NIC on every number of tiers."""
         for tiers in self.fabric.tiers:
             for protocol in self.fabric.protocols:

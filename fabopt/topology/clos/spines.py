@@ -1,4 +1,4 @@
-"""Opening leaves with uplinks: spines, then pods, then the spines' uplinks and the cores, each below the threshold."""
+"""Expanding leaves with uplinks: spines, pods, then the spines' uplinks and the cores, all below the threshold."""
 
 from __future__ import annotations
 

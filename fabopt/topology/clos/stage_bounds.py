@@ -38,11 +38,11 @@ class EarlyCosts:
         total = np.zeros(np.size(shape.g))
         joins = server_joins(self.problem, self.fabric, parts.nic, parts.leaf_down.port, int(shape.k), parts.protocol)
         for number, costs in self.stages:
-            now = self._shape(number, shape)
-            need = now.server_leaf(parts.nic, parts.leaf_down.lane.ports, parts.leaf_down.cages)
-            nics = _of(costs, parts.nic.item) * (now.servers * parts.nic.nics_per_server)
+            stage_shape = self._shape(number, shape)
+            need = stage_shape.server_leaf(parts.nic, parts.leaf_down.lane.ports, parts.leaf_down.cages)
+            nics = _of(costs, parts.nic.item) * (stage_shape.servers * parts.nic.nics_per_server)
             total = total + costs.least(joins, need)[0] + nics
-            total = total + _of(costs, parts.leaf.item) * (parts.nic.planes * now.leaves)
+            total = total + _of(costs, parts.leaf.item) * (parts.nic.planes * stage_shape.leaves)
         return total
 
     def of_spines(self, parts: Parts, shape: Shape) -> Floats:
@@ -50,12 +50,12 @@ class EarlyCosts:
         assert parts.spine is not None
         total = np.zeros(np.size(shape.g))
         for number, costs in self.stages:
-            now = self._shape(number, shape)
-            uplinks, spines = self._fewest(number, now, parts, shape)
-            pods = now.pods if parts.spine_up is not None else 1
+            stage_shape = self._shape(number, shape)
+            uplinks, spines = self._fewest(number, stage_shape, parts, shape)
+            pods = stage_shape.pods if parts.spine_up is not None else 1
             switches = _of(costs, parts.spine.item) * (parts.nic.planes * pods * spines)
-            links = self._least_link(costs, parts, "leaf-spine") * (parts.nic.planes * now.leaves * uplinks)
-            total = total + np.where(now.leaves > 1, switches + links, 0.0)
+            links = self._least_link(costs, parts, "leaf-spine") * (parts.nic.planes * stage_shape.leaves * uplinks)
+            total = total + np.where(stage_shape.leaves > 1, switches + links, 0.0)
         return total
 
     def of_cores(self, parts: Parts, shape: Shape) -> Floats:
@@ -63,28 +63,28 @@ class EarlyCosts:
         assert parts.core is not None and parts.spine_down is not None and parts.spine_up is not None
         total = np.zeros(np.size(shape.g))
         for number, costs in self.stages:
-            now = self._shape(number, shape)
-            _, spines = self._fewest(number, now, parts, shape)
+            stage_shape = self._shape(number, shape)
+            _, spines = self._fewest(number, stage_shape, parts, shape)
             most = self.problem.stages[number].oversubscription[self.fabric.name][1]
-            down = _leaves_of_a_pod(now, shape) * (shape.u // shape.spines)
+            down = _leaves_of_a_pod(stage_shape, shape) * (shape.u // shape.spines)
             group = ceil_of(uplinks_needed(down, parts.spine_down, parts.spine_up, most), shape.m2)
             switches = _of(costs, parts.core.item) * (parts.nic.planes * group * ceil_of(spines, shape.q))
-            links = parts.nic.planes * now.pods * spines * group * shape.m2
+            links = parts.nic.planes * stage_shape.pods * spines * group * shape.m2
             cost = switches + self._least_link(costs, parts, "spine-core") * links
-            total = total + np.where((now.leaves > 1) & (now.pods > 1), cost, 0.0)
+            total = total + np.where((stage_shape.leaves > 1) & (stage_shape.pods > 1), cost, 0.0)
         return total
 
     def _shape(self, number: int, shape: Shape) -> Shape:
         return replace(shape, servers=self.problem.stages[number].servers, sizes=shape.sizes[: number + 1])
 
-    def _fewest(self, number: int, now: Shape, parts: Parts, shape: Shape) -> tuple[Number, Number]:
+    def _fewest(self, number: int, stage_shape: Shape, parts: Parts, shape: Shape) -> tuple[Number, Number]:
         """Fewest uplinks of a leaf, and fewest spines of a pod that take them."""
         assert parts.spine is not None and parts.leaf_up is not None and parts.spine_down is not None
         most = self.problem.stages[number].oversubscription[self.fabric.name][0]
-        down = most_endpoints(now, self.fabric.attached)
+        down = most_endpoints(stage_shape, self.fabric.attached)
         uplinks = uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)
-        uplinks = np.maximum(uplinks, leaf_uplinks(self.fabric, parts, now, most))
-        spines = ceil_of(_leaves_of_a_pod(now, shape) * uplinks, usable_ports(parts.spine_down, parts.spine))
+        uplinks = np.maximum(uplinks, leaf_uplinks(self.fabric, parts, stage_shape, most))
+        spines = ceil_of(_leaves_of_a_pod(stage_shape, shape) * uplinks, usable_ports(parts.spine_down, parts.spine))
         if not self.lends:
             links = np.maximum(1, ceil_of(shape.u, shape.spines))
             spines = np.minimum(np.maximum(spines, ceil_of(uplinks, links)), shape.spines)
@@ -100,8 +100,8 @@ class EarlyCosts:
         return float(costs.least_links[key][0])
 
 
-def _leaves_of_a_pod(now: Shape, shape: Shape) -> Number:
-    return np.minimum(now.groups, shape.groups_per_pod) * shape.leaves_of_a_group
+def _leaves_of_a_pod(stage_shape: Shape, shape: Shape) -> Number:
+    return np.minimum(stage_shape.groups, shape.groups_per_pod) * shape.leaves_of_a_group
 
 
 def _of(costs: Costs, item: Item | None) -> float:

@@ -45,18 +45,18 @@ def _stage_structure(
     stage: StageNumbers,
     cables: tuple[int, int],
 ) -> StageStructure:
-    now = stage_clos(fabric, clos, number)
-    figures = figures_of(now, stage.servers * problem.server.gpus)
+    stage_network = stage_clos(fabric, clos, number)
+    figures = figures_of(stage_network, stage.servers * problem.server.gpus)
     leaves, spines, cores = (int((when <= number).sum()) for when in _device_stages(clos))
-    free_leaf, free_spine = _free_ports(fabric, clos, now, leaves, spines)
+    free_leaf, free_spine = _free_ports(fabric, clos, stage_network, leaves, spines)
     return StageStructure(
         stage=problem.stages[number].name,
-        groups=int(now.shape.groups),
-        pods=int(now.shape.pods) if now.tiers > 2 else 1,
+        groups=int(stage_network.shape.groups),
+        pods=int(stage_network.shape.pods) if stage_network.tiers > 2 else 1,
         spines_per_pod=stage.spines,
-        links_per_pair=int(now.shape.links_per_pair) if now.tiers > 1 else 0,
+        links_per_pair=int(stage_network.shape.links_per_pair) if stage_network.tiers > 1 else 0,
         cores_per_group=stage.group_cores,
-        links_per_core_pair=int(now.shape.m2),
+        links_per_core_pair=int(stage_network.shape.m2),
         leaves=leaves,
         spines=spines,
         cores=cores,
@@ -82,18 +82,20 @@ def _device_stages(clos: ClosNetwork) -> list[Ints]:
 
 
 def _free_ports(
-    fabric: FabricProblem, clos: ClosNetwork, now: ClosNetwork, leaves: int, spines: int
+    fabric: FabricProblem, clos: ClosNetwork, stage_network: ClosNetwork, leaves: int, spines: int
 ) -> tuple[int, int]:
     """Down ports that exist beside the uplinks of the last stage and have nothing plugged in: of leaves, of spines."""
     parts, shape = clos.parts, clos.shape
     of_leaf = usable_ports(parts.leaf_down, parts.leaf)
     if parts.leaf_up is not None:
         of_leaf = most_down(parts.leaf, parts.leaf_down, parts.leaf_up, int(shape.u))
-    endpoints = int(now.shape.servers) * now.shape.ports * shape.planes + sum(fabric.attached[: len(now.shape.sizes)])
+    endpoints = int(stage_network.shape.servers) * stage_network.shape.ports * shape.planes + sum(
+        fabric.attached[: len(stage_network.shape.sizes)]
+    )
     if parts.spine is None or parts.spine_down is None:
         return leaves * of_leaf - endpoints, 0
     of_spine = usable_ports(parts.spine_down, parts.spine)
     if parts.spine_up is not None:
         of_spine = most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
-    uplinks = leaves * int(now.shape.u) if now.tiers > 1 else 0
+    uplinks = leaves * int(stage_network.shape.u) if stage_network.tiers > 1 else 0
     return leaves * of_leaf - endpoints, spines * of_spine - uplinks

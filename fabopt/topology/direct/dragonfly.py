@@ -90,7 +90,7 @@ class DragonflyTopology:
         """Local, global and local: four switches, or fewer where the graph has shorter ways."""
         return _longest(tuple(int(one) for one in numbers), used)
 
-    def steps(self, numbers: Ints, here: Ints, there: Ints) -> None:
+    def steps(self, numbers: Ints, sources: Ints, targets: Ints) -> None:
         """Paths as short take local or global links."""
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> DragonflyStructure:

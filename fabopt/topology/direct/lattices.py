@@ -122,8 +122,10 @@ class LatticeTopology(ABC):
     def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
         """For every lattice all numbers of links that fit, from the fewest on."""
         for dimensions in self.dimensions:
-            many = self._sides(leaves, dimensions, most_ports)
-            for sides, fewest, ports in zip(many, self._fewest(many, load), self._ports(many), strict=True):
+            all_sides = self._sides(leaves, dimensions, most_ports)
+            for sides, fewest, ports in zip(
+                all_sides, self._fewest(all_sides, load), self._ports(all_sides), strict=True
+            ):
                 spare = most_ports - int((fewest * ports).sum())
                 if spare >= 0:
                     yield _thickened(sides, fewest, ports, spare)
@@ -132,10 +134,10 @@ class LatticeTopology(ABC):
         """One for each dimension."""
         return self.mesh(numbers).scopes
 
-    def steps(self, numbers: Ints, here: Ints, there: Ints) -> Ints:
+    def steps(self, numbers: Ints, sources: Ints, targets: Ints) -> Ints:
         """Links of each dimension that shortest paths between switches take, over all pairs together."""
         mesh = self.mesh(numbers)
-        apart = np.abs(mesh.coordinates[here] - mesh.coordinates[there])
+        apart = np.abs(mesh.coordinates[sources] - mesh.coordinates[targets])
         return np.asarray(self._steps(np.array(mesh.sides), apart).sum(axis=0))
 
 

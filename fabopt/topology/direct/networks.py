@@ -114,7 +114,7 @@ class DirectTopology(Protocol):
     def hops(self, numbers: Ints, used: int) -> int:
         """Switches on the longest shortest path between servers, which are on the first ``used`` switches."""
 
-    def steps(self, numbers: Ints, here: Ints, there: Ints) -> Ints | None:
+    def steps(self, numbers: Ints, sources: Ints, targets: Ints) -> Ints | None:
         """Links of each kind that shortest paths between switches take, over all pairs together; None where paths
         differ in what they take.
         """

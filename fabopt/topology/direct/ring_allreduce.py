@@ -33,10 +33,10 @@ def allreduce(network: GraphNetwork, gpus: int) -> Fraction | None:
 def at_most(network: UniformNetwork, gpus: int) -> Fraction:
     """No routing over shortest paths gives rings more Mb/s per GPU."""
     rings, speed = network.rings(), network.link_mbps
-    here, there = rings.ravel(), np.roll(rings, -1, axis=1).ravel()
-    out = int(np.bincount(here[here != there], minlength=1).max())
+    sources, targets = rings.ravel(), np.roll(rings, -1, axis=1).ravel()
+    out = int(np.bincount(sources[sources != targets], minlength=1).max())
     bounds = [Fraction(int(network.net.most_ports[0].sum()) * speed, max(1, out))]
-    steps = network.topology.steps(network.numbers, here, there)
+    steps = network.topology.steps(network.numbers, sources, targets)
     if steps is not None:
         bounds += [
             Fraction(2 * int(links) * speed, int(taken))

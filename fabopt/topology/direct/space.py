@@ -258,8 +258,8 @@ class DirectSpace(SwitchedSpace):
         if not len(net):
             return
         cost = base + self._net_cost(parts, net)
-        many = replace(shape, g=np.full(len(net), shape.g[0]))
-        batch = DirectBatch(self.fabric, parts, SwitchedShape(many, net), cost, self.topology)
+        shapes = replace(shape, g=np.full(len(net), shape.g[0]))
+        batch = DirectBatch(self.fabric, parts, SwitchedShape(shapes, net), cost, self.topology)
         if not self._is_tried:
             cutoff.offer(batch)
             return

@@ -154,8 +154,8 @@ class DragonflyPlusSpace(SwitchedSpace):
         options = self._above(block.up.port, block.protocol)
         if not options or not able.any():
             return
-        leaf, many = self.costs.of(block.leaf.item)[:, np.newaxis], nic.planes * shape.leaves
-        bounds = [base + many * (leaf + above) for above in _costs_above(options, leaves)]
+        leaf, leaves_of_planes = self.costs.of(block.leaf.item)[:, np.newaxis], nic.planes * shape.leaves
+        bounds = [base + leaves_of_planes * (leaf + above) for above in _costs_above(options, leaves)]
         of_all = np.where(able, [bound[0] for bound in bounds], np.inf)
         for flat in np.argsort(of_all, axis=None, kind="stable").tolist():
             option, place = divmod(flat, len(ports))
@@ -177,8 +177,8 @@ class DragonflyPlusSpace(SwitchedSpace):
         cost = base + self._net_cost(sized, net)
         whole = np.flatnonzero(np.isfinite(cost[0]))
         if whole.size:
-            many = replace(sized.shape, g=np.full(whole.size, sized.shape.g[0]))
-            shape = SwitchedShape(many, net.take(whole))
+            shapes = replace(sized.shape, g=np.full(whole.size, sized.shape.g[0]))
+            shape = SwitchedShape(shapes, net.take(whole))
             cutoff.offer(DragonflyPlusBatch(self.fabric, sized.parts, shape, cost[:, whole]))
 
     def _switch_cost(self, sized: _Sized, net: DragonflyPlusNetworks) -> Floats:

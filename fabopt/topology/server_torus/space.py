@@ -80,8 +80,8 @@ class ServerTorusSpace:
         for sides in lattices_of(self.problem.servers):
             fewest = fewest_links(sides, flow)
             for links in links_of_ports(fewest, parts.nic.ports_per_server // 2, parts.nic.port.ports):
-                many = np.array([links])
-                net = lattice_net(np.array([sides]), many, np.array([self.problem.servers]), 2 * many)
+                links_of_net = np.array([links])
+                net = lattice_net(np.array([sides]), links_of_net, np.array([self.problem.servers]), 2 * links_of_net)
                 nets.append(net)
         return nets
 

@@ -114,7 +114,7 @@ def test_what_stops_a_front_says_what_is_kept(content: Inputs) -> None:
 
     with pytest.raises(NoAnswerError) as caught:
         kept_front(content, *FRONTS[0], report=fail)
-    kept = "2 points are kept in part.json.journal: --resume part.json.journal goes on from there"
+    kept = "2 points kept in part.json.journal; --resume part.json.journal goes on from there"
     assert str(caught.value) == f"the engine gave up; {kept}"
 
 

@@ -12,7 +12,7 @@ from fabopt.study.front.journal import PointJournal
 from fabopt.study.front.measures import Measure
 
 
-class Answers:
+class KeptAnswers:
     """Answers of a finder, each in a journal as soon as it is there, with its point. ``given``: all by now."""
 
     def __init__(self, finder: Finder, journal: PointJournal, made: Callable[[GradedDesign], FrontPoint]) -> None:

@@ -15,7 +15,7 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Front, FrontObjective
 from fabopt.schema.topologies import TIERED
 from fabopt.study.front import pareto
-from fabopt.study.front.answers import Answers
+from fabopt.study.front.answers import KeptAnswers
 from fabopt.study.front.finder import Finder
 from fabopt.study.front.journal import PointJournal
 from fabopt.study.front.knees import marked
@@ -91,7 +91,7 @@ def pareto_front(
         raise refuse([fault("--maximize", "", text, HEADROOM, hint="leave it out, or say another `separation`")])
     place = Place(inputs, objectives[0].name, settings.engine)
     finder = Finder(problem, settings, clock)
-    answers = None if journal is None else Answers(finder, journal, lambda graded: point_of(problem, graded, place))
+    answers = None if journal is None else KeptAnswers(finder, journal, lambda graded: point_of(problem, graded, place))
     front = pareto.front(finder, objectives, points, report, None if answers is None else answers.best)
     empty = empty_front(inputs, objectives)
     shown = marked(points_of(problem, front.points, place, settings.progress, answers), empty.objectives)

@@ -11,6 +11,7 @@ from fabopt.io.files import shown
 from fabopt.io.journal import Journal, journal_path
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint
 from fabopt.study.front.resume import entries, is_beside, of_journal, resumed
+from fabopt.units import some
 
 
 class PointJournal:
@@ -43,7 +44,7 @@ class PointJournal:
         if self._journal is None or not self._kept:
             return ""
         file = shown(self._journal.path)
-        return f"; {self._kept:,} points are kept in {file}: --resume {file} goes on from there"
+        return f"; {some(self._kept, 'point')} kept in {file}; --resume {file} goes on from there"
 
     @contextmanager
     def until_written(self) -> Iterator[None]:
@@ -102,7 +103,7 @@ def _clear(journal: Journal) -> None:
     before = of_journal(journal)
     if before is not None and entries(before):
         file = shown(journal.path)
-        what = f"the {len(entries(before)):,} points of a run that was cut short are here"
-        hint = f"go on with them (--resume {file}), or remove the file"
+        what = f"{some(len(entries(before)), 'point')} of a run that was cut short"
+        hint = f"go on from there with --resume {file}, or remove the file"
         raise InputError([fault(file, "", what, hint=hint)])
     journal.forget_after(0)

@@ -18,7 +18,7 @@ from fabopt.search.answer import Answer
 from fabopt.solution.optimize import answered, proven
 from fabopt.solution.question import Question
 from fabopt.solution.summaries import summaries_of
-from fabopt.study.front.answers import Answers
+from fabopt.study.front.answers import KeptAnswers
 from fabopt.study.front.finder import GradedDesign
 from fabopt.study.front.measures import shown
 from fabopt.units import cents, milliwatts, usd
@@ -45,7 +45,7 @@ def points_of(
     designs: Sequence[GradedDesign],
     place: Place,
     progress: Callable[[str], None] = lambda text: None,
-    answers: Answers | None = None,
+    answers: KeptAnswers | None = None,
 ) -> list[FrontPoint]:
     """Points with their designs. Of those that differ only in how many links have which parts, the ends are proven.
 

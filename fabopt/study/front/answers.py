@@ -15,12 +15,12 @@ from fabopt.study.front.measures import Measure
 class KeptAnswers:
     """Answers of a finder, each in a journal as soon as it is there, with its point. ``given``: all by now."""
 
-    def __init__(self, finder: Finder, journal: PointJournal, made: Callable[[GradedDesign], FrontPoint]) -> None:
-        """``made``: the point of a design."""
+    def __init__(self, finder: Finder, journal: PointJournal, point_of: Callable[[GradedDesign], FrontPoint]) -> None:
+        """``point_of``: the point of a design."""
         self.given: list[FrontAnswer] = list(journal.known.answers) if journal.known is not None else []
         self._finder = finder
         self._journal = journal
-        self._made = made
+        self._point_of = point_of
         self._known = {_question(answer.best, answer.demands): _recalled(answer) for answer in self.given}
         self._listed = {
             _sums(answer.grades): answer.point for answer in self.given if answer.grades and not answer.best
@@ -32,7 +32,7 @@ class KeptAnswers:
         question = _question(names, demands)
         if question not in self._known:
             graded = self._finder.best(measures, demands)
-            point = None if graded is None else self._made(graded)
+            point = None if graded is None else self._point_of(graded)
             self._keep(names, demands, graded, point)
             self._known[question] = None if graded is None else replace(graded, point=point)
         return self._known[question]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from fabopt.program.lexicographic import Optimum
+from fabopt.program.settings import unbroken
 from fabopt.schema.front import FrontAnswer, FrontPoint
 from fabopt.study.front.finder import Demands, Finder, GradedDesign
 from fabopt.study.front.journal import PointJournal
@@ -32,9 +33,10 @@ class KeptAnswers:
         question = _question(names, demands)
         if question not in self._known:
             graded = self._finder.best(measures, demands)
-            point = None if graded is None else self._point_of(graded)
-            self._keep(names, demands, graded, point)
-            self._known[question] = None if graded is None else replace(graded, point=point)
+            with unbroken():
+                point = None if graded is None else self._point_of(graded)
+                self._keep(names, demands, graded, point)
+                self._known[question] = None if graded is None else replace(graded, point=point)
         return self._known[question]
 
     def listed(self, graded: GradedDesign) -> FrontPoint | None:
@@ -42,8 +44,9 @@ class KeptAnswers:
         return self._listed.get(_sums(graded.grades))
 
     def keep_listed(self, graded: GradedDesign, point: FrontPoint) -> None:
-        """Keep the point of such a design."""
-        self._keep((), {}, graded, point)
+        """Keep the point of such a design. One that is not proven, as time was over, is looked for again."""
+        if graded.is_proven:
+            self._keep((), {}, graded, point)
 
     def _keep(
         self, best: tuple[str, ...], demands: Demands, graded: GradedDesign | None, point: FrontPoint | None

@@ -46,7 +46,8 @@ def front(
 ) -> FoundFront:
     """The front of two or three objectives; ``points``: the most that are wanted, None for all (two objectives).
 
-    ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept.
+    ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept; if
+    that is no point, a design that was met and not proven.
     ``best``: who answers where points are looked for one by one, as the finder would.
     """
     best = best or finder.best
@@ -64,14 +65,19 @@ def front(
     designs: list[GradedDesign] = []
     is_whole = two
     try:
-        for graded in steps:
-            if most is not None and len(designs) >= most and len(undominated([*designs, graded], objectives)) > most:
-                is_whole = False
-                break
-            designs.append(graded)
-            report(designs)
+        with finder.clock.bounded():
+            for graded in steps:
+                if (
+                    most is not None
+                    and len(designs) >= most
+                    and len(undominated([*designs, graded], objectives)) > most
+                ):
+                    is_whole = False
+                    break
+                designs.append(graded)
+                report(designs)
     except StoppedError:
-        return FoundFront(tuple(undominated(designs, objectives)), False, False, was_stopped=True)
+        return FoundFront(tuple(undominated(designs or finder.left_over(), objectives)), False, False, was_stopped=True)
     return FoundFront(tuple(undominated(designs, objectives)), is_whole or points is not None, is_whole)
 
 
@@ -83,14 +89,16 @@ def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> Fo
     proven: Listed | None = None
     stopped = False
     try:
-        for proven in Listing(finder, first, second).proven():
-            report(proven)
+        with finder.clock.bounded():
+            for proven in Listing(finder, first, second).proven():
+                report(proven)
     except StoppedError:
         stopped = True
     except TooManyMixesError:
         return None
     if proven is None:
-        return FoundFront((), not stopped, not stopped, was_stopped=stopped)
+        left = tuple(undominated(finder.left_over(), objectives))
+        return FoundFront(left, not stopped, not stopped, was_stopped=stopped)
     kept = proven.spread(MOST_POINTS)
     whole = not stopped and len(kept) == len(proven)
     in_order = sorted(kept, key=lambda graded: worth(graded.grades, objectives))
@@ -123,9 +131,12 @@ def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
 def _filled(best: Best, objectives: Sequence[Measure]) -> Iterator[GradedDesign]:
     """The two ends, then points in the largest gap of the second objective, until no gap can hold one."""
     first, second = in_turn(objectives)
-    ends = [best(order, {}) for order in (_in_order(first, second), _in_order(second, first))]
-    ends_met = [end for end in ends if end is not None]
-    yield from ends_met
+    ends_met = []
+    for order in (_in_order(first, second), _in_order(second, first)):
+        end = best(order, {})
+        if end is not None:
+            ends_met.append(end)
+            yield end
     # demands that have not been answered: between the worth just below one point and that of the next
     gaps = [_Gap(*(second.worth(end.grades[second.name]) for end in reversed(ends_met)))] if len(ends_met) == 2 else []
     while gaps:

@@ -19,7 +19,7 @@ Number = int | float
 MOVED_CABLE = "moved-cable"
 MOVED_DESCRIPTION = "moving a cable in place to another port"
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
-Box = Literal["server", "attachment", "leaf", "spine", "core"]
+DeviceRole = Literal["server", "attachment", "leaf", "spine", "core"]
 
 
 class CaseRecord(Strict):
@@ -135,8 +135,8 @@ class LinkRow(Strict):
     where the roles say it.
     """
 
-    from_: Annotated[Box, Field(alias="from")]
-    to: Box
+    from_: Annotated[DeviceRole, Field(alias="from")]
+    to: DeviceRole
     count: int
     gbps: Number
     length_m: Number

@@ -30,6 +30,13 @@ class CaseRecord(Strict):
     content: dict[str, Any]
 
 
+class PartHashes(Strict):
+    """SHA-256 of what the embedded parts say: of their facts, and of their prices and terms of orders."""
+
+    facts: str
+    prices: str
+
+
 class Objective(Strict):
     """What was minimized, and the proof. ``value`` is in the metric's unit; ``bound`` and ``gap`` may be unknown."""
 
@@ -356,11 +363,13 @@ class Conflict(Strict):
 
 
 class Design(Strict):
-    """A whole design file."""
+    """A whole design file. ``rules``: the version of fabopt whose rules it is judged by; None: those of 0.1.0."""
 
     fabopt: str
+    rules: str | None = None
     case: CaseRecord
     parts: dict[str, dict[str, Any]] = {}
+    parts_sha256: PartHashes | None = None
     status: Status
     objective: Objective
     totals: Totals | None = None

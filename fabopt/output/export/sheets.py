@@ -14,7 +14,8 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, safe, set_page, write_mark
+from fabopt.output.export.marks import MARK
+from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, safe, set_page, write_marks
 from fabopt.output.words import printable
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def write_workbook(path: Path, title: str, tables: Mapping[str, pd.DataFrame], m
     book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
     book.set_properties({"title": title, "author": "fabopt", "created": CREATED})
     head = book.add_format(CELL_FORMATS["head"])
-    write_mark(book, mark)
+    write_marks(book, {MARK: mark} if mark else {})
     for name, table in _sheets(tables).items():
         _sheet(book.add_worksheet(name), head, table)
     book.close()

@@ -160,3 +160,16 @@ def test_stored_checks_are_not_read() -> None:
         document["checks"] = [{"name": "limits_hold", "ok": False, "detail": "no"}]
 
     assert failing(refuted) == {}
+
+
+HUGE: dict[str, Edit] = {
+    "cage group": lambda document: document["fabrics"][0]["tiers"][0]["up"].update(cage_group=10**9),
+    "NIC cage group": lambda document: document["fabrics"][0]["nic"].update(cage_group=10**9),
+    "failures": lambda document: document["fabrics"][0]["failures"][0].update(count=10**9),
+}
+
+
+@pytest.mark.parametrize("what", HUGE)
+def test_no_number_of_a_file_keeps_a_rule_at_work(what: str) -> None:
+    """Each went on for hours."""
+    assert failing(HUGE[what]) != {}

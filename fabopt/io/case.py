@@ -61,7 +61,7 @@ def read_inputs(
     spelled = Spelled()
     case = _read(case_path, spelled)
     file, base = _home(case_path)
-    return _assembled(_Named(case, file, base, spelled), None, catalogs, price_changes)
+    return _assembled(_WrittenCase(case, file, base, spelled), None, catalogs, price_changes)
 
 
 def _home(case_path: Path | str) -> tuple[str, Path]:
@@ -94,11 +94,11 @@ def inputs_from_objects(
         catalog = _parsed(Catalog, with_empty_kinds(dict(catalog)), "catalog")
     if catalog is not None and (faults := check_whole(catalog, "catalog")):
         raise refuse(faults)
-    return _assembled(_Named(parsed, file, base, spelled), catalog, catalogs, price_changes)
+    return _assembled(_WrittenCase(parsed, file, base, spelled), catalog, catalogs, price_changes)
 
 
 @dataclass(frozen=True)
-class _Named:
+class _WrittenCase:
     """A case as it was read: its name in messages, the folder of its paths, and what it writes in other words."""
 
     case: Case
@@ -116,7 +116,7 @@ def _parsed(model: type[Model], content: object, file: str) -> Model:
 
 
 def _assembled(
-    named: _Named, catalog: Catalog | None, catalogs: Sequence[str] | None, price_changes: Sequence[str]
+    named: _WrittenCase, catalog: Catalog | None, catalogs: Sequence[str] | None, price_changes: Sequence[str]
 ) -> Inputs:
     case, file, base, spelled = named.case, named.file, named.base, named.spelled
     if catalog is None and catalogs:

@@ -18,7 +18,7 @@ _DOLLARS_AFTER = re.compile(r"\s*(?:\$|USD)")
 SHARES = ("reserve_ports", "fraction", "discount_rate", "price_decline", "gpu_utilization", "max_exposed_communication")
 
 
-class Quantity(NamedTuple):
+class MeasuredText(NamedTuple):
     """How text is read as a number in the unit of its key (None: it is no such quantity), and how it may be written."""
 
     read: Callable[[str], Fraction | None]
@@ -101,15 +101,15 @@ def share(text: str) -> Fraction | None:
     return _measured(text, _SHARES)
 
 
-SPEED = Quantity(speed_gbps, "in Gb/s (bits), as 400, 400G or 400 Gb/s")
-MONEY = Quantity(money_usd, "in US dollars, as 2000000, 2M or $2,000,000")
-POWER = Quantity(power_w, "in watts, as 20000 or 20 kW")
-LENGTH = Quantity(length_m, "in metres, as 3 or 3 m")
-RATIO = Quantity(ratio, "as 2 or 2:1")
-SHARE = Quantity(share, "as 0.2 or 20%")
+SPEED = MeasuredText(speed_gbps, "in Gb/s (bits), as 400, 400G or 400 Gb/s")
+MONEY = MeasuredText(money_usd, "in US dollars, as 2000000, 2M or $2,000,000")
+POWER = MeasuredText(power_w, "in watts, as 20000 or 20 kW")
+LENGTH = MeasuredText(length_m, "in metres, as 3 or 3 m")
+RATIO = MeasuredText(ratio, "as 2 or 2:1")
+SHARE = MeasuredText(share, "as 0.2 or 20%")
 
 
-def quantity_under(key: str) -> Quantity | None:
+def quantity_under(key: str) -> MeasuredText | None:
     """How a number below a key is measured, by the key's name; None: it is a plain number."""
     if "gbps" in key:
         return SPEED

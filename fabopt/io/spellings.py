@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 
 from fabopt.io.faults import Steps, branches, inside, key_path
-from fabopt.io.quantities import Quantity, quantity_under
+from fabopt.io.quantities import MeasuredText, quantity_under
 from fabopt.schema.base import ID_PATTERN
 
 # By key: other words of the field for its own. Each in small letters, without spaces and hyphens.
@@ -71,7 +71,7 @@ class _Reader:
 
     spelled: Spelled
 
-    def value(self, kinds: list[Any], value: object, steps: Steps, quantity: Quantity | None) -> object:
+    def value(self, kinds: list[Any], value: object, steps: Steps, quantity: MeasuredText | None) -> object:
         if isinstance(value, str):
             return self.text(kinds, value, steps, quantity)
         if isinstance(value, list):
@@ -90,7 +90,7 @@ class _Reader:
         meant = [self.word(words, key, _last_key(steps)) or key for key in content]
         return [word if meant.count(word) == 1 else key for word, key in zip(meant, content, strict=True)]
 
-    def text(self, kinds: list[Any], text: str, steps: Steps, quantity: Quantity | None) -> object:
+    def text(self, kinds: list[Any], text: str, steps: Steps, quantity: MeasuredText | None) -> object:
         alternatives = [branch for kind in kinds for branch in branches(kind)]
         words = [word for branch in alternatives for word in _words(branch)]
         if text in words:

@@ -11,7 +11,7 @@ from fabopt.cli.starter import Starter, starter_text
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.io.faults import branches
-from fabopt.io.quantities import LENGTH, MONEY, POWER, RATIO, SHARE, SPEED, Quantity, quantity_under
+from fabopt.io.quantities import LENGTH, MONEY, POWER, RATIO, SHARE, SPEED, MeasuredText, quantity_under
 from fabopt.io.recognition import meant_price_change
 from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
@@ -48,7 +48,7 @@ PLAIN = {
         *((quantity, "20", None) for quantity in (SPEED, MONEY, POWER, LENGTH, RATIO, SHARE)),
     ],
 )
-def test_quantities(quantity: Quantity, text: str, number: float | None) -> None:
+def test_quantities(quantity: MeasuredText, text: str, number: float | None) -> None:
     """A number in quotes stays text, which the schema refuses: nobody knows in what unit it was meant."""
     assert quantity.number(text) == number
 

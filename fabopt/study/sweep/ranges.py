@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 
 from fabopt.errors import Fault, fault
-from fabopt.io.quantities import MONEY, Quantity, quantity_under
+from fabopt.io.quantities import MONEY, MeasuredText, quantity_under
 from fabopt.units import exact, plain_fraction
 
 # What one command solves at the most; more than that is nearly always a slip of the keyboard.
@@ -90,7 +90,7 @@ def _count(text: str) -> int:
     return count
 
 
-def _number(text: str, measured: Quantity | None = None) -> Fraction:
+def _number(text: str, measured: MeasuredText | None = None) -> Fraction:
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
         quantity = None if measured is None else measured.read(text)

@@ -18,7 +18,8 @@ from fabopt.output.html.proof import check_groups, checks_sentence, holds_togeth
 from fabopt.output.html.racks import FloorView, floor_view
 from fabopt.output.html.rendering import render
 from fabopt.output.html.workload import workload_view
-from fabopt.output.terminal.answer import conflict_quantity, proof_line, totals_line
+from fabopt.output.terminal.answer import TOLD_BY_DETAIL, conflict_quantity, proof_line, totals_line
+from fabopt.output.words import limit_name
 from fabopt.schema.design import Check, Conflict, Design
 from fabopt.schema.front import Front
 from fabopt.verify.wiring import MOST_LINKS
@@ -39,7 +40,7 @@ def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = 
 
 
 def _of_every_design(design: Design) -> dict[str, Any]:
-    conflicts = [(one.limit, *_is_and_needs(one), one.detail) for one in design.conflicts]
+    conflicts = [(limit_name(one.limit), *_is_and_needs(one), one.detail) for one in design.conflicts]
     return {
         "design": design,
         "description": design.case.content.get("description") or "",
@@ -56,6 +57,8 @@ def _of_every_design(design: Design) -> dict[str, Any]:
 def _is_and_needs(conflict: Conflict) -> tuple[str, str]:
     """Return a limit's value and what it would have to be; the latter is empty where no value would do."""
     limit, needed = conflict.limit, conflict.needed
+    if limit in TOLD_BY_DETAIL:
+        return "-", "-"
     return conflict_quantity(limit, conflict.value), "" if needed is None else conflict_quantity(limit, needed)
 
 

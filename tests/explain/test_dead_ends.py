@@ -63,7 +63,7 @@ def test_a_cable_without_a_price() -> None:
     assert told(case(), parts) == [
         f"  fabrics.compute.tiers: is 2; needs any (with tiers: any there is a design; {gap})"
     ]
-    assert told(case({"tiers": "any"}, servers=30), parts)[0].endswith(f"and these limits is 12; {gap})")
+    assert told(case({"tiers": "any"}, servers=30), parts)[0].endswith(f"and these limits is 6; {gap})")
 
 
 def test_cables_that_work_with_another_vendor() -> None:
@@ -138,7 +138,9 @@ def test_a_named_switch_that_is_never_chosen() -> None:
     line = told(case({"switches": {"leaf": ["lean"]}}), without(("lean",), "price_usd"))[0]
     assert line == (
         "  fabrics.compute.switches.leaf: is lean; needs any (with any leaf switch there is a design; lean has no "
-        "price_usd (`catalog.lean`): it is listed, never chosen)"
+        "price_usd (`catalog.lean`): it is listed, never chosen; fabric compute: no ethernet switch on sale may be a "
+        "leaf; what would help: `fabrics.compute.switches.leaf: any` (large, small), or `catalog.lean.price_usd` "
+        "(lean has no price, so it is listed, never chosen))"
     )
 
 

@@ -10,7 +10,7 @@ from fabopt.schema.design import Design
 
 @dataclass(frozen=True)
 class PointsView:
-    """Title and sentences of the section, and its table: ``titles`` of columns, which are numbers, ``rows`` of cells."""
+    """Title and sentences of the section, and its table: titles of columns, which are numbers, rows of cells."""
 
     title: str
     lines: tuple[str, ...]

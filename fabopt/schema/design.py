@@ -381,7 +381,6 @@ class Design(Strict):
     stages: tuple[StageDesign, ...] = ()
     bom: tuple[BomRow, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
-    # written only where the clock left some out
     alternatives_complete: bool = True
     checks: tuple[Check, ...] = ()
     conflicts: tuple[Conflict, ...] = ()

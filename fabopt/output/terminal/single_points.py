@@ -16,24 +16,23 @@ COLUMNS = (("fabric", False), ("without", False), ("lost", False), ("servers", T
 
 
 def lead_line(design: Design) -> str:
-    """Say how many kinds of devices cut something off, and how many degrade; empty where the file does not say."""
+    """Say how many switches and racks cut something off; empty where the file does not say."""
     points = design.single_points_of_failure
     if points is None:
         return ""
-    cutting = list(dict.fromkeys((point.fabric, point.device) for point in points if not point.degraded))
-    if not cutting:
-        return f"no {'switch' if design.worst_rack is None else 'switch or rack'} cuts anything off"
-    kinds = listed([f"{_which(design, *kind)} of {kind[0]}" for kind in cutting])
-    return f"{kinds}: without one of them something is cut off"
-
-
-def _which(design: Design, fabric: str, device: str) -> str:
-    number = max(
-        point.count
-        for point in design.single_points_of_failure or ()
-        if (point.fabric, point.device) == (fabric, device)
+    numbers: dict[tuple[str, str], int] = {}
+    for point in points:
+        if not point.degraded:
+            kind = point.fabric, point.device
+            numbers[kind] = max(point.count, numbers.get(kind, 0))
+    number = sum(numbers.values())
+    if number == 0:
+        return f"no {'switch' if design.worst_rack is None else 'switch or rack'} cuts anything off if it fails"
+    return (
+        "one device cuts something off if it fails"
+        if number == 1
+        else f"any of {count(number)} devices cuts something off if it fails"
     )
-    return some(number, device)
 
 
 def point_rows(design: Design) -> Iterator[list[str]]:

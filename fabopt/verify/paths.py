@@ -63,15 +63,21 @@ def rails_use_same_ports(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _at_other_ports(cabling: FabricCabling, rows: Ints, per_group: int) -> int:
-    """Servers that have a link at another port of a leaf than the first server with their number in a group."""
+    """Servers that have a link at another port of a leaf than most with their number in a group."""
     links = cabling.links
     rows = rows[np.lexsort((links.a_nic_port[rows], links.a_nic[rows], links.b[rows], links.a[rows]))]
     server = cabling.numbers("server")[links.a[rows]]
     _, first, pair = np.unique(combined(server, links.b[rows]), return_index=True, return_inverse=True)
     place = np.arange(len(rows)) - first[pair.ravel()]
-    _, first, alike = np.unique(combined(server % per_group, place), return_index=True, return_inverse=True)
-    port = combined(links.b_cage[rows], links.b_lane[rows])
-    return len(np.unique(server[port != port[first][alike.ravel()]]))
+    alike = np.unique(combined(server % per_group, place), return_inverse=True)[1].ravel()
+    ports, port, count = np.unique(
+        combined(alike, links.b_cage[rows], links.b_lane[rows]), return_inverse=True, return_counts=True
+    )
+    holder = np.zeros(len(ports), dtype=np.int64)
+    holder[port.ravel()] = alike
+    by_use = np.lexsort((-count, holder))
+    usual = by_use[np.unique(holder[by_use], return_index=True)[1]]
+    return len(np.unique(server[port.ravel() != usual[alike]]))
 
 
 def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:

@@ -41,15 +41,15 @@ class Change:
     how: str
     value: Any
 
-    def applied(self, document: Json) -> Json:
-        """A copy of the file with the change, its hashes worked out again."""
+    def applied(self, document: Json, again: bool = True) -> Json:
+        """A copy of the file with the change, its hashes worked out ``again`` or as they were."""
         document = copy.deepcopy(document)
         holder = held(document, self.place[:-1])
         if self.value is DELETED:
             del holder[self.place[-1]]
         else:
             holder[self.place[-1]] = copy.deepcopy(self.value)
-        return rehashed(document)
+        return rehashed(document) if again else document
 
 
 def document_of(design: Design) -> Json:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from fabopt import __version__
 from fabopt.schema.design import Check, Design
 from fabopt.verify import rules, verify
 from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of
-from tests.mutations import document_of, rehashed, survey
+from tests.mutations import OF_WHAT_IS_GIVEN, changes, document_of, name_of, outcome, rehashed, survey
 from tests.samples.designs_of_families import MAKERS, designed
 from tests.test_docs import checks_of_verifier
 
@@ -173,3 +174,14 @@ HUGE: dict[str, Edit] = {
 def test_no_number_of_a_file_keeps_a_rule_at_work(what: str) -> None:
     """Each went on for hours."""
     assert failing(HUGE[what]) != {}
+
+
+def test_hashes_as_they_were_find_every_change_of_case_and_parts() -> None:
+    unnoticed = []
+    for kind in MAKERS:
+        document = document_of(designed(kind))
+        given = [change for change in changes(document) if OF_WHAT_IS_GIVEN.fullmatch(name_of(change.place))]
+        for change in Random(kind).sample(given, COUNT // 4):
+            if outcome(change.applied(document, again=False), designed(kind)) == "passes":
+                unnoticed.append((kind, change))
+    assert unnoticed == []

@@ -269,18 +269,18 @@ def single_points_are_listed(proof: Proof, cabled: CabledDesign) -> None:
     Found again on the wiring, device by device; and servers cut off are those that ``failures`` says of the tier, which
     is counted from the structure. Source: docs/bandwidth.md.
     """
-    design, found = cabled.evidence.design, single_points_of(cabled)
+    design, recounted = cabled.evidence.design, single_points_of(cabled)
     listed = design.single_points_of_failure
     proof.holds(listed is not None, "the file does not list single points of failure")
     for row in listed or ():
-        proof.holds(row in found.points, f"{row.fabric}: {row.device} {row.worst}, {row.loses}: not found again")
-    for row in found.points:
+        proof.holds(row in recounted.points, f"{row.fabric}: {row.device} {row.worst}, {row.loses}: not found again")
+    for row in recounted.points:
         proof.holds(row in (listed or ()), f"{row.fabric}: {row.device} {row.worst}, {row.loses}: is not listed")
-    proof.equal("order of single points", listed, found.points)
-    proof.equal("worst rack", design.worst_rack, found.worst_rack)
-    _agree_with_failures(proof, cabled, found.points)
-    cutting = sum(not row.degraded for row in found.points)
-    degrading = len(found.points) - cutting
+    proof.equal("order of single points", listed, recounted.points)
+    proof.equal("worst rack", design.worst_rack, recounted.worst_rack)
+    _agree_with_failures(proof, cabled, recounted.points)
+    cutting = sum(not row.degraded for row in recounted.points)
+    degrading = len(recounted.points) - cutting
     proof.note(f"{some(cutting, 'kind')} of devices that cut something off, {some(degrading, 'kind')} that degrade")
 
 

@@ -188,37 +188,46 @@ class LossesBySwitch:
 
 
 def cut_switches(network: Network) -> Ints:
-    """Switches without which some others are parted: depth-first search, in time with the links (Tarjan 1972)."""
+    """Switches without which some others are parted: depth-first search, in time with the links (Tarjan 1972).
+
+    One is if nothing beyond a branch of the search leads back to before it; the first of a search, if it has branches.
+    """
+    visited, parent = _depth_first(network)
+    rank = np.empty(network.switches, dtype=np.int64)
+    rank[visited] = np.arange(len(visited))
+    arcs, low = network.arcs, rank.copy()
+    other = arcs.head != np.array(parent, dtype=np.int64)[arcs.tail]
+    np.minimum.at(low, arcs.tail[other], rank[arcs.head[other]])
+    lowest, ranks, branches = low.tolist(), rank.tolist(), [0] * network.switches
+    for switch in reversed(visited):
+        above = parent[switch]
+        if above >= 0:
+            lowest[above] = min(lowest[above], lowest[switch])
+            # of the first switch of a search every branch is one
+            branches[above] += lowest[switch] >= ranks[above]
+    needed = [1 + (above < 0) for above in parent]
+    return np.flatnonzero(np.array(branches) >= np.array(needed))
+
+
+def _depth_first(network: Network) -> tuple[list[int], list[int]]:
+    """Switches in the order of a depth-first search, and from which each was reached; ``NOWHERE`` at the first ones."""
     arcs, switches = network.arcs, network.switches
     heads = arcs.head.tolist()
-    next_arc, last = np.searchsorted(arcs.tail, [np.arange(switches), np.arange(1, switches + 1)]).tolist()
-    order, low, parent = [-1] * switches, [0] * switches, [-1] * switches
-    cuts, number = set(), 0
-    for root in range(switches):
-        path = [root] if order[root] < 0 else []
-        branches = 0
+    next_arc, end = np.searchsorted(arcs.tail, [np.arange(switches), np.arange(1, switches + 1)]).tolist()
+    visited, seen, parent = [], [False] * switches, [NOWHERE] * switches
+    for start in range(switches):
+        path = [] if seen[start] else [start]
         while path:
             switch = path[-1]
-            if order[switch] < 0:
-                order[switch] = low[switch] = number
-                number += 1
-            if next_arc[switch] < last[switch]:
-                head = heads[next_arc[switch]]
-                next_arc[switch] += 1
-                if order[head] < 0:
-                    parent[head] = switch
-                    path.append(head)
-                elif head != parent[switch]:
-                    low[switch] = min(low[switch], order[head])
+            if not seen[switch]:
+                seen[switch] = True
+                visited.append(switch)
+            if next_arc[switch] == end[switch]:
+                path.pop()
                 continue
-            path.pop()
-            above = parent[switch]
-            if above == root:
-                branches += 1
-            elif above >= 0 and low[switch] >= order[above]:
-                cuts.add(above)
-            if above >= 0:
-                low[above] = min(low[above], low[switch])
-        if branches > 1:
-            cuts.add(root)
-    return np.array(sorted(cuts), dtype=np.int64)
+            head = heads[next_arc[switch]]
+            next_arc[switch] += 1
+            if not seen[head]:
+                parent[head] = switch
+                path.append(head)
+    return visited, parent

@@ -44,12 +44,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield Text(headline(design), style="bold")
     yield from _single_points(design)
     for fabric in design.fabrics:
-        yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
-        if fabric.tiers:
-            yield _switch_table(fabric)
-        yield from (_line(line) for line in about_lines(fabric))
-        yield Text()
-        yield _link_table(fabric)
+        yield from _fabric(fabric)
     if design.workload is not None:
         use = design.workload
         yield _heading("Workload", workload_title(use))
@@ -82,6 +77,15 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if design.notes:
         yield _heading("Notes")
         yield from (_line(note) for note in design.notes)
+
+
+def _fabric(fabric: FabricDesign) -> Iterator[RenderableType]:
+    yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
+    if fabric.tiers:
+        yield _switch_table(fabric)
+    yield from (_line(line) for line in about_lines(fabric))
+    yield Text()
+    yield _link_table(fabric)
 
 
 def _single_points(design: Design) -> Iterator[RenderableType]:

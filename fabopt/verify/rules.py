@@ -77,6 +77,7 @@ from fabopt.verify.paths import (
     leaves_reach_spines,
     planes_are_connected,
     rails_reach_leaves,
+    rails_use_same_ports,
     spines_reach_cores,
 )
 from fabopt.verify.ports import (
@@ -104,6 +105,7 @@ from fabopt.verify.server_torus import (
     servers_form_torus,
     wires_join_neighbours,
 )
+from fabopt.verify.single_points import single_points_are_listed
 from fabopt.verify.structure import (
     cores_join_pods,
     groups_cover_servers,
@@ -187,6 +189,7 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     endpoints_are_cabled,
     planes_stay_apart,
     rails_reach_leaves,
+    rails_use_same_ports,
     leaves_reach_spines,
     spines_reach_cores,
     planes_are_connected,
@@ -235,6 +238,7 @@ SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     endpoints_are_cabled: (server_ports_are_joined,),
     planes_stay_apart: (),
     rails_reach_leaves: (),
+    rails_use_same_ports: (),
     planes_are_connected: (),
     bisection_carries_claim: (halves_carry_claim, cuts_carry_claim, paths_are_as_long, failures_leave_flow),
 }
@@ -244,6 +248,8 @@ RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
 # Of fabrics whose servers are dual-homed.
 HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
 HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
+# Of the wiring of all fabrics together.
+CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 # Of floors on which attachments fill racks.
 APPLIANCE_RULES: tuple[FloorRule, ...] = (attachments_stand_apart,)

@@ -17,6 +17,7 @@ from fabopt.output.html.parts import fabric_names, kind_rows, slices, sum_usd
 from fabopt.output.html.proof import check_groups, checks_sentence, holds_together
 from fabopt.output.html.racks import FloorView, floor_view
 from fabopt.output.html.rendering import render
+from fabopt.output.html.single_points import points_view
 from fabopt.output.html.workload import workload_view
 from fabopt.output.terminal.answer import TOLD_BY_DETAIL, conflict_quantity, proof_line, totals_line
 from fabopt.output.words import limit_name
@@ -79,6 +80,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
     bill = bill_view(design)
     return {
         "totals_line": totals_line(design),
+        "points": points_view(design),
         "kinds": kinds,
         "fabric_names": fabric_names(design),
         "fabric_sums": [sum_usd(row for row in design.bom if row.fabric == name) for name in fabric_names(design)],

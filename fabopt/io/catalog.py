@@ -61,6 +61,13 @@ def read_catalog(names: Sequence[str], base: Path, file: str = "catalog", where:
     return merged([origin.catalog for origin in origins])
 
 
+def named_catalogs(names: Sequence[str]) -> Catalog:
+    """Return those of some catalogs that are found from the working directory, merged; others are left out."""
+    located = [find_catalog(name, Path(), "", "") for name in names]
+    paths = dict.fromkeys(one for one in located if isinstance(one, Path))
+    return merged([_read_one(path).catalog for path in paths]) if paths else Catalog()
+
+
 def merged(catalogs: Sequence[Catalog]) -> Catalog:
     """Return all products and price books in one catalog; later facts go before earlier ones."""
     if len(catalogs) == 1:
@@ -95,16 +102,16 @@ def _twice(origins: Sequence[Origin]) -> list[Fault]:
     for origin in origins:
         entries = [("product id", kind, one.id) for kind in KINDS for one in getattr(origin.catalog, kind)]
         entries += [("price book", _PRICES, book.name) for book in origin.catalog.prices if book.name]
-        for what, kind, name in entries:
-            file, key = origin.file_of(kind, name), (what, alike(name) if kind == _PRICES else name)
+        for noun, kind, name in entries:
+            file, key = origin.file_of(kind, name), (noun, alike(name) if kind == _PRICES else name)
             if key in seen:
                 earlier, earlier_kind, first = seen[key]
                 also = earlier.file_of(earlier_kind, first)
                 there = "in the same file" if also == file else f"also in {also}"
                 problem = "is given twice" if first == name else f"cannot be told from `{first}`"
-                faults.append(fault(file, "", f"the {what} `{name}` {problem}", hint=there))
+                faults.append(fault(file, "", f"the {noun} `{name}` {problem}", hint=there))
             if name == MOVED_CABLE and kind != _PRICES:
-                faults.append(fault(file, "", f"the {what} `{name}` is what a bill calls the moving of cables"))
+                faults.append(fault(file, "", f"the {noun} `{name}` is what a bill calls the moving of cables"))
             seen[key] = origin, kind, name
     return faults
 
@@ -178,11 +185,11 @@ def _entries(folder: Path) -> list[Path]:
         raise InputError([fault(shown(folder), "", f"cannot be read: {error.strerror}")]) from None
 
 
-def _misplaced(entry: Path, words: Sequence[str], what: str) -> Fault:
+def _misplaced(entry: Path, words: Sequence[str], noun: str) -> Fault:
     close = nearest(entry.name, words)
     hint = f"did you mean `{close}`?" if close else ""
     return fault(
-        shown(entry), "", f"{what} of this name means nothing in a catalog", allowed=", ".join(words), hint=hint
+        shown(entry), "", f"{noun} of this name means nothing in a catalog", allowed=", ".join(words), hint=hint
     )
 
 

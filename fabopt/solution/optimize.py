@@ -13,12 +13,13 @@ from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Design
-from fabopt.search.answer import Answer
+from fabopt.search.answer import Answer, best_answer
 from fabopt.search.context import Context
 from fabopt.search.separations import problems_of, words_of
 from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import Answers, Question
+from fabopt.solution.single_points import with_single_points
 from fabopt.verify import verify
 
 # What comes after the search takes about so long, its own end included, and so much more a server and fabric.
@@ -88,6 +89,8 @@ def prepare(question: Question) -> Iterable[Problem]:
 
 def search(question: Question, problems: Iterable[Problem]) -> Answers:
     """The best design of every problem."""
+    if question.answer is not None:
+        return Answers((question.answer,))
     answers: list[Answer] = []
     try:
         with question.clock.bounded():
@@ -107,7 +110,7 @@ def _searched(question: Question, problems: Iterable[Problem]) -> Iterator[Answe
         question.clock.reserve(finishing_s(problem))
         words = words_of(question.inputs.case, problem.asked)
         question.settings.progress(f"sizing candidates with {words}" if words else "sizing candidates")
-        yield question.find(problem, question.settings, question.clock, context)
+        yield best_answer(problem, question.settings, question.clock, context)
         context = context.beside()
 
 
@@ -117,10 +120,13 @@ def finishing_s(problem: Problem) -> float:
 
 
 def with_checks(question: Question, design: Design) -> Design:
-    """The design with every rule proven again; as it is if there is nothing to prove."""
-    if not (design.fabrics and question.proves):
+    """The design with its single points of failure, and every rule proven again; as it is if there is none."""
+    if not design.fabrics:
         return design
-    return design.model_copy(update={"checks": verify(design)})
+    design, wiring = with_single_points(design)
+    if not question.proves:
+        return design
+    return design.model_copy(update={"checks": verify(design, wiring)})
 
 
 @contextmanager

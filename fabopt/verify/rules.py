@@ -30,6 +30,13 @@ from fabopt.verify.choices import (
     protocols_agree,
     tiers_match_case,
 )
+from fabopt.verify.claims import (
+    alternatives_add_up,
+    case_is_resolved,
+    facts_match_hash,
+    nothing_is_left_out,
+    prices_match_hash,
+)
 from fabopt.verify.direct import figures_are_recomputed, flow_carries_demand, switches_form_network
 from fabopt.verify.direct_wiring import (
     cages_keep_one_kind,
@@ -39,6 +46,7 @@ from fabopt.verify.direct_wiring import (
     switches_are_numbered,
 )
 from fabopt.verify.dual_homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
+from fabopt.verify.editions import rules_are_named
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.failures import failures_leave_bandwidth
 from fabopt.verify.fit import (
@@ -69,6 +77,7 @@ from fabopt.verify.paths import (
     leaves_reach_spines,
     planes_are_connected,
     rails_reach_leaves,
+    rails_use_same_ports,
     spines_reach_cores,
 )
 from fabopt.verify.ports import (
@@ -96,6 +105,7 @@ from fabopt.verify.server_torus import (
     servers_form_torus,
     wires_join_neighbours,
 )
+from fabopt.verify.single_points import single_points_are_listed
 from fabopt.verify.structure import (
     cores_join_pods,
     groups_cover_servers,
@@ -124,8 +134,12 @@ WiringRule = Callable[[Proof, FabricCabling], None]
 FloorRule = Callable[[Proof, CabledDesign], None]
 DesignRule = Callable[[Proof, Evidence], None]
 
-FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
-DESIGN_RULES: tuple[DesignRule, ...] = (parts_are_known, one_candidate_per_fabric, nics_fit_slots)
+FILE_RULES: tuple[DesignRule, ...] = (
+    content_matches_hash, status_is_honest, rules_are_named, case_is_resolved,
+)  # fmt: skip
+DESIGN_RULES: tuple[DesignRule, ...] = (
+    parts_are_known, facts_match_hash, prices_match_hash, one_candidate_per_fabric, nics_fit_slots,
+)  # fmt: skip
 SEPARATION_RULES: tuple[DesignRule, ...] = (isolation_is_kept,)
 # of the NICs that a logical fabric has on the switches of another
 LOGICAL_RULES: tuple[Callable[[Proof, LogicalEvidence], None], ...] = (
@@ -175,6 +189,7 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     endpoints_are_cabled,
     planes_stay_apart,
     rails_reach_leaves,
+    rails_use_same_ports,
     leaves_reach_spines,
     spines_reach_cores,
     planes_are_connected,
@@ -223,6 +238,7 @@ SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     endpoints_are_cabled: (server_ports_are_joined,),
     planes_stay_apart: (),
     rails_reach_leaves: (),
+    rails_use_same_ports: (),
     planes_are_connected: (),
     bisection_carries_claim: (halves_carry_claim, cuts_carry_claim, paths_are_as_long, failures_leave_flow),
 }
@@ -232,6 +248,8 @@ RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
 # Of fabrics whose servers are dual-homed.
 HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
 HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
+# Of the wiring of all fabrics together.
+CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 # Of floors on which attachments fill racks.
 APPLIANCE_RULES: tuple[FloorRule, ...] = (attachments_stand_apart,)
@@ -252,6 +270,8 @@ MONEY_RULES: tuple[DesignRule, ...] = (
     stages_add_up,
     limits_hold,
     objective_matches_totals,
+    nothing_is_left_out,
+    alternatives_add_up,
 )
 WORKLOAD_RULES: tuple[DesignRule, ...] = (workload_needs_are_met, workload_is_recomputed)
 

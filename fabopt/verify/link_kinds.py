@@ -287,5 +287,4 @@ def cable_bought(fabric: FabricEvidence, row: ListedRow) -> Share:
     """What is ordered as the cable or fibre of a row: the product, and the length where that is the same for all."""
     if row.run_part is None:
         return ()
-    on_floor = fabric.evidence.case.site.floor is not None
-    return (row.run_part.id,) if on_floor else (row.run_part.id, row.run_part.length_m)
+    return (row.run_part.id,) if fabric.runs_differ else (row.run_part.id, row.run_part.length_m)

@@ -57,12 +57,11 @@ def attached(plan: FabricPlan, servers: CabledLinks) -> list[CabledLinks]:
     wanted = plan.numbers.attachments
     if not wanted:
         return []
-    on_floor = plan.numbers.embedded.case.site.floor is not None
-    of_servers = part_in_cage(servers.assemblies[0], on_floor)
+    of_servers = part_in_cage(servers.assemblies[0], plan.runs.differ)
     unbought = of_servers or ("nothing bought",)
     attachments = _read(plan, servers.assemblies)
     parts = [
-        unbought if entry.attachment.buys == "none" else part_in_cage(entry.assemblies[0], on_floor)
+        unbought if entry.attachment.buys == "none" else part_in_cage(entry.assemblies[0], plan.runs.differ)
         for entry in attachments
     ]
     cages = OpenCages(_used_slots(plan, servers), _leaf_lanes(plan), of_servers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -24,7 +24,9 @@ _AS = {
 
 
 class Runs(Protocol):
-    """Runs between devices in metres."""
+    """Runs between devices in metres. ``differ``: links of a kind need not run alike."""
+
+    differ: ClassVar[bool]
 
     def of(self, kind: str, a: Ints, b: Ints) -> Floats:
         """The run of every link of a kind."""
@@ -32,6 +34,8 @@ class Runs(Protocol):
 
 class FlatRuns:
     """All links of a kind run equally far."""
+
+    differ: ClassVar[bool] = False
 
     def __init__(self, distances: Distances) -> None:
         attached = distances.server_leaf if distances.attachment_leaf is None else distances.attachment_leaf
@@ -52,6 +56,8 @@ class MeasuredRuns:
 
     Raises ``ValueError`` where a device is in a rack that the floor does not have.
     """
+
+    differ: ClassVar[bool] = True
 
     def __init__(self, plan: FloorPlan, flat: FlatRuns, devices: Devices) -> None:
         self._plan, self._flat = plan, flat

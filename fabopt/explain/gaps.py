@@ -6,7 +6,7 @@ of these that nothing on sale fills is its gap. A change to the case or the cata
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from fabopt.explain.freedoms import Freedom, changed_products, freedoms_of, not_on_sale
@@ -141,17 +141,26 @@ def _lacking(problem: Problem, fabric: FabricProblem, gap: Gap) -> str:
     if gap.step not in ENDS:
         return f"no {gap.protocol} switch on sale may be a {gap.step}"
     near, far, run = ENDS[gap.step]
-    ends = " and ".join(f"{end} ({_speeds(ports_of(fabric, end, gap.protocol))})" for end in dict.fromkeys((near, far)))
-    text = f"no {gap.protocol} parts on sale join {ends} over the {fabric.runs_m[run]:g} m of a {run} run"
+    ports = {end: ports_of(fabric, end, gap.protocol) for end in (near, far)}
+    joined = f"{_ends(near, far, ports)} over the {fabric.runs_m[run]:g} m of a {run} run"
+    text = f"no {gap.protocol} parts on sale join {joined}"
     longest_m = max(
         (problem.links.longest_m(*pair, gap.protocol) for pair in _pairs(fabric, gap.step, gap.protocol)), default=0.0
     )
     return f"{text}; the longest are {longest_m:g} m" if longest_m else text
 
 
-def _speeds(ports: Iterable[PortType]) -> str:
-    speeds = sorted({gbps(port.lane.port_mbps) for port in ports})
-    return f"ports of {' or '.join(f'{speed:g}' for speed in speeds)} Gb/s"
+def _ends(near: str, far: str, ports: Mapping[str, Iterable[PortType]]) -> str:
+    """Both ends of a link with the speeds at which they meet; with those of each, where they never do."""
+    speeds = {end: {gbps(port.lane.port_mbps) for port in ports[end]} for end in (near, far)}
+    common = speeds[near] & speeds[far]
+    if common:
+        return f"{near} and {far} at {_speeds(common)}"
+    return f"{near} (ports of {_speeds(speeds[near])}) and {far} (ports of {_speeds(speeds[far])})"
+
+
+def _speeds(speeds: Iterable[float]) -> str:
+    return f"{' or '.join(f'{speed:g}' for speed in sorted(speeds))} Gb/s"
 
 
 def _remedies(inquiry: Inquiry, index: int, gap: Gap) -> Iterator[str]:

@@ -42,11 +42,13 @@ class Gap(NamedTuple):
 
 
 def gap_of(problem: Problem, fabric: FabricProblem) -> Gap | None:
-    """The gap of the chain that comes furthest, over protocols; None if some chain is whole."""
+    """The gap of the protocol that comes furthest (of equal ones, that of most NICs); None if some chain is whole."""
     gaps = [_gap(problem, fabric, chain, protocol) for chain in _chains(fabric) for protocol in fabric.protocols]
     if None in gaps:
         return None
-    return max((gap for gap in gaps if gap is not None), key=lambda gap: gap.filled, default=None)
+    spoken: list[str] = [protocol for nic in problem.offering.offered.nics for protocol in nic.protocols]
+    known = (gap for gap in gaps if gap is not None)
+    return max(known, key=lambda gap: (gap.filled, spoken.count(gap.protocol)), default=None)
 
 
 def _chains(fabric: FabricProblem) -> Iterator[tuple[str, ...]]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import ClassVar
 
 import numpy as np
 
@@ -27,7 +26,6 @@ class LatticeCounts(MeshCounts):
     """One plane. Links lead from a point to others of its line in one dimension."""
 
     structure: HyperxStructure | TorusStructure
-    shortest: ClassVar[int] = 1
 
     @property
     def devices(self) -> tuple[tuple[Role, int], ...]:
@@ -41,9 +39,8 @@ class LatticeCounts(MeshCounts):
 
     @property
     def smallest(self) -> bool:
-        """Whether no shorter side, where one is allowed, would have held as many switches with servers."""
-        longer = [side for side in self.sides if side > self.shortest]
-        return all(self.switches // side * (side - 1) < self.used_leaves for side in longer)
+        """Whether no shorter side would have held as many switches with servers."""
+        return all(self.switches // side * (side - 1) < self.used_leaves for side in self.sides)
 
     @property
     def halves(self) -> tuple[tuple[str, Mask], ...]:
@@ -109,7 +106,6 @@ class TorusCounts(LatticeCounts):
     """Every line is a ring."""
 
     structure: TorusStructure
-    shortest = SHORTEST_RING
 
     @cached_property
     def scopes(self) -> tuple[MeshLinks, ...]:
@@ -132,9 +128,8 @@ class TorusCounts(LatticeCounts):
 
     @property
     def hops(self) -> tuple[int, int]:
-        """Half way round every ring, of those dimensions in which devices with endpoints are apart."""
-        coordinates = self._coordinates(np.arange(self.used_leaves))
-        steps = 1 + sum(side // 2 for side, place in zip(self.sides, coordinates, strict=True) if place.any())
+        """Half way round every ring."""
+        steps = 1 + sum(side // 2 for side in self.sides)
         return steps, steps
 
     def _joined(self, x: Ints, y: Ints, side: int) -> Mask:

@@ -6,7 +6,7 @@ of these that nothing on sale fills is its gap. A change to the case or the cata
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from fabopt.explain.freedoms import Freedom, changed_products, freedoms_of, not_on_sale
@@ -42,11 +42,13 @@ class Gap(NamedTuple):
 
 
 def gap_of(problem: Problem, fabric: FabricProblem) -> Gap | None:
-    """The gap of the chain that comes furthest, over protocols; None if some chain is whole."""
+    """The gap of the protocol that comes furthest (of equal ones, that of most NICs); None if some chain is whole."""
     gaps = [_gap(problem, fabric, chain, protocol) for chain in _chains(fabric) for protocol in fabric.protocols]
     if None in gaps:
         return None
-    return max((gap for gap in gaps if gap is not None), key=lambda gap: gap.filled, default=None)
+    spoken: list[str] = [protocol for nic in problem.offering.offered.nics for protocol in nic.protocols]
+    known = (gap for gap in gaps if gap is not None)
+    return max(known, key=lambda gap: (gap.filled, spoken.count(gap.protocol)), default=None)
 
 
 def _chains(fabric: FabricProblem) -> Iterator[tuple[str, ...]]:
@@ -141,17 +143,26 @@ def _lacking(problem: Problem, fabric: FabricProblem, gap: Gap) -> str:
     if gap.step not in ENDS:
         return f"no {gap.protocol} switch on sale may be a {gap.step}"
     near, far, run = ENDS[gap.step]
-    ends = " and ".join(f"{end} ({_speeds(ports_of(fabric, end, gap.protocol))})" for end in dict.fromkeys((near, far)))
-    text = f"no {gap.protocol} parts on sale join {ends} over the {fabric.runs_m[run]:g} m of a {run} run"
+    ports = {end: ports_of(fabric, end, gap.protocol) for end in (near, far)}
+    joined = f"{_ends(near, far, ports)} over the {fabric.runs_m[run]:g} m of a {run} run"
+    text = f"no {gap.protocol} parts on sale join {joined}"
     longest_m = max(
         (problem.links.longest_m(*pair, gap.protocol) for pair in _pairs(fabric, gap.step, gap.protocol)), default=0.0
     )
     return f"{text}; the longest are {longest_m:g} m" if longest_m else text
 
 
-def _speeds(ports: Iterable[PortType]) -> str:
-    speeds = sorted({gbps(port.lane.port_mbps) for port in ports})
-    return f"ports of {' or '.join(f'{speed:g}' for speed in speeds)} Gb/s"
+def _ends(near: str, far: str, ports: Mapping[str, Iterable[PortType]]) -> str:
+    """Both ends of a link with the speeds at which they meet; with those of each, where they never do."""
+    speeds = {end: {gbps(port.lane.port_mbps) for port in ports[end]} for end in (near, far)}
+    common = speeds[near] & speeds[far]
+    if common:
+        return f"{near} and {far} at {_speeds(common)}"
+    return f"{near} (ports of {_speeds(speeds[near])}) and {far} (ports of {_speeds(speeds[far])})"
+
+
+def _speeds(speeds: Iterable[float]) -> str:
+    return f"{' or '.join(f'{speed:g}' for speed in sorted(speeds))} Gb/s"
 
 
 def _remedies(inquiry: Inquiry, index: int, gap: Gap) -> Iterator[str]:

@@ -56,8 +56,8 @@ def test_a_cable_without_a_price() -> None:
     parts = without(("aoc",), "price_usd")
     parts["transceivers"] = []
     gap = (
-        "fabric compute: no ethernet parts on sale join leaf (ports of 200 or 400 Gb/s) and spine (ports of 200 or "
-        "400 Gb/s) over the 30 m of a leaf-spine run; what would help: `catalog.aoc.price_usd` (aoc has no price, so "
+        "fabric compute: no ethernet parts on sale join leaf and spine at 200 or 400 Gb/s "
+        "over the 30 m of a leaf-spine run; what would help: `catalog.aoc.price_usd` (aoc has no price, so "
         "it is listed, never chosen)"
     )
     assert told(case(), parts) == [
@@ -72,8 +72,8 @@ def test_cables_that_work_with_another_vendor() -> None:
     for id_ in (*SWITCHES, "nic-200", "nic-400"):
         product(parts, id_)["vendor"] = "Acme"
     assert told(case(), parts) == [
-        NO_CHANGE + "fabric compute: no ethernet parts on sale join server (ports of 200 or 400 Gb/s) and leaf (ports "
-        "of 200 or 400 Gb/s) over the 3 m of a server-leaf run; what would help: `catalog.dac.works_with` (dac works "
+        NO_CHANGE + "fabric compute: no ethernet parts on sale join server and leaf at 200 or 400 Gb/s "
+        "over the 3 m of a server-leaf run; what would help: `catalog.dac.works_with` (dac works "
         "with other vendors only) and `catalog.splitter.works_with` (splitter works with other vendors only)"
     ]
 
@@ -82,8 +82,8 @@ def test_two_runs_that_are_too_long() -> None:
     """Neither run can be had, so neither alone is the limit; a way around the second is one tier."""
     content = case(site={"distances_m": {"server-leaf": 600, "leaf-spine": 700}})
     assert told(content) == [
-        NO_CHANGE + "fabric compute: no ethernet parts on sale join server (ports of 200 or 400 Gb/s) and leaf (ports "
-        "of 200 or 400 Gb/s) over the 600 m of a server-leaf run; the longest are 50 m; what would help: a shorter "
+        NO_CHANGE + "fabric compute: no ethernet parts on sale join server and leaf at 200 or 400 Gb/s "
+        "over the 600 m of a server-leaf run; the longest are 50 m; what would help: a shorter "
         "`site.distances_m.server-leaf` (dac, dr4, dr4-hot and 3 more); what would do together: a shorter "
         "`site.distances_m.server-leaf`, and `fabrics.compute.tiers: any`"
     ]

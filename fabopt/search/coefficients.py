@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from fabopt.parts.finance import Weights, weights_of
-from fabopt.parts.items import Item
-from fabopt.problem.problem import CABLES, Problem, of_item
+from fabopt.parts.items import CABLE_KINDS, Item
+from fabopt.problem.problem import Problem, of_item
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
@@ -60,7 +60,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     units = np.array([item.rack_milliunits for item in items], dtype=float)
     nics = np.array([item.kind == "nic" for item in items], dtype=float)
     switches = np.array([item.kind == "switch" for item in items], dtype=float)
-    cables = np.array([item.kind in CABLES for item in items], dtype=float)
+    cables = np.array([item.kind in CABLE_KINDS for item in items], dtype=float)
     limits = problem.limits_in_all
     tco = weights_of("tco_usd", problem.energy_cents_per_mw)
     rows = [stage_weights(problem).min(axis=0)]
@@ -98,7 +98,7 @@ def stock_weight(problem: Problem, most: int | None = None) -> int:
 
 
 def without_dear_switches(problem: Problem, sizing: Sizing, slack: float, most: int | None) -> Sizing:
-    """What was found, without what is past the threshold if its switches cost what so many of them cost."""
+    """What was found, without what is past the cutoff if its switches cost what so many of them cost."""
     limit = (sizing.least + slack) * (1 + RELATIVE_SLACK)
     kept = []
     for batch in sizing.batches:

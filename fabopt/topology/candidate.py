@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from fabopt.parts.assemblies import Assembly, Mode
-from fabopt.parts.items import Item
+from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import DeviceRole
 from fabopt.topology.design import NetworkDesign
@@ -94,7 +94,7 @@ class Option:
         for (stage, item), count in self.uses.items():
             cents[stage] += item.unit_cents[stage] * count
             power_mw[stage] += item.power_mw * count
-        return *cents, *power_mw, sum(count for item, count in self.items.items() if item.kind in ("cable", "fibre"))
+        return *cents, *power_mw, sum(count for item, count in self.items.items() if item.kind in CABLE_KINDS)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The threshold below which a search goes on looking."""
+"""The cutoff below which a search goes on looking."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.link_parts import Floats
 
-# Bounds are floating-point sums of whole numbers; a candidate is cut only when it is past the threshold by more.
+# Bounds are floating-point sums of whole numbers; a candidate is cut only when it is past the cutoff by more.
 RELATIVE_SLACK = 1e-9
 
 
@@ -45,7 +45,7 @@ class Cutoff:
         return best * (1 + RELATIVE_SLACK) + RELATIVE_SLACK if np.isfinite(best) else np.inf
 
     def within(self, cost: Floats) -> NDArray[np.bool_]:
-        """Which of these costs (or bounds) are below the threshold and the caps."""
+        """Which of these costs (or bounds) are below the cutoff and the caps."""
         limit = self.limit
         inside = cost[0] <= limit if np.isfinite(limit) else np.isfinite(cost[0])
         return self._under_caps(cost, inside)
@@ -60,7 +60,7 @@ class Cutoff:
         return inside
 
     def offer(self, batch: AnyBatch) -> None:
-        """Keep what is below the threshold, and lower it to the least cost that is offered."""
+        """Keep what is below the cutoff, and lower it to the least cost that is offered."""
         self.sizing.sized += len(batch)
         kept = self._cut(batch)
         if kept is not None and self._admits is not None:
@@ -70,7 +70,7 @@ class Cutoff:
             self.sizing.least = min(self.sizing.least, float(kept.cost[0].min()))
 
     def close(self) -> Sizing:
-        """What was found, without what the threshold has fallen below since."""
+        """What was found, without what the cutoff has fallen below since."""
         self.sizing.batches = [kept for batch in self.sizing.batches if (kept := self._cut(batch)) is not None]
         return self.sizing
 

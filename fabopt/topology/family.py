@@ -79,7 +79,7 @@ class Spaces:
         return sizing
 
 
-class Quest(NamedTuple):
+class SpaceRequest(NamedTuple):
     """What a space is searched for: weights of items by metric, limits on metrics, and the part that is wanted."""
 
     costs: BoundedCosts
@@ -96,7 +96,7 @@ class Family(Protocol):
     def name(self) -> str:
         """As in the case and the design file."""
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Space:
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Space:
         """What of it a fabric may be."""
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:

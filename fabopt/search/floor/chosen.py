@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from fabopt.parts.items import CABLE_KINDS
 from fabopt.problem.problem import Problem
 from fabopt.search.context import Context, PlacedCandidates, PlacedKey
 from fabopt.search.floor.tree import Sized, StepBudget, all_places, best_place
@@ -13,7 +14,7 @@ from fabopt.topology.batch import AnyBatch
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.link_parts import Floats
 
-LINK_PARTS = ("transceiver", "cable", "fibre")
+LINK_PARTS = ("transceiver", *CABLE_KINDS)
 
 
 class Placed:

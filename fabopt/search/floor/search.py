@@ -25,7 +25,7 @@ from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.layouts import spread
 from fabopt.topology.family import Restriction
 
-# The threshold rises by this share of the bound, then fourfold, until it proves the best design met.
+# The cutoff rises by this share of the bound, then fourfold, until it proves the best design met.
 FIRST_RISE_ON_FLOOR = 0.05
 
 
@@ -94,7 +94,7 @@ class FloorSearch(Search):
         return None
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
-        """Not at once the threshold that proves, for a better design may lower that."""
+        """Not at once the cutoff that proves, for a better design may lower that."""
         return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
 
 

@@ -63,7 +63,7 @@ class FloorBounds(ABC):
         return np.asarray(np.maximum(cost, least(self)))
 
     def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
-        """A few rows at a time, as placing takes a while: the lowest bound first, those still below the threshold."""
+        """A few rows at a time, as placing takes a while: the lowest bound first, those still below the cutoff."""
         for some in chunks(rows[np.argsort(bound[0, rows], kind="stable")], _FEW):
             inside = some[within(bound[:, some])]
             if inside.size:

@@ -21,7 +21,7 @@ from fabopt.topology.link_parts import Floats
 LinkAt = Callable[[PortType, PortType, float, str], Floats]
 # The ports at both ends of a link, and its protocol.
 LinkEnds = tuple[PortType, PortType, str]
-# Which of some costs, shape (metrics, rows), are below the threshold.
+# Which of some costs, shape (metrics, rows), are below the cutoff.
 Within = Callable[[Floats], NDArray[np.bool_]]
 
 

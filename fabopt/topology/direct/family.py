@@ -9,7 +9,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.direct.networks import DirectTopology
 from fabopt.topology.direct.space import DirectSpace
-from fabopt.topology.family import Quest
+from fabopt.topology.family import SpaceRequest
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class DirectFamily:
         """As in the case and the design file."""
         return self.topology.name
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> DirectSpace:
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> DirectSpace:
         """Its candidates."""
-        return DirectSpace(problem, fabric, self.topology, quest)
+        return DirectSpace(problem, fabric, self.topology, request)
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """One port of a server at the least on every switch, and as many switches as ports could join."""

@@ -7,7 +7,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.dragonfly_plus.candidates import NAME
 from fabopt.topology.dragonfly_plus.space import DragonflyPlusSpace
-from fabopt.topology.family import Quest
+from fabopt.topology.family import SpaceRequest
 
 
 class DragonflyPlusFamily:
@@ -15,9 +15,9 @@ class DragonflyPlusFamily:
 
     name = NAME
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> DragonflyPlusSpace:
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> DragonflyPlusSpace:
         """Its candidates."""
-        return DragonflyPlusSpace(problem, fabric, quest)
+        return DragonflyPlusSpace(problem, fabric, request)
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """With u uplinks of a leaf, at most u spines in a group, each with p ports for leaves and global links:

@@ -54,7 +54,7 @@ class ClosDesign:
         return file_part_of(self.network)
 
     def figures(self, gpus: int) -> Figures:
-        """All figures: every one has a formula."""
+        """The figures, each of which has a formula."""
         return figures.figures_of(self.network, gpus)
 
     def measured_figures(self, gpus: int) -> Figures:

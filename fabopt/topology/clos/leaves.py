@@ -59,7 +59,7 @@ class Leaves:
                 self._with_uplinks(block, shape, cost)
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
-        """As that of the bounds."""
+        """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
         return self.bounds.scope(runs)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")

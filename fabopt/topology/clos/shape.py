@@ -214,7 +214,7 @@ def most_down(switch: SwitchType, down: CageUse, up: CageUse, uplinks: int) -> i
 def uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:
     """Fewest uplinks of a switch (at least 1) for so many down links at an oversubscription of ``most``.
 
-    Shape of ``down_links``. Rule ``uplinks_carry_demand``.
+    The result has the shape of ``down_links``. Rule ``uplinks_carry_demand``.
     """
     factor, divisor = down.lane.port_mbps * most.denominator, up.lane.port_mbps * most.numerator
     return np.asarray(np.maximum(1, scaled_ceil(down_links, factor, divisor)))

@@ -20,7 +20,10 @@ from fabopt.topology.direct.networks import Floats, moore_mean
 
 
 class HyperxTopology(LatticeTopology):
-    """HyperX networks of sides S_i >= 2 and multiplicities m_i; arrays ``numbers`` of a network have shape (6,)."""
+    """HyperX networks of sides S_i >= 2 and multiplicities m_i.
+
+    Arrays ``numbers`` of a network have shape (6,): sides, then multiplicities.
+    """
 
     name = "hyperx"
     dimensions = range(1, MOST_DIMENSIONS + 1)

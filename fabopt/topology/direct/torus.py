@@ -29,7 +29,10 @@ SHORTEST_SIDE = 3
 
 
 class TorusTopology(LatticeTopology):
-    """Tori of sides k_i >= 3 and multiplicities m_i; arrays ``numbers`` of a network have shape (6,)."""
+    """Tori of sides k_i >= 3 and multiplicities m_i.
+
+    Arrays ``numbers`` of a network have shape (6,): sides, then multiplicities.
+    """
 
     name = "torus"
     dimensions = range(2, MOST_DIMENSIONS + 1)

@@ -42,7 +42,7 @@ LEAST_LEAVES = 3
 class DragonflyPlusNetworks:
     """Many networks, one a row. ``numbers``: L, S, G, m and t, shape (networks, 5).
 
-    Other arrays have shape (networks,).
+    Arrays that follow from these have shape (networks,).
     """
 
     numbers: Ints

@@ -21,7 +21,7 @@ class TorusFamily:
 
     @property
     def name(self) -> str:
-        """As in the case and the design file."""
+        """The family as in the case and the design file."""
         return self.topology.name
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:

@@ -28,7 +28,7 @@ class DirectFamily:
         return DirectSpace(problem, fabric, self.topology, request)
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """An upper bound of the servers: as many switches as ports could join, all ports but one of each for servers."""
+        """An upper bound of the servers, on as many switches as ports could join, each with one port for others."""
         return max(
             (
                 (usable_ports(use, leaf) - 1) * self.topology.most_switches(leaf.max_ports - 1) // nic.ports_per_plane

@@ -18,7 +18,7 @@ FIRST = "0.1.0"
 BROUGHT: dict[str, frozenset[str]] = {
     "0.2.0": frozenset({
         "case_is_resolved", "facts_match_hash", "prices_match_hash", "nothing_is_left_out", "alternatives_add_up",
-        "rails_use_same_ports", "single_points_are_listed",
+        "rails_use_same_ports", "single_points_are_listed", "redundancy_is_kept", "redundancy_is_cabled",
     }),
 }  # fmt: skip
 EDITIONS = (FIRST, *BROUGHT)

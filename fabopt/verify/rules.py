@@ -93,6 +93,7 @@ from fabopt.verify.ports import (
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import bom_covers_parts, bom_names_products, power_adds_up, prices_are_applied
 from fabopt.verify.rails import has_own_rails, rails_never_meet, scale_up_carries_rails
+from fabopt.verify.redundancy import redundancy_is_cabled, redundancy_is_kept
 from fabopt.verify.separation import (
     LogicalEvidence,
     isolation_is_kept,
@@ -178,6 +179,7 @@ FABRIC_RULES: tuple[FabricRule, ...] = (
     metrics_are_recomputed,
     figures_meet_demand,
     failures_leave_bandwidth,
+    redundancy_is_kept,
 )
 WIRING_RULES: tuple[WiringRule, ...] = (
     boxes_are_listed,
@@ -204,6 +206,7 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     stages_are_fabrics,
     stages_only_add,
     stage_counts_close,
+    redundancy_is_cabled,
 )
 # What takes the place of a rule of the Clos where switches are joined to each other.
 DIRECT: Mapping[FabricRule, tuple[FabricRule, ...]] = {

@@ -39,8 +39,9 @@ class ServerSize:
 class Layout:
     """Servers in place, and the racks in which switches may be installed, the first choice first.
 
-    ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up; racks are indices of the plan. ``band``:
-    (index, fabrics): of the space that a rack has for switches a fabric gets an equal part, counted from the top.
+    ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up. ``server_racks`` and ``switch_racks`` are
+    indices of the plan's racks, each of shape (racks listed,). ``band``: (index, fabrics): of the space that a rack has
+    for switches a fabric gets an equal part, counted from the top.
     """
 
     plan: FloorPlan

@@ -89,7 +89,7 @@ def files_in(folder: Path) -> Files:
 
 @dataclass(frozen=True)
 class Desk:
-    """A command with its files; each run has a folder of its own. ``whole``: the files after a run that nothing ends."""
+    """A command with its files; each run has a folder of its own."""
 
     words: Sequence[str]
     files: Files

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.parts.item_table import ItemTable
-from fabopt.parts.items import Item, order_at_once
+from fabopt.parts.items import CABLE_KINDS, Item, order_at_once
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.nics import PCIE_X16_GBPS
 from fabopt.parts.offering import Offering, named_products, offering_of
@@ -29,12 +29,10 @@ from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.workload.deadline import Pace
 
-CABLES = ("cable", "fibre")
-
 
 def of_item(weights: Weights, stage: int, item: Item) -> int:
     """What a unit of an item that a stage adds weighs beside its price."""
-    counted = weights.per_switch * (item.kind == "switch") + weights.per_cable * (item.kind in CABLES)
+    counted = weights.per_switch * (item.kind == "switch") + weights.per_cable * (item.kind in CABLE_KINDS)
     return weights.of_mw(stage) * item.power_mw + weights.per_unit * item.rack_milliunits + counted
 
 

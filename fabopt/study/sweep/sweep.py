@@ -15,10 +15,10 @@ from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.schema.front import BUDGET_KEY, Front, FrontObjective, FrontPoint
 from fabopt.study.front.knees import with_marginal
 from fabopt.study.sweep import ranges
-from fabopt.study.sweep.cells import BUDGET_KEY, MAXIMIZED, GridCell, SweepInputs
+from fabopt.study.sweep.cells import MAXIMIZED, GridCell, SweepInputs
 from fabopt.study.sweep.keys import KeyPath, all_changed, content_of, key_path
 from fabopt.study.sweep.workers import Take, solve_here, solve_in_processes, solve_on_dask
 

@@ -8,7 +8,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.family import Quest
+from fabopt.topology.family import SpaceRequest
 
 
 class ClosFamily:
@@ -16,13 +16,13 @@ class ClosFamily:
 
     name = "clos"
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> ClosSpace:
-        """Its candidates, by tiers."""
-        part = replace(quest.restriction, topology=self.name)
-        return ClosSpace(problem, fabric, *quest._replace(restriction=part))
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> ClosSpace:
+        """The Clos candidates of a fabric, by tiers."""
+        part = replace(request.restriction, topology=self.name)
+        return ClosSpace(problem, fabric, *request._replace(restriction=part))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """By arithmetic: see ``fabopt.topology.clos.most_servers``."""
+        """The most servers of a Clos, by arithmetic: see ``fabopt.topology.clos.most_servers``."""
         return most_servers_of(problem, fabric)
 
 

@@ -221,7 +221,7 @@ class LostRacks:
 
     @cached_property
     def losses(self) -> list[list[Loss]]:
-        """Of every fabric and rack what is lost elsewhere."""
+        """Losses elsewhere, by fabric and then by rack."""
         return [
             [one.without(self._rows[name], absent) for name, absent in zip(self.names, self.absent, strict=True)]
             for one in self._exposures

@@ -42,7 +42,7 @@ class Parts:
 
     @property
     def tiers(self) -> TierCount:
-        """Switch tiers."""
+        """Number of switch tiers."""
         if self.spine is None:
             return 1
         return 2 if self.core is None else 3

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.units import cents, exact, milliwatts, some
+from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.link_kinds import SERVER_LEAF, all_kinds
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, breaks_of, item_of, offer_of
 from fabopt.verify.totals import totals_of
@@ -30,6 +32,7 @@ KINDS_OF_ALTERNATIVES = (
 )  # fmt: skip
 
 
+@since("0.2.0")
 def case_is_resolved(proof: Proof, evidence: Evidence) -> None:
     """The embedded case has every key, defaults filled in, so that nothing in it depends on who reads it.
 
@@ -42,6 +45,7 @@ def case_is_resolved(proof: Proof, evidence: Evidence) -> None:
     proof.note(some(len(whole), "key"))
 
 
+@since("0.2.0")
 def facts_match_hash(proof: Proof, evidence: Evidence) -> None:
     """The embedded parts are those that the design was made of: ports, what fits, power, sources.
 
@@ -50,6 +54,7 @@ def facts_match_hash(proof: Proof, evidence: Evidence) -> None:
     _hash_matches(proof, evidence, "facts", sha256_of(facts_of(evidence.design.parts)))
 
 
+@since("0.2.0")
 def prices_match_hash(proof: Proof, evidence: Evidence) -> None:
     """Prices, breaks, stock, supply and lead times are those that the design was chosen at.
 
@@ -71,11 +76,12 @@ def _hash_matches(proof: Proof, evidence: Evidence, what: str, recomputed: str) 
     proof.note(f"{what} of {some(len(evidence.design.parts), 'part')}, sha256 {recomputed[:12]}")
 
 
+@since("0.2.0")
 def nothing_is_left_out(proof: Proof, evidence: Evidence) -> None:
     """What every file of its version says is said: no figure is withheld that a rule would recompute.
 
-    Prices and dates of the bill, sums of stages, racks on a floor, bandwidth figures, what failures leave. Source:
-    docs/design-file.md.
+    Prices and dates of the bill, sums of stages, racks on a floor, bandwidth figures, what failures leave, stages of
+    links. Source: docs/design-file.md.
     """
     design, totals = evidence.design, totals_of(evidence)
     for row in design.bom:
@@ -90,6 +96,7 @@ def nothing_is_left_out(proof: Proof, evidence: Evidence) -> None:
         proof.equal(f"totals say {name}", said, bool(design.racks.server_racks))
     for fabric in evidence.fabrics:
         _fabric_says(proof, fabric)
+        _links_say_when(proof, fabric)
     proof.note(f"{some(len(design.bom), 'line')}, {some(len(design.stages), 'stage')}")
 
 
@@ -120,6 +127,20 @@ def _fabric_says(proof: Proof, fabric: FabricEvidence) -> None:
         proof.equal(f"{name}: servers cut off by {some(row.count, row.failed)} are said", said, row.count == 1)
 
 
+def _links_say_when(proof: Proof, fabric: FabricEvidence) -> None:
+    """Where a fabric grows, rows of links that are made cage by cage say the stages of a cage's links."""
+    if not fabric.designed.growth:
+        return
+    shared = bool(fabric.wanted.attachments)
+    later = {f"attachment {one.name}" for one in fabric.wanted.attachments if one.adds}
+    for kind in all_kinds(fabric):
+        attached = kind.name.startswith("attachment ")
+        alone = 1 in (kind.near.end.lane.ports, kind.far.end.lane.ports) and not attached
+        by_cage = kind.name in later or len(kind.rows) > 1 or (alone and not (shared and kind.name == SERVER_LEAF))
+        unsaid = sum(row.listed.stages is None for row in kind.rows)
+        proof.holds(not (by_cage and unsaid), f"{fabric.designed.name}: stages of {kind.name} links are left out")
+
+
 def _is_small(fabric: FabricEvidence) -> bool:
     links, tiers = sum(row.count for row in fabric.designed.links), fabric.designed.tiers
     return 2 * links * (sum(tier.count for tier in tiers) or fabric.evidence.servers) <= SMALL_GRAPH
@@ -131,6 +152,7 @@ def _failing_alone(designed: FabricDesign) -> tuple[str, ...]:
     return FAILING_ALONE.get(designed.structure.kind, (*tiers, "plane", "cable"))
 
 
+@since("0.2.0")
 def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
     """What lost differs from the answer by what it says.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from fabopt.schema.resilience import TWO_CORES, TWO_LEAVES, TWO_SPINES, keeps_default, redundancy_of
 from fabopt.verify.codes import combined
+from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
@@ -17,6 +18,7 @@ from fabopt.wiring.model import Ints
 FEWEST = 2
 
 
+@since("0.2.0")
 def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     """What the file says is kept of the default rule is what its numbers are, and what is not kept is told.
 
@@ -69,6 +71,7 @@ def _nic_ports(fabric: FabricEvidence) -> int:
     return holders * cages * fabric.nic_lane.ports
 
 
+@since("0.2.0")
 def redundancy_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """What is kept of the default rule is so on the wiring, device by device.
 

@@ -11,7 +11,7 @@ from fabopt.verify.codes import combined
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import UNPROVABLE, Proof
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints
 
@@ -37,8 +37,14 @@ def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
             proof.holds(_is_told(fabric, row.rule), f"no note says that rule {row.rule} is not kept")
         words = {True: "kept", False: "not kept", None: "does not apply"}[kept]
         proof.note(f"{row.rule} {words}: {row.detail}")
-    if not rows:
-        proof.note("the case does not ask for the default rule")
+
+
+def names_redundancy(fabric: FabricEvidence) -> bool:
+    """Whether the case asks for the default rule, or the file says something of it."""
+    try:
+        return _asks(fabric) or bool(fabric.designed.redundancy)
+    except UNPROVABLE:
+        return True
 
 
 def _asks(fabric: FabricEvidence) -> bool:

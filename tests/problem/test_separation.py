@@ -39,6 +39,7 @@ from fabopt.wiring.model import KINDS
 from tests.oracles.brute_logical import least
 from tests.oracles.brute_parts import Json
 from tests.samples.random_cases import Dice, a_catalog
+from tests.samples.resilience import without_redundancy
 from tests.samples.small import assert_proven, catalog, solved
 
 WAYS = ("physical", "logical", "shared")
@@ -65,10 +66,10 @@ def case(separation: str = "logical", compute: Json | None = None, limits: Json 
         "max_oversubscription": 2,
         **storage,
     }
-    return {
+    return without_redundancy({
         "name": "apart", "server": "gpu-4", "servers": 6, "fabrics": [host, logical | {"separation": separation}],
         "limits": limits or {},
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 def random_pair(seed: int) -> tuple[Json, Json]:
@@ -96,7 +97,7 @@ def random_pair(seed: int) -> tuple[Json, Json]:
         "servers": dice.number(2, 4),
         "fabrics": [host, logical],
     }
-    return content, content_case
+    return content, without_redundancy(content_case)
 
 
 def capex_cents(design: Design) -> int | None:

@@ -199,6 +199,7 @@ def one_tier() -> Json:
     """8 endpoints on 16 ports; a quarter kept free: ceil(8 / 0.75) = 11 down ports, 3 of them reserved."""
     case = {
         "name": "one-tier",
+        "resilience": "none",
         "server": "box2",
         "stages": [{"name": "final", "servers": 4}],
         "fabrics": [
@@ -324,6 +325,7 @@ def two_tiers() -> Json:
     """
     case = {
         "name": "two-tiers",
+        "resilience": "none",
         "server": "box4",
         "stages": [{"name": "final", "month": 18, "gpus": 28}],
         "fabrics": [
@@ -498,6 +500,7 @@ def three_tiers() -> Json:
     """
     case = {
         "name": "three-tiers",
+        "resilience": "none",
         "server": "box1",
         "stages": [{"name": "final", "servers": 7}],
         "fabrics": [

@@ -30,7 +30,7 @@ def parts_given_up(problem: Problem) -> Iterator[RulePart]:
 
 
 def all_given_up(problem: Problem) -> Problem:
-    """The same problem in the space without the rule."""
+    """Return a problem in the space without the rule."""
     fabrics = (
         replace(fabric, redundancy=(), given_up=(*fabric.redundancy, *fabric.given_up)) for fabric in problem.fabrics
     )
@@ -38,7 +38,7 @@ def all_given_up(problem: Problem) -> Problem:
 
 
 def taken_up(problem: Problem, part: RulePart) -> Problem:
-    """The same problem with one more part of the rule, in the order of all."""
+    """Return a problem with one more part of the rule."""
     fabrics = list(problem.fabrics)
     fabric = fabrics[part.fabric]
     kept = {*fabric.redundancy, part.rule}

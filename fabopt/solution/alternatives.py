@@ -117,7 +117,20 @@ class _Comparison:
         if rival.value is not None:
             alternative = self._alternative(rival, 0, WITHOUT_REDUNDANCY, "none")
             if alternative.objective_delta < 0:
-                yield alternative
+                yield alternative.model_copy(update={"summary": self._other_fabrics(rival)})
+
+    def _other_fabrics(self, rival: Optimum) -> str:
+        """The fabrics of a design that differ from the answer's; all where only their parts do."""
+        picked = list(rival.picked)
+        pairs = zip(self.problem.fabrics, self.answer.picked, picked, strict=True)
+        told = [
+            (fabric.name, summary_of(other.design.file_part()))
+            for fabric, (own, _), (other, _) in pairs
+            if summary_of(own.design.file_part()) != summary_of(other.design.file_part())
+        ]
+        if not told or len(picked) == 1:
+            return summaries_of(self.problem, picked)
+        return "; ".join(f"{name}: {text}" for name, text in told)
 
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""

@@ -50,6 +50,15 @@ def taken_up(problem: Problem, part: RulePart) -> Problem:
     return replace(problem, fabrics=tuple(fabrics))
 
 
+def bound_alike(problem: Problem, other: Problem) -> Problem:
+    """Return a problem of the same fabrics that is bound to as much of the rule as another one."""
+    fabrics = (
+        replace(fabric, redundancy=like.redundancy, given_up=like.given_up)
+        for fabric, like in zip(problem.fabrics, other.fabrics, strict=True)
+    )
+    return replace(problem, fabrics=tuple(fabrics))
+
+
 def without_rule(problem: Problem) -> Problem:
     """The problem of the same case that does not ask for the rule, losses that it names aside."""
     return replace(all_given_up(problem), case=case_without_rule(problem.case))

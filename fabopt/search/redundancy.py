@@ -45,6 +45,19 @@ def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Con
     return best
 
 
+def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Problem | None:
+    """The problem bound to as much of the rule as some design keeps; None if it has none that is bound to less.
+
+    Raises ``StoppedError`` if time runs out.
+    """
+    if not is_redundant(problem):
+        return None
+    answer = best_answer(problem, settings, clock, context)
+    if clock.is_over():
+        raise StoppedError
+    return answer.problem if answer.has_design and answer.problem is not problem else None
+
+
 def _rules_out(answer: Answer, clock: Clock) -> bool:
     """Whether there is no design, as far as a search can say it: on large floors none found is none."""
     if answer.has_design:

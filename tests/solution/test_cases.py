@@ -30,7 +30,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "h100-growth-128": {"leaf": 32, "spine": 16},
     "hall-1024-gpus": {"leaf": 16, "spine": 8},
     "llama3-405b-8192-gpus": {"leaf": 168, "spine": 77, "core": 56},
-    "mi300x-inference-2048": {"leaf": 3, "spine": 1},
+    "mi300x-inference-2048": {"leaf": 3, "spine": 2},
     "pretraining-16384-gpus": {"leaf": 256, "spine": 256, "core": 128},
     "procurement-128-gpus": {"leaf": 4, "spine": 2},
     "rail-only-1024-gpus": {"leaf": 8},

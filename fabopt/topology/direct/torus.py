@@ -9,6 +9,7 @@ that. Source: Dally and Towles, Principles and Practices of Interconnection Netw
 from __future__ import annotations
 
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
@@ -35,7 +36,8 @@ class TorusTopology(LatticeTopology):
     dimensions = range(2, MOST_DIMENSIONS + 1)
 
     def _sides(self, leaves: int, dimensions: int, most_ports: int) -> Ints:
-        return smallest_sides(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
+        """No shorter ones would do: a lattice of the shortest has room for so many, needed or not."""
+        return smallest_sides(max(leaves, SHORTEST_SIDE**dimensions), dimensions, SHORTEST_SIDE, LONGEST_SIDE)
 
     def _ports(self, sides: Ints) -> Ints:
         """One each way round."""
@@ -60,8 +62,9 @@ class TorusTopology(LatticeTopology):
         return min(Fraction(2 * k * m, switches * (k * k // 4)) for k, m in zip(sides, links, strict=True))
 
     def hops(self, numbers: Ints, used: int) -> int:
-        """Half way round in every dimension, and the first switch; two of the used ones are as far apart."""
-        return sum(side // 2 for side in halves(numbers)[0]) + 1
+        """Half way round in every dimension that used switches differ in, and the first one; two are as far apart."""
+        sides, _ = halves(numbers)
+        return 1 + sum(side // 2 for number, side in enumerate(sides) if prod(sides[:number]) < used)
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> TorusStructure:
         """Sides and multiplicities."""

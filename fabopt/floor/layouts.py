@@ -207,7 +207,7 @@ def racks_for(units: int, power_mw: int, plan: FloorPlan) -> int:
 
 
 def reachable(plan: FloorPlan) -> Ints:
-    """Usable racks that trays join."""
+    """Usable racks that trays join, as indices, shape (racks found,)."""
     lost = {plan.rack_index(id_) for id_ in plan.cut_off()}
     return np.array([rack for rack in np.flatnonzero(plan.usable).tolist() if rack not in lost], dtype=np.int64)
 

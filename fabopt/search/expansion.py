@@ -39,7 +39,10 @@ Size = tuple[AnyBatch, int]
 
 @dataclass
 class Expanded:
-    """All fabrics searched at some prices of the limits. ``bound``: no design has a lower objective."""
+    """The fabrics searched at some prices of the limits.
+
+    ``bound``: no design has a lower objective; ``weights``: of the items at these prices, shape (items,).
+    """
 
     sizings: list[Sizing]
     bound: float
@@ -48,15 +51,16 @@ class Expanded:
 
     @property
     def stopped(self) -> bool:
-        """Whether the clock stopped one of them."""
+        """Whether the clock stopped the search of a fabric."""
         return any(one.stopped for one in self.sizings)
 
 
 class Expansion:
     """The space of a problem, or of a restricted part of it, expanded as far as is asked for.
 
-    ``table`` weighs items by metric, ``caps`` are the limits on these; ``sized``: candidates whose cost was worked out;
-    ``left_out``: whether the clock, or a number that was asked for, left candidates out.
+    ``table`` weighs items by metric, shape (metrics, items); ``caps`` are the limits on these, shape (metrics,);
+    ``sized``: candidates whose cost was worked out; ``left_out``: whether the clock, or a number that was asked for,
+    left candidates out.
     """
 
     def __init__(
@@ -146,7 +150,10 @@ class Expansion:
         return ClosSpace(self.problem, fabric, *self._request(fabric, costs))
 
     def candidates(self, expanded: Expanded, most: int | None = None) -> list[Candidate]:
-        """Those that were expanded, or so many of the best; not those whose switches do not reach the breaks for it."""
+        """The candidates that were expanded, or so many of the best.
+
+        None whose switches do not reach the breaks for it.
+        """
         candidates: list[Candidate] = []
         for fabric, sizing in zip(self.problem.fabrics, expanded.sizings, strict=True):
             # of what has to suit the others' candidates, all

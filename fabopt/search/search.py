@@ -136,7 +136,7 @@ class Search:
 
     @property
     def _most_candidates(self) -> int | None:
-        """So many candidates are enough once a design is met, if the settings say so."""
+        """The number of candidates that is enough once a design is met, if the settings say so."""
         return self.settings.most_candidates
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
@@ -164,7 +164,7 @@ class Search:
         return expanded.bound, candidates
 
     def any_design(self) -> Optimum:
-        """Some design under no limits: enough to say that there is one."""
+        """A design under no limits, to say whether there is one."""
         if slots_are_short(self.problem):
             return Optimum("infeasible")
         try:

@@ -20,7 +20,7 @@ LINK_PARTS = ("transceiver", *CABLE_KINDS)
 class Placed:
     """Puts candidates where they are best, or, where their cost alone does not decide, wherever they may be wanted.
 
-    ``table``: weights of the items; row 0 is the objective, the others have limits.
+    ``table``: weights of the items, shape (metrics, items); row 0 is the objective, the others have limits.
     """
 
     def __init__(self, problem: Problem, table: Floats, prune: bool, context: Context) -> None:
@@ -38,7 +38,10 @@ class Placed:
         )
 
     def candidates(self, sizes: Iterable[tuple[AnyBatch, int]], weights: Floats, limit: float) -> list[Candidate]:
-        """Candidates of these sizes, the lowest bound first, that cost ``limit`` or less; and some that are near it."""
+        """Candidates of these sizes, the lowest bound first, that cost ``limit`` or less; and some that are near it.
+
+        ``weights``: of the items, shape (items,).
+        """
         candidates: list[Candidate] = []
         least = np.inf
         for batch, index in sizes:

@@ -102,7 +102,7 @@ def _share(above: Number, below: Number) -> Share:
 
 
 def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
-    """Which rows of sized leaves could survive with the best of all that may stand above them.
+    """Which sized leaves could survive with the best that may be installed above them, shape (rows,).
 
     That is spines with one link of a leaf each, which send on all that comes up.
     """
@@ -116,7 +116,7 @@ def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Nu
 
 
 def survives(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
-    """Which rows have the bandwidth left that the case asks for. Rule ``failures_leave_bandwidth``."""
+    """Which rows have the bandwidth left that the case asks for, shape (rows,). Rule ``failures_leave_bandwidth``."""
     kept = np.ones(np.size(shape.g), dtype=np.bool_)
     for survival in fabric.resilience:
         left = bandwidth_left(parts, shape, endpoints, gpus, survival.failed, survival.count)

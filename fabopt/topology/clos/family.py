@@ -17,12 +17,12 @@ class ClosFamily:
     name = "clos"
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> ClosSpace:
-        """Its candidates, by tiers."""
+        """The Clos candidates of a fabric, by tiers."""
         part = replace(request.restriction, topology=self.name)
         return ClosSpace(problem, fabric, *request._replace(restriction=part))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """By arithmetic: see ``fabopt.topology.clos.most_servers``."""
+        """The most servers of a Clos, by arithmetic: see ``fabopt.topology.clos.most_servers``."""
         return most_servers_of(problem, fabric)
 
 

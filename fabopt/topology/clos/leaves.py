@@ -35,7 +35,7 @@ _CHUNK = {2: 512, 3: 64}
 
 
 class Leaves:
-    """All sizes of the leaves of blocks, and through ``Spines`` of everything above, that stay below a cutoff.
+    """The sizes of the leaves of blocks, and through ``Spines`` of everything above, that stay below a cutoff.
 
     ``plain``: only those with one link wherever one is enough. ``sizes_met``: whether any size was looked at.
     """
@@ -59,7 +59,7 @@ class Leaves:
                 self._with_uplinks(block, shape, cost)
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
-        """As that of the bounds."""
+        """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
         return self.bounds.scope(runs)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")

@@ -65,7 +65,7 @@ class _Stack(NamedTuple):
 
 
 class Spines:
-    """All ways to put spines (and cores) above sized leaves that stay below a cutoff; ``plain``: see ``Leaves``.
+    """The ways to put spines (and cores) above sized leaves that stay below a cutoff; ``plain``: see ``Leaves``.
 
     ``base`` is what the tiers sized so far cost, shape (metrics, size): exact, attachments' own parts aside.
     """
@@ -80,7 +80,7 @@ class Spines:
         self._divisors: dict[int, list[int]] = {}
 
     def expand(self, block: Block, shape: Shape, base: Floats) -> None:
-        """Offer every candidate made of these leaves that stays below the cutoff."""
+        """Offer every candidate made of these leaves that stays below the cutoff; ``base``: shape (metrics, size)."""
         rows, spines = self._spine_counts(shape)
         if block.tiers == 2:
             wide = replace(shape, g=shape.g[rows], u=shape.u[rows], spines=spines)

@@ -20,15 +20,15 @@ class DirectFamily:
 
     @property
     def name(self) -> str:
-        """As in the case and the design file."""
+        """The topology as in the case and the design file."""
         return self.topology.name
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> DirectSpace:
-        """Its candidates."""
+        """The candidates of a fabric that the topology gives."""
         return DirectSpace(problem, fabric, self.topology, request)
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """One port of a server at the least on every switch, and as many switches as ports could join."""
+        """An upper bound of the servers, on as many switches as ports could join, each with one port for others."""
         return max(
             (
                 (usable_ports(use, leaf) - 1) * self.topology.most_switches(leaf.max_ports - 1) // nic.ports_per_plane

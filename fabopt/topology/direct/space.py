@@ -40,7 +40,7 @@ SCOPES = ("local", "global")
 
 
 class BoundedHardware(NamedTuple):
-    """Hardware, and what nothing made of it costs less than."""
+    """A choice of hardware, and the least that anything made of it costs, shape (metrics,)."""
 
     bound: Floats
     protocol: str
@@ -61,7 +61,7 @@ class SwitchedSpace(ABC):
         self.bounds = request.costs.bounds(problem, fabric, request.prune)
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
-        """As that of the bounds."""
+        """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
         return self.bounds.scope(runs)
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
@@ -160,7 +160,7 @@ class SwitchedSpace(ABC):
 
 
 class DirectSpace(SwitchedSpace):
-    """Those of a family of equal switches."""
+    """The candidates of a family of equal switches."""
 
     def __init__(
         self, problem: Problem, fabric: FabricProblem, topology: DirectTopology, request: SpaceRequest

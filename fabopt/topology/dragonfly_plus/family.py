@@ -11,17 +11,18 @@ from fabopt.topology.family import SpaceRequest
 
 
 class DragonflyPlusFamily:
-    """Leaf-spine groups, every two of them joined."""
+    """The dragonfly+: leaf-spine groups, every two of them joined."""
 
     name = NAME
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> DragonflyPlusSpace:
-        """Its candidates."""
+        """The dragonfly+ candidates of a fabric."""
         return DragonflyPlusSpace(problem, fabric, request)
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """With u uplinks of a leaf, at most u spines in a group, each with p ports for leaves and global links:
-        L (u (p - L) + 1) leaves, most where L is half of p.
+        """The most servers on L (u (p - L) + 1) leaves, which is most where L is half of p.
+
+        With u uplinks of a leaf, a group has at most u spines, each with p ports for leaves and global links.
         """
         spine = max(
             (one.max_ports for roles in fabric.switches.values() for one in roles["spine"]),

@@ -21,11 +21,11 @@ class TorusFamily:
 
     @property
     def name(self) -> str:
-        """As in the case and the design file."""
+        """The family as in the case and the design file."""
         return self.topology.name
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
-        """Both, as far as they are wanted; the smaller one first."""
+        """The tori of switches and of servers, as far as they are wanted; the smaller space first."""
         wanted = [nodes for nodes in fabric.torus_nodes if request.restriction.nodes in (None, nodes)]
         spaces: list[Space] = []
         if NODES in wanted:
@@ -35,7 +35,7 @@ class TorusFamily:
         return Spaces(tuple(spaces))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """The larger of both."""
+        """The most servers of a torus of switches or of servers, whichever is more."""
         switches = "switches" in fabric.torus_nodes
         on_switches = self._of_switches.most_servers(problem, fabric) if switches else 0
         ports = [nic.ports_per_server for _, nic in forwarding_nics(problem, fabric)]

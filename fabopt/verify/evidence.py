@@ -7,6 +7,7 @@ turns both into a check that fails.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +22,7 @@ from fabopt.verify.clos_counts import ClosCounts, EqualDevices
 from fabopt.verify.families import counts_of
 from fabopt.verify.mesh_counts import MeshCounts, MeshLinks
 from fabopt.wiring.design_file import DisjointNetworks, Embedded, divide, item_at, networks_of
+from fabopt.wiring.runs import flat_runs_m
 
 FACTS = "facts"
 ROLES = ("leaf", "spine", "core")
@@ -94,6 +96,16 @@ class FabricEvidence:
     def logical(self) -> dict[str, LogicalUse]:
         """The logical fabrics on this one's switches, by name."""
         return {one.name: one for one in self.designed.logical}
+
+    def run_m(self, kind: str) -> float:
+        """How far links of a kind run where they are not measured; ``LookupError`` if nothing says it."""
+        if kind not in self._runs_m:
+            raise LookupError(f"the case says nothing of {kind}")
+        return self._runs_m[kind]
+
+    @cached_property
+    def _runs_m(self) -> Mapping[str, float]:
+        return flat_runs_m(self.evidence, self.designed)
 
     @cached_property
     def nic(self) -> Nic:

@@ -8,6 +8,7 @@ have, and is taken for each metric on its own. See docs/formulation/search.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -22,13 +23,17 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
-from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
+from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, runs_differ, server_joins
 from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
 from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.clos.stage_bounds import EarlyCosts
 from fabopt.topology.link_parts import Costs, Floats, scaled_ceil
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.units import Number
+
+
+# More ports than any switch has.
+MOST_PORTS = 2**31
 
 
 class Block(NamedTuple):
@@ -154,7 +159,7 @@ class Bounds:
                     continue
                 link = self.least_link(port, down.port, "server-leaf", protocol)
                 if np.isfinite(link[0]):
-                    lowers.append(Lower(link + self._share_alone(leaf, down), leaf, down))
+                    lowers.append(Lower(link + self._share_alone(leaf, down, self.most_on_leaf), leaf, down))
         return sorted(lowers, key=lambda one: float(one.share[0]))
 
     @remembered("attachment-leaf")
@@ -205,10 +210,10 @@ class Bounds:
 
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Floats:
         """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
-        key = (near, far, run_m, protocol)
+        longer = runs_differ(self.problem, self.fabric)
+        key = (near, far, run_m, protocol, longer)
         known = self.costs.least_links
         if key not in known:
-            longer = not self.problem.site.runs_are_alike
             joins = (
                 self.problem.links.assemblies(near, far, run_m, protocol, False, longer) if np.isfinite(run_m) else ()
             )
@@ -318,17 +323,28 @@ class Bounds:
     def of_block(self, block: Block, tiers: int) -> Floats:
         """Nothing made of a block costs less, even if only so many of its tiers (2 at least) counted."""
         link = self.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
-        leaf = self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers)
+        leaf = self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers, self.most_on_leaf)
         return self.of_servers(block.nic, link + leaf)
 
-    def _share_alone(self, switch: SwitchType, down: CageUse) -> Floats:
-        """The least share of a switch that one down port can have, what is above left aside."""
-        return np.asarray(self.costs.of(switch.item) / usable_ports(down, switch))
+    def _share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
+        """The least share of a switch that one down port, of so many at the most, can have, what is above left aside."""
+        return np.asarray(self.costs.of(switch.item) / min(most, usable_ports(down, switch)))
+
+    @cached_property
+    def most_on_leaf(self) -> int:
+        """No leaf has more ports of servers, in the sizes of groups that are looked at."""
+        if self.fabric.span is None:
+            return MOST_PORTS
+        most = min(self.problem.servers, self.fabric.span.group[1])
+        nics = (one for options in self.fabric.nics.values() for one in options)
+        # Rule ``rails_are_aligned``
+        alone = self.fabric.aligned and most < self.problem.servers
+        return most * (1 if alone else max((nic.ports_per_plane for nic in nics), default=1))
 
     @remembered("leaf-spine", "spine-core")
-    def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int) -> Floats:
-        """The least share of a leaf, its uplinks and all above them that one endpoint can have."""
-        return self._share(leaf, down, up, self.leaf_uplinks, self.above(up.port, protocol, tiers))
+    def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int, most: int) -> Floats:
+        """The least share of a leaf, its uplinks and all above them that one endpoint of at most so many can have."""
+        return self._share(leaf, down, up, self.leaf_uplinks, self.above(up.port, protocol, tiers), most)
 
     @remembered("leaf-spine", "spine-core")
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
@@ -352,11 +368,16 @@ class Bounds:
         return self._share(spine.switch, spine.down, spine.up, self.spine_uplinks, upward)
 
     def _share(
-        self, switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints], upward: Floats
+        self,
+        switch: SwitchType,
+        down: CageUse,
+        up: CageUse,
+        needed: Callable[..., Ints],
+        upward: Floats,
+        most: int = MOST_PORTS,
     ) -> Floats:
-        """The least over all numbers of down ports: switch and uplinks at ``upward`` each, by the port."""
-        most = usable_ports(down, switch)
-        ports = np.arange(1, most + 1)
+        """The least over all numbers of down ports up to one: switch and uplinks at ``upward`` each, by the port."""
+        ports = np.arange(1, min(most, usable_ports(down, switch)) + 1)
         need = needed(ports, down, up)
         cost = self.costs.of(switch.item)[:, np.newaxis] + np.multiply.outer(upward, need)
         cost = np.where(need <= uplinks_that_fit(switch, down, up, ports), cost, np.inf)

@@ -8,7 +8,8 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.family import Quest
+from fabopt.topology.family import Quest, Spaces
+from fabopt.topology.spans import spans_of
 
 
 class ClosFamily:
@@ -16,10 +17,11 @@ class ClosFamily:
 
     name = "clos"
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> ClosSpace:
+    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Spaces:
         """Its candidates, by tiers."""
         part = replace(quest.restriction, topology=self.name)
-        return ClosSpace(problem, fabric, *quest._replace(restriction=part))
+        wanted = quest._replace(restriction=part)
+        return Spaces(tuple(ClosSpace(problem, one, *wanted) for one in spans_of(problem, fabric, self.name)))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """By arithmetic: see ``fabopt.topology.clos.most_servers``."""

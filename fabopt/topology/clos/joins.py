@@ -17,6 +17,11 @@ def run_of(fabric: FabricProblem, kind: str) -> float:
     return fabric.runs_m[kind]
 
 
+def runs_differ(problem: Problem, fabric: FabricProblem) -> bool:
+    """Whether runs are the least that links can have: on a floor, and where groups of any size are looked at."""
+    return fabric.is_open or not problem.site.runs_are_alike
+
+
 def joins_of(
     problem: Problem,
     fabric: FabricProblem,
@@ -31,7 +36,7 @@ def joins_of(
     Where runs differ that of a fabric is the least that a link can have, so longer ones count too; attachments have
     theirs.
     """
-    longer = not problem.site.runs_are_alike and kind != "attachment-leaf"
+    longer = runs_differ(problem, fabric) and kind != "attachment-leaf"
     return problem.links.assemblies(near, far, run_of(fabric, kind), protocol, all_, longer)
 
 

@@ -9,7 +9,8 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.direct.networks import DirectTopology
 from fabopt.topology.direct.space import DirectSpace
-from fabopt.topology.family import Quest
+from fabopt.topology.family import Quest, Spaces
+from fabopt.topology.spans import spans_of
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,10 @@ class DirectFamily:
         """As in the case and the design file."""
         return self.topology.name
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> DirectSpace:
+    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Spaces:
         """Its candidates."""
-        return DirectSpace(problem, fabric, self.topology, quest)
+        parts = spans_of(problem, fabric, self.name)
+        return Spaces(tuple(DirectSpace(problem, one, self.topology, quest) for one in parts))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """One port of a server at the least on every switch, and as many switches as ports could join."""

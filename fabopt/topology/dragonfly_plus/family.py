@@ -7,7 +7,8 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.dragonfly_plus.candidates import NAME
 from fabopt.topology.dragonfly_plus.space import DragonflyPlusSpace
-from fabopt.topology.family import Quest
+from fabopt.topology.family import Quest, Spaces
+from fabopt.topology.spans import spans_of
 
 
 class DragonflyPlusFamily:
@@ -15,9 +16,9 @@ class DragonflyPlusFamily:
 
     name = NAME
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> DragonflyPlusSpace:
+    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Spaces:
         """Its candidates."""
-        return DragonflyPlusSpace(problem, fabric, quest)
+        return Spaces(tuple(DragonflyPlusSpace(problem, one, quest) for one in spans_of(problem, fabric, self.name)))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """With u uplinks of a leaf, at most u spines in a group, each with p ports for leaves and global links:

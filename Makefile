@@ -6,10 +6,11 @@ CASE ?= cases/finetuning-1024-gpus.yaml
 STAMP := $(VENV)/.installed
 # Percent of lines and branches that tests must reach.
 LEAST_COVERAGE := 90
+FUZZ_SECONDS ?= 300
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test coverage lint hooks docs bench families schemas goldens picture clean
+.PHONY: help setup demo quick test coverage lint hooks docs bench families schemas goldens picture fuzz clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -69,5 +70,8 @@ goldens: setup  ## Write the programs that tests compare whole
 picture: setup  ## Take the picture of a report
 	$(BIN)/python docs/photograph_report.py docs/img/report.png
 
+fuzz: setup  ## Run commands on wrong inputs for FUZZ_SECONDS, 300 by default
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
 clean:  ## Remove what make made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .coverage htmlcov site demo-design.json demo-bom.xlsx
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .coverage htmlcov site demo-design.json demo-bom.xlsx fuzz-findings

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 
 from fabopt.cli.output import nowhere, tell
+from fabopt.cli.signals import ATTENDANT, STARTED, end_process
 from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError, cut
 
 _INTERRUPTED = 130
@@ -15,8 +17,20 @@ _LONGEST_REASON = 300
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; never a traceback unless ``FABOPT_DEBUG`` is set."""
+    """Run one command and return its exit code; never a traceback unless ``FABOPT_DEBUG`` is set.
+
+    ``arguments``: None for those of the process, which is then the command's: it began with it, and ends with it.
+    """
     _prepare_streams()
+    with ATTENDANT.listening(STARTED if arguments is None else time.monotonic()):
+        code = _run(arguments)
+    if arguments is None:
+        end_process(code)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """Run a command; every outcome is an exit code."""
     try:
         from fabopt.cli.app import app
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fabopt.cli.signals import ATTENDANT
 from fabopt.output.export import FORMATS
 
 app = typer.Typer(
@@ -78,13 +79,19 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+# Commands with a time limit: a signal stops their clock, and what they have by then is kept.
+TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity")
+
+
 @app.callback()
 def _main(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Options of every command."""
+    ATTENDANT.begin(context.invoked_subcommand in TIMED)
 
 
 @app.command()

@@ -94,12 +94,9 @@ class Watched:
 
 @contextmanager
 def at_work(request: SolveRequest, jobs: int = 1) -> Iterator[tuple[Clock, Callable[[str], None]]]:
-    """A clock that time and Ctrl-C stop, and where to say what is being done."""
-    from fabopt.program.settings import Clock
-    from fabopt.solution.optimize import interrupts
-
-    clock = Clock(request.time_limit_s)
-    with progress_shown(turns=jobs == 1) as show, engines_silenced(), interrupts(clock):
+    """A clock that time and signals stop, and where to say what is being done."""
+    clock = request.clock()
+    with progress_shown(turns=jobs == 1) as show, engines_silenced():
         yield clock, show or (lambda text: None)
 
 
@@ -140,7 +137,7 @@ def sweep_case(
                 front, reason = error.front, str(error)
         if reason:
             tell(reason)
-        code = _answered(front, targets, journal)
+        code = _answered(front, targets, journal, clock)
     return EXIT_NO_ANSWER if reason else code
 
 
@@ -188,10 +185,10 @@ def pareto_case(
             clock,
             lambda designs: watched.note([first.shown(designs[-1].grades[first.name])], len(designs), len(designs)),
         )
-    return _answered(front, targets, PointJournal(None, front, None))
+    return _answered(front, targets, PointJournal(None, front, None), clock)
 
 
-def _answered(front: Front, targets: Targets, journal: PointJournal) -> int:
+def _answered(front: Front, targets: Targets, journal: PointJournal, clock: Clock) -> int:
     """Write and show a front; its exit code."""
     targets.write(front, journal)
     if targets.take_output:
@@ -200,6 +197,8 @@ def _answered(front: Front, targets: Targets, journal: PointJournal) -> int:
         say(front_summary(front))
     if not front.complete:
         tell(_stopped(front, targets))
+        if clock.is_stopped:
+            return EXIT_NO_ANSWER
     statuses = {point.status for point in front.points}
     if statuses <= {"unknown", "infeasible"} and statuses != {"infeasible"}:
         return EXIT_NO_ANSWER

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fabopt.cli.evidence import proven, required
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from fabopt.cli.signals import ATTENDANT
 from fabopt.errors import (
     EXIT_CHECK_FAILED,
     EXIT_DONE,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fabopt.cli.outages import Draws
+    from fabopt.program.settings import Clock
     from fabopt.schema.design import Design
 
 FORMULATION_ENDINGS: dict[str, Literal["lp", "mps"]] = {".lp": "lp", ".mps": "mps"}
@@ -64,16 +66,25 @@ class SolveRequest:
     def design(self) -> Design:
         """Solve, and prove the answer again. Stopped before there is any: a design of status ``unknown``."""
         inputs = self.inputs()
+        clock = self.clock()
         from fabopt.solution import optimize
         from fabopt.solution.designs import stopped_design
 
         try:
             with progress_shown() as progress, engines_silenced():
-                return optimize.solve(inputs, engine=self.engine, time_limit_s=self.time_limit_s, progress=progress)
+                return optimize.solve(inputs, engine=self.engine, progress=progress, clock=clock)
         except NoAnswerError as error:
             return stopped_design(inputs, self.engine, str(error))
         except KeyboardInterrupt:
             return stopped_design(inputs, self.engine, "interrupted")
+
+    def clock(self) -> Clock:
+        """The clock of the command: its limit counts from its start, and the first signal stops it."""
+        from fabopt.program.settings import Clock
+
+        clock = Clock(self.time_limit_s, ATTENDANT.started)
+        ATTENDANT.attend(clock)
+        return clock
 
 
 @contextlib.contextmanager

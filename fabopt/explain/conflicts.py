@@ -131,7 +131,7 @@ def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
     """What lines of questions come to, each as far as time allows."""
     conflicts: list[Conflict] = []
     for line in lines:
-        with suppress(StoppedError):
+        with suppress(StoppedError), inquiry.clock.bounded():
             # one after the other, so that what comes before the time is over is kept
             for conflict in line(inquiry):
                 conflicts.append(conflict)

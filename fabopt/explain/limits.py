@@ -75,7 +75,7 @@ def spending(inquiry: Inquiry) -> Iterator[Conflict]:
     problem = inquiry.problem
     for limit in _set(problem.limits):
         inquiry.tell(f"limits.{limit.key}")
-        with suppress(StoppedError):
+        with suppress(StoppedError), inquiry.clock.bounded():
             least = inquiry.least(limit.metric, replace(problem.limits, **{limit.field: None}))
             if least is not None:
                 needed = spent_of(problem, least.sums)[limit.field]
@@ -101,7 +101,7 @@ def together(inquiry: Inquiry) -> Iterator[Conflict]:
     for limit in limits:
         inquiry.tell(f"limits.{limit.key} with the other limits")
         text = "other limits stand in the way too"
-        with suppress(StoppedError):
+        with suppress(StoppedError), inquiry.clock.bounded():
             least = inquiry.least(limit.metric, ExactLimits())
             if least is not None and least.is_least:
                 text = f"{limit.least} {limit.said(spent_of(problem, least.sums)[limit.field])}, but {text}"

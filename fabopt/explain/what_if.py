@@ -42,13 +42,13 @@ class Watch(Clock):
     """A clock of its own that also stops when another one does."""
 
     def __init__(self, seconds: float, outer: Clock) -> None:
-        left = outer.left()
-        super().__init__(seconds if left is None else min(seconds, left))
+        super().__init__(seconds)
         self._outer = outer
 
-    def is_over(self) -> bool:
-        """Whether either is."""
-        return super().is_over() or self._outer.is_over()
+    def over_at(self) -> float | None:
+        """When either is."""
+        ends = (super().over_at(), self._outer.over_at())
+        return min((end for end in ends if end is not None), default=None)
 
 
 class Least(NamedTuple):

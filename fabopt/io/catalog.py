@@ -20,6 +20,7 @@ from fabopt.problem.names import alike
 from fabopt.schema.base import Strict
 from fabopt.schema.catalog import KIND_MODELS, KINDS, Catalog, Facts, PriceBook
 from fabopt.schema.design import MOVED_CABLE
+from fabopt.units import some
 
 _HEAD_FILE = "catalog"
 _PRICES = "prices"
@@ -167,7 +168,7 @@ def _check_folder(folder: Path, entries: Sequence[Path]) -> None:
              if os.path.isdir(entry) or entry.suffix in YAML_ENDINGS]  # fmt: skip
     if not are_mostly(words, (*KINDS, _PRICES, _HEAD_FILE)):
         allowed = f"folders {', '.join((*KINDS, _PRICES))}, and {_HEAD_FILE}.yaml"
-        raise InputError([unlike(shown(folder), "catalog", f"a folder of {len(entries):,} entries", allowed)])
+        raise InputError([unlike(shown(folder), "catalog", f"a folder of {some(len(entries), 'entry')}", allowed)])
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.dominance import without_dominated_parts
 from fabopt.program.formulation import Program, value_of
 from fabopt.program.orders import sums_of
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import LAST_SECONDS, Clock, Settings, unbroken
 from fabopt.program.solvers import Solution, solve
 from fabopt.topology.candidate import Candidate, Option
 from fabopt.units import some
@@ -64,7 +64,8 @@ def optimum_of(problem: Problem, candidates: Sequence[Candidate], settings: Sett
         optimum = replace(optimum, picked=picked_in(program, solution.values), value=value, values=solution.values)
         if program.purchases.buy and optimum.verdict != "optimal":
             # what it picks may be ordered better
-            optimum.value = sums_of(problem, optimum.picked).objective + problem.fixed_energy
+            with unbroken():
+                optimum.value = sums_of(problem, optimum.picked).objective + problem.fixed_energy
     return optimum
 
 
@@ -93,9 +94,15 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
 
 def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings, clock: Clock) -> Solution:
     """One level. Where an engine has found the optimum and then gives nothing usable for a tie, CP-SAT breaks it."""
-    solution = solve(program.lp, settings.engine, clock.left(), hint)
-    if solution.verdict == "unknown" and hint is not None and settings.engine != EXACT and not clock.is_over():
-        solution = solve(program.lp, EXACT, clock.left(), hint)
-    if solution.verdict == "unknown" and not clock.is_over():
+    solution = solve(program.lp, settings.engine, clock, hint)
+    if solution.verdict == "unknown" and hint is not None and settings.engine != EXACT and _has_time(clock):
+        solution = solve(program.lp, EXACT, clock, hint)
+    if solution.verdict == "unknown" and _has_time(clock):
         raise NoAnswerError(f"engine {settings.engine} returned no usable answer; try another with --engine")
     return solution
+
+
+def _has_time(clock: Clock) -> bool:
+    """Whether an engine that found nothing was not short of time."""
+    left = clock.left()
+    return left is None or left > LAST_SECONDS

@@ -1,13 +1,23 @@
-"""How to search, and how long."""
+"""How to search, and how long.
+
+There is one clock for all that is done: it is over when its limit has passed or when somebody stopped it. Loops look at
+it (``is_over``, ``look``) and end with what they have. What does not look in time is left all the same: within
+``bounded`` the clock rings, and whatever is under way ends with ``StoppedError``.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from fabopt.program.bell import BELL, PATIENCE_S
+
 # What a program is given when time is over, so that candidates that were found become a design.
-LAST_SECONDS = 2.0
+LAST_SECONDS = 0.4
+# No more than this share of a limit is kept for what comes after the search.
+MOST_RESERVED = 0.25
 
 
 class StoppedError(Exception):
@@ -31,25 +41,80 @@ class Settings:
 class Clock:
     """Seconds left of a time limit, and whether somebody wants to stop."""
 
-    def __init__(self, time_limit_s: float | None) -> None:
-        self._start = time.monotonic()
+    def __init__(self, time_limit_s: float | None, started: float | None = None) -> None:
+        """``started``: since when the limit runs, by ``time.monotonic``; None: since now."""
+        self._start = time.monotonic() if started is None else started
         self._end = None if time_limit_s is None else self._start + time_limit_s
-        self._stopped = False
+        self._reserved_s = 0.0
+        self._stopped_at: float | None = None
 
     def spent_s(self) -> float:
         """Seconds since the start."""
         return time.monotonic() - self._start
 
+    def reserve(self, seconds: float) -> None:
+        """Keep so much of the limit for what comes after the search: it is over so much earlier."""
+        if self._end is not None:
+            most = MOST_RESERVED * (self._end - self._start)
+            self._reserved_s = max(self._reserved_s, min(seconds, most))
+
     def stop(self) -> None:
         """End the search as if its time were over: what has been found is kept."""
-        self._stopped = True
+        if self._stopped_at is None:
+            self._stopped_at = time.monotonic()
+            BELL.arm()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether somebody stopped it before its time was over."""
+        return self._stopped_at is not None
+
+    @property
+    def reason(self) -> str:
+        """Why it is over, in words."""
+        return "stopped by a signal" if self.is_stopped else "the time limit was over"
+
+    def over_at(self) -> float | None:
+        """When it is over, by ``time.monotonic``; None: not by itself."""
+        ends = [self._stopped_at, None if self._end is None else self._end - self._reserved_s]
+        return min((end for end in ends if end is not None), default=None)
 
     def left(self) -> float | None:
         """Seconds left for a program, None without a limit: enough to make a design of what has been found."""
-        if self._stopped:
-            return LAST_SECONDS
-        return None if self._end is None else max(LAST_SECONDS, self._end - time.monotonic())
+        end = self.over_at()
+        return None if end is None else max(LAST_SECONDS, end - time.monotonic())
 
     def is_over(self) -> bool:
-        """Whether the limit has passed."""
-        return self._stopped or (self._end is not None and time.monotonic() >= self._end)
+        """Whether the limit has passed, or somebody stopped it."""
+        end = self.over_at()
+        return end is not None and time.monotonic() >= end
+
+    def is_past(self) -> bool:
+        """Whether it has been over for so long that nothing new is begun."""
+        end = self.over_at()
+        return end is not None and time.monotonic() >= end + PATIENCE_S
+
+    def look(self) -> None:
+        """Raise ``StoppedError`` if it is over."""
+        if self.is_over():
+            raise StoppedError
+
+    @contextmanager
+    def bounded(self) -> Iterator[None]:
+        """Leave what is done within by ``StoppedError``, wherever that is, if it goes on after the clock is over.
+
+        In the main thread of a system with timers; elsewhere what is done ends when it looks at the clock. The
+        innermost one is left: whoever catches the error there returns what is known by then. Nothing is begun that
+        is past its time.
+        """
+        if self.is_past():
+            raise StoppedError
+        with BELL.within(self):
+            yield
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Let no clock leave what is done within: it ends by itself."""
+    with BELL.within(None):
+        yield

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-import signal
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from fabopt.program.engine_run import in_process, in_thread
 from fabopt.program.formulation import broken
 from fabopt.program.libraries import cp_model, pulp
+from fabopt.program.settings import Clock
 
 Verdict = Literal["optimal", "feasible", "infeasible", "unknown"]
 ENGINES = ("cp-sat", "highs", "scip", "cbc")
@@ -38,24 +38,24 @@ class Solution:
 def solve(
     lp: pulp.LpProblem,
     engine: str,
-    time_limit_s: float | None = None,
+    clock: Clock | None = None,
     hint: Mapping[str, int] | None = None,
 ) -> Solution:
-    """Minimize a program of integer variables. ``time_limit_s``: None for none."""
+    """Minimize a program of integer variables, as far as the clock lets it; None: whatever it takes."""
     started = time.perf_counter()
-    run: Callable[[pulp.LpProblem, float | None, Mapping[str, int] | None], Solution] = {
+    run: Callable[[pulp.LpProblem, Clock | None, Mapping[str, int] | None], Solution] = {
         "cp-sat": _cp_sat,
         "highs": _highs,
         "scip": _scip,
         "cbc": _cbc,
     }[engine]
-    solution = run(lp, time_limit_s, hint)
+    solution = run(lp, clock, hint)
     if solution.values and broken(lp, solution.values):
         solution = Solution("unknown", {}, solution.bound, 0.0)
     return Solution(solution.verdict, solution.values, solution.bound, time.perf_counter() - started)
 
 
-def _cp_sat(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, int] | None) -> Solution:
+def _cp_sat(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:
     model = cp_model.CpModel()
     variables: dict[str, cp_model.IntVar] = {}
     for var in lp.variables():
@@ -77,9 +77,11 @@ def _cp_sat(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, i
     solver.parameters.linearization_level = 2
     # with symmetries, its presolve ends the process on some small programs (a failed check inside OR-Tools 9.15)
     solver.parameters.symmetry_level = 0
-    if time_limit_s is not None:
-        solver.parameters.max_time_in_seconds = max(0.01, time_limit_s)
-    status = _interruptible(solver, model)
+    # it would take Ctrl-C to stop itself, say nothing, and leave no handler
+    solver.parameters.catch_sigint_signal = False
+    if (seconds := _seconds(clock)) is not None:
+        solver.parameters.max_time_in_seconds = seconds
+    status = in_thread(lambda: solver.solve(model), solver.stop_search, clock)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         values = {name: solver.value(var) for name, var in variables.items()}
         verdict: Verdict = "optimal" if status == cp_model.OPTIMAL else "feasible"
@@ -87,20 +89,9 @@ def _cp_sat(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, i
     return Solution("infeasible" if status == cp_model.INFEASIBLE else "unknown", {}, None, 0.0)
 
 
-def _interruptible(solver: cp_model.CpSolver, model: cp_model.CpModel) -> cp_model.CpSolverStatus:
-    """Solve, and give Ctrl-C back to Python: CP-SAT takes it to stop itself, says nothing, and leaves no handler."""
-    if threading.current_thread() is not threading.main_thread():
-        solver.parameters.catch_sigint_signal = False
-        return solver.solve(model)
-    handler = signal.getsignal(signal.SIGINT)
-    started = time.monotonic()
-    status = solver.solve(model)
-    if handler is not None:
-        signal.signal(signal.SIGINT, handler)
-    limit = solver.parameters.max_time_in_seconds
-    if status in (cp_model.FEASIBLE, cp_model.UNKNOWN) and time.monotonic() - started < limit:
-        signal.raise_signal(signal.SIGINT)
-    return status
+def _seconds(clock: Clock | None) -> float | None:
+    """Seconds that an engine is given; None: as many as it takes."""
+    return None if clock is None else clock.left()
 
 
 def _linear(expression: pulp.LpAffineExpression, variables: Mapping[str, cp_model.IntVar]) -> cp_model.LinearExprT:
@@ -109,16 +100,16 @@ def _linear(expression: pulp.LpAffineExpression, variables: Mapping[str, cp_mode
     return cp_model.LinearExpr.weighted_sum(names, weights) + int(expression.constant)
 
 
-def _highs(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, int] | None) -> Solution:
+def _highs(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:
     exact = "mip_rel_gap = 0\nmip_abs_gap = 0.5\nmip_feasibility_tolerance = 1e-9\n"
-    return _model_builder(lp, "highs", time_limit_s, exact)
+    return _model_builder(lp, "highs", clock, exact)
 
 
-def _scip(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, int] | None) -> Solution:
-    return _model_builder(lp, "scip", time_limit_s, "limits/gap = 0\nlimits/absgap = 0\n")
+def _scip(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:
+    return _model_builder(lp, "scip", clock, "limits/gap = 0\nlimits/absgap = 0\n")
 
 
-def _model_builder(lp: pulp.LpProblem, name: str, time_limit_s: float | None, exact: str) -> Solution:
+def _model_builder(lp: pulp.LpProblem, name: str, clock: Clock | None, exact: str) -> Solution:
     """Solve what PuLP writes as MPS (its LP text is not understood); names are PuLP's own.
 
     ``exact``: parameters without which an engine calls an answer optimal that is near the optimum only.
@@ -132,10 +123,10 @@ def _model_builder(lp: pulp.LpProblem, name: str, time_limit_s: float | None, ex
         if not model.import_from_mps_file(str(path)):
             return Solution("unknown", {}, None, 0.0)
     solver = model_builder.Solver(name)
-    if time_limit_s is not None:
-        solver.set_time_limit_in_seconds(max(0.01, time_limit_s))
+    if (seconds := _seconds(clock)) is not None:
+        solver.set_time_limit_in_seconds(seconds)
     solver.set_solver_specific_parameters(exact)
-    status = solver.solve(model)
+    status = in_thread(lambda: solver.solve(model), solver.stop_search, clock)
     statuses = model_builder.SolveStatus
     if status in (statuses.OPTIMAL, statuses.FEASIBLE):
         values = {var.name: round(solver.value(var)) for var in model.get_variables()}
@@ -148,30 +139,41 @@ def _model_builder(lp: pulp.LpProblem, name: str, time_limit_s: float | None, ex
 _CBC_BOUND = re.compile(r"^(?:Lower bound|Best possible):?\s+(-?[0-9.e+]+)", re.MULTILINE)
 
 
-def _cbc(lp: pulp.LpProblem, time_limit_s: float | None, hint: Mapping[str, int] | None) -> Solution:
+def _cbc(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | None) -> Solution:
     """CBC. It calls a time-limited run optimal: the verdict is ``sol_status``, the bound is read from its log."""
+    wanted = pulp.PULP_CBC_CMD(
+        msg=False,
+        timeLimit=_seconds(clock),
+        gapRel=0.0,
+        gapAbs=0.0,
+        threads=1,
+        options=[f"randomCbcSeed {SEED + 1}"],
+    )
     with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "cbc.log"
-        command = pulp.PULP_CBC_CMD(
-            msg=False,
-            timeLimit=None if time_limit_s is None else max(0.01, time_limit_s),
-            gapRel=0.0,
-            gapAbs=0.0,
-            threads=1,
-            logPath=str(log),
-            options=[f"randomCbcSeed {SEED + 1}"],
-        )
-        try:
-            lp.solve(command)
-        except pulp.PulpSolverError:
+        program, answer, log = (Path(folder) / name for name in ("program.mps", "answer.sol", "cbc.log"))
+        none, dummy = lp.fixObjective()
+        variables, names, constraints, _ = lp.writeMPS(str(program), rename=1)
+        lp.restoreObjective(none, dummy)
+        with log.open("wb") as stream:
+            ended = in_process(_cbc_command(wanted, program, answer), stream.fileno(), clock)
+        if ended != 0 or not answer.exists():
             # it crashes on some small programs; then it has no answer
             return Solution("unknown", {}, None, 0.0)
-        text = log.read_text(errors="replace") if log.exists() else ""
-    if lp.sol_status in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):
-        values = {var.name: round(var.varValue or 0) for var in lp.variables()}
-        proven = lp.sol_status == pulp.LpSolutionOptimal
+        _, worth, *_, verdict = wanted.readsol_MPS(str(answer), lp, variables, names, constraints)
+        text = log.read_text(errors="replace")
+    if verdict in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):
+        values = {var.name: round(worth[var.name] or 0) for var in variables}
         match = _CBC_BOUND.search(text)
         bound = float(match.group(1)) if match else None
-        return Solution("optimal" if proven else "feasible", values, bound, 0.0)
-    infeasible = lp.sol_status in (pulp.LpSolutionInfeasible,)
-    return Solution("infeasible" if infeasible else "unknown", {}, None, 0.0)
+        return Solution("optimal" if verdict == pulp.LpSolutionOptimal else "feasible", values, bound, 0.0)
+    return Solution("infeasible" if verdict == pulp.LpSolutionInfeasible else "unknown", {}, None, 0.0)
+
+
+def _cbc_command(wanted: pulp.PULP_CBC_CMD, program: Path, answer: Path) -> list[str]:
+    """The command line that PuLP would run, in its order."""
+    limit = [] if wanted.timeLimit is None else ["-sec", str(wanted.timeLimit)]
+    options = [word for option in [*wanted.options, *wanted.getOptions()] for word in f"-{option}".split()]
+    return [
+        wanted.path, str(program), *limit, *options,
+        "-solve", "-printingOptions", "all", "-solution", str(answer),
+    ]  # fmt: skip

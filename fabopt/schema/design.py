@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from fabopt.schema.base import Strict
 from fabopt.schema.prediction import WorkloadUse
@@ -369,10 +369,19 @@ class Design(Strict):
     stages: tuple[StageDesign, ...] = ()
     bom: tuple[BomRow, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    # written only where the clock left some out
+    alternatives_complete: bool = True
     checks: tuple[Check, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     workload: WorkloadUse | None = None
     notes: tuple[str, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        content: dict[str, Any] = handler(self)
+        if self.alternatives_complete:
+            content.pop("alternatives_complete", None)
+        return content
 
     @property
     def racks(self) -> FloorUse:

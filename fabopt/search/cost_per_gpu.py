@@ -21,7 +21,7 @@ from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
@@ -148,6 +148,15 @@ class RatioSearch:
 
     def run(self, ties: bool = True) -> Ratio:
         """The best design, of those that are as good the cheapest; ``ties`` of these in the documented order."""
+        try:
+            with self.clock.bounded():
+                return self._run(ties)
+        except StoppedError:
+            if self._best.value is None:
+                return Ratio(self._best)
+            return Ratio(replace(self._best, verdict="feasible", sized=self._sized), self._per_gpu(self._product))
+
+    def _run(self, ties: bool) -> Ratio:
         first = self._cheapest(None)
         if first.value is None:
             return Ratio(first)

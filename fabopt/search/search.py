@@ -16,7 +16,7 @@ from fabopt.problem.nic_slots import slots_are_short
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.search.coefficients import distinct, first_of_each, tolerance, uses_of
 from fabopt.search.context import Context
 from fabopt.search.expansion import MOST_SAMPLED, Expanded, Expansion
@@ -64,17 +64,37 @@ class Search:
         self.fixed = problem.fixed_objective
         self.expansion = self._expansion(problem, settings, clock, restrictions or {}, context)
         self.context = self.expansion.context
+        # the best design met so far, and what no design is below: what is left if the clock ends the search
+        self.incumbent = Optimum("unknown")
+        self._known_bound = -np.inf
 
     # -- the loop ---------------------------------------------------------------------------------------------
 
     def run(self, ties: bool = True) -> Optimum:
-        """The optimum; ``ties``: broken in the documented order, else any."""
+        """The optimum; ``ties``: broken in the documented order, else any. Out of time: the best design met."""
         if slots_are_short(self.problem):
             return Optimum("infeasible")
-        return self._best(ties)
+        try:
+            with self.clock.bounded():
+                return self._best(ties)
+        except StoppedError:
+            return self._cut_short()
 
     def _best(self, ties: bool) -> Optimum:
         return self._prove(ties)
+
+    def _cut_short(self) -> Optimum:
+        """The best design met, if any."""
+        if self.incumbent.value is None:
+            return Optimum("unknown", sized=self.expansion.sized)
+        return self._finished(self.incumbent, self._known_bound, complete=False)
+
+    def _meet(self, outcome: Optimum) -> Optimum:
+        """Remember what was found, if it is the best so far."""
+        best = self.incumbent.value
+        if outcome.value is not None and (best is None or outcome.value < best):
+            self.incumbent = outcome
+        return outcome
 
     def _prove(self, ties: bool) -> Optimum:
         prices = np.zeros(len(self.expansion.caps) - 1)
@@ -93,7 +113,7 @@ class Search:
             self.expansion.left_out = False
             solved = self._solve(self.expansion.candidates(expanded, self._most_candidates if best.picked else None))
             best = outcome = self._better(solved, best)
-            known = max(known, self._bound_of(solved, expanded))
+            self._known_bound = known = max(known, self._bound_of(solved, expanded))
             complete = not expanded.stopped and not self.expansion.left_out and not self.clock.is_over()
             if outcome.value is not None:
                 needed = self._above(outcome.value, expanded.bound)
@@ -147,10 +167,14 @@ class Search:
         """Some design under no limits: enough to say that there is one."""
         if slots_are_short(self.problem):
             return Optimum("infeasible")
-        expanded = self.expansion.expand(np.zeros(len(self.expansion.caps) - 1), first=True)
-        if not np.isfinite(expanded.bound):
-            return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
-        outcome = self._solve(self.expansion.candidates(expanded))
+        try:
+            with self.clock.bounded():
+                expanded = self.expansion.expand(np.zeros(len(self.expansion.caps) - 1), first=True)
+                if not np.isfinite(expanded.bound):
+                    return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
+                outcome = self._solve(self.expansion.candidates(expanded))
+        except StoppedError:
+            return self._cut_short()
         return outcome if outcome.picked else self.run(ties=False)
 
     def _bound_of(self, solved: Optimum, expanded: Expanded) -> float:
@@ -241,7 +265,7 @@ class Search:
 
     def _solve(self, candidates: Sequence[Candidate]) -> Optimum:
         optimum = optimum_of(self.problem, candidates, self.settings, self.clock)
-        return replace(optimum, sized=self.expansion.sized) if optimum.picked else optimum
+        return self._meet(replace(optimum, sized=self.expansion.sized) if optimum.picked else optimum)
 
     def _tied(self, optimum: Optimum, ties: bool) -> Optimum:
         return without_ties(optimum, self.settings, self.clock) if ties else optimum

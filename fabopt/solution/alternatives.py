@@ -47,7 +47,7 @@ class RivalKind(NamedTuple):
 def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterator[Alternative]:
     """The best design of each kind that lost: other protocol, tier count, port speed, leaf switch; on a floor (where
     they are the best that were found) other places of the switches, and what flat runs would have cost. Kinds of
-    networks for management are not compared: they cost little. A clock that is over ends the comparison.
+    networks for management are not compared: they cost little. Raises ``StoppedError`` when the clock is over.
     """
     comparison = _Comparison(answer, replace(settings, most_candidates=MOST_OF_A_KIND), clock)
     for index, fabric in enumerate(answer.problem.fabrics):
@@ -55,6 +55,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
             yield from comparison.other_kinds(index)
             yield from comparison.flat_runs(index)
     yield from comparison.other_plans()
+    clock.look()
 
 
 class _Comparison:
@@ -76,8 +77,7 @@ class _Comparison:
         fabric = self.problem.fabrics[index]
         prefix = f"{fabric.name} " if len(self.problem.fabrics) > 1 else ""
         for what, value, restriction in _kinds(self.problem, fabric, self.answer.picked[index][0]):
-            if self.clock.is_over():
-                return
+            self.clock.look()
             self.settings.progress(f"looking at the best design with {what} {value}")
             rival = self._rival({fabric.name: restriction})
             if rival.value is not None:
@@ -95,8 +95,7 @@ class _Comparison:
         fabric, design = self.problem.fabrics[index], self.answer.picked[index][0].design
         if not isinstance(design, ClosDesign) or not self.problem.site.policies or len(self.problem.fabrics) > 1:
             return
-        if self.clock.is_over():
-            return
+        self.clock.look()
         flat = replace(fabric, runs_m=dict.fromkeys(fabric.runs_m, FLAT_RUN_M))
         clos = clos_of(flat, design.network.parts, design.network.shape)
         candidate = next(iter(candidates_of(self.problem, flat, clos, 0.0, True)), None)
@@ -106,8 +105,9 @@ class _Comparison:
 
     def other_plans(self) -> Iterator[Alternative]:
         """What growth would cost if it were not planned; of a ratio it is not known, as these plans are only bills."""
-        if self.answer.ratio is not None or self.clock.is_over():
+        if self.answer.ratio is not None:
             return
+        self.clock.look()
         for plan in baseline_plans(self.problem, self.answer.picked, self.context, self.settings, self.clock):
             yield _of_sums(self.problem, self.sums, plan.sums, plan.what, plan.value, plan.summary)
 

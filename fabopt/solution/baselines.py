@@ -45,9 +45,11 @@ def baseline_plans(
     sums = _sums(problem, [(_at_once(candidate), _units_at_once(units)) for candidate, units in picked])
     if sums is not None:
         yield Baseline("growth", "all on day 1", "this fabric, bought and installed whole at the first stage", sums)
+    clock.look()
     rebuilt = _rebuilt(problem, quiet, clock)
     if rebuilt is not None:
         yield rebuilt
+    clock.look()
     other = _other_recabling(problem, context, quiet, clock)
     if other is not None:
         yield other

@@ -12,8 +12,9 @@ from fabopt.explain.conflicts import conflicts_of, obstacles_of
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import problem_of
 from fabopt.problem.separation import first_combination
+from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.design import Conflict, Design, Objective, Totals
+from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.search.answer import Answer
 from fabopt.search.separations import words_of
@@ -28,12 +29,23 @@ def build(question: Question, answers: Answers) -> Design:
     """The Design of the best answer with what else there is; without any, why."""
     if answers.best is None:
         return _without_answer(question, answers)
-    alternatives = [
-        *other_separations(question.inputs.case, answers.best, answers.tried),
-        *(alternatives_of(answers.best, question.settings, question.clock) if question.compares else ()),
-    ]
+    alternatives = list(other_separations(question.inputs.case, answers.best, answers.tried))
+    complete = _compared(question, answers.best, alternatives) and answers.complete
     design = design_of(answers.best, question.settings.engine, question.clock.spent_s())
-    return design.model_copy(update={"alternatives": tuple(alternatives)})
+    return design.model_copy(update={"alternatives": tuple(alternatives), "alternatives_complete": complete})
+
+
+def _compared(question: Question, answer: Answer, alternatives: list[Alternative]) -> bool:
+    """Add what else there is of other kinds; whether the clock let all of it be looked at."""
+    if not question.compares:
+        return True
+    try:
+        with question.clock.bounded():
+            for alternative in alternatives_of(answer, question.settings, question.clock):
+                alternatives.append(alternative)
+    except StoppedError:
+        return False
+    return True
 
 
 def design_of(answer: Answer, engine: str, seconds: float) -> Design:
@@ -103,6 +115,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
     infeasible = optimum.verdict == "infeasible"
     if infeasible:
         question.settings.progress("no design meets the case: looking for what would help")
+    conflicts = tuple(_conflicts(question, answers))
     return Design(
         fabopt=__version__,
         case=case_record(problem),
@@ -114,7 +127,8 @@ def _without_answer(question: Question, answers: Answers) -> Design:
             candidates_in_program=optimum.in_program,
             solve_s=round(question.clock.spent_s(), 3),
         ),
-        conflicts=tuple(_conflicts(question, answers)),
+        conflicts=conflicts,
+        alternatives_complete=not question.clock.is_over(),
     )
 
 

@@ -24,8 +24,16 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *inputs.notes,
         *case_notes(answers.shown),
         *_design_notes(answers.shown, design),
+        *_cut_short(question, design),
     )
     return design.model_copy(update={"notes": notes})
+
+
+def _cut_short(question: Question, design: Design) -> Iterator[str]:
+    """What the clock has left out beside the answer."""
+    if not design.alternatives_complete:
+        what = "alternatives were compared" if design.fabrics else "that could help was looked at"
+        yield f"not all {what}: {question.clock.reason}"
 
 
 def case_notes(problem: Problem) -> Iterator[str]:

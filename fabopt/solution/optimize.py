@@ -10,15 +10,20 @@ from contextlib import contextmanager
 from fabopt.errors import InputError, fault
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Design
+from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.separations import problems_of, words_of
-from fabopt.solution.designs import build
+from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.verify import verify
+
+# What comes after the search takes about so long, its own end included, and so much more a server and fabric.
+FINISHING_S = 0.8
+FINISHING_S_PER_SERVER = 0.0003
 
 
 def solve(
@@ -29,19 +34,31 @@ def solve(
     progress: Callable[[str], None] | None = None,
     prune: bool = True,
     alternatives: bool = True,
+    clock: Clock | None = None,
 ) -> Design:
     """The cheapest design of a case, or the proof that there is none.
 
     ``status`` is optimal, feasible (time limit), infeasible (``conflicts`` say why) or unknown.
     ``prune=False`` gives every candidate to the program: for tests on small cases.
+    ``clock``: one that somebody else stops; None: one of its own, which the first Ctrl-C stops.
     Raises ``InputError`` for an unknown engine.
     """
     if engine not in ENGINES:
         raise InputError([fault("--engine", "", "unknown engine", engine, allowed=", ".join(ENGINES))])
-    clock = Clock(time_limit_s)
     settings = Settings(engine, time_limit_s, prune, progress or (lambda text: None))
+    if clock is not None:
+        return _answered_in_time(Question(inputs, settings, clock, compares=alternatives))
+    clock = Clock(time_limit_s)
     with interrupts(clock):
-        return answered(Question(inputs, settings, clock, compares=alternatives))
+        return _answered_in_time(Question(inputs, settings, clock, compares=alternatives))
+
+
+def _answered_in_time(question: Question) -> Design:
+    """The answer; that there is none yet if the clock is over before anything is known."""
+    try:
+        return answered(question)
+    except StoppedError:
+        return stopped_design(question.inputs, question.settings.engine, question.clock.reason)
 
 
 def answered(question: Question) -> Design:
@@ -71,13 +88,32 @@ def prepare(question: Question) -> Iterable[Problem]:
 
 def search(question: Question, problems: Iterable[Problem]) -> Answers:
     """The best design of every problem."""
-    answers, context = [], Context()
+    answers: list[Answer] = []
+    try:
+        with question.clock.bounded():
+            for answer in _searched(question, problems):
+                answers.append(answer)
+    except StoppedError:
+        if not answers:
+            raise
+        return Answers(tuple(answers), complete=False)
+    return Answers(tuple(answers))
+
+
+def _searched(question: Question, problems: Iterable[Problem]) -> Iterator[Answer]:
+    """The answer to one problem after the other."""
+    context = Context()
     for problem in problems:
+        question.clock.reserve(finishing_s(problem))
         words = words_of(question.inputs.case, problem.asked)
         question.settings.progress(f"sizing candidates with {words}" if words else "sizing candidates")
-        answers.append(question.find(problem, question.settings, question.clock, context))
+        yield question.find(problem, question.settings, question.clock, context)
         context = context.beside()
-    return Answers(tuple(answers))
+
+
+def finishing_s(problem: Problem) -> float:
+    """About how long it takes to make a design of an answer, to prove it and to write it."""
+    return FINISHING_S + FINISHING_S_PER_SERVER * problem.servers * len(problem.fabrics)
 
 
 def with_checks(question: Question, design: Design) -> Design:

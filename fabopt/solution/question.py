@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fabopt.io.case import Inputs
@@ -37,11 +37,16 @@ class Answers:
     """What the search made of every combination of separations, in their order."""
 
     tried: tuple[Answer, ...]
+    # whether every combination was tried before the clock was over
+    complete: bool = True
 
     @cached_property
     def best(self) -> Answer | None:
         """The cheapest of all; None if no combination has a design."""
-        return cheapest(self.tried)
+        best = cheapest(self.tried)
+        if best is None or self.complete:
+            return best
+        return replace(best, optimum=replace(best.optimum, verdict="feasible", bound=None))
 
     @property
     def shown(self) -> Problem:
@@ -51,4 +56,7 @@ class Answers:
     @property
     def optimum(self) -> Optimum:
         """The best optimum; where there is none, what is known of all combinations together."""
-        return without_design(self.tried) if self.best is None else self.best.optimum
+        if self.best is not None:
+            return self.best.optimum
+        known = without_design(self.tried)
+        return known if self.complete else replace(known, verdict="unknown")

@@ -91,7 +91,9 @@ def _pairs_are_joined(proof: Proof, cabling: FabricCabling, scope: MeshLinks) ->
     of_pair = counts_of(combined(plane, np.minimum(a, b), np.maximum(a, b)))
     proof.equal(f"{scope.name}: joined pairs", len(of_pair), cabling.clos.planes * scope.pairs)
     proof.equal(
-        f"{scope.name}: pairs without {scope.links_of_pair} links", int((of_pair != scope.links_of_pair).sum()), 0
+        f"{scope.name}: pairs without {some(scope.links_of_pair, 'link')}",
+        int((of_pair != scope.links_of_pair).sum()),
+        0,
     )
 
 
@@ -103,7 +105,7 @@ def _leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("links to a spine of another group", int((a != b).sum()), 0)
     of_pair = counts_of(combined(cabling.links.a[rows], cabling.links.b[rows]))
     proof.equal("joined leaves and spines", len(of_pair), leaves.count * spines)
-    proof.equal(f"leaves and spines without {links} links", int((of_pair != links).sum()), 0)
+    proof.equal(f"leaves and spines without {some(links, 'link')}", int((of_pair != links).sum()), 0)
     proof.note(f"leaf-spine {some(len(rows), 'link')}")
 
 

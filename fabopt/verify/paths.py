@@ -42,7 +42,7 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
         proof.equal(f"server ports on a leaf of another {what}", wrong, 0)
     of_pair = counts_of(combined(server, leaf))
     proof.equal("(server, leaf) pairs", len(of_pair), clos.servers * clos.rails * clos.planes)
-    proof.equal(f"pairs without {clos.per_leaf} links", int((of_pair != clos.per_leaf).sum()), 0)
+    proof.equal(f"pairs without {some(clos.per_leaf, 'link')}", int((of_pair != clos.per_leaf).sum()), 0)
     proof.note(f"{some(clos.rails, 'rail')} a plane, {some(clos.per_leaf, 'port')} of every server on each")
 
 
@@ -62,7 +62,7 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     strays = (devices.plane[leaf] != devices.plane[spine]) | (devices.pod[leaf] != devices.pod[spine])
     proof.equal("links to a spine of another pod", int(strays.sum()), 0)
     uplinks = np.bincount(leaf, minlength=len(devices))[cabling.devices_of("leaf")]
-    proof.equal(f"leaves without {clos.uplinks} uplinks", int((uplinks != clos.uplinks).sum()), 0)
+    proof.equal(f"leaves without {some(clos.uplinks, 'uplink')}", int((uplinks != clos.uplinks).sum()), 0)
     of_pair = counts_of(combined(leaf, spine))
     proof.equal("(leaf, spine) pairs", len(of_pair), clos.planes * clos.leaves * clos.spines)
     low, high = int(of_pair.min(initial=clos.uplinks)), int(of_pair.max(initial=0))
@@ -99,14 +99,14 @@ def spines_reach_cores(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("links to another plane's core", int((devices.plane[spine] != devices.plane[core]).sum()), 0)
     pairs, of_pair = np.unique(np.stack([spine, core]), axis=1, return_counts=True)
     wrong = int((of_pair != clos.links_per_core_pair).sum())
-    proof.equal(f"(spine, core) pairs without {clos.links_per_core_pair} links", wrong, 0)
+    proof.equal(f"(spine, core) pairs without {some(clos.links_per_core_pair, 'link')}", wrong, 0)
     spines = clos.planes * clos.pods * clos.spines
     proof.equal("(spine, core) pairs", pairs.shape[1], spines * clos.cores_per_group)
     groups = np.unique(pairs[1].reshape(spines, clos.cores_per_group), axis=0)
     proof.equal("sets of cores that spines share", len(groups), clos.planes * clos.core_groups)
     to_pod = counts_of(combined(core, devices.pod[spine]))
     wanted = clos.spines_per_core_group * clos.links_per_core_pair
-    proof.equal(f"(core, pod) pairs without {wanted} links", int((to_pod != wanted).sum()), 0)
+    proof.equal(f"(core, pod) pairs without {some(wanted, 'link')}", int((to_pod != wanted).sum()), 0)
     proof.equal("(core, pod) pairs", len(to_pod), clos.core_devices.count * clos.pods)
     cores = f"{some(len(groups), 'group')} of {some(clos.cores_per_group, 'core')}"
     proof.note(f"{cores}, {some(wanted, 'link')} from each core to each pod")

@@ -288,7 +288,7 @@ def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("server ports cabled twice", repeated(combined(links.a[rows], nic_number, port)), 0)
     of_server = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.devices_of("server")]
     wanted = nic.per_server * nic.ports_per_nic
-    proof.equal(f"servers without their {wanted} cables", int((of_server != wanted).sum()), 0)
+    proof.equal(f"servers without their {some(wanted, 'cable')}", int((of_server != wanted).sum()), 0)
     attachments = {one.name: one.ports // one.devices for one in cabling.fabric.wanted.attachments}
     for device in cabling.devices_of("attachment").tolist():
         ports = np.sort(
@@ -314,7 +314,7 @@ def _logical_ports_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
         proof.equal(f"ports of {name} cabled twice", repeated(combined(links.a[rows], nic_number, port)), 0)
         of_server = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.devices_of("server")]
         wanted = nic.per_server * nic.ports_per_nic
-        proof.equal(f"servers without their {wanted} cables of {name}", int((of_server != wanted).sum()), 0)
+        proof.equal(f"servers without their {some(wanted, 'cable')} of {name}", int((of_server != wanted).sum()), 0)
         if part.cages_of_nic:
             own = (links.a_cage[rows] - part.cages_before - 1) // part.cages_of_nic + 1
             proof.equal(f"ports of {name} in a cage of another NIC", int((own != nic_number).sum()), 0)
@@ -351,5 +351,5 @@ def planes_stay_apart(proof: Proof, cabling: FabricCabling) -> None:
     planes = cabling.fabric.nic_networks
     proof.equal("(NIC, plane) pairs", len(of_pair), cabling.clos.servers * nic.per_server * planes)
     wanted = ceil_div(nic.ports_per_nic, planes)
-    proof.equal(f"NICs without {wanted} ports in a plane", int((of_pair != wanted).sum()), 0)
+    proof.equal(f"NICs without {some(wanted, 'port')} in a plane", int((of_pair != wanted).sum()), 0)
     proof.note(f"{some(planes, 'plane')}, {some(wanted, 'port')} of every NIC in each")

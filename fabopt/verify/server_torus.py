@@ -74,7 +74,7 @@ def server_ports_are_joined(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("server ports cabled twice", repeated(combined(ends.server, nic_number, ends.port)), 0)
     of_server = np.bincount(ends.server, minlength=len(cabling.devices))[cabling.devices_of("server")]
     wanted = nic.per_server * nic.ports_per_nic
-    proof.equal(f"servers without their {wanted} cables", int((of_server != wanted).sum()), 0)
+    proof.equal(f"servers without their {some(wanted, 'cable')}", int((of_server != wanted).sum()), 0)
     component = components(len(cabling.devices), cabling.links.a, cabling.links.b)
     proof.equal("connected sets of servers", len(np.unique(component[cabling.devices_of("server")])), 1)
     proof.note(f"{some(len(ends.server), 'server port')}")

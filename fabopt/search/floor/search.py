@@ -51,7 +51,8 @@ class FloorSearch(Search):
     def _instead(self, search: type[FloorSearch], problem: Problem, ties: bool) -> Optimum:
         """What another search finds in the same part of the space."""
         context = self.context.beside()
-        return search(problem, self.settings, self.clock, self.expansion.restrictions, context=context).run(ties)
+        other = search(problem, self.settings, self.clock, self.expansion.restrictions, context=context)
+        return self._meet(other.run(ties))
 
     @property
     def _in_one_layout(self) -> bool:
@@ -82,7 +83,7 @@ class FloorSearch(Search):
             fabric.name: replace(restrictions.get(fabric.name, Restriction()), layout=number)
             for fabric in self.problem.fabrics
         }
-        return type(self)(self.problem, self.settings, self.clock, part, context=self.context).run(ties)
+        return self._meet(type(self)(self.problem, self.settings, self.clock, part, context=self.context).run(ties))
 
     def _bounds_all(self, known: list[int], bounds: list[int | None]) -> bool:
         """Whether the least bound that is known bounds the designs of all layouts."""

@@ -67,6 +67,8 @@ class Finder:
         self.context = Context() if context is None else context
         self.settings = settings
         self.clock = clock
+        # the best of the search that the clock ended
+        self.unproven: Optimum | None = None
         self._known: dict[_Key, GradedDesign | None] = {}
         self._solved: dict[_Key, GradedDesign | None] = {}
 
@@ -157,6 +159,12 @@ class Finder:
         optimum = RatioSearch(problem, self.settings, self.clock, context=self.context).run().optimum
         return self._graded(problem, optimum)
 
+    def left_over(self) -> list[GradedDesign]:
+        """What is there when the clock ends the first step: ends of the front, or a design that is not proven."""
+        ends = [graded for graded in self._known.values() if graded is not None]
+        optimum = self.unproven
+        return ends or ([] if optimum is None else [GradedDesign(optimum, grades(self.problem, optimum.picked))])
+
     def _solve(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         problem = asked(self.problem, demands)
         if problem is None:
@@ -176,6 +184,8 @@ class Finder:
     def _graded(self, problem: Problem, optimum: Optimum) -> GradedDesign | None:
         # on large floors nothing is proven, and no design found means none
         if self.clock.is_over() or (optimum.verdict == "unknown" and problem.site.settles):
+            if optimum.value is not None:
+                self.unproven = replace(optimum, verdict="feasible")
             raise StoppedError
         return None if optimum.value is None else GradedDesign(optimum, grades(problem, optimum.picked))
 

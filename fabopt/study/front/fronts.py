@@ -14,6 +14,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Front, FrontObjective, FrontPoint
 from fabopt.schema.topologies import TIERED
+from fabopt.solution.optimize import finishing_s
 from fabopt.study.front import pareto
 from fabopt.study.front.finder import Finder
 from fabopt.study.front.knees import marked
@@ -70,6 +71,7 @@ def pareto_front(
     if hosts and any(objective.name == HEADROOM for objective in objectives):
         text = f"room for more servers is not counted where logical fabrics are on `{', '.join(hosts)}`"
         raise refuse([fault("--maximize", "", text, HEADROOM, hint="leave it out, or say another `separation`")])
+    clock.reserve(finishing_s(problem))
     front = pareto.front(Finder(problem, settings, clock), objectives, points, report)
     traded = tuple(FrontObjective(metric=objective.name, sense=objective.sense) for objective in objectives)
     place = Place(inputs, objectives[0].name, settings.engine)

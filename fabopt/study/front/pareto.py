@@ -43,7 +43,8 @@ class FoundFront:
 def front(finder: Finder, objectives: Sequence[Measure], points: int | None, report: Report) -> FoundFront:
     """The front of two or three objectives; ``points``: the most that are wanted, None for all (two objectives).
 
-    ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept.
+    ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept; if
+    that is no point, a design that was met and not proven.
     """
     if points is None:
         listed = _listed(finder, objectives, report)
@@ -59,14 +60,19 @@ def front(finder: Finder, objectives: Sequence[Measure], points: int | None, rep
     designs: list[GradedDesign] = []
     is_whole = two
     try:
-        for graded in steps:
-            if most is not None and len(designs) >= most and len(undominated([*designs, graded], objectives)) > most:
-                is_whole = False
-                break
-            designs.append(graded)
-            report(designs)
+        with finder.clock.bounded():
+            for graded in steps:
+                if (
+                    most is not None
+                    and len(designs) >= most
+                    and len(undominated([*designs, graded], objectives)) > most
+                ):
+                    is_whole = False
+                    break
+                designs.append(graded)
+                report(designs)
     except StoppedError:
-        return FoundFront(tuple(undominated(designs, objectives)), False, False)
+        return FoundFront(tuple(undominated(designs or finder.left_over(), objectives)), False, False)
     return FoundFront(tuple(undominated(designs, objectives)), is_whole or points is not None, is_whole)
 
 
@@ -78,14 +84,15 @@ def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> Fo
     proven: Listed | None = None
     stopped = False
     try:
-        for proven in Listing(finder, first, second).proven():
-            report(proven)
+        with finder.clock.bounded():
+            for proven in Listing(finder, first, second).proven():
+                report(proven)
     except StoppedError:
         stopped = True
     except TooManyMixesError:
         return None
     if proven is None:
-        return FoundFront((), not stopped, not stopped)
+        return FoundFront(tuple(undominated(finder.left_over(), objectives)), not stopped, not stopped)
     kept = proven.spread(MOST_POINTS)
     whole = not stopped and len(kept) == len(proven)
     in_order = sorted(kept, key=lambda graded: worth(graded.grades, objectives))
@@ -117,9 +124,12 @@ def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
 def _filled(finder: Finder, objectives: Sequence[Measure]) -> Iterator[GradedDesign]:
     """The two ends, then points in the largest gap of the second objective, until no gap can hold one."""
     first, second = in_turn(objectives)
-    ends = [finder.best(order, {}) for order in (_in_order(first, second), _in_order(second, first))]
-    ends_met = [end for end in ends if end is not None]
-    yield from ends_met
+    ends_met = []
+    for order in (_in_order(first, second), _in_order(second, first)):
+        end = finder.best(order, {})
+        if end is not None:
+            ends_met.append(end)
+            yield end
     # demands that have not been answered: between the worth just below one point and that of the next
     gaps = [_Gap(*(second.worth(end.grades[second.name]) for end in reversed(ends_met)))] if len(ends_met) == 2 else []
     while gaps:

@@ -124,7 +124,8 @@ class _Ranges:
     def _end(self, ends: EndFinder, target: Target, direction: Direction, told: str) -> RangeEnd | None:
         """An end of a range; None if the work was stopped before it was found."""
         try:
-            return ends.find(target.indices, direction, told)
+            with self.clock.bounded():
+                return ends.find(target.indices, direction, told)
         except StoppedError:
             self.complete = False
             return None

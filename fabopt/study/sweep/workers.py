@@ -14,16 +14,18 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
 from itertools import islice
 from multiprocessing.connection import wait as wait_for
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from fabopt.errors import FaboptError, InputError, NoAnswerError, fault
-from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.front import FrontPoint
 from fabopt.study.sweep.cells import CellSolver, GridCell, SweepInputs
 
@@ -31,6 +33,8 @@ Take = Callable[[GridCell, Sequence[FrontPoint]], None]
 # How often somebody's wish to stop is looked at while others work.
 POLL_S = 0.2
 CONNECT_S = 5
+# How long processes have to end by themselves.
+LEAVE_S = 1.0
 # How often a point that failed on a cluster is tried again; points of lost workers are given to others anyway.
 RETRIES = 3
 _STDOUT = 1
@@ -40,9 +44,11 @@ def solve_here(shared: SweepInputs, cells: Sequence[GridCell], settings: Setting
     """Solve cells in this process; False if the clock stopped it. Points before that are handed on."""
     solver = CellSolver(shared, settings, clock)
     try:
-        for cell in cells:
-            for point in solver.points(cell):
-                take(cell, [point])
+        with clock.bounded():
+            for cell in cells:
+                for point in solver.points(cell):
+                    with unbroken():
+                        take(cell, [point])
     except StoppedError:
         return False
     return True
@@ -56,9 +62,16 @@ _own: list[CellSolver] = []
 def _start(shared: SweepInputs | CellSolver) -> None:
     """Make a process ready: it leaves Ctrl-C to the one that started it, ends with it, and leaves standard output."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
     _own.append(shared if isinstance(shared, CellSolver) else _cells(shared))
+
+
+def _leave(number: int, frame: object) -> None:
+    """Leave what is under way, so that the engines of this process end too."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise StoppedError
 
 
 def _end_with_parent() -> None:
@@ -111,14 +124,26 @@ def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int
                     take(cell, points)
                 if pending and clock.is_over():
                     return False
-        except BrokenProcessPool:
+        except (StoppedError, BrokenProcessPool) as error:
+            # a signal may have been meant for all processes
+            if clock.is_over() or isinstance(error, StoppedError):
+                return False
             raise NoAnswerError("a process that solved points ended unexpectedly; was memory short?") from None
         finally:
             if pending:
                 pool.shutdown(wait=False, cancel_futures=True)
-                for child in set(multiprocessing.active_children()) - before:
-                    child.terminate()
+                _end(set(multiprocessing.active_children()) - before)
     return True
+
+
+def _end(children: Collection[BaseProcess]) -> None:
+    """End processes, and their engines with them."""
+    for child in children:
+        child.terminate()
+    last = time.monotonic() + LEAVE_S
+    for child in children:
+        child.join(max(0.0, last - time.monotonic()))
+        child.kill()
 
 
 def _steps_of_next(waiting: Iterator[GridCell]) -> list[GridCell]:

@@ -1,0 +1,95 @@
+"""Ctrl-C and SIGTERM: the first one stops the clock of what is under way, the second one ends the process.
+
+Where no clock is kept, the first one is a ``KeyboardInterrupt`` too.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from fabopt.errors import EXIT_NO_ANSWER
+
+if TYPE_CHECKING:
+    from fabopt.program.settings import Clock
+
+# When this process began: what it has used of a processor has gone by at least.
+STARTED = time.monotonic() - time.process_time()
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# What is under way has so long to put its files and children away once the process is to end.
+LEAVE_S = 1.0
+
+
+class Attendant:
+    """Hears the signals of this process for the command that is under way. ``started``: when that began."""
+
+    def __init__(self) -> None:
+        self.started = STARTED
+        self._heard = 0
+        # whether the first signal is kept for a clock that is to come
+        self._waits = True
+        self._clock: Clock | None = None
+        self._end: threading.Timer | None = None
+
+    @contextmanager
+    def listening(self, started: float) -> Iterator[None]:
+        """Hear signals, from before anything large is imported; only the main thread does."""
+        self.started, self._heard, self._waits, self._clock = started, 0, True, None
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self._hear) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            if self._end is not None:
+                self._end.cancel()
+
+    def begin(self, keeps_clock: bool) -> None:
+        """The command is known: one that keeps a clock will have it stopped, any other one is left."""
+        self._waits = keeps_clock
+        if self._heard and not keeps_clock:
+            raise KeyboardInterrupt
+
+    def attend(self, clock: Clock) -> None:
+        """Stop this clock at the first signal, and at once if that has been heard."""
+        self._clock = clock
+        if self._heard:
+            clock.stop()
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        self._heard += 1
+        if self._heard > 1:
+            self._end_soon()
+        if self._heard > 1 or (self._clock is None and not self._waits):
+            raise KeyboardInterrupt
+        if self._clock is not None:
+            self._clock.stop()
+
+    def _end_soon(self) -> None:
+        """End the process even if something holds on to it while it puts things away."""
+        if self._end is None:
+            self._end = threading.Timer(LEAVE_S, os._exit, (EXIT_NO_ANSWER,))
+            self._end.daemon = True
+            self._end.start()
+
+
+ATTENDANT = Attendant()
+
+
+def end_process(code: int) -> None:
+    """End this process at once if an engine that was stopped is still at work, which an ordinary end waits for."""
+    if any(thread.daemon for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)

@@ -1,0 +1,107 @@
+"""An engine at work: in a thread or a process of its own, so that signals and the clock are heard meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+from fabopt.program.settings import LAST_SECONDS, Clock, unbroken
+
+# How often the clock is looked at, and how long an engine has to end once it was told to.
+POLL_S = 0.05
+LEAVE_S = 0.5
+
+Returned = TypeVar("Returned")
+
+
+class EngineThread(threading.Thread, Generic[Returned]):
+    """A call of an engine, which runs outside of Python."""
+
+    def __init__(self, run: Callable[[], Returned]) -> None:
+        super().__init__(daemon=True)
+        self._run = run
+        self.returned: list[Returned] = []
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Call it, and keep what it returns or raises."""
+        try:
+            self.returned.append(self._run())
+        except BaseException as error:
+            self.error = error
+
+
+def in_thread(run: Callable[[], Returned], stop: Callable[[], object], clock: Clock | None) -> Returned | None:
+    """What an engine returns; once the clock is over it is stopped. None if it does not listen: it is left behind."""
+    thread = EngineThread(run)
+    thread.start()
+    with _attended(clock) as turns:
+        try:
+            for ends in turns:
+                if not thread.is_alive():
+                    break
+                if ends:
+                    stop()
+                thread.join(POLL_S)
+        except BaseException:
+            stop()
+            thread.join(LEAVE_S)
+            raise
+    if thread.error is not None:
+        raise thread.error
+    return thread.returned[0] if thread.returned else None
+
+
+def in_process(command: Sequence[str], log: int, clock: Clock | None) -> int | None:
+    """The exit code of an engine that is a program; once the clock is over it is interrupted. None if it was killed.
+
+    ``log``: the file descriptor that takes what it prints.
+    """
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    try:
+        with _attended(clock) as turns:
+            for ends in turns:
+                if ends and process.poll() is None:
+                    # it writes the best that it has
+                    process.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    return process.wait(POLL_S)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    return None
+
+
+def left_behind() -> bool:
+    """Whether an engine that did not listen is still at work: then the process cannot end in the usual way."""
+    return any(isinstance(thread, EngineThread) for thread in threading.enumerate())
+
+
+@contextlib.contextmanager
+def _attended(clock: Clock | None) -> Iterator[Iterator[bool]]:
+    """Turns in which to look at an engine, True in those in which it should end; none are left when it has had enough.
+
+    With a clock nothing else ends what is done; without, whoever waits for it may be told to leave.
+    """
+    if clock is None:
+        yield iter(lambda: False, True)
+        return
+    with unbroken():
+        yield _turns(clock)
+
+
+def _turns(clock: Clock) -> Iterator[bool]:
+    earliest, told_at = time.monotonic() + LAST_SECONDS, None
+    while told_at is None or time.monotonic() < told_at + LEAVE_S:
+        ends = clock.is_over() and time.monotonic() >= earliest
+        if ends and told_at is None:
+            told_at = time.monotonic()
+            yield True
+        else:
+            yield False

@@ -1,0 +1,83 @@
+"""``python -m tests.fuzz``: run items from a seed on until the time is over, on all cores.
+
+What breaks a promise is printed with its seed, its input is kept in ``fuzz-findings/``, and the exit code is 1. One
+item again: ``python -m tests.fuzz --seed SEED --items 1``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.fuzz.commands import item, outcomes
+from tests.samples.designs_of_families import MAKERS, designed
+
+FINDINGS = Path("fuzz-findings")
+# What commands import when they run: processes that are copies of this one have it.
+IMPORTED = ("app", "export", "fronts", "report", "sensitivity", "solving")
+
+
+def prepare() -> None:
+    """Import what commands import, and solve the designs that are changed, once for all items."""
+    for name in IMPORTED:
+        import_module(f"fabopt.cli.{name}")
+    for kind in MAKERS:
+        designed(kind)
+
+
+def findings(seeds: Iterable[int], until: float) -> tuple[Counter[str], int]:
+    """Run the items of these seeds until the time is over, one at least; print what does not hold.
+
+    Returns how many commands ended with which exit code, and the number of broken promises.
+    """
+    codes: Counter[str] = Counter()
+    broken = 0
+    for seed in seeds:
+        with TemporaryDirectory() as folder:
+            inside = Path(folder) / "run"
+            inside.mkdir()
+            for ending, problems in outcomes(seed, inside):
+                codes[f"exit {ending.code}"] += 1
+                broken += len(problems)
+                for problem in problems:
+                    told = f"seed {seed}, {item(seed).what}: fabopt {' '.join(ending.words)}: {problem}"
+                    print(f"{told}: {ending.err[-300:]}", flush=True)
+                if problems:
+                    shutil.copytree(inside, FINDINGS / str(seed), dirs_exist_ok=True)
+        if time.monotonic() >= until:
+            break
+    return codes, broken
+
+
+def main() -> int:
+    """Print what was found."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=300, help="stop after so many")
+    parser.add_argument("--items", type=int, default=sys.maxsize // 2, help="stop after so many")
+    parser.add_argument("--seed", type=int, default=int(time.time()) * 1000, help="of the first item; else the time")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    given = parser.parse_args()
+    prepare()
+    until, cores, last = time.monotonic() + given.seconds, min(given.cores, given.items), given.seed + given.items
+    with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
+        turns = [pool.submit(findings, range(given.seed + core, last, cores), until) for core in range(cores)]
+        ends = [turn.result() for turn in turns]
+    codes = sum((codes for codes, _ in ends), Counter[str]())
+    broken = sum(broken for _, broken in ends)
+    exits = ", ".join(f"{name} {number:,}" for name, number in sorted(codes.items()))
+    print(f"from seed {given.seed}: {codes.total():,} commands ({exits}), {broken} broken promises")
+    return broken > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""The clock: what does not look at it is left all the same, what must not be left is not, and timers are given back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from fabopt.explain.what_if import Watch
+from fabopt.program.bell import PATIENCE_S
+from fabopt.program.engine_run import in_process, in_thread
+from fabopt.program.settings import MOST_RESERVED, Clock, StoppedError, unbroken
+
+SHORT_S = 0.05
+# Far more than any wait of a test, and no wait for ever.
+LONG_S = 60.0
+
+
+def forever() -> None:
+    """Never look at a clock."""
+    end = time.monotonic() + LONG_S
+    while time.monotonic() < end:
+        pass
+    raise AssertionError("nothing ended it")
+
+
+def test_what_does_not_look_is_left() -> None:
+    clock = Clock(SHORT_S)
+    with pytest.raises(StoppedError), clock.bounded():
+        forever()
+    assert clock.is_over() and not clock.is_stopped
+
+
+def test_what_is_stopped_by_a_signal_is_left() -> None:
+    clock = Clock(None)
+    before = signal.signal(signal.SIGTERM, lambda number, frame: clock.stop())
+    try:
+        with pytest.raises(StoppedError), clock.bounded():
+            os.kill(os.getpid(), signal.SIGTERM)
+            forever()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert clock.is_stopped
+
+
+def test_nothing_is_begun_that_is_past_its_time() -> None:
+    clock = Clock(SHORT_S, started=time.monotonic() - SHORT_S - PATIENCE_S)
+    with pytest.raises(StoppedError), clock.bounded():
+        raise AssertionError("it was begun")
+
+
+def test_what_is_unbroken_ends_by_itself() -> None:
+    clock, ended = Clock(SHORT_S), False
+    with pytest.raises(StoppedError), clock.bounded():
+        with unbroken():
+            time.sleep(2 * PATIENCE_S)
+            ended = True
+        forever()
+    assert ended
+
+
+def test_the_innermost_is_left_first_and_the_outer_one_goes_on() -> None:
+    outer = Clock(None)
+    with outer.bounded():
+        with pytest.raises(StoppedError), Watch(SHORT_S, outer).bounded():
+            forever()
+        time.sleep(2 * PATIENCE_S)
+    assert not outer.is_over()
+
+
+def test_a_watch_is_over_when_the_outer_clock_is() -> None:
+    outer = Clock(None)
+    watch = Watch(LONG_S, outer)
+    outer.stop()
+    assert watch.is_over()
+
+
+def test_a_timer_of_the_caller_is_given_back() -> None:
+    """A program that uses fabopt may have an alarm of its own: it rings late, if it was due, and to its own handler."""
+    rang: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rang.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, SHORT_S)
+        with pytest.raises(StoppedError), Clock(SHORT_S).bounded():
+            forever()
+        end = time.monotonic() + LONG_S
+        while not rang and time.monotonic() < end:
+            time.sleep(SHORT_S)
+        assert rang == [signal.SIGALRM]
+        assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_without_a_limit_the_timer_is_left_alone() -> None:
+    before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    try:
+        with Clock(None).bounded():
+            assert signal.getsignal(signal.SIGALRM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_time_is_kept_for_what_comes_after_but_never_most_of_it() -> None:
+    clock = Clock(100.0, started=0.0)
+    clock.reserve(10.0)
+    assert clock.over_at() == 90.0
+    clock.reserve(1000.0)
+    assert clock.over_at() == 100.0 * (1 - MOST_RESERVED)
+
+
+# -- engines ------------------------------------------------------------------------------------------------------
+
+
+def stopped_soon() -> Iterator[Clock]:
+    """A clock that is over soon, and one that another thread stops."""
+    yield Clock(SHORT_S)
+    clock = Clock(None)
+    threading.Timer(SHORT_S, clock.stop).start()
+    yield clock
+
+
+def listening() -> tuple[Callable[[], str], Callable[[], None]]:
+    """An engine that ends when it is told to, and what tells it."""
+    told = threading.Event()
+    return lambda: "the best so far" if told.wait(LONG_S) else "all", told.set
+
+
+def test_an_engine_is_told_to_end_and_what_it_has_is_taken() -> None:
+    for clock in stopped_soon():
+        run, stop = listening()
+        assert in_thread(run, stop, clock) == "the best so far"
+
+
+def test_an_engine_that_does_not_listen_is_left_behind() -> None:
+    told = threading.Event()
+    try:
+        assert in_thread(lambda: told.wait(LONG_S), lambda: None, Clock(SHORT_S)) is None
+    finally:
+        told.set()
+
+
+def test_what_an_engine_raises_is_raised() -> None:
+    def run() -> str:
+        raise ValueError("of the engine")
+
+    with pytest.raises(ValueError, match="of the engine"):
+        in_thread(run, lambda: None, None)
+
+
+def test_an_engine_that_is_a_program_does_not_outlive_its_time() -> None:
+    started = time.monotonic()
+    with open(os.devnull, "wb") as log:
+        code = in_process(["sleep", str(LONG_S)], log.fileno(), Clock(SHORT_S))
+    assert code == -signal.SIGINT and time.monotonic() - started < LONG_S / 2

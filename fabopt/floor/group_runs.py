@@ -83,14 +83,14 @@ class GroupRuns:
         In whole decimetres; rising with the sizes. Of links between equal devices, ``leaf-spine`` is within a group or
         along a dimension and ``spine-core`` between groups.
         """
-        servers, switches = self._server_heights, SWITCH_HEIGHTS
+        servers, switches = self.server_heights, SWITCH_HEIGHTS
         group, pod, all_ = (self.racks(number) for number in (*sizes, self.servers))
         ends = (servers, servers) if family == "server-torus" else (switches, switches)
         runs = {
-            "server-leaf": _run_m(servers, switches, group, from_middle_m(group)),
-            "attachment-leaf": _run_m(servers, switches, all_, from_middle_m(all_)),
-            "leaf-spine": _run_m(*ends, pod, (end_to_end_m if family in JOINED_NEAR else from_middle_m)(pod)),
-            "spine-core": _run_m(*ends, all_, (end_to_end_m if family in JOINED_FAR else from_middle_m)(all_)),
+            "server-leaf": longest_m(servers, switches, group, from_middle_m(group)),
+            "attachment-leaf": longest_m(servers, switches, all_, from_middle_m(all_)),
+            "leaf-spine": longest_m(*ends, pod, (end_to_end_m if family in JOINED_NEAR else from_middle_m)(pod)),
+            "spine-core": longest_m(*ends, all_, (end_to_end_m if family in JOINED_FAR else from_middle_m)(all_)),
         }
         return {**runs, **{kind: np.asarray(given_m) for kind, given_m in self.given.items()}}
 
@@ -106,7 +106,8 @@ class GroupRuns:
         return {**least, "spine-core": self.given.get("spine-core", least["leaf-spine"])}
 
     @property
-    def _server_heights(self) -> Heights:
+    def server_heights(self) -> Heights:
+        """Between which heights servers are in their racks."""
         top = HALL.rack_units - ceil_div(int(self.server_units * 1000), 1000) + 1
         return _heights(1, max(1, top), self.server_units)
 
@@ -187,7 +188,7 @@ def _heights(lowest: int, highest: int, units: float) -> Heights:
 SWITCH_HEIGHTS = _heights(LOWEST_SWITCH_UNIT, HALL.rack_units, 1)
 
 
-def _run_m(near: Heights, far: Heights, racks: Number, way_m: Floats) -> Floats:
+def longest_m(near: Heights, far: Heights, racks: Number, way_m: Floats) -> Floats:
     """The longest run between devices at such heights over so many racks; in one rack, up or down in it."""
     in_rack = np.asarray(racks) <= 1
     ends = [(near.low_m, far.high_m), (near.high_m, far.low_m), (near.low_m, far.low_m)]

@@ -17,6 +17,7 @@ from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.separations import problems_of, words_of
 from fabopt.solution.designs import build, stopped_design
+from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.verify import verify
@@ -63,11 +64,21 @@ def _answered_in_time(question: Question) -> Design:
 
 def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
-    problems = prepare(question)
-    answers = search(question, problems)
+    answers = search(question, prepare(question))
+    question, answers = _without_what_cannot_be_kept(question, answers)
     design = build(question, answers)
     design = with_notes(question, answers, design)
     return with_checks(question, design)
+
+
+def _without_what_cannot_be_kept(question: Question, answers: Answers) -> tuple[Question, Answers]:
+    """The question without default rules that no design keeps, and its answers, if these have one."""
+    other = freed(question, answers)
+    if other is None:
+        return question, answers
+    question.settings.progress("no design keeps the default rules: looking without them")
+    others = search(other, prepare(other))
+    return (question, answers) if others.best is None else (other, others)
 
 
 def proven(question: Question) -> Design:

@@ -31,7 +31,6 @@ from fabopt.topology.link_parts import Costs, Floats, scaled_ceil
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.units import Number
 
-
 # More ports than any switch has.
 MOST_PORTS = 2**31
 
@@ -327,7 +326,7 @@ class Bounds:
         return self.of_servers(block.nic, link + leaf)
 
     def _share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
-        """The least share of a switch that one down port, of so many at the most, can have, what is above left aside."""
+        """The least share of a switch that one down port, of ``most``, can have, what is above left aside."""
         return np.asarray(self.costs.of(switch.item) / min(most, usable_ports(down, switch)))
 
     @cached_property

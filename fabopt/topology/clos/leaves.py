@@ -65,9 +65,7 @@ class Leaves:
         return self.bounds.scope(runs)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _sizes(
-        self, block: Block, servers: int, groups: Interval, server_run_m: float
-    ) -> list[tuple[Shape, Floats]]:
+    def _sizes(self, block: Block, servers: int, groups: Interval, server_run_m: float) -> list[tuple[Shape, Floats]]:
         """Sizes of a block and their cost: equal for fabrics with equal runs and groups, whatever their layouts."""
         shapes = self._one_tier(block) if block.tiers == 1 else self._groups(block)
         return [(shape, self._leaf_cost(block, shape)) for shape in shapes]

@@ -274,7 +274,7 @@ def _runs(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _assumed_runs(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Rule ``lengths``, where the case asks for it by name: else it is not kept where it stands in the way."""
+    """The default rule of lengths, where it is asked for by name: else it is not kept where it stands in the way."""
     rules = inquiry.case.rules
     if not is_asked_for(rules, LENGTHS):
         return

@@ -120,7 +120,7 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
 
 
 def with_distances(case: Case) -> Case:
-    """The case with all distances said where none follows from groups: on a floor, and without rule ``lengths``."""
+    """The case with all distances said where none follows from groups: on a floor, and without the default rule."""
     if case.site.floor is None and is_kept(case.rules, LENGTHS):
         return case
     said = {} if case.site.distances_m is None else case.site.distances_m.model_dump(exclude_none=True)

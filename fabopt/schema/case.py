@@ -255,7 +255,7 @@ class Fabric(Strict):
 
 
 class Distances(Strict):
-    """Flat cable lengths in metres; those left out follow from the size of the groups (rule ``lengths``)."""
+    """Flat cable lengths in metres; those left out follow from the size of the groups (``lengths`` of ``rules``)."""
 
     server_leaf: Annotated[Metres | None, Field(alias="server-leaf")] = None
     leaf_spine: Annotated[Metres | None, Field(alias="leaf-spine")] = None

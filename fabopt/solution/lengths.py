@@ -107,7 +107,7 @@ def _and(words: list[str]) -> str:
 
 
 def freed(question: Question, answers: Answers) -> Question | None:
-    """The question without rule ``lengths``, where no design keeps it and the case does not ask for it by name."""
+    """The question without the default rule, where no design keeps it and the case does not ask for it by name."""
     case = question.inputs.case
     follow = any(answer.problem.site.groups is not None for answer in answers.tried)
     if answers.optimum.verdict != "infeasible" or not follow or question.problem is not None:
@@ -119,5 +119,5 @@ def freed(question: Question, answers: Answers) -> Question | None:
 
 
 def without_lengths(case: Case) -> Case:
-    """The case with rule ``lengths`` turned off."""
+    """The case without the default rule of lengths."""
     return case.model_copy(update={"rules": without(case.rules, LENGTHS)})

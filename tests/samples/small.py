@@ -13,6 +13,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
 from fabopt.solution import optimize
+from tests.samples.lengths import with_lengths
 
 Json = dict[str, Any]
 
@@ -81,7 +82,7 @@ def case(fabric: Json | None = None, **changes: Any) -> Json:
     content = {"name": "small", "server": "gpu-4", "servers": 6, "fabrics": [fabric], **changes}
     if "gpus" in changes or "stages" in changes:
         del content["servers"]
-    return content
+    return with_lengths(content)
 
 
 def inputs(content: Json, parts: Json | None = None) -> Inputs:

@@ -1,7 +1,7 @@
 """Eight servers for which the rule ``lengths`` decides between one large switch and one in each rack.
 
-A rack has two servers, with a built-in NIC of one port of 100G each. A cable costs 10 USD at 3 m, 200 at 10 m and 300 at
-30 m; a switch of 16 ports 1,000 USD, one of 4 ports 100.
+A rack has two servers, with a built-in NIC of one port of 100G each. A cable costs 10 USD at 3 m, 200 at 10 m and 300
+at 30 m; a switch of 16 ports 1,000 USD, one of 4 ports 100.
 
 All on one switch: four racks, 6.1 m, so cables of 10 m: 1,000 + 8 x 200 = 2,600. A switch in each rack: 2.5 m, so 3 m;
 leaf to spine 5.2 m, so 10 m: 4 x 100 + 100 + 8 x 10 + 4 x 200 = 1,380. At 3, 30 and 50 m one switch is 1,000 + 8 x 10 =

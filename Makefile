@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 300
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test coverage lint hooks docs bench families schemas goldens picture fuzz clean
+.PHONY: help setup demo quick test coverage lint hooks docs bench families schemas goldens picture fuzz trust clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -72,6 +72,9 @@ picture: setup  ## Take the picture of a report
 
 fuzz: setup  ## Run commands on wrong inputs for FUZZ_SECONDS, 300 by default
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
+trust: setup  ## Count what the promises of docs/trust.md came to, and write it there (an hour)
+	$(BIN)/python -m tests.trust
 
 clean:  ## Remove what make made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .coverage htmlcov site demo-design.json demo-bom.xlsx fuzz-findings

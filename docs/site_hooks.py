@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 # Pages at the top of the repository, and what they are called here.
-OUTSIDE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "map.md", "LICENSE": "LICENSE"}
+OUTSIDE = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "map.md", "LICENSE": "LICENSE",
+           "SECURITY.md": "security.md"}  # fmt: skip
 INSTEAD = {"docs/README.md": "index.md", "docs/decisions": "decisions/index.md"}
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 # What arithmatex makes of a formula between dollar signs.

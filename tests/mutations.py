@@ -1,4 +1,4 @@
-"""Single changes of design files, with their hashes worked out again: which of them ``check`` does not notice."""
+"""Single changes of design files with all hashes worked out again, and what ``check`` says of each."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import copy
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from fabopt.output.export.design import design_bytes
 from fabopt.schema.case import Case
-from fabopt.schema.design import Design
+from fabopt.schema.design import Design, Status
+from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.verify import verify
-from tests.samples.verify_fixtures import digest
 
 Json = dict[str, Any]
 Place = tuple[str | int, ...]
@@ -23,7 +23,7 @@ DELETED = object()
 
 @dataclass(frozen=True)
 class Change:
-    """One value of a file changed: where, how, and to what (``DELETED``: the key is gone)."""
+    """One value of a file changed: where, how, and to what (``DELETED``: it is gone)."""
 
     place: Place
     how: str
@@ -32,68 +32,78 @@ class Change:
     def applied(self, document: Json) -> Json:
         """A copy of the file with the change, its hashes worked out again."""
         document = copy.deepcopy(document)
-        node: Any = document
-        for key in self.place[:-1]:
-            node = node[key]
+        holder = held(document, self.place[:-1])
         if self.value is DELETED:
-            del node[self.place[-1]]
+            del holder[self.place[-1]]
         else:
-            node[self.place[-1]] = self.value
-        return document
+            holder[self.place[-1]] = copy.deepcopy(self.value)
+        return rehashed(document)
 
 
 def document_of(design: Design) -> Json:
+    """A design as its file."""
     content: Json = json.loads(design_bytes(design))
     return content
 
 
-def leaves(node: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    """Every value that holds no other, with its place."""
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    if isinstance(node, dict | list) and node:
-        for key, value in items:
-            yield from leaves(value, (*place, key))
-    else:
-        yield place, node
-
-
-def siblings(document: Json, place: Place) -> list[Any]:
-    """Other values of the same type in the mapping or list of a value."""
+def held(document: Json, place: Place) -> Any:
+    """What stands at a place."""
     node: Any = document
-    for key in place[:-1]:
+    for key in place:
         node = node[key]
-    values = node.values() if isinstance(node, dict) else node
-    own = node[place[-1]]
-    return [value for value in values if type(value) is type(own) and value != own]
+    return node
+
+
+def places(node: Any, place: Place = ()) -> Iterator[Place]:
+    """The place of every value, but for those of the whole file."""
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in items:
+        yield (*place, key)
+        yield from places(value, (*place, key))
 
 
 def changes(document: Json) -> Iterator[Change]:
-    for place, value in leaves(document):
-        if isinstance(value, bool):
-            yield Change(place, "other", not value)
-        elif isinstance(value, int | float):
-            yield Change(place, "+1", value + 1)
-            yield Change(place, "-1", value - 1)
-            yield Change(place, "x2", value * 2)
-        elif isinstance(value, str):
-            yield Change(place, "longer", value + "x")
-        for other in siblings(document, place)[:1]:
-            yield Change(place, "swap", other)
-        if isinstance(place[-1], str):
-            yield Change(place, "delete", DELETED)
-        yield Change(place, "type", [value] if not isinstance(value, str) else 7)
+    """Every single change: one more, one less, twice; another word, a neighbour's value; gone, null, another type."""
+    for place in places(document):
+        value = held(document, place)
+        yield from (Change(place, how, new) for how, new in _others(value))
+        yield from (Change(place, "swap", other) for other in _neighbours(document, place))
+        yield Change(place, "delete", DELETED)
         yield Change(place, "null", None)
+        yield Change(place, "type", 7 if isinstance(value, str) else [value])
+
+
+def _others(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, bool):
+        yield "not", not value
+    elif isinstance(value, int | float):
+        yield from (("+1", value + 1), ("-1", value - 1), ("x2", value * 2))
+    elif value in get_args(Status):
+        yield from ((f"to {other}", other) for other in get_args(Status) if other != value)
+    elif isinstance(value, str):
+        yield "longer", value + "x"
+
+
+def _neighbours(document: Json, place: Place) -> list[Any]:
+    """Another value of the same type in the mapping or list of a value."""
+    holder, own = held(document, place[:-1]), held(document, place)
+    values = holder.values() if isinstance(holder, dict) else holder
+    return [value for value in values if type(value) is type(own) and value != own][:1]
 
 
 def rehashed(document: Json) -> Json:
-    case = document.get("case")
+    """The file with all hashes worked out again, as far as it has any."""
+    case, parts = document.get("case"), document.get("parts")
     if isinstance(case, dict) and "content" in case:
-        case["sha256"] = digest(case["content"])
+        case["sha256"] = sha256_of(case["content"])
+    if isinstance(document.get("parts_sha256"), dict) and isinstance(parts, dict):
+        bodies = {part: body for part, body in parts.items() if isinstance(body, dict)}
+        document["parts_sha256"] = {"facts": sha256_of(facts_of(bodies)), "prices": sha256_of(prices_of(bodies))}
     return document
 
 
 def outcome(document: Json, before: Design) -> str:
-    """``same``: means what it meant; ``refused``; ``caught``; ``passes``."""
+    """``same``: it means what it meant; ``refused`` when it is read; ``caught`` by a check; or it ``passes``."""
     try:
         after = Design.model_validate_json(json.dumps(document))
         if after == before:

@@ -60,6 +60,9 @@ PriceChanges = Annotated[
 ]
 FrontJson = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all points with their designs.")]
 FrontCsv = Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write a table of the points.")]
+FrontResume = Annotated[
+    str | None, typer.Option("--resume", metavar="FILE", help="Go on with the points of a file or its journal.")
+]
 FrontPlot = Annotated[str | None, typer.Option("--plot", metavar="FILE", help="Draw the points: .html, .png or .svg.")]
 FrontTimeLimit = Annotated[
     float | None, typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the points done by then.")
@@ -169,9 +172,7 @@ def sweep(
     dask: Annotated[
         str | None, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that solves points.")
     ] = None,
-    resume: Annotated[
-        str | None, typer.Option("--resume", metavar="FILE", help="Go on with the points of a file or its journal.")
-    ] = None,
+    resume: FrontResume = None,
     engine: EngineOption = Engine.cp_sat,
     time_limit: FrontTimeLimit = None,
     catalog: Catalogs = None,
@@ -202,6 +203,7 @@ def pareto(
     json: FrontJson = None,
     csv: FrontCsv = None,
     plot: FrontPlot = None,
+    resume: FrontResume = None,
     engine: EngineOption = Engine.cp_sat,
     time_limit: FrontTimeLimit = None,
     catalog: Catalogs = None,
@@ -212,7 +214,7 @@ def pareto(
     from fabopt.cli.solving import SolveRequest
 
     request = SolveRequest(case, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(pareto_case(request, minimize or [], maximize or [], points, Targets(json, csv, plot)))
+    raise typer.Exit(pareto_case(request, minimize or [], maximize or [], points, resume, Targets(json, csv, plot)))
 
 
 @app.command()

@@ -147,7 +147,7 @@ def taken_up(targets: Targets, resume: str | None, empty: Front) -> Iterator[Poi
     from fabopt.study.front.journal import journaled
 
     with journaled(targets.file, resume, empty) as journal:
-        if journal.known is not None and not journal.known.points:
+        if journal.known is not None and not (journal.known.points or journal.known.answers):
             tell(f"{resume}: no point is there yet; starting with the first")
         yield journal
 
@@ -163,29 +163,35 @@ def _check_workers(jobs: int, dask: str | None) -> None:
 
 
 def pareto_case(
-    request: SolveRequest, minimize: Sequence[str], maximize: Sequence[str], points: int | None, targets: Targets
+    request: SolveRequest,
+    minimize: Sequence[str],
+    maximize: Sequence[str],
+    points: int | None,
+    resume: str | None,
+    targets: Targets,
 ) -> int:
     """Find the front of a case."""
-    from fabopt.study.front.fronts import objectives_of, pareto_front
-    from fabopt.study.front.journal import PointJournal
+    from fabopt.study.front.fronts import empty_front, objectives_of, pareto_front
 
     objectives = objectives_of(minimize, maximize, points)
     targets.check()
     inputs = request.inputs()
     from fabopt.program.settings import Settings
 
-    with at_work(request) as (clock, show):
-        first = objectives[0]
-        watched = Watched(show, first.name, first.sense == "maximize")
-        front = pareto_front(
-            inputs,
-            objectives,
-            points,
-            Settings(request.engine, progress=show),
-            clock,
-            lambda designs: watched.note([first.shown(designs[-1].grades[first.name])], len(designs), len(designs)),
-        )
-    return _answered(front, targets, PointJournal(None, front, None), clock)
+    with taken_up(targets, resume, empty_front(inputs, objectives)) as journal:
+        with at_work(request) as (clock, show):
+            first = objectives[0]
+            watched = Watched(show, first.name, first.sense == "maximize")
+            front = pareto_front(
+                inputs,
+                objectives,
+                points,
+                Settings(request.engine, progress=show),
+                clock,
+                lambda designs: watched.note([first.shown(designs[-1].grades[first.name])], len(designs), len(designs)),
+                journal,
+            )
+        return _answered(front, targets, journal, clock)
 
 
 def _answered(front: Front, targets: Targets, journal: PointJournal, clock: Clock) -> int:
@@ -210,5 +216,5 @@ def _stopped(front: Front, targets: Targets) -> str:
     if front.size is not None:
         return front.notes[-1]
     kept = f", kept in {targets.json}" if targets.json not in (None, STANDARD_STREAM) else ""
-    goes_on = "; --resume goes on from there" if kept and front.kind == "sweep" else ""
+    goes_on = "; --resume goes on from there" if kept and (front.kind == "sweep" or front.answers) else ""
     return f"stopped after {some(len(front.points), 'point')}{kept}{goes_on}"

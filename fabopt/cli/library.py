@@ -89,10 +89,10 @@ def _catalog(catalogs: Sequence[str] | None) -> Catalog:
 
 def _product_row(product: Product) -> list[str]:
     watts = getattr(product, "power_w", None)
-    what = " ".join((product.description or "").split())
+    description = " ".join((product.description or "").split())
     if product.end_of_life:
-        what = f"(end of life) {what}"
-    return [product.id, product.vendor or "", what, _price(product), power(watts) if watts is not None else "-"]
+        description = f"(end of life) {description}"
+    return [product.id, product.vendor or "", description, _price(product), power(watts) if watts is not None else "-"]
 
 
 def _price(product: Product) -> str:

@@ -153,7 +153,7 @@ def check_design(path: str, draws: Draws | None = None) -> int:
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(path, "status", "there is no design here to check", design.status, allowed=allowed)])
     checks = tuple(verify(design))
-    say(check_report(design.case.name, checks))
+    say(check_report(design, checks))
     holds = bool(checks) and all(check.ok for check in checks)
     if draws is not None and holds:
         with progress_shown() as progress:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,11 +24,13 @@ from fabopt.schema.design import (
     LinkRow,
     LogicalUse,
     NicUse,
+    PartHashes,
     Placement,
     PortUse,
     TierUse,
     Totals,
 )
+from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.topology.candidate import End, Option, RowShare
 from fabopt.topology.design import LinkUse, Tier
 from fabopt.topology.failures import failures_left
@@ -225,8 +225,12 @@ def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[B
     return parts
 
 
+def hashes_of(parts: Parts) -> PartHashes:
+    """The hashes that say whether parts are those that a design was made of."""
+    return PartHashes(facts=sha256_of(facts_of(parts)), prices=sha256_of(prices_of(parts)))
+
+
 def case_record(problem: Problem) -> CaseRecord:
     """The case as resolved and its hash."""
     content = resolved(problem.case, problem.server).model_dump(mode="json", by_alias=True)
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return CaseRecord(name=problem.case.name, sha256=hashlib.sha256(text.encode()).hexdigest(), content=content)
+    return CaseRecord(name=problem.case.name, sha256=sha256_of(content), content=content)

@@ -125,8 +125,8 @@ def _figure(inquiry: Inquiry, fabric: Fabric, index: int, figure: str) -> Iterat
         given: Fraction | None = getattr(network.figures(gpus), figure)
         return given if given is not None else network.allreduce(gpus)
 
-    what = f"the most {DEMANDED_FIGURES[figure]} bandwidth per GPU that a design gives"
-    yield from _most(inquiry, f"fabrics.{fabric.name}.{key}", wanted, reached, what)
+    words = f"the most {DEMANDED_FIGURES[figure]} bandwidth per GPU that a design gives"
+    yield from _most(inquiry, f"fabrics.{fabric.name}.{key}", wanted, reached, words)
 
 
 def _left_over(inquiry: Inquiry, fabric: Fabric, index: int, number: int) -> Iterator[Conflict]:
@@ -141,12 +141,12 @@ def _left_over(inquiry: Inquiry, fabric: Fabric, index: int, number: int) -> Ite
         return None if network is None else network.failures(inquiry.problem.server.gpus).bandwidth_left(failed, count)
 
     limit = f"fabrics.{fabric.name}.resilience.min_gbps_per_gpu"
-    what = f"the most bandwidth per GPU that a design has left after {demand.survive}"
-    yield from _most(inquiry, limit, demand.min_gbps_per_gpu, reached, what)
+    words = f"the most bandwidth per GPU that a design has left after {demand.survive}"
+    yield from _most(inquiry, limit, demand.min_gbps_per_gpu, reached, words)
 
 
 def _most(
-    inquiry: Inquiry, limit: str, wanted: float, reached: Callable[[float | None], Fraction | None], what: str
+    inquiry: Inquiry, limit: str, wanted: float, reached: Callable[[float | None], Fraction | None], words: str
 ) -> Iterator[Conflict]:
     """The most Gb/s below the wanted that some design gives; ``reached``: what one gives that has so much, in Mb/s."""
     inquiry.tell(limit)
@@ -166,7 +166,7 @@ def _most(
         limit=limit,
         value=wanted,
         needed=plain_fraction(_rounded_down(most / MBPS_PER_GBPS, GBPS_DIGITS), GBPS_DIGITS),
-        detail=f"{what} (within 0.1%)",
+        detail=f"{words} (within 0.1%)",
     )
 
 

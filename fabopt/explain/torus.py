@@ -13,8 +13,8 @@ from fabopt.topology.server_torus.sides import lattices_of
 from fabopt.topology.server_torus.space import NODES, has_ports
 from fabopt.units import some
 
-SMALLEST_BOX = SHORTEST_SIDE**2
-LARGEST_BOX = LONGEST_SIDE**3
+SMALLEST_GRID = SHORTEST_SIDE**2
+LARGEST_GRID = LONGEST_SIDE**3
 RULE = f"the servers of a torus are a grid: the product of two or three sides of {SHORTEST_SIDE} to {LONGEST_SIDE:,}"
 
 
@@ -60,8 +60,8 @@ def _size(inquiry: Inquiry) -> Conflict:
     """The nearest numbers of servers that fill a grid, and the nearer one of them with a design."""
     servers = inquiry.problem.servers
     inquiry.tell("stages.servers")
-    below = filter(lattices_of, range(min(servers, LARGEST_BOX), SMALLEST_BOX - 1, -1))
-    above = filter(lattices_of, range(max(servers, SMALLEST_BOX), LARGEST_BOX + 1))
+    below = filter(lattices_of, range(min(servers, LARGEST_GRID), SMALLEST_GRID - 1, -1))
+    above = filter(lattices_of, range(max(servers, SMALLEST_GRID), LARGEST_GRID + 1))
     near = [size for size in (next(below, None), next(above, None)) if size is not None]
     near.sort(key=lambda size: abs(size - servers))
     needed = inquiry.first_with_design((size, sized(inquiry.case, size)) for size in near)

@@ -95,16 +95,16 @@ def _twice(origins: Sequence[Origin]) -> list[Fault]:
     for origin in origins:
         entries = [("product id", kind, one.id) for kind in KINDS for one in getattr(origin.catalog, kind)]
         entries += [("price book", _PRICES, book.name) for book in origin.catalog.prices if book.name]
-        for what, kind, name in entries:
-            file, key = origin.file_of(kind, name), (what, alike(name) if kind == _PRICES else name)
+        for noun, kind, name in entries:
+            file, key = origin.file_of(kind, name), (noun, alike(name) if kind == _PRICES else name)
             if key in seen:
                 earlier, earlier_kind, first = seen[key]
                 also = earlier.file_of(earlier_kind, first)
                 there = "in the same file" if also == file else f"also in {also}"
                 problem = "is given twice" if first == name else f"cannot be told from `{first}`"
-                faults.append(fault(file, "", f"the {what} `{name}` {problem}", hint=there))
+                faults.append(fault(file, "", f"the {noun} `{name}` {problem}", hint=there))
             if name == MOVED_CABLE and kind != _PRICES:
-                faults.append(fault(file, "", f"the {what} `{name}` is what a bill calls the moving of cables"))
+                faults.append(fault(file, "", f"the {noun} `{name}` is what a bill calls the moving of cables"))
             seen[key] = origin, kind, name
     return faults
 
@@ -178,11 +178,11 @@ def _entries(folder: Path) -> list[Path]:
         raise InputError([fault(shown(folder), "", f"cannot be read: {error.strerror}")]) from None
 
 
-def _misplaced(entry: Path, words: Sequence[str], what: str) -> Fault:
+def _misplaced(entry: Path, words: Sequence[str], noun: str) -> Fault:
     close = nearest(entry.name, words)
     hint = f"did you mean `{close}`?" if close else ""
     return fault(
-        shown(entry), "", f"{what} of this name means nothing in a catalog", allowed=", ".join(words), hint=hint
+        shown(entry), "", f"{noun} of this name means nothing in a catalog", allowed=", ".join(words), hint=hint
     )
 
 

@@ -200,11 +200,11 @@ class _ReferenceCheck:
                 if part not in self.kind_of:
                     where = f"procurement.{key}[{index}]"
                     self.report(where, "the catalog has no such product", part, hint=_near(part, list(self.kind_of)))
-        for what in ("vendors", "parts"):
-            forbidden = set(getattr(rules, f"forbidden_{what}") or ())
-            for index, entry in enumerate(getattr(rules, f"approved_{what}") or ()):
+        for kind in ("vendors", "parts"):
+            forbidden = set(getattr(rules, f"forbidden_{kind}") or ())
+            for index, entry in enumerate(getattr(rules, f"approved_{kind}") or ()):
                 if entry in forbidden:
-                    self.report(f"procurement.approved_{what}[{index}]", f"is in forbidden_{what} too", entry)
+                    self.report(f"procurement.approved_{kind}[{index}]", f"is in forbidden_{kind} too", entry)
 
     def ids_of(self, kind: str, ids: Iterable[str], path: str) -> None:
         for index, id_ in enumerate(ids):

@@ -100,9 +100,9 @@ class ClosNumbers(ClosShape):
         return self.pod_of_leaf(number) if role == "leaf" else number // self.spines
 
 
-def _require_even(number: int, divisor: int, what: str) -> None:
+def _require_even(number: int, divisor: int, rule: str) -> None:
     if divisor < 1 or number < 1 or number % divisor:
-        raise ValueError(f"{what}: {divisor} does not divide {number}")
+        raise ValueError(f"{rule}: {divisor} does not divide {number}")
 
 
 def padded(links: int, per_cable: int) -> int:

@@ -80,8 +80,10 @@ def _of_host(fabric: Fabric, case: Case, way: Way) -> Iterator[Hindrance]:
     elif way == "shared" and host.role != "compute":
         yield Hindrance("host", "NICs are shared with the fabric of role compute only", fabric.host)
     elif host is fabric or host.separation != "physical" or host.role == "oob":
-        what = "itself" if host is fabric else f"`{host.name}`, which is {_unfit(host)}"
-        yield Hindrance("host", f"it cannot be on {what}", host.name, "name a physical fabric of another role than oob")
+        place = "itself" if host is fabric else f"`{host.name}`, which is {_unfit(host)}"
+        yield Hindrance(
+            "host", f"it cannot be on {place}", host.name, "name a physical fabric of another role than oob"
+        )
 
 
 def _unfit(host: Fabric) -> str:

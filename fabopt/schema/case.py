@@ -179,8 +179,8 @@ class Resilience(Strict):
     @property
     def failures(self) -> tuple[Failing, int]:
         """What fails, and how many."""
-        number, what = self.survive.split()
-        kind = PLURALS.get(what, what)
+        number, name = self.survive.split()
+        kind = PLURALS.get(name, name)
         return cast(Failing, kind), int(number)
 
 
@@ -367,13 +367,13 @@ class Case(Strict):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
-        for what, names in (
+        for noun, names in (
             ("fabrics", [fabric.name for fabric in self.fabrics]),
             ("stages", [stage.name for stage in self.stages or ()]),
         ):
             twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
             if twice is not None:
-                raise ValueError(f"two {what} have the same name, `{twice}`")
+                raise ValueError(f"two {noun} have the same name, `{twice}`")
         return self
 
     @model_validator(mode="after")

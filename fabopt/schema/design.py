@@ -19,7 +19,7 @@ Number = int | float
 MOVED_CABLE = "moved-cable"
 MOVED_DESCRIPTION = "moving a cable in place to another port"
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
-Box = Literal["server", "attachment", "leaf", "spine", "core"]
+DeviceRole = Literal["server", "attachment", "leaf", "spine", "core"]
 
 
 class CaseRecord(Strict):
@@ -28,6 +28,13 @@ class CaseRecord(Strict):
     name: str
     sha256: str
     content: dict[str, Any]
+
+
+class PartHashes(Strict):
+    """SHA-256 of what the embedded parts say: of their facts, and of their prices and terms of orders."""
+
+    facts: str
+    prices: str
 
 
 class Objective(Strict):
@@ -128,8 +135,8 @@ class LinkRow(Strict):
     where the roles say it.
     """
 
-    from_: Annotated[Box, Field(alias="from")]
-    to: Box
+    from_: Annotated[DeviceRole, Field(alias="from")]
+    to: DeviceRole
     count: int
     gbps: Number
     length_m: Number
@@ -356,11 +363,13 @@ class Conflict(Strict):
 
 
 class Design(Strict):
-    """A whole design file."""
+    """A whole design file. ``rules``: the version of fabopt whose rules it is judged by; None: those of 0.1.0."""
 
     fabopt: str
+    rules: str | None = None
     case: CaseRecord
     parts: dict[str, dict[str, Any]] = {}
+    parts_sha256: PartHashes | None = None
     status: Status
     objective: Objective
     totals: Totals | None = None

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from fabopt.schema.base import Strict
 from fabopt.schema.design import CaseRecord, Conflict, FabricDesign, Number, Objective, Status, Totals
 
@@ -43,12 +45,25 @@ class FrontPoint(Strict):
     marginal: Number | None = None
 
 
+class FrontAnswer(Strict):
+    """What a front asked for, and what came of it; grades are cents, milliwatts, thousandths of units, kb/s, counts.
+
+    ``best``: metrics to be best in, in their order, none for a point that was found together with all others;
+    ``demands``: the worst grade allowed by metric. No ``grades`` and no ``point`` where nothing meets the demands.
+    """
+
+    best: tuple[str, ...] = ()
+    demands: dict[str, int] = {}
+    grades: dict[str, int] | None = None
+    point: FrontPoint | None = None
+
+
 class Front(Strict):
     """A whole file. ``kind``: a sweep over ``keys`` (a budget is the key ``limits.budget_usd``) or a Pareto front.
 
     ``complete``: False if it was stopped before all points were done, or if not all are in the file; ``size``: how many
     there are then, if that is known. ``catalog_sha256``: of the products and their prices as applied. ``notes``: what a
-    reader must know of the whole.
+    reader must know of the whole. ``answers``: of a front that was stopped, what it had asked for by then.
     """
 
     fabopt: str
@@ -61,3 +76,4 @@ class Front(Strict):
     size: int | None = None
     notes: tuple[str, ...] = ()
     points: tuple[FrontPoint, ...] = ()
+    answers: tuple[FrontAnswer, ...] = Field(default=(), exclude_if=lambda answers: not answers)

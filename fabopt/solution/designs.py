@@ -7,7 +7,7 @@ from math import floor
 
 from fabopt import __version__
 from fabopt.design.bill import bill, stage_designs, totals_of
-from fabopt.design.build import case_record, fabric_design, floor_use, parts_of, with_racks
+from fabopt.design.build import case_record, fabric_design, floor_use, hashes_of, parts_of, with_racks
 from fabopt.explain.conflicts import conflicts_of, obstacles_of
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import problem_of
@@ -23,6 +23,7 @@ from fabopt.solution.alternatives import alternatives_of, other_separations
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import in_metric
 from fabopt.units import cents, rounded, usd
+from fabopt.verify.editions import edition_of
 
 
 def build(question: Question, answers: Answers) -> Design:
@@ -55,13 +56,16 @@ def design_of(answer: Answer, engine: str, seconds: float) -> Design:
         fabric_design(problem, fabric, choice) for fabric, choice in zip(problem.fabrics, picked, strict=True)
     )
     rows = bill(problem, picked)
+    parts = parts_of(problem, fabrics, rows)
     floor_used = floor_use(problem, picked)
     totals = with_racks(totals_of(problem, picked, rows), problem, fabrics, floor_used)
     use = use_on(problem, picked, cents(totals.capex_usd))
     return Design(
         fabopt=__version__,
+        rules=edition_of(__version__),
         case=case_record(problem),
-        parts=parts_of(problem, fabrics, rows),
+        parts=parts,
+        parts_sha256=hashes_of(parts),
         status="optimal" if answer.optimum.verdict == "optimal" else "feasible",
         objective=_objective(answer, totals, use, engine, seconds),
         totals=totals,
@@ -118,6 +122,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
     conflicts = tuple(_conflicts(question, answers))
     return Design(
         fabopt=__version__,
+        rules=edition_of(__version__),
         case=case_record(problem),
         status="infeasible" if infeasible else "unknown",
         objective=Objective(
@@ -146,6 +151,7 @@ def stopped_design(inputs: Inputs, engine: str, reason: str) -> Design:
     """The Design of a case whose search was stopped, or failed, before it came to any answer."""
     return Design(
         fabopt=__version__,
+        rules=edition_of(__version__),
         case=case_record(problem_of(first_combination(inputs.case, inputs.catalog), inputs.catalog)),
         status="unknown",
         objective=Objective(metric=inputs.case.objective, engine=engine),

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.problem.attachments import AttachmentDemand
-from fabopt.schema.design import Box
+from fabopt.schema.design import DeviceRole
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.link_parts import Need, Quantities
 from fabopt.units import ceil_of
@@ -34,8 +34,8 @@ class RowShare(NamedTuple):
     several. ``scope``: which links between switches of one role these are; None where the roles say it.
     """
 
-    near: Box
-    far: Box
+    near: DeviceRole
+    far: DeviceRole
     attachment: str | None
     assembly: Assembly | None
     links: int
@@ -161,7 +161,11 @@ def part_uses(assembly: Assembly, near: int, cables: int, far: int) -> tuple[Par
 
 
 def row_share(
-    ends: tuple[Box, Box], assembly: Assembly, links: int, parts: Quantities, attachment: str | None = None
+    ends: tuple[DeviceRole, DeviceRole],
+    assembly: Assembly,
+    links: int,
+    parts: Quantities,
+    attachment: str | None = None,
 ) -> RowShare:
     """A row of links realised by one assembly."""
     return RowShare(
@@ -173,7 +177,7 @@ def row_share(
 def choices_of(
     need: Need,
     assemblies: Sequence[Assembly],
-    ends: tuple[Box, Box],
+    ends: tuple[DeviceRole, DeviceRole],
     kind: Hashable,
     mixes: bool,
     prune: bool,
@@ -198,7 +202,11 @@ def choices_of(
 
 
 def _cage_choices(
-    need: Need, assemblies: Sequence[Assembly], ends: tuple[Box, Box], kind: Hashable, attachment: str | None
+    need: Need,
+    assemblies: Sequence[Assembly],
+    ends: tuple[DeviceRole, DeviceRole],
+    kind: Hashable,
+    attachment: str | None,
 ) -> list[Choice]:
     near_is_big = need.near.ports_per_cage > 1
     cages_by_ports: dict[int, int] = {}
@@ -221,7 +229,11 @@ def _cage_cables(assembly: Assembly, ports: int) -> int:
 
 
 def _bundle_choice(
-    need: Need, assemblies: Sequence[Assembly], ends: tuple[Box, Box], kind: Hashable, attachment: str | None
+    need: Need,
+    assemblies: Sequence[Assembly],
+    ends: tuple[DeviceRole, DeviceRole],
+    kind: Hashable,
+    attachment: str | None,
 ) -> Choice:
     ports = need.near.ports_per_cage
     options = tuple(
@@ -236,7 +248,11 @@ def _bundle_cables(assembly: Assembly, ports: int) -> int:
 
 
 def _whole_choice(
-    need: Need, assemblies: Sequence[Assembly], ends: tuple[Box, Box], kind: Hashable, attachment: str | None
+    need: Need,
+    assemblies: Sequence[Assembly],
+    ends: tuple[DeviceRole, DeviceRole],
+    kind: Hashable,
+    attachment: str | None,
 ) -> Choice:
     options = []
     for assembly in assemblies:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from fabopt.schema.design import Check, Design
 from fabopt.verify.appliances import has_attachments_in_racks
+from fabopt.verify.editions import rules_off
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import has_floor
 from fabopt.verify.out_of_band import counts_ports
@@ -38,10 +39,12 @@ Given = TypeVar("Given")
 def verify(design: Design) -> tuple[Check, ...]:
     """Return one check for each rule (for each rule and fabric, where a rule is about a fabric).
 
+    Rules that the file's version did not have are off; ``rules_are_named`` names them.
     A file without a design (infeasible, unknown) has only the rules of the file. With more than a million links
     (``MOST_LINKS``) the rules of the wiring are left out. Never raises: what cannot be evaluated is a check that fails.
     """
-    return tuple(_checks(Evidence(design)))
+    off = rules_off(design)
+    return tuple(check for check in _checks(Evidence(design)) if check.name not in off)
 
 
 def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:

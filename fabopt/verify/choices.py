@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-
 from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.hashes import sha256_of
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
 from fabopt.verify.evidence import FACTS, RAIL_ONLY, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
@@ -21,8 +19,7 @@ def content_matches_hash(proof: Proof, evidence: Evidence) -> None:
     sha256(canonical JSON of content) = case.sha256, and the names agree. Source: design file, ``case``.
     """
     record = evidence.design.case
-    text = json.dumps(record.content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    proof.equal("case.sha256", record.sha256, hashlib.sha256(text.encode("utf-8")).hexdigest())
+    proof.equal("case.sha256", record.sha256, sha256_of(record.content))
     proof.equal("case.name", record.name, evidence.case.name)
     proof.note(f"case {record.name}, sha256 {record.sha256[:12]}")
 

@@ -127,7 +127,7 @@ def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: LinkKind) -> None:
         _cages_hold(proof, f"{kind.name} to_cages", row.listed.to_cages, row.listed.count, kind.far, near)
 
 
-def _cages_hold(proof: Proof, what: str, cages: int, links: int, side: LinkSide, other_ports: int) -> None:
+def _cages_hold(proof: Proof, words: str, cages: int, links: int, side: LinkSide, other_ports: int) -> None:
     """A row's links fill its cages, up to ports that are unused in some cage of that side."""
     ports = side.end.lane.ports
     unused = ports * cages - links
@@ -135,11 +135,11 @@ def _cages_hold(proof: Proof, what: str, cages: int, links: int, side: LinkSide,
     spare = 0 if other_ports > 1 else sum(gap * count for gap, count in missing.items())
     proof.holds(
         cages >= 1 and 0 <= unused <= spare,
-        f"{what}: {some(cages, 'cage')} of {some(ports, 'port')} for {some(links, 'link')}",
+        f"{words}: {some(cages, 'cage')} of {some(ports, 'port')} for {some(links, 'link')}",
     )
     if len(missing) == 1:
         gap = next(iter(missing))
-        proof.holds(unused % gap == 0, f"{what}: {some(unused, 'unused port')} in cages that leave {gap} each")
+        proof.holds(unused % gap == 0, f"{words}: {some(unused, 'unused port')} in cages that leave {gap} each")
 
 
 def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:

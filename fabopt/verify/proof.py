@@ -12,7 +12,10 @@ _MOST_SHOWN = 6
 _LONGEST_MESSAGE = 300
 
 # The file may hold anything: whatever a rule trips over, it has not been proven.
-UNPROVABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+UNPROVABLE = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RuntimeError, StopIteration, TypeError,
+    ValueError,
+)  # fmt: skip
 
 Given = ParamSpec("Given")
 

@@ -30,6 +30,13 @@ from fabopt.verify.choices import (
     protocols_agree,
     tiers_match_case,
 )
+from fabopt.verify.claims import (
+    alternatives_add_up,
+    case_is_resolved,
+    facts_match_hash,
+    nothing_is_left_out,
+    prices_match_hash,
+)
 from fabopt.verify.direct import figures_are_recomputed, flow_carries_demand, switches_form_network
 from fabopt.verify.direct_wiring import (
     cages_keep_one_kind,
@@ -39,6 +46,7 @@ from fabopt.verify.direct_wiring import (
     switches_are_numbered,
 )
 from fabopt.verify.dual_homing import is_dual_homed, leaves_split_pairs, ports_reach_two_leaves
+from fabopt.verify.editions import rules_are_named
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.failures import failures_leave_bandwidth
 from fabopt.verify.fit import (
@@ -125,8 +133,12 @@ WiringRule = Callable[[Proof, FabricCabling], None]
 FloorRule = Callable[[Proof, CabledDesign], None]
 DesignRule = Callable[[Proof, Evidence], None]
 
-FILE_RULES: tuple[DesignRule, ...] = (content_matches_hash, status_is_honest)
-DESIGN_RULES: tuple[DesignRule, ...] = (parts_are_known, one_candidate_per_fabric, nics_fit_slots)
+FILE_RULES: tuple[DesignRule, ...] = (
+    content_matches_hash, status_is_honest, rules_are_named, case_is_resolved,
+)  # fmt: skip
+DESIGN_RULES: tuple[DesignRule, ...] = (
+    parts_are_known, facts_match_hash, prices_match_hash, one_candidate_per_fabric, nics_fit_slots,
+)  # fmt: skip
 SEPARATION_RULES: tuple[DesignRule, ...] = (isolation_is_kept,)
 # of the NICs that a logical fabric has on the switches of another
 LOGICAL_RULES: tuple[Callable[[Proof, LogicalEvidence], None], ...] = (
@@ -255,6 +267,8 @@ MONEY_RULES: tuple[DesignRule, ...] = (
     stages_add_up,
     limits_hold,
     objective_matches_totals,
+    nothing_is_left_out,
+    alternatives_add_up,
 )
 WORKLOAD_RULES: tuple[DesignRule, ...] = (workload_needs_are_met, workload_is_recomputed)
 

@@ -231,8 +231,8 @@ def objective_matches_totals(proof: Proof, evidence: Evidence) -> None:
 def status_is_honest(proof: Proof, evidence: Evidence) -> None:
     """Only a proven design is called optimal, and only a file with a design is called solved.
 
-    optimal: bound = value, gap 0; feasible: bound <= value; infeasible and unknown: no design. Source: design file,
-    ``status``.
+    optimal: bound = value, gap 0; feasible: bound <= value, gap = (value - bound) / value where it is known;
+    infeasible and unknown: no design. Source: design file, ``status``.
     """
     design, objective = evidence.design, evidence.design.objective
     proof.note(f"{design.status}, bound {objective.bound}, value {objective.value}")
@@ -246,3 +246,5 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
         proof.equal("objective.gap", objective.gap, 0)
     elif objective.bound is not None and objective.value is not None:
         proof.holds(objective.bound <= objective.value, f"bound {objective.bound} above value {objective.value}")
+        gap = round((objective.value - objective.bound) / objective.value, 6) if objective.value else 0
+        proof.holds(objective.gap in (None, gap), f"objective.gap is {objective.gap}, recomputed {gap}")

@@ -59,6 +59,14 @@ def findings(seeds: Iterable[int], until: float) -> tuple[Counter[str], int]:
     return codes, broken
 
 
+def run(seeds: range, until: float, cores: int) -> tuple[Counter[str], int]:
+    """Run the items of the seeds, each core its share of them; what came of it as for ``findings``."""
+    with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
+        turns = [pool.submit(findings, seeds[core::cores], until) for core in range(cores)]
+        ends = [turn.result() for turn in turns]
+    return sum((codes for codes, _ in ends), Counter[str]()), sum(broken for _, broken in ends)
+
+
 def main() -> int:
     """Print what was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
@@ -68,12 +76,8 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     prepare()
-    until, cores, last = time.monotonic() + given.seconds, min(given.cores, given.items), given.seed + given.items
-    with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
-        turns = [pool.submit(findings, range(given.seed + core, last, cores), until) for core in range(cores)]
-        ends = [turn.result() for turn in turns]
-    codes = sum((codes for codes, _ in ends), Counter[str]())
-    broken = sum(broken for _, broken in ends)
+    seeds = range(given.seed, given.seed + given.items)
+    codes, broken = run(seeds, time.monotonic() + given.seconds, min(given.cores, given.items))
     exits = ", ".join(f"{name} {number:,}" for name, number in sorted(codes.items()))
     print(f"from seed {given.seed}: {codes.total():,} commands ({exits}), {broken} broken promises")
     return broken > 0

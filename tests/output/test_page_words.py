@@ -40,6 +40,8 @@ from tests.samples.page_samples import (
     trade,
 )
 
+STATED = "this was proven when the file was made, and is stated by it"
+
 
 class Outline(HTMLParser):
     """Headings, ids, landmarks and attributes of a page, without a browser."""
@@ -74,7 +76,7 @@ def test_answer_is_one_sentence_and_its_proof() -> None:
     assert answer(design) == (
         f"Buy {totals.switches} switches, {totals.nics} NICs, {totals.transceivers} transceivers and "
         f"{totals.cables} cables for ${totals.capex_usd:,} to join 16 GPUs in 4 servers. "
-        "No other design of the space that was searched costs less: this is proven."
+        f"No other design of the space that was searched costs less: {STATED}."
     )
 
 
@@ -82,13 +84,11 @@ def test_answer_claims_no_more_than_is_proven() -> None:
     design = solved("plain")
     stopped = design.model_copy(update={"status": "feasible"})
     gap = stopped.model_copy(update={"objective": design.objective.model_copy(update={"gap": 0.125})})
-    assert answer(gap).endswith(
-        "It is the best that was found; no design can be more than 12.5 % better: this is proven."
-    )
+    assert answer(gap).endswith(f"It is the best that was found; no design can be more than 12.5 % better: {STATED}.")
     none = stopped.model_copy(update={"objective": design.objective.model_copy(update={"gap": None})})
     assert answer(none).endswith("how much better another could be is not known.")
     watts = design.model_copy(update={"objective": design.objective.model_copy(update={"metric": "power_w"})})
-    assert "uses less power: this is proven" in answer(watts)
+    assert f"uses less power: {STATED}" in answer(watts)
 
 
 def test_kinds_add_up_to_the_totals() -> None:
@@ -174,7 +174,7 @@ def test_nothing_to_buy_is_still_a_page() -> None:
 
 def test_infeasible_designs_have_a_page_that_says_why() -> None:
     page = text_of(hopeless())
-    assert "No design exists (proven)" in page
+    assert "No design exists: proven when it was looked for" in page
     for conflict in hopeless().conflicts:
         assert conflict.limit in page
     assert '<h2 id="bill">' not in page

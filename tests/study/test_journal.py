@@ -137,8 +137,8 @@ def test_points_that_were_kept_are_not_written_over(whole: Front, run: Run) -> N
     code, _, err = run(*TO_PART)
     assert (code, err) == (
         2,
-        "part.json.journal: the 2 points of a run that was cut short are here; "
-        "go on with them (--resume part.json.journal), or remove the file\n",
+        "part.json.journal: 2 points of a run that was cut short; "
+        "go on from there with --resume part.json.journal, or remove the file\n",
     )
     assert JOURNAL.read_bytes() == before and not PART.exists()
 
@@ -177,7 +177,7 @@ def test_a_full_disk_keeps_what_is_done(whole: Front, run: Run) -> None:
     JOURNAL.unlink()
     with full_at(room):
         code, out, err = run(*TO_PART)
-    kept = "2 points are kept in part.json.journal: --resume part.json.journal goes on from there"
+    kept = "2 points kept in part.json.journal; --resume part.json.journal goes on from there"
     assert (code, out, err) == (4, "", f"part.json.journal: cannot be written: File too large; {kept}\n")
     assert JOURNAL.read_bytes() == leave_journal(whole, 2, Path("two.json")) and not PART.exists()
     with full_at(WHOLE.stat().st_size - 1):

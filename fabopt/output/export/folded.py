@@ -1,4 +1,4 @@
-"""Where the boxes of a torus are to stand, so that no cable spans a row: every ring is folded."""
+"""Where the devices of a torus are to be, so that no cable spans a row: every ring is folded."""
 
 from __future__ import annotations
 

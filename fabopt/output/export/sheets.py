@@ -5,6 +5,7 @@ A table is a pandas frame; a missing number (NaN) is an empty cell. The same tab
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,8 +15,16 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, safe, set_page, write_mark
-from fabopt.output.words import printable
+from fabopt.output.export.sheet_rows import fill_workbook
+from fabopt.output.export.spreadsheet import (
+    CELL_FORMATS,
+    CREATED,
+    WORKBOOK_OPTIONS,
+    are_plain,
+    safe,
+    set_page,
+    write_mark,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,13 +37,31 @@ _WIDEST, _NARROWEST = 60, 6
 _HEAD_EXTRA = 3
 # Looked at to choose a column's width.
 _SAMPLE = 2000
+# Rows of a table that are written together.
+_AT_ONCE = 8192
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> Path:
     """Write a table as CSV as spreadsheets like it, text that they would compute marked as text."""
-    marked = table.map(safe).rename(columns=safe)
-    path.write_bytes(marked.to_csv(index=False, lineterminator="\r\n", float_format="%.10g").encode())
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\r\n")
+        writer.writerow([safe(name) for name in table.columns])
+        for start in range(0, len(table), _AT_ONCE):
+            part = table.iloc[start : start + _AT_ONCE]
+            writer.writerows(zip(*(_csv_cells(part[name]) for name in table.columns), strict=True))
     return path
+
+
+def _csv_cells(column: pd.Series) -> list[object]:
+    """Cells of a column: a missing number is empty, others have ten digits."""
+    cells: list[object] = column.tolist()
+    if column.dtype.kind == "f":
+        return ["" if cell != cell else f"{cell:.10g}" for cell in cells]
+    return (
+        cells
+        if column.dtype.kind in "iu" or are_plain(cells)
+        else [safe(cell) if cell == cell else "" for cell in cells]
+    )
 
 
 def write_workbook(path: Path, title: str, tables: Mapping[str, pd.DataFrame], mark: str = "") -> Path:
@@ -47,10 +74,11 @@ def write_workbook(path: Path, title: str, tables: Mapping[str, pd.DataFrame], m
     book.set_properties({"title": title, "author": "fabopt", "created": CREATED})
     head = book.add_format(CELL_FORMATS["head"])
     write_mark(book, mark)
-    for name, table in _sheets(tables).items():
-        _sheet(book.add_worksheet(name), head, table)
+    sheets = _sheets(tables)
+    for name, table in sheets.items():
+        _head(book.add_worksheet(name), head, table)
     book.close()
-    path.write_bytes(stream.getvalue())
+    fill_workbook(stream.getvalue(), list(sheets.values()), path)
     return path
 
 
@@ -72,25 +100,15 @@ def _sheet_name(name: str, taken: Mapping[str, object]) -> str:
     return short
 
 
-def _sheet(sheet: Worksheet, head: Format, table: pd.DataFrame) -> None:
-    numbers = [kind.kind in "iuf" for kind in table.dtypes]
-    writers = [sheet.write_number if number else sheet.write_string for number in numbers]
+def _head(sheet: Worksheet, head: Format, table: pd.DataFrame) -> None:
+    """The title row of a sheet, and how all of it looks."""
     for column, name in enumerate(table.columns):
         sheet.write_string(0, column, name, head)
         sheet.set_column(column, column, _width(table[name]))
-    for line, row in enumerate(table.itertuples(index=False, name=None), start=1):
-        for column, value in enumerate(row):
-            # An empty cell costs nothing, and a number that is not equal to itself is none.
-            if value != "" and value == value:
-                writers[column](line, column, value if numbers[column] else _visible(value))
     sheet.freeze_panes(1, 0)
     sheet.autofilter(0, 0, max(1, len(table)), len(table.columns) - 1)
     set_page(sheet)
     sheet.repeat_rows(0)
-
-
-def _visible(text: str) -> str:
-    return text if text.isprintable() else printable(text)
 
 
 def _width(column: pd.Series) -> float:

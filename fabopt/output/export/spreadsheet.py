@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xlsxwriter.format import Format
     from xlsxwriter.worksheet import Worksheet
 
-_LONGEST_CELL = 32_000
+LONGEST_CELL = 32_000
 
 # What spreadsheets read as the start of a formula (OWASP, "CSV injection"): = + - @, and the minus sign, full-width,
 # small, raised and lowered forms of these, which some of them take for the plain ones.
@@ -38,6 +38,8 @@ _ENDS = "\t\r\n"
 _FORMULA = re.compile(f"^(?=[{_UNSEEN}]*[{_SIGNS}{_ENDS}])|(?<=[;|{_ENDS}])(?=[{_UNSEEN}]*[{_SIGNS}])")
 # Most cells, told at a glance.
 _PLAIN = re.compile(f"(?:[A-Za-z0-9][^;|{_ENDS}]*)?\\Z")
+# What some text has that is not told at a glance, in texts of a line each.
+_UNPLAIN = re.compile(r"^[^A-Za-z0-9\n]|[;|\t\r]", re.MULTILINE)
 # A workbook states when it was made; a fixed date keeps it the same for the same design.
 CREATED = datetime(2026, 1, 1, tzinfo=UTC)
 # Of xlsxwriter: text stays text.
@@ -78,6 +80,13 @@ def safe(value: object) -> object:
     return _FORMULA.sub("'", value)
 
 
+def are_plain(cells: Sequence[object]) -> bool:
+    """Whether all cells are texts that ``safe`` leaves as they are, as far as one look tells."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    together = "\n".join(texts)
+    return len(texts) == len(cells) and together.count("\n") < max(1, len(texts)) and not _UNPLAIN.search(together)
+
+
 def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[object]], quote_all: bool = False) -> bytes:
     """Return a CSV file of rows under columns, in which no text is ever computed."""
     stream = io.StringIO()
@@ -105,7 +114,7 @@ def write_mark(book: Workbook, mark: str) -> None:
 
 def write_text(sheet: Worksheet, row: int, column: int, value: str, style: Format) -> None:
     """Write text that stays text."""
-    sheet.write_string(row, column, printable(value)[:_LONGEST_CELL], style)
+    sheet.write_string(row, column, printable(value)[:LONGEST_CELL], style)
 
 
 def write_cell(sheet: Worksheet, row: int, column: int, value: object, style: Format) -> None:

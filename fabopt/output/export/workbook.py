@@ -104,7 +104,7 @@ class _Summary:
         self.line("Answer", headline(design))
         if design.totals is not None:
             self.line("Totals", totals_line(design))
-        self.line("Proof", proof_line(design))
+        self.line("Stated by the search", f"{proof_line(design)} (no check proves this again)")
         for fabric in design.fabrics:
             tiers = ", ".join(f"{tier.count:,} {tier.role} {tier.id}" for tier in fabric.tiers)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")

@@ -11,11 +11,14 @@ from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
 
 STATUS_WORDS = {
-    "optimal": "Proven optimal",
+    "optimal": "Proven optimal when it was found",
     "feasible": "Best found, not proven optimal",
-    "infeasible": "No design exists (proven)",
+    "infeasible": "No design exists: proven when it was looked for",
     "unknown": "No design found",
 }
+
+# What only a search can prove; a page is made of a file.
+_PROVEN_THEN = "this was proven when the file was made, and is stated by it"
 
 
 @dataclass(frozen=True)
@@ -54,16 +57,16 @@ def _claim(design: Design) -> str:
             "usd_per_effective_gpu": "costs less per effective GPU",
         }
         less = least.get(design.objective.metric, f"has a lower {metric_name(design.objective.metric)}")
-        return f"No other design of the space that was searched {less}: this is proven."
+        return f"No other design of the space that was searched {less}: {_PROVEN_THEN}."
     if design.objective.gap is None:
         return "It is the best that was found; how much better another could be is not known."
     better = percent(float(design.objective.gap))
-    return f"It is the best that was found; no design can be more than {better} better: this is proven."
+    return f"It is the best that was found; no design can be more than {better} better: {_PROVEN_THEN}."
 
 
 def _no_answer(design: Design) -> str:
     if design.status == "infeasible":
-        return "No design meets this case: this is proven. What stands in the way is below."
+        return f"No design meets this case: {_PROVEN_THEN}. What stands in the way is below."
     return "The search stopped before any design was found."
 
 

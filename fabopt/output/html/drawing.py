@@ -147,8 +147,8 @@ class _Picture:
         node, details = place.node, _text(self._details(place.node))
         shape = f'width="{place.width:.1f}" height="{_HEIGHT:g}" rx="5"'
         behind = f'<rect class="behind" x="{_BEHIND:g}" y="{_BEHIND:g}" {shape}/>' if node.boxes > 1 else ""
-        what = some(node.boxes, node.role)
-        title = node.product if node.role == "attachment" else what
+        amount = some(node.boxes, node.role)
+        title = node.product if node.role == "attachment" else amount
         texts = [(24, title, "title", _TITLE), (42, self._range(node, place.width - 12), "range", _SMALL)]
         lines = (_words(8, y, _fitting(words, place.width - 12, size), look) for y, words, look, size in texts)
         place_ = f'transform="translate({place.x:.1f} {place.y:g})" data-node="{place.index}"'

@@ -9,16 +9,26 @@ from rich.table import Table
 from rich.text import Text
 
 from fabopt.output.words import printable
-from fabopt.schema.design import Check
+from fabopt.schema.design import Check, Design
 from fabopt.units import some
 
 
-def check_report(name: str, checks: Sequence[Check]) -> RenderableType:
-    """Return every check with ok or FAIL and what was compared, and the verdict."""
+def stated(design: Design) -> str:
+    """Name what a file states and only the search that wrote it could prove."""
+    objective = design.objective
+    parts = [f"status {design.status}", f"bound {objective.bound}", f"gap {objective.gap}"]
+    parts += [some(len(design.alternatives), "alternative"), some(len(design.notes), "note")]
+    return f"stated by the file: {', '.join(parts)}"
+
+
+def check_report(design: Design, checks: Sequence[Check]) -> RenderableType:
+    """Return every check with ok or FAIL and what was compared, what no check proves, and the verdict."""
+    name = design.case.name
     grid = Table.grid(padding=(0, 2))
     for check in checks:
         mark = Text("ok", style="green") if check.ok else Text("FAIL", style="bold red")
         grid.add_row(mark, Text(check.name), Text(printable(check.detail)))
+    grid.add_row(Text(""), Text("not proven again"), Text(printable(stated(design))))
     failed = sum(not check.ok for check in checks)
     if not checks:
         verdict = Text(f"{printable(name)}: nothing could be checked", style="bold red")

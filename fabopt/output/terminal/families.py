@@ -32,12 +32,12 @@ def links_of(structure: Structure | DirectStructure, fabric: FabricDesign) -> st
     raise LookupError(f"no words for a {structure.kind}")
 
 
-def _groups(structure: Structure | DirectStructure, what: str) -> list[str]:
+def _groups(structure: Structure | DirectStructure, leaf: str) -> list[str]:
     """Groups of servers and the leaves that they are on."""
     leaves = structure.ports_per_server // structure.ports_per_server_per_leaf
     return [
         f"{some(structure.groups, 'group')} of up to {some(structure.servers_per_group, 'server')}",
-        f"each on {some(leaves, what)}, {some(structure.ports_per_server_per_leaf, 'port')} of a server on one",
+        f"each on {some(leaves, leaf)}, {some(structure.ports_per_server_per_leaf, 'port')} of a server on one",
     ]
 
 

@@ -34,8 +34,8 @@ def front_headline(front: Front) -> str:
     done = [point for point in front.points if point.totals is not None]
     proven = "proven" if all(point.status == "optimal" for point in done) else "not all proven optimal"
     if front.kind == "pareto":
-        what = f"{some(len(done), 'point')} of the front of {listed([one.metric for one in front.objectives])}"
-        text = f"{front.case.name}: {what}, {proven}"
+        points = f"{some(len(done), 'point')} of the front of {listed([one.metric for one in front.objectives])}"
+        text = f"{front.case.name}: {points}, {proven}"
     else:
         none = len(front.points) - len(done)
         lost = f", {none} without a design" if none else ""

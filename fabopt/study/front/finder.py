@@ -7,7 +7,7 @@ grade, until there is none, which is proven.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -20,6 +20,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.front import FrontPoint
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch, in_time, ratio_deadline, useful_deadline
@@ -29,6 +30,8 @@ from fabopt.study.front.measures import MEASURES, PREDICTED, UTILIZATION, Measur
 
 # The worst grade that is allowed, by metric.
 Demands = Mapping[str, int]
+# The design that is best in metrics, in their order, under demands.
+Best = Callable[[Sequence[Measure], Demands], "GradedDesign | None"]
 _Key = tuple[tuple[str, ...], tuple[tuple[str, int], ...]]
 PRICE = MEASURES["capex_usd"]
 _LIMITS = {
@@ -47,10 +50,11 @@ NO_GRADE = -1
 
 @dataclass(frozen=True, eq=False)
 class GradedDesign:
-    """A design that is the best under some demands, and its grades."""
+    """A design that is the best under some demands, and its grades. ``point``: as a file has it, if it was made."""
 
     optimum: Optimum
     grades: Mapping[str, int]
+    point: FrontPoint | None = None
 
     @property
     def is_proven(self) -> bool:
@@ -120,16 +124,6 @@ class Finder:
             return nearest(cheapest, measure.per_unit + 1, ask, between)
         return nearest(cheapest, NO_GRADE, ask, next_better)
 
-    def climb(self, measures: Sequence[Measure], measure: Measure, start: int | None = None) -> Iterator[GradedDesign]:
-        """The best in the metrics for every demand on another one that makes a difference, from the lowest up.
-
-        ``start``: the grade to begin with.
-        """
-        graded = self.best(measures, {} if start is None else {measure.name: start})
-        while graded is not None:
-            yield graded
-            graded = self.best(measures, {measure.name: better(measure, graded)})
-
     def _least(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         """The least of a price, then of other sums."""
         if EFFECTIVE in demands:
@@ -188,6 +182,19 @@ class Finder:
                 self.unproven = replace(optimum, verdict="feasible")
             raise StoppedError
         return None if optimum.value is None else GradedDesign(optimum, grades(problem, optimum.picked))
+
+
+def climb(
+    best: Best, measures: Sequence[Measure], measure: Measure, start: int | None = None
+) -> Iterator[GradedDesign]:
+    """The best in the metrics for every demand on another one that makes a difference, from the lowest up.
+
+    ``start``: the grade to begin with.
+    """
+    graded = best(measures, {} if start is None else {measure.name: start})
+    while graded is not None:
+        yield graded
+        graded = best(measures, {measure.name: better(measure, graded)})
 
 
 def _key(measures: Sequence[Measure], demands: Demands) -> _Key:

@@ -12,14 +12,16 @@ from fabopt.io.faults import refuse
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.schema.front import Front, FrontObjective
 from fabopt.schema.topologies import TIERED
 from fabopt.solution.optimize import finishing_s
 from fabopt.study.front import pareto
+from fabopt.study.front.answers import KeptAnswers
 from fabopt.study.front.finder import Finder
+from fabopt.study.front.journal import PointJournal
 from fabopt.study.front.knees import marked
 from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, PREDICTED, Measure, measure
-from fabopt.study.front.points import Place, points_of, why_none
+from fabopt.study.front.points import Place, point_of, points_of, why_none
 from fabopt.study.sweep.sweep import catalog_hash
 from fabopt.workload.prediction import cluster_cents
 
@@ -56,6 +58,19 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
     return metrics
 
 
+def empty_front(inputs: Inputs, objectives: Sequence[Measure]) -> Front:
+    """The file of a front before any point is found."""
+    return Front(
+        fabopt=__version__,
+        case=case_record(problem_of(inputs.case, inputs.catalog)),
+        catalog_sha256=catalog_hash(inputs),
+        kind="pareto",
+        objectives=tuple(FrontObjective(metric=objective.name, sense=objective.sense) for objective in objectives),
+        complete=False,
+        notes=inputs.notes,
+    )
+
+
 def pareto_front(
     inputs: Inputs,
     objectives: Sequence[Measure],
@@ -63,8 +78,12 @@ def pareto_front(
     settings: Settings,
     clock: Clock,
     report: pareto.Report,
+    journal: PointJournal | None = None,
 ) -> Front:
-    """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points."""
+    """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points.
+
+    ``journal``: what is known of before, and where answers are kept.
+    """
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     check_predicted(problem, objectives)
     hosts = [fabric.name for fabric in problem.fabrics if fabric.logical_fabrics]
@@ -72,22 +91,22 @@ def pareto_front(
         text = f"room for more servers is not counted where logical fabrics are on `{', '.join(hosts)}`"
         raise refuse([fault("--maximize", "", text, HEADROOM, hint="leave it out, or say another `separation`")])
     clock.reserve(finishing_s(problem))
-    front = pareto.front(Finder(problem, settings, clock), objectives, points, report)
-    traded = tuple(FrontObjective(metric=objective.name, sense=objective.sense) for objective in objectives)
     place = Place(inputs, objectives[0].name, settings.engine)
-    shown: tuple[FrontPoint, ...] = marked(points_of(problem, front.points, place, settings.progress), traded)
+    finder = Finder(problem, settings, clock)
+    answers = None if journal is None else KeptAnswers(finder, journal, lambda graded: point_of(problem, graded, place))
+    front = pareto.front(finder, objectives, points, report, None if answers is None else answers.best)
+    empty = empty_front(inputs, objectives)
+    shown = marked(points_of(problem, front.points, place, settings.progress, answers), empty.objectives)
     if front.complete and not front.points:
         shown = (why_none(problem, place, clock),)
-    return Front(
-        fabopt=__version__,
-        case=case_record(problem),
-        catalog_sha256=catalog_hash(inputs),
-        kind="pareto",
-        objectives=traded,
-        complete=front.complete,
-        size=front.size,
-        notes=(*inputs.notes, *_notes(front, objectives, points)),
-        points=shown,
+    return empty.model_copy(
+        update={
+            "complete": front.complete,
+            "size": front.size,
+            "notes": (*inputs.notes, *_notes(front, objectives, points)),
+            "points": shown,
+            "answers": tuple(answers.given) if answers is not None and front.was_stopped else (),
+        }
     )
 
 

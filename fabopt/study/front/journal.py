@@ -1,4 +1,4 @@
-"""The journal of a sweep: every point is on disk as soon as it is done, beside the file that all will stand in."""
+"""The journal of a sweep or front: every point is on disk as soon as it is done, beside the file of all."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fabopt.errors import InputError, LostOutputError, OutputError, fault
+from fabopt.errors import InputError, LostOutputError, NoAnswerError, OutputError, fault
 from fabopt.io.files import shown
 from fabopt.io.journal import Journal, journal_path
-from fabopt.schema.front import Front, FrontPoint
-from fabopt.study.front.resume import is_beside, of_journal, resumed
+from fabopt.schema.front import Front, FrontAnswer, FrontPoint
+from fabopt.study.front.resume import entries, is_beside, of_journal, resumed
+from fabopt.units import some
 
 
 class PointJournal:
@@ -24,18 +25,18 @@ class PointJournal:
             there = set(journal.lines)
             self._kept = max(0, len(journal.lines) - 1)
             if not there:
-                journal.append([_line(header.model_copy(update={"points": ()}))])
-            self.keep([point for point in (known.points if known else ()) if _line(point) not in there])
+                journal.append([_line(header.model_copy(update={"points": (), "answers": ()}))])
+            self.keep([entry for entry in (entries(known) if known else ()) if _line(entry) not in there])
 
-    def keep(self, points: Sequence[FrontPoint]) -> None:
-        """Write points down; ``LostOutputError`` if that fails."""
+    def keep(self, new: Sequence[FrontPoint | FrontAnswer]) -> None:
+        """Write points of a sweep, or answers of a front, down; ``LostOutputError`` if that fails."""
         if self._journal is None:
             return
         try:
-            self._journal.append([_line(point) for point in points])
+            self._journal.append([_line(entry) for entry in new])
         except LostOutputError as error:
             raise LostOutputError(f"{error}{self.text}") from None
-        self._kept += len(points)
+        self._kept += len(new)
 
     @property
     def text(self) -> str:
@@ -43,7 +44,7 @@ class PointJournal:
         if self._journal is None or not self._kept:
             return ""
         file = shown(self._journal.path)
-        return f"; {self._kept:,} points are kept in {file}: --resume {file} goes on from there"
+        return f"; {some(self._kept, 'point')} kept in {file}; --resume {file} goes on from there"
 
     @contextmanager
     def until_written(self) -> Iterator[None]:
@@ -69,7 +70,7 @@ class PointJournal:
             self._remove()
 
 
-def _line(model: Front | FrontPoint) -> bytes:
+def _line(model: Front | FrontPoint | FrontAnswer) -> bytes:
     return model.model_dump_json(by_alias=True).encode()
 
 
@@ -91,6 +92,8 @@ def journaled(target: Path | None, resume: str | None, header: Front) -> Iterato
         raise
     try:
         yield points
+    except NoAnswerError as error:
+        raise NoAnswerError(f"{error}{points.text}") from None
     finally:
         points.leave()
 
@@ -98,9 +101,9 @@ def journaled(target: Path | None, resume: str | None, header: Front) -> Iterato
 def _clear(journal: Journal) -> None:
     """Begin a journal anew; ``InputError`` if it has points."""
     before = of_journal(journal)
-    if before is not None and before.points:
+    if before is not None and entries(before):
         file = shown(journal.path)
-        what = f"the {len(before.points):,} points of a run that was cut short are here"
-        hint = f"go on with them (--resume {file}), or remove the file"
+        what = f"{some(len(entries(before)), 'point')} of a run that was cut short"
+        hint = f"go on from there with --resume {file}, or remove the file"
         raise InputError([fault(file, "", what, hint=hint)])
     journal.forget_after(0)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
-from fabopt.study.front.finder import PRICE, Finder, GradedDesign
+from fabopt.study.front.finder import PRICE, Best, Finder, GradedDesign, climb
 from fabopt.study.front.listed import Listed, Listing, can_be_listed
 from fabopt.study.front.measures import Measure
 from fabopt.study.front.mixes import TooManyMixesError
@@ -31,21 +31,26 @@ class FoundFront:
     """A front: points in the order of the first objective, the best first.
 
     ``complete``: all that was asked for is there; ``is_whole``: and none of the front is missing. ``size``: how many
-    points the whole front has, if that is known and more than are here.
+    points the whole front has, if that is known and more than are here. ``was_stopped``: by the clock.
     """
 
     points: tuple[GradedDesign, ...]
     complete: bool
     is_whole: bool
     size: int | None = None
+    was_stopped: bool = False
 
 
-def front(finder: Finder, objectives: Sequence[Measure], points: int | None, report: Report) -> FoundFront:
+def front(
+    finder: Finder, objectives: Sequence[Measure], points: int | None, report: Report, best: Best | None = None
+) -> FoundFront:
     """The front of two or three objectives; ``points``: the most that are wanted, None for all (two objectives).
 
     ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept; if
     that is no point, a design that was met and not proven.
+    ``best``: who answers where points are looked for one by one, as the finder would.
     """
+    best = best or finder.best
     if points is None:
         listed = _listed(finder, objectives, report)
         if listed is not None:
@@ -53,9 +58,9 @@ def front(finder: Finder, objectives: Sequence[Measure], points: int | None, rep
     two = len(objectives) == 2
     if points is None:
         first, second = in_turn(objectives)
-        steps = finder.climb(_ties(first, second), second)
+        steps = climb(best, _ties(first, second), second)
     else:
-        steps = _filled(finder, objectives) if two else _spread(finder, objectives, points)
+        steps = _filled(best, objectives) if two else _spread(best, objectives, points)
     most = MOST_POINTS if points is None else points if two else None
     designs: list[GradedDesign] = []
     is_whole = two
@@ -72,7 +77,7 @@ def front(finder: Finder, objectives: Sequence[Measure], points: int | None, rep
                 designs.append(graded)
                 report(designs)
     except StoppedError:
-        return FoundFront(tuple(undominated(designs or finder.left_over(), objectives)), False, False)
+        return FoundFront(tuple(undominated(designs or finder.left_over(), objectives)), False, False, was_stopped=True)
     return FoundFront(tuple(undominated(designs, objectives)), is_whole or points is not None, is_whole)
 
 
@@ -92,11 +97,13 @@ def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> Fo
     except TooManyMixesError:
         return None
     if proven is None:
-        return FoundFront(tuple(undominated(finder.left_over(), objectives)), not stopped, not stopped)
+        left = tuple(undominated(finder.left_over(), objectives))
+        return FoundFront(left, not stopped, not stopped, was_stopped=stopped)
     kept = proven.spread(MOST_POINTS)
     whole = not stopped and len(kept) == len(proven)
     in_order = sorted(kept, key=lambda graded: worth(graded.grades, objectives))
-    return FoundFront(tuple(in_order), whole, whole, None if stopped or len(kept) == len(proven) else len(proven))
+    size = None if stopped or len(kept) == len(proven) else len(proven)
+    return FoundFront(tuple(in_order), whole, whole, size, stopped)
 
 
 def _ties(first: Measure, second: Measure) -> tuple[Measure, ...]:
@@ -121,12 +128,12 @@ def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
     )
 
 
-def _filled(finder: Finder, objectives: Sequence[Measure]) -> Iterator[GradedDesign]:
+def _filled(best: Best, objectives: Sequence[Measure]) -> Iterator[GradedDesign]:
     """The two ends, then points in the largest gap of the second objective, until no gap can hold one."""
     first, second = in_turn(objectives)
     ends_met = []
     for order in (_in_order(first, second), _in_order(second, first)):
-        end = finder.best(order, {})
+        end = best(order, {})
         if end is not None:
             ends_met.append(end)
             yield end
@@ -138,7 +145,7 @@ def _filled(finder: Finder, objectives: Sequence[Measure]) -> Iterator[GradedDes
         if gap.worst - gap.best < 2:
             continue
         demand = (gap.best + gap.worst) // 2
-        answer = finder.best(_in_order(first, second), {second.name: second.worth(demand)})
+        answer = best(_in_order(first, second), {second.name: second.worth(demand)})
         worth = gap.best if answer is None else second.worth(answer.grades[second.name])
         gaps.append(_Gap(demand, gap.worst))
         if answer is not None and worth > gap.best:
@@ -153,19 +160,19 @@ class _Gap(NamedTuple):
     worst: int
 
 
-def _spread(finder: Finder, objectives: Sequence[Measure], points: int) -> Iterator[GradedDesign]:
+def _spread(best: Best, objectives: Sequence[Measure], points: int) -> Iterator[GradedDesign]:
     """Points for demands on the second and third objective, evenly spread between their best and their worst."""
     first, *others = in_turn(objectives)
     ends_met: list[GradedDesign] = []
     for objective in (first, *others):
-        end = finder.best((objective, *(other for other in (first, *others) if other is not objective)), {})
+        end = best((objective, *(other for other in (first, *others) if other is not objective)), {})
         if end is None:
             return
         ends_met.append(end)
         yield end
     levels = max(2, ceil(points ** (1 / len(others))))
     for demands in product(*(_levels(objective, ends_met, levels) for objective in others)):
-        answer = finder.best((first, *others), dict(demands))
+        answer = best((first, *others), dict(demands))
         if answer is not None:
             yield answer
 

@@ -18,6 +18,7 @@ from fabopt.search.answer import Answer
 from fabopt.solution.optimize import answered, proven
 from fabopt.solution.question import Question
 from fabopt.solution.summaries import summaries_of
+from fabopt.study.front.answers import KeptAnswers
 from fabopt.study.front.finder import GradedDesign
 from fabopt.study.front.measures import shown
 from fabopt.units import cents, milliwatts, usd
@@ -40,9 +41,16 @@ class Place:
 
 
 def points_of(
-    problem: Problem, designs: Sequence[GradedDesign], place: Place, progress: Callable[[str], None] = lambda text: None
+    problem: Problem,
+    designs: Sequence[GradedDesign],
+    place: Place,
+    progress: Callable[[str], None] = lambda text: None,
+    answers: KeptAnswers | None = None,
 ) -> list[FrontPoint]:
-    """Points with their designs. Of those that differ only in how many links have which parts, the ends are proven."""
+    """Points with their designs. Of those that differ only in how many links have which parts, the ends are proven.
+
+    ``answers``: what was made before, and where what is made now is kept.
+    """
     ends: dict[Hashable, list[int]] = {}
     for number, graded in enumerate(designs):
         parts = frozenset(id(option) for _, units in graded.optimum.picked for option, _ in units)
@@ -51,7 +59,12 @@ def points_of(
     points: list[FrontPoint] = []
     for number, graded in enumerate(designs):
         progress(f"proving the designs: {number + 1:,} of {len(designs):,} points")
-        points.append(point_of(problem, graded, place, number in proved))
+        point = graded.point if answers is None else graded.point or answers.listed(graded)
+        if point is None:
+            point = point_of(problem, graded, place, number in proved)
+            if answers is not None:
+                answers.keep_listed(graded, point)
+        points.append(point)
     return points
 
 

@@ -1,12 +1,13 @@
-"""Going on with a sweep that was stopped: the points that its file and its journal have are kept.
+"""Going on with a sweep or front that was stopped: what its file and its journal have is kept.
 
-The first line of a journal is the file to come, without its points; every further one is a point.
+The first line of a journal is the file to come, without its points; every further one is a point of a sweep, or an
+answer that a front was given.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabopt.errors import Fault, InputError, fault
@@ -15,19 +16,26 @@ from fabopt.io.faults import Model, refuse, validated
 from fabopt.io.files import STANDARD_STREAM, shown
 from fabopt.io.journal import SUFFIX, Journal, journal_path, whole_lines
 from fabopt.io.kinds import FRONT
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.front import Front, FrontAnswer, FrontPoint
 
 
 def resumed(path: str, wanted: Front, own: Journal | None = None) -> Front:
     """``wanted`` with the points of a file and of its journal, whichever is there; ``InputError`` lists what differs.
 
-    They must be of the same case, catalog, prices and keys. ``own``: the journal that is written now, which need not
-    have anything yet.
+    They must be of the same case, catalog, prices, keys and metrics. ``own``: the journal that is written now, which
+    need not have anything yet.
     """
     known = {file: part for file, part in _parts(path, own).items() if part is not None}
     for file, part in known.items():
         _check_same(file, part, wanted)
-    return wanted.model_copy(update={"points": tuple(point for part in known.values() for point in part.points)})
+    points = tuple(point for part in known.values() for point in part.points)
+    answers = tuple(answer for part in known.values() for answer in part.answers)
+    return wanted.model_copy(update={"points": points, "answers": answers})
+
+
+def entries(front: Front) -> Sequence[FrontPoint | FrontAnswer]:
+    """What a journal has a line for, and another run goes on with."""
+    return front.points if front.kind == "sweep" else front.answers
 
 
 def _parts(path: str, own: Journal | None) -> dict[str, Front | None]:
@@ -56,7 +64,7 @@ def of_journal(journal: Journal) -> Front | None:
     """What a journal has, None if that is nothing; a last line that is not whole is forgotten."""
     known = _of_lines(journal.lines, journal.path)
     if known is not None:
-        journal.forget_after(1 + len(known.points))
+        journal.forget_after(1 + len(entries(known)))
     return known
 
 
@@ -64,15 +72,19 @@ def _of_lines(lines: Sequence[bytes], path: Path) -> Front | None:
     if not lines:
         return None
     header = _parsed(Front, lines[0], shown(path))
-    points: list[FrontPoint] = []
-    for number, line in enumerate(lines[1:], 2):
+    if header.kind == "sweep":
+        return header.model_copy(update={"points": tuple(_entries(FrontPoint, lines[1:], path))})
+    return header.model_copy(update={"answers": tuple(_entries(FrontAnswer, lines[1:], path))})
+
+
+def _entries(model: type[Model], lines: Sequence[bytes], path: Path) -> Iterator[Model]:
+    for number, line in enumerate(lines, 1):
         try:
-            points.append(_parsed(FrontPoint, line, f"{shown(path)}: line {number}"))
+            yield _parsed(model, line, f"{shown(path)}: line {number + 1}")
         except InputError:
             # a crash of the machine can leave the last one with its end and without its middle
             if number < len(lines):
                 raise
-    return header.model_copy(update={"points": tuple(points)})
 
 
 def _parsed(model: type[Model], line: bytes, file: str) -> Model:
@@ -87,14 +99,20 @@ def _check_same(path: str, before: Front, wanted: Front) -> None:
     """Raise ``InputError`` if one file does not go on with another."""
     faults: list[Fault] = []
     if before.kind != wanted.kind:
-        faults.append(fault(path, "kind", "this is not a sweep", before.kind, allowed=wanted.kind))
+        what = "this is not a sweep" if wanted.kind == "sweep" else "this is not a front"
+        faults.append(fault(path, "kind", what, before.kind, allowed=wanted.kind))
     for key, had, needed, what in (
         ("case.sha256", before.case.sha256, wanted.case.sha256, "another case, or the case has changed"),
         ("catalog_sha256", before.catalog_sha256, wanted.catalog_sha256, "other products or prices"),
         ("keys", list(before.keys), list(wanted.keys), "other keys were swept"),
+        ("objectives", _traded(before), _traded(wanted), "other metrics were traded"),
         ("fabopt", before.fabopt, wanted.fabopt, "another version of fabopt wrote it"),
     ):
         if had != needed:
             faults.append(fault(path, key, what, had, allowed=str(needed), hint="start again without --resume"))
     if faults:
         raise refuse(faults)
+
+
+def _traded(front: Front) -> str:
+    return ", ".join(f"{objective.sense} {objective.metric}" for objective in front.objectives)

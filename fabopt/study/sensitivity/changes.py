@@ -31,10 +31,10 @@ def changes_between(
 
 def _hardware(before: FabricDesign, after: FabricDesign) -> Iterator[str]:
     old, new = _described(before), _described(after)
-    for what in dict.fromkeys([*old, *new]):
-        part, other_part = old.get(what, "none"), new.get(what, "none")
+    for purpose in dict.fromkeys([*old, *new]):
+        part, other_part = old.get(purpose, "none"), new.get(purpose, "none")
         if part != other_part:
-            yield f"{what}: {part} -> {other_part}"
+            yield f"{purpose}: {part} -> {other_part}"
 
 
 def _described(fabric: FabricDesign) -> dict[str, str]:

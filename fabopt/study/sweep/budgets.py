@@ -19,7 +19,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import stock_value, weights_table
 from fabopt.search.context import Context
-from fabopt.study.front.finder import PRICE, Finder, GradedDesign
+from fabopt.study.front.finder import PRICE, Finder, GradedDesign, climb
 from fabopt.study.front.measures import Measure
 from fabopt.topology.clos.bounds import Block, BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
@@ -48,7 +48,7 @@ class MostOfMetric:
         self.finder = finder
         self.problem, self.clock = finder.problem, finder.clock
         self._climbed: list[GradedDesign] = []
-        self._climb = finder.climb((PRICE,), measure, None if start is None else measure.grade(start))
+        self._climb = climb(finder.best, (PRICE,), measure, None if start is None else measure.grade(start))
 
     def buy(self, budget_cents: int) -> Bought:
         """The design with the most of the metric that costs no more, and the cheapest of these."""

@@ -12,7 +12,7 @@ from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.problem.problem import Problem
-from fabopt.schema.design import Box
+from fabopt.schema.design import DeviceRole
 from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.link_parts import Floats, Need
 
@@ -26,7 +26,7 @@ class LinkType(NamedTuple):
     """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages."""
 
     name: str
-    ends: tuple[Box, Box]
+    ends: tuple[DeviceRole, DeviceRole]
     ports: tuple[PortType, PortType]
     need: Need
     mixes: bool

@@ -15,7 +15,7 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.schema.design import Box
+from fabopt.schema.design import DeviceRole
 from fabopt.topology.batch import AnyBatch, Batch
 from fabopt.topology.candidate import Candidate, Choice, Option, RowShare, all_choices, row_share, undominated
 from fabopt.topology.clos.joins import joins_of
@@ -127,7 +127,7 @@ def _between(
 
 
 def whole_choice(
-    joins: Sequence[Assembly], of: tuple[Box, str], links: int, cages: int, prune: bool
+    joins: Sequence[Assembly], of: tuple[DeviceRole, str], links: int, cages: int, prune: bool
 ) -> Sequence[Choice] | None:
     """All links of a role and scope between equal cages, made by one of some assemblies; None if there is none."""
     options = [Option((_row(one, of, links, cages),)) for one in joins]
@@ -165,7 +165,7 @@ def least_of_kind(
     return np.asarray(least)
 
 
-def _row(assembly: Assembly, of: tuple[Box, str], links: int, cages: int) -> RowShare:
+def _row(assembly: Assembly, of: tuple[DeviceRole, str], links: int, cages: int) -> RowShare:
     """Cages have links of either end, so half of them (rounded up) are counted at one end, the others at the other."""
     near, (role, scope) = int(ceil_of(cages, 2)), of
     row = row_share((role, role), assembly, links, Quantities(near, links // cable_links(assembly), cages - near, True))

@@ -1,0 +1,187 @@
+"""Rules of what a file claims beside its network: that it is whole, unchanged, and adds up with what lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign
+from fabopt.schema.hashes import facts_of, prices_of, sha256_of
+from fabopt.units import cents, exact, milliwatts, some
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.proof import Proof
+from fabopt.verify.purchases import MOVES, breaks_of, item_of, offer_of
+from fabopt.verify.totals import totals_of
+
+# Figures that a large graph of equal devices has not.
+GRAPH_FIGURES = ("permutation_gbps_per_gpu", "allreduce_gbps_per_gpu", "mean_switch_hops")
+FAILING_ALONE = {"server-torus": ("server", "cable")}
+# Links, both ways, times switches: up to here all figures of a graph are worked out, however uneven it is.
+SMALL_GRAPH = 1_000_000
+# Of a difference of objectives, which is written to three.
+HALF_A_DIGIT = Fraction(1, 2000)
+OTHER_SEPARATION = "separation"
+# Plans that the case does not allow may be cheaper.
+OTHER_PLANS = ("growth", "recabling")
+KINDS_OF_ALTERNATIVES = (
+    "topology", "placement", "protocol", "tiers", "port speed", "leaf switch", "torus of", "flat runs",
+    OTHER_SEPARATION, *OTHER_PLANS,
+)  # fmt: skip
+
+
+def case_is_resolved(proof: Proof, evidence: Evidence) -> None:
+    """The embedded case has every key, defaults filled in, so that nothing in it depends on who reads it.
+
+    content = the case that it is read as, whole. Source: design file, ``case``.
+    """
+    content, whole = evidence.design.case.content, evidence.case.model_dump(mode="json", by_alias=True)
+    for key in sorted(content.keys() | whole.keys()):
+        there = key in content and content[key] == whole.get(key)
+        proof.holds(there, f"`{key}` is not written out in full, as a resolved case is")
+    proof.note(some(len(whole), "key"))
+
+
+def facts_match_hash(proof: Proof, evidence: Evidence) -> None:
+    """The embedded parts are those that the design was made of: ports, what fits, power, sources.
+
+    sha256(canonical JSON of all but prices and terms of orders) = parts_sha256.facts. Source: design file, ``parts``.
+    """
+    _hash_matches(proof, evidence, "facts", sha256_of(facts_of(evidence.design.parts)))
+
+
+def prices_match_hash(proof: Proof, evidence: Evidence) -> None:
+    """Prices, breaks, stock, supply and lead times are those that the design was chosen at.
+
+    sha256(canonical JSON of prices and terms of orders) = parts_sha256.prices. Source: design file, ``parts``.
+    """
+    _hash_matches(proof, evidence, "prices", sha256_of(prices_of(evidence.design.parts)))
+
+
+def _hash_matches(proof: Proof, evidence: Evidence, what: str, recomputed: str) -> None:
+    hashes = evidence.design.parts_sha256
+    if hashes is None:
+        raise LookupError("the file has no parts_sha256")
+    written = getattr(hashes, what)
+    proof.holds(
+        written == recomputed,
+        f"{what} of parts were changed since the design was made: parts_sha256.{what} is {written[:12]}, "
+        f"recomputed {recomputed[:12]}",
+    )
+    proof.note(f"{what} of {some(len(evidence.design.parts), 'part')}, sha256 {recomputed[:12]}")
+
+
+def nothing_is_left_out(proof: Proof, evidence: Evidence) -> None:
+    """What every file of its version says is said: no figure is withheld that a rule would recompute.
+
+    Prices and dates of the bill, sums of stages, racks on a floor, bandwidth figures, what failures leave. Source:
+    docs/design-file.md.
+    """
+    design, totals = evidence.design, totals_of(evidence)
+    for row in design.bom:
+        for name, expected in _row_says(evidence, row):
+            said = getattr(row, name) is not None
+            proof.holds(said == expected, f"{name} of {item_of(row)} is {'said' if said else 'left out'}")
+    for stage in design.stages:
+        for name in ("present_value_usd", "energy_usd", "rack_units"):
+            proof.holds(getattr(stage, name) is not None, f"{name} of {stage.name} is left out")
+    for name in ("racks", "cluster_rack_units"):
+        said = getattr(totals, name) is not None
+        proof.equal(f"totals say {name}", said, bool(design.racks.server_racks))
+    for fabric in evidence.fabrics:
+        _fabric_says(proof, fabric)
+    proof.note(f"{some(len(design.bom), 'line')}, {some(len(design.stages), 'stage')}")
+
+
+def _row_says(evidence: Evidence, row: BomRow) -> Iterator[tuple[str, bool]]:
+    """Optional keys of a line of the bill, and whether it has them."""
+    item, stage = item_of(row), evidence.stage_names.index(row.stage)
+    yield "single_price_usd", True
+    yield "present_value_usd", True
+    yield "break_from", len(breaks_of(evidence, item, stage)) > 1
+    yield "lead_time_weeks", item != MOVES and offer_of(evidence, item).lead_time_weeks is not None
+    yield "order_by_month", row.quantity > 0
+    yield "order_by", row.quantity > 0 and evidence.case.start is not None
+
+
+def _fabric_says(proof: Proof, fabric: FabricEvidence) -> None:
+    designed, name = fabric.designed, fabric.designed.name
+    is_whole = not fabric.is_direct or _is_small(fabric)
+    if is_whole:
+        for metrics in (designed.metrics, *(stage.metrics for stage in designed.growth)):
+            for figure in GRAPH_FIGURES:
+                proof.holds(getattr(metrics, figure) is not None, f"{name}: {figure} is left out")
+    if is_whole:
+        alone = [(failed, 1) for failed in _failing_alone(designed)]
+        expected = list(dict.fromkeys([*alone, *(demand.failures for demand in fabric.wanted.survived)]))
+        proof.equal(f"{name}: failures", [(row.failed, row.count) for row in designed.failures], expected)
+    for row in designed.failures:
+        said = row.servers_cut_off is not None
+        proof.equal(f"{name}: servers cut off by {some(row.count, row.failed)} are said", said, row.count == 1)
+
+
+def _is_small(fabric: FabricEvidence) -> bool:
+    links, tiers = sum(row.count for row in fabric.designed.links), fabric.designed.tiers
+    return 2 * links * (sum(tier.count for tier in tiers) or fabric.evidence.servers) <= SMALL_GRAPH
+
+
+def _failing_alone(designed: FabricDesign) -> tuple[str, ...]:
+    """What the file says the failure of: a switch of every tier, a plane, a cable."""
+    tiers = [str(tier.role) for tier in designed.tiers]
+    return FAILING_ALONE.get(designed.structure.kind, (*tiers, "plane", "cable"))
+
+
+def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
+    """What lost differs from the answer by what it says.
+
+    objective - objective_delta, capex - capex_delta and power - power_delta are the answer's, or on a floor, where
+    what lost is estimated, the same for all (of the objective too where servers count, whose part in it is left out);
+    none is better than an optimum. What it is made of is not in the file.
+    Source: design file, ``alternatives``.
+    """
+    design, totals, value = evidence.design, totals_of(evidence), evidence.design.objective.value
+    answer = _Sums(exact(value or 0), cents(totals.capex_usd), milliwatts(totals.power_w))
+    placed = bool(design.racks.server_racks)
+    if evidence.case.include_servers and design.alternatives:
+        answer = answer._replace(objective=_compared_with(design.alternatives[0]).objective)
+    estimated = [rival for rival in design.alternatives if placed and rival.what != OTHER_SEPARATION]
+    for rival in design.alternatives:
+        name = f"{rival.what} {rival.value}"
+        proof.holds(_kind_of(rival, design) in KINDS_OF_ALTERNATIVES, f"{rival.what} is no kind of design")
+        known = _compared_with(estimated[0]) if rival in estimated else answer
+        _same(proof, name, _compared_with(rival), known)
+        if evidence.case.objective == "capex_usd":
+            proof.equal(f"objective of {name}", rival.objective, rival.capex_usd)
+        if design.status == "optimal" and not placed and rival.what not in OTHER_PLANS:
+            proof.holds(rival.objective_delta >= 0, f"{name} is better than the optimum")
+    proof.note(f"{some(len(design.alternatives), 'alternative')}, whose designs are not in the file")
+
+
+def _kind_of(rival: Alternative, design: Design) -> str:
+    """What an alternative has another of; where there are several fabrics, the word after one's name."""
+    names = [f"{fabric.name} " for fabric in design.fabrics if len(design.fabrics) > 1]
+    return next((rival.what.removeprefix(name) for name in names if rival.what.startswith(name)), rival.what)
+
+
+class _Sums(NamedTuple):
+    """Objective, cents and milliwatts of a design."""
+
+    objective: Fraction
+    cents: int
+    milliwatts: int
+
+
+def _compared_with(rival: Alternative) -> _Sums:
+    """The answer that an alternative was compared with."""
+    return _Sums(
+        exact(rival.objective) - exact(rival.objective_delta),
+        cents(rival.capex_usd) - cents(rival.capex_delta_usd),
+        milliwatts(rival.power_w) - milliwatts(rival.power_delta_w),
+    )
+
+
+def _same(proof: Proof, what: str, told: _Sums, known: _Sums) -> None:
+    near = abs(told.objective - known.objective) <= HALF_A_DIGIT
+    proof.holds(near, f"{what} is compared with {float(told.objective):g}, the objective is {float(known.objective):g}")
+    proof.equal(f"cents of the answer that {what} is compared with", told.cents, known.cents)
+    proof.equal(f"milliwatts of the answer that {what} is compared with", told.milliwatts, known.milliwatts)

@@ -34,7 +34,7 @@ def length_notes(problem: Problem, design: Design) -> Iterator[str]:
         )
         for fabric in design.fabrics:
             yield from _assumed(problem, runs, fabric)
-    if problem.case.site.floor is None and is_kept(problem.case.rules, LENGTHS):
+    if problem.site.runs_are_alike and is_kept(problem.case.rules, LENGTHS):
         yield from _too_short(problem, design)
 
 

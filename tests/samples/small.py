@@ -82,12 +82,12 @@ def case(fabric: Json | None = None, **changes: Any) -> Json:
     content = {"name": "small", "server": "gpu-4", "servers": 6, "fabrics": [fabric], **changes}
     if "gpus" in changes or "stages" in changes:
         del content["servers"]
-    return with_lengths(content)
+    return content
 
 
 def inputs(content: Json, parts: Json | None = None) -> Inputs:
-    """A case with a catalog (default: the small one)."""
-    return inputs_from_objects(content, catalog() if parts is None else parts)
+    """A case with a catalog (default: the small one); it says its lengths (``with_lengths``)."""
+    return inputs_from_objects(with_lengths(content), catalog() if parts is None else parts)
 
 
 def solved(content: Json, parts: Json | None = None, engine: str = "cp-sat", prune: bool = True) -> Design:

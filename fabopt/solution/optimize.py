@@ -72,13 +72,17 @@ def answered(question: Question) -> Design:
 
 
 def _without_what_cannot_be_kept(question: Question, answers: Answers) -> tuple[Question, Answers]:
-    """The question without default rules that no design keeps, and its answers, if these have one."""
+    """The question without default rules that no design keeps, and its answers.
+
+    The question itself where there is none without them either, and more spending is what could be allowed.
+    """
     other = freed(question, answers)
     if other is None:
         return question, answers
     question.settings.progress("no design keeps the default rules: looking without them")
     others = search(other, prepare(other))
-    return (question, answers) if others.best is None else (other, others)
+    is_limited = answers.shown.limits_in_all.are_set
+    return (question, answers) if others.best is None and is_limited else (other, others)
 
 
 def proven(question: Question) -> Design:

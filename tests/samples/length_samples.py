@@ -42,10 +42,5 @@ def length_catalog(*metres: int) -> Json:
 def length_case(**keys: Any) -> Json:
     """The case; ``keys`` of its top level."""
     fabric = {"name": "compute", "min_gbps_per_gpu": 100, "max_oversubscription": 2}
-    return {
-        "name": "lengths",
-        "server": "box",
-        "servers": 8,
-        "fabrics": [fabric],
-        "site": {"servers_per_rack": 2},
-    } | keys
+    site = {"servers_per_rack": 2}
+    return {"name": "lengths", "server": "box", "servers": 8, "fabrics": [fabric], "site": site, "rules": {}} | keys

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from random import Random
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -15,10 +19,18 @@ from fabopt.schema.case import Case
 from fabopt.schema.design import Design, Status
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.verify import verify
+from tests.samples.designs_of_families import designed
 
 Json = dict[str, Any]
 Place = tuple[str | int, ...]
 DELETED = object()
+# What only the search that wrote a file knows: no check proves it, outputs show it as stated; ``checks`` are not read.
+OF_THE_SEARCH = re.compile(
+    r"checks\b.*|notes\b.*|status|objective\.(engine|solve_s|candidates|candidates_in_program)"
+    r"|alternatives(\.#(\.(value|summary|what))?)?"
+)
+# Facts of parts, and what a case asks for, which a design may keep with room to spare.
+OF_WHAT_IS_GIVEN = re.compile(r"parts\b.*|case\.content\b.*")
 
 
 @dataclass(frozen=True)
@@ -29,15 +41,15 @@ class Change:
     how: str
     value: Any
 
-    def applied(self, document: Json) -> Json:
-        """A copy of the file with the change, its hashes worked out again."""
+    def applied(self, document: Json, again: bool = True) -> Json:
+        """A copy of the file with the change, its hashes worked out ``again`` or as they were."""
         document = copy.deepcopy(document)
         holder = held(document, self.place[:-1])
         if self.value is DELETED:
             del holder[self.place[-1]]
         else:
             holder[self.place[-1]] = copy.deepcopy(self.value)
-        return rehashed(document)
+        return rehashed(document) if again else document
 
 
 def document_of(design: Design) -> Json:
@@ -112,3 +124,49 @@ def outcome(document: Json, before: Design) -> str:
     except ValidationError:
         return "refused"
     return "passes" if all(check.ok for check in verify(after)) else "caught"
+
+
+def name_of(place: Place) -> str:
+    """A place with ``#`` for every number in a list: ``bom.#.quantity``."""
+    return ".".join("#" if isinstance(key, int) else key for key in place)
+
+
+@dataclass
+class Survey:
+    """What ``check`` said of single changes, by outcome, and those of the design itself that it did not notice."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    unnoticed: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @property
+    def share(self) -> Fraction:
+        """Of changes that mean something, which pass."""
+        told = sum(self.outcomes.values()) - self.outcomes["same"]
+        return Fraction(len(self.unnoticed), max(1, told))
+
+
+def survey(kinds: Iterable[str], count: int, seed: int) -> Survey:
+    """Try so many single changes of the design of every kind of ``MAKERS``, drawn by a seed.
+
+    Facts of parts and of the case, and what only the search knows, are left out: they pass where there is room.
+    """
+    found = Survey()
+    for kind in kinds:
+        document = document_of(designed(kind))
+        before = Design.model_validate_json(json.dumps(document))
+        for change in drawn(document, count, f"{kind}-{seed}"):
+            told = outcome(change.applied(document), before)
+            found.outcomes[told] += 1
+            if told == "passes":
+                found.unnoticed.append((kind, name_of(change.place), change.how))
+    return found
+
+
+def drawn(document: Json, count: int, seed: str, whole: bool = False) -> list[Change]:
+    """So many changes of the design itself, or of the whole file."""
+    everything = [
+        change
+        for change in changes(document)
+        if whole or not any(left_out.fullmatch(name_of(change.place)) for left_out in (OF_THE_SEARCH, OF_WHAT_IS_GIVEN))
+    ]
+    return Random(seed).sample(everything, min(count, len(everything)))

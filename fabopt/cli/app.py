@@ -145,13 +145,17 @@ def bom(
     time_limit: TimeLimit = None,
     catalog: Catalogs = None,
     price_change: PriceChanges = None,
+    prices: Annotated[
+        list[str] | None,
+        typer.Option("--prices", metavar="BOOK", help="Price the bill again with a price book; repeatable."),
+    ] = None,
     unchecked: Unchecked = False,
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
     from fabopt.cli.solving import SolveRequest, write_bill
 
     request = SolveRequest(source, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(write_bill(request, output, unchecked))
+    raise typer.Exit(write_bill(request, output, prices or (), unchecked))
 
 
 @app.command()

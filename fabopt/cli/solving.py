@@ -7,10 +7,10 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal
 
-from fabopt.cli.evidence import proven, required
+from fabopt.cli.evidence import Proven, proven, required
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.signals import ATTENDANT
 from fabopt.errors import (
@@ -22,7 +22,8 @@ from fabopt.errors import (
     NoAnswerError,
     fault,
 )
-from fabopt.io.case import Inputs, read_inputs
+from fabopt.io.case import Inputs, find_book, read_inputs
+from fabopt.io.catalog import named_catalogs
 from fabopt.io.design import read_design
 from fabopt.io.files import STANDARD_STREAM
 from fabopt.output.export.bill import bill_bytes, bill_format
@@ -164,8 +165,11 @@ def check_design(path: str, draws: Draws | None = None) -> int:
     return EXIT_DONE if holds else EXIT_CHECK_FAILED
 
 
-def write_bill(request: SolveRequest, output: str, unchecked: bool) -> int:
-    """Write the bill of a saved design, which is proven again first, or of a case that is solved for it."""
+def write_bill(request: SolveRequest, output: str, prices: Sequence[str], unchecked: bool) -> int:
+    """Write the bill of a saved design, which is proven again first, or of a case that is solved for it.
+
+    ``prices``: price books, by name or path, that the bill is priced with instead.
+    """
     ending = bill_format(output)
     check_targets([output])
     saved = request.case.lower().endswith(".json")
@@ -175,9 +179,22 @@ def write_bill(request: SolveRequest, output: str, unchecked: bool) -> int:
         return EXIT_OF_STATUS[design.status]
     evidence = (proven if saved else required)(design, request.case, unchecked)
     with evidence.written(request.case):
-        data = bill_bytes(evidence.design, ending, evidence.mark)
+        data = _bill_bytes(evidence, ending, prices)
     deliver(output, data)
     return EXIT_OF_STATUS[design.status]
+
+
+def _bill_bytes(evidence: Proven, ending: str, prices: Sequence[str]) -> bytes:
+    """The bill with its marks, at the prices of the books if there are any."""
+    from fabopt.output.export.marks import MARK, REPRICED
+    from fabopt.output.export.repriced import NamedBook, mark_of, repriced
+
+    design, marks = evidence.design, {MARK: evidence.mark} if evidence.mark else {}
+    if prices:
+        catalog = named_catalogs(design.case.content.get("catalog", ()))
+        books = [NamedBook(name, find_book(name, "", catalog, Path(), "--prices")[0]) for name in prices]
+        design, marks = repriced(design, books), marks | {REPRICED: mark_of(books, design)}
+    return bill_bytes(design, ending, marks)
 
 
 def write_formulation(request: SolveRequest, output: str) -> None:

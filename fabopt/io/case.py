@@ -145,21 +145,26 @@ def _books(
 
 
 def _book(name: str, where: str, catalog: Catalog, base: Path, file: str) -> PriceBook:
+    book, book_file = find_book(name, where, catalog, base, file)
+    if faults := check_price_book(book, book_file, "prices.", catalog):
+        raise refuse(faults)
+    return book
+
+
+def find_book(name: str, where: str, catalog: Catalog, base: Path, file: str) -> tuple[PriceBook, str]:
+    """Return a price book by name in a catalog's ``prices``, or by path relative to ``base``, and its name in messages.
+
+    ``file`` and ``where`` say which input named it. Whether its ids are known is not asked.
+    """
     if is_path(name):
         path = base / name
         book = _parsed(PriceBook, parse_yaml(read_named(path), shown(path), PRICE_BOOK), shown(path))
-        book_file, prefix = shown(path), "prices."
-    else:
-        known = {book.name: book for book in catalog.prices if book.name}
-        if name not in known:
-            close = nearest(name, known)
-            hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"
-            more = [f"and {len(known) - MOST_NAMED} more"] if len(known) > MOST_NAMED else []
-            allowed = ", ".join([*list(known)[:MOST_NAMED], *more]) or "a path; the catalog has no price books"
-            raise InputError([fault(file, where, "unknown price book", name, allowed=allowed, hint=hint)])
-        book = known[name]
-        book_file, prefix = f"price book {name}", "prices."
-    faults = check_price_book(book, book_file, prefix, catalog)
-    if faults:
-        raise refuse(faults)
-    return book
+        return book, shown(path)
+    known = {book.name: book for book in catalog.prices if book.name}
+    if name not in known:
+        close = nearest(name, known)
+        hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"
+        more = [f"and {len(known) - MOST_NAMED} more"] if len(known) > MOST_NAMED else []
+        allowed = ", ".join([*list(known)[:MOST_NAMED], *more]) or "a path; the catalog has no price books"
+        raise InputError([fault(file, where, "unknown price book", name, allowed=allowed, hint=hint)])
+    return known[name], f"price book {name}"

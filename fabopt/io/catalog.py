@@ -61,6 +61,13 @@ def read_catalog(names: Sequence[str], base: Path, file: str = "catalog", where:
     return merged([origin.catalog for origin in origins])
 
 
+def named_catalogs(names: Sequence[str]) -> Catalog:
+    """Return those of some catalogs that are found from the working directory, merged; others are left out."""
+    located = [find_catalog(name, Path(), "", "") for name in names]
+    paths = dict.fromkeys(one for one in located if isinstance(one, Path))
+    return merged([_read_one(path).catalog for path in paths]) if paths else Catalog()
+
+
 def merged(catalogs: Sequence[Catalog]) -> Catalog:
     """Return all products and price books in one catalog; later facts go before earlier ones."""
     if len(catalogs) == 1:

@@ -9,7 +9,14 @@ from typing import Any
 
 from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import Model, refuse, validated
-from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
+from fabopt.io.files import (
+    MAX_FRONT_BYTES,
+    MAX_INPUT_BYTES,
+    STANDARD_STREAM,
+    read_bytes,
+    read_standard_input,
+    shown,
+)
 from fabopt.io.kinds import DESIGN, FRONT, Kind
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
@@ -34,7 +41,8 @@ def read_front(path: Path | str) -> Front:
 
 def _read(model: type[Model], path: Path | str, kind: Kind) -> Model:
     file = _shown(path)
-    data = read_standard_input() if str(path) == STANDARD_STREAM else read_bytes(Path(path))
+    most = MAX_FRONT_BYTES if kind is FRONT else MAX_INPUT_BYTES
+    data = read_standard_input() if str(path) == STANDARD_STREAM else read_bytes(Path(path), most)
     faults: list[Fault] = []
     document = validated(model, parse_json(data, file, kind), file, faults)
     if document is None:

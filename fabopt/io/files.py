@@ -12,6 +12,8 @@ from fabopt.errors import InputError, OutputError, fault, file_name
 
 STANDARD_STREAM = "-"
 MAX_INPUT_BYTES = 20_000_000
+# A sweep has up to 100,000 points, of some 6,000 bytes each.
+MAX_FRONT_BYTES = 1_000_000_000
 DEVICE = "this is a device or a pipe, not a file"
 _TEMPORARY = ".fabopt-"
 
@@ -26,18 +28,18 @@ def shown(path: Path) -> str:
         return file_name(str(path))
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file of at most ``MAX_INPUT_BYTES``; ``InputError`` otherwise."""
+def read_bytes(path: Path, most: int = MAX_INPUT_BYTES) -> bytes:
+    """Return the bytes of a file of at most so many; ``InputError`` otherwise."""
     try:
         with open(path, "rb") as stream:
-            data = stream.read(MAX_INPUT_BYTES + 1)
+            data = stream.read(most + 1)
     except FileNotFoundError:
         raise InputError([fault(shown(path), "", "no such file")]) from None
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise InputError([fault(shown(path), "", f"cannot be read: {reason}")]) from None
-    if len(data) > MAX_INPUT_BYTES:
-        raise _too_large(shown(path))
+    if len(data) > most:
+        raise _too_large(shown(path), most)
     return data
 
 
@@ -52,12 +54,12 @@ def read_standard_input() -> bytes:
     """Return all of standard input, with the same bound as a file."""
     data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
     if len(data) > MAX_INPUT_BYTES:
-        raise _too_large("<standard input>")
+        raise _too_large("<standard input>", MAX_INPUT_BYTES)
     return data
 
 
-def _too_large(file: str) -> InputError:
-    return InputError([fault(file, "", "the file is too large", allowed=f"up to {MAX_INPUT_BYTES:,} bytes")])
+def _too_large(file: str, most: int) -> InputError:
+    return InputError([fault(file, "", "the file is too large", allowed=f"up to {most:,} bytes")])
 
 
 def is_device(path: Path) -> bool:

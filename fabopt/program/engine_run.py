@@ -18,6 +18,9 @@ LEAVE_S = 0.5
 
 Returned = TypeVar("Returned")
 
+# Engines of this process that are programs.
+_at_work: set[subprocess.Popen[bytes]] = set()
+
 
 class EngineThread(threading.Thread, Generic[Returned]):
     """A call of an engine, which runs outside of Python."""
@@ -63,6 +66,7 @@ def in_process(command: Sequence[str], log: int, clock: Clock | None) -> int | N
     ``log``: the file descriptor that takes what it prints.
     """
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    _at_work.add(process)
     try:
         with _attended(clock) as turns:
             for ends in turns:
@@ -75,12 +79,14 @@ def in_process(command: Sequence[str], log: int, clock: Clock | None) -> int | N
         if process.poll() is None:
             process.kill()
             process.wait()
+        _at_work.discard(process)
     return None
 
 
-def left_behind() -> bool:
-    """Whether an engine that did not listen is still at work: then the process cannot end in the usual way."""
-    return any(isinstance(thread, EngineThread) for thread in threading.enumerate())
+def kill_programs() -> None:
+    """End the engines that are programs, from a process that is about to end at once."""
+    for process in list(_at_work):
+        process.kill()
 
 
 @contextlib.contextmanager

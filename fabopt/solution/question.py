@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,8 +9,7 @@ from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
-from fabopt.search.answer import Answer, best_answer
-from fabopt.search.context import Context
+from fabopt.search.answer import Answer
 from fabopt.search.separations import cheapest, without_design
 
 
@@ -19,8 +17,8 @@ from fabopt.search.separations import cheapest, without_design
 class Question:
     """The best design of a case: of all its separations, or of the one ``problem`` that a study has prepared.
 
-    ``find``: how the best design of a problem is found. ``compares``: whether what else there is is looked at.
-    ``proves``: False for a design whose hardware has been proven in other numbers.
+    ``answer``: what a study has found for it; None: it is to be searched for. ``compares``: whether what else there is
+    is looked at. ``proves``: False for a design whose hardware has been proven in other numbers.
     """
 
     inputs: Inputs
@@ -29,7 +27,7 @@ class Question:
     compares: bool = False
     proves: bool = True
     problem: Problem | None = None
-    find: Callable[[Problem, Settings, Clock, Context], Answer] = best_answer
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True)

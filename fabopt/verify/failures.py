@@ -22,8 +22,12 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
     its endpoints, x what a pod's spines send on of what comes up. Cut off: servers outside the largest part that stays
     joined. A file from before the figure has no rows. Source: case file, ``resilience``; docs/bandwidth.md.
     """
+    asked = [demand.failures for demand in fabric.wanted.survived]
     for row in fabric.designed.failures:
         what = some(row.count, row.failed)
+        if row.count != 1 and (row.failed, row.count) not in asked:
+            proof.holds(False, f"what is left after {what} is not asked for")
+            continue
         left = plain_fraction(bandwidth_left(fabric, row.failed, row.count) / MBPS_PER_GBPS)
         proof.equal(f"Gb/s per GPU after {what}", row.gbps_per_gpu, left)
         proof.note(f"{left} after {what}")

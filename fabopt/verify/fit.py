@@ -15,6 +15,8 @@ from fabopt.verify.structure import ports_fit_radix
 PLAIN_OSFP = "OSFP"
 FINNED_OR_FLAT = ("OSFP-IHS", "OSFP-RHS")
 OPTIMAL = "optimal"
+# More than any product has, so that no number of a file keeps a rule at work.
+MOST_CAGE_GROUPS = 100
 
 
 def assemblies_are_complete(proof: Proof, fabric: FabricEvidence) -> None:
@@ -231,14 +233,19 @@ def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
     for tier in fabric.designed.tiers:
         for side in ("down", "up"):
             use: PortUse | None = getattr(tier, side)
-            for index in range(use.cage_group if use is not None else 0):
+            for index in _lower(use.cage_group if use is not None else 0):
                 changed = tier.model_copy(update={side: PortUse(cage_group=index, split=use.split if use else "")})
                 tiers = tuple(changed if one is tier else one for one in fabric.designed.tiers)
                 _serves_no_better(proof, fabric, {"tiers": tiers}, f"{tier.role} {side}: cage group {index}")
-    for index in range(fabric.designed.nic.cage_group):
+    for index in _lower(fabric.designed.nic.cage_group):
         nic = fabric.designed.nic.model_copy(update={"cage_group": index})
         _serves_no_better(proof, fabric, {"nic": nic}, f"NIC: cage group {index}")
     proof.note(f"{some(len(fabric.designed.tiers), 'tier')}")
+
+
+def _lower(group: int) -> range:
+    """The cage groups before one; that it exists is another rule's."""
+    return range(min(group, MOST_CAGE_GROUPS))
 
 
 def _serves_no_better(proof: Proof, fabric: FabricEvidence, change: dict[str, object], what: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -259,24 +259,35 @@ def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
     at incremental breaks what the line adds to those above it. Present values alike. Source: catalog, prices; case
     file, ``finance``.
     """
+    for row, prices in priced_rows(evidence):
+        where = f"{item_of(row)} in {row.fabric or 'all'}"
+        for name, recounted in prices.items():
+            claimed = getattr(row, name)
+            if claimed is not None:
+                proof.equal(f"{name} of {where}", claimed, recounted)
+    proof.note(f"{some(len(evidence.design.bom), 'line')}")
+
+
+def priced_rows(evidence: Evidence) -> Iterator[tuple[BomRow, dict[str, int | float | None]]]:
+    """Every line of the bill with its prices, worked out from the embedded ones and the quantities of the bill."""
     order = BilledOrder(evidence)
     before: Counter[tuple[int, BilledItem]] = Counter()
     for row in evidence.design.bom:
         item, stage = item_of(row), evidence.stage_names.index(row.stage)
-        breaks, where = breaks_of(evidence, item, stage), f"{item} in {row.fabric or 'all'}"
+        breaks = breaks_of(evidence, item, stage)
         start, price = reached(breaks, order.bought[stage, item])
-        proof.equal(f"unit_price_usd of {where}", row.unit_price_usd, usd(price))
         total, worth = (_line_cents(evidence, order, row, before[stage, item], present) for present in (False, True))
-        proof.equal(f"total_usd of {where}", row.total_usd, usd(total))
-        for name, claimed, recounted in (
-            ("present_value_usd", row.present_value_usd, usd(worth)),
-            ("single_price_usd", row.single_price_usd, usd(breaks[0][1])),
-            ("break_from", row.break_from, start if len(breaks) > 1 else None),
-        ):
-            if claimed is not None:
-                proof.equal(f"{name} of {where}", claimed, recounted)
+        yield (
+            row,
+            {
+                "unit_price_usd": usd(price),
+                "total_usd": usd(total),
+                "present_value_usd": usd(worth),
+                "single_price_usd": usd(breaks[0][1]),
+                "break_from": start if len(breaks) > 1 else None,
+            },
+        )
         before[stage, item] += row.quantity
-    proof.note(f"{some(len(evidence.design.bom), 'line')}")
 
 
 def _line_cents(evidence: Evidence, order: BilledOrder, row: BomRow, before: int, present: bool) -> int:

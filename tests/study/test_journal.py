@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import resource
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from fabopt.io.case import Inputs
+from fabopt.io.files import MAX_INPUT_BYTES
 from fabopt.output.export.front import front_bytes
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import Front
+from fabopt.schema.front import Front, FrontPoint
 from fabopt.study.front.journal import journaled
-from fabopt.study.sweep.sweep import Execution, grid_of, sweep
+from fabopt.study.sweep.sweep import CutShortError, Execution, grid_of, sweep
 from tests.paths import ROOT
 from tests.samples.cli_samples import Run, write_case
 from tests.samples.kills import journaled_points, kill_until_done, started, unbroken
@@ -83,6 +85,14 @@ def test_a_file_and_its_journal_are_taken_up(whole: Front, run: Run, named: str,
     leave_journal(whole, 3)
     assert run(*TO_PART, "--resume", named).code == 0
     assert PART.read_bytes() == WHOLE.read_bytes() and not JOURNAL.exists()
+
+
+def test_a_long_file_is_taken_up(whole: Front, run: Run) -> None:
+    """Thousands of points are more than any other file may be."""
+    part = front_bytes(whole.model_copy(update={"points": whole.points[:2], "complete": False}))
+    PART.write_bytes(part + b" " * MAX_INPUT_BYTES)
+    assert run(*TO_PART, "--resume", "part.json").code == 0
+    assert PART.read_bytes() == WHOLE.read_bytes()
 
 
 def test_points_of_another_file_are_kept_too(whole: Front, run: Run) -> None:
@@ -186,6 +196,26 @@ def test_a_full_disk_keeps_what_is_done(whole: Front, run: Run) -> None:
     assert run(*TO_PART, "--resume", "part.json").code == 0 and PART.read_bytes() == WHOLE.read_bytes()
 
 
+def test_a_process_that_is_killed_costs_no_point_that_was_done(whole: Front, run: Run) -> None:
+    """As by a machine whose memory is short. What was done is in the file, and the exit code is 4."""
+    killed: list[int] = []
+
+    def kill(points: Sequence[FrontPoint], done: int, new: int) -> None:
+        if not killed:
+            killed.extend(process.pid for process in multiprocessing.active_children())
+            os.kill(killed[0], signal.SIGKILL)
+
+    read = inputs(case({"nics_per_server": 2}))
+    grid = grid_of(read, None, ["servers=1:9:9"])
+    with pytest.raises(CutShortError) as caught:
+        sweep(read, grid, Execution(2), None, Settings(), Clock(None), kill)
+    front = caught.value.front
+    assert killed and str(caught.value) == "a process that solved points ended unexpectedly; was memory short?"
+    assert not front.complete and 0 < len(front.points) < 9
+    whole_grid = sweep(read, grid, Execution(), None, Settings(), Clock(None), lambda *new: None)
+    assert sweep(read, grid, Execution(2), front, Settings(), Clock(None), lambda *new: None) == whole_grid
+
+
 # -- budgets ----------------------------------------------------------------------------------------------------------
 
 BUDGETS = "20K,60K,90K,120K,200K,300K,1M"
@@ -218,6 +248,30 @@ def test_a_sweep_survives_being_killed(folder: Path, jobs: str) -> None:
     words = [*SIXTEEN, "--jobs", jobs]
     tally = kill_until_done(words, folder, 4, *unbroken(words, folder))
     assert tally.kills == 4 and tally.lost == 0
+
+
+@pytest.mark.slow
+def test_processes_end_with_the_one_that_started_them(folder: Path) -> None:
+    """Where that alone is killed, and cannot tell them."""
+    many = ["--over", "finance.energy_usd_per_kwh=1:50:50", "--jobs", "2", "--json", "part.json"]
+    process = started([*SIXTEEN, *many], folder)
+    while process.poll() is None and journaled_points(folder) < 2:
+        time.sleep(0.01)
+    assert len(members(process.pid)) == 3
+    process.kill()
+    # what they say goes the same way as what it says, so that they too must be gone
+    process.communicate(timeout=60)
+    ended = time.monotonic()
+    while members(process.pid) and time.monotonic() - ended < 20:
+        time.sleep(0.05)
+    assert not members(process.pid)
+
+
+def members(group: int) -> list[str]:
+    """Processes of a group that are at work."""
+    listed = subprocess.run(["ps", "-eo", "pgid=,stat=,pid="], stdout=subprocess.PIPE, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    return [pid for pgid, stat, pid in rows if int(pgid) == group and not stat.startswith("Z")]
 
 
 SCHEDULER = """

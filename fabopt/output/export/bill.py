@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from fabopt.errors import InputError, fault
-from fabopt.output.export.marks import marked_csv
+from fabopt.output.export.marks import NO_MARKS, Marks, marked_csv
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.schema.design import BomRow, Design
 
@@ -28,16 +28,16 @@ def bill_format(target: str) -> str:
     return ending
 
 
-def bill_bytes(design: Design, ending: str, mark: str = "") -> bytes:
+def bill_bytes(design: Design, ending: str, marks: Marks = NO_MARKS) -> bytes:
     """Return the bill of materials in the format of ``ending``, the same bytes for the same design.
 
-    ``mark``: what the bill says of a design that was not proven.
+    ``marks``: what else it says, by the word that stands for it: that the design was not proven, or other prices.
     """
     if ending == ".xlsx":
         from fabopt.output.export.workbook import workbook_bytes
 
-        return workbook_bytes(design, mark)
-    return _csv(design, mark) if ending == ".csv" else _json(design, mark)
+        return workbook_bytes(design, marks)
+    return _csv(design, marks) if ending == ".csv" else _json(design, marks)
 
 
 def bill_rows(design: Design) -> list[dict[str, Any]]:
@@ -45,16 +45,18 @@ def bill_rows(design: Design) -> list[dict[str, Any]]:
     return [row.model_dump() for row in design.bom]
 
 
-def _csv(design: Design, mark: str) -> bytes:
+def _csv(design: Design, marks: Marks) -> bytes:
     columns = list(BomRow.model_fields)
     data = csv_bytes(columns, ([row[column] for column in columns] for row in bill_rows(design)))
-    return marked_csv(data.decode(), mark).encode() if mark else data
+    for title, mark in marks.items():
+        data = marked_csv(data.decode(), mark, title).encode()
+    return data
 
 
-def _json(design: Design, mark: str) -> bytes:
+def _json(design: Design, marks: Marks) -> bytes:
     case = {"name": design.case.name, "sha256": design.case.sha256}
     content = {
-        **({"unchecked": mark} if mark else {}),
+        **{title.lower(): mark for title, mark in marks.items()},
         "case": case,
         "status": design.status,
         "rows": bill_rows(design),

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
-MARK = "UNCHECKED"
+MARK, REPRICED = "UNCHECKED", "REPRICED"
+# What a table says beside its rows, by the word that is the title of its column.
+Marks = Mapping[str, str]
+NO_MARKS: Marks = MappingProxyType({})
 
 
 def beside(path: Path) -> Path:
@@ -33,13 +37,13 @@ def marked(path: Path, mark: str) -> list[Path]:
     return [path]
 
 
-def marked_csv(text: str, mark: str) -> str:
+def marked_csv(text: str, mark: str, title: str = MARK) -> str:
     """Return a CSV file with one more column, which has the mark in every row."""
     head, *rows = csv.reader(io.StringIO(text, newline=""))
     stream = io.StringIO()
     quotes_all = text.startswith('"')
     writer = csv.writer(stream, lineterminator="\r\n", quoting=csv.QUOTE_ALL if quotes_all else csv.QUOTE_MINIMAL)
-    writer.writerows([[*head, MARK], *([*row, mark] for row in rows)])
+    writer.writerows([[*head, title], *([*row, mark] for row in rows)])
     return stream.getvalue()
 
 

@@ -15,6 +15,7 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from fabopt.output.export.marks import MARK
 from fabopt.output.export.sheet_rows import fill_workbook
 from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
@@ -23,7 +24,7 @@ from fabopt.output.export.spreadsheet import (
     are_plain,
     safe,
     set_page,
-    write_mark,
+    write_marks,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def write_workbook(path: Path, title: str, tables: Mapping[str, pd.DataFrame], m
     book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
     book.set_properties({"title": title, "author": "fabopt", "created": CREATED})
     head = book.add_format(CELL_FORMATS["head"])
-    write_mark(book, mark)
+    write_marks(book, {MARK: mark} if mark else {})
     sheets = _sheets(tables)
     for name, table in sheets.items():
         _head(book.add_worksheet(name), head, table)

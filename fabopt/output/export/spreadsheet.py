@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from fabopt.output.export.marks import MARK
+from fabopt.output.export.marks import Marks
 from fabopt.output.words import printable
 
 if TYPE_CHECKING:
@@ -104,10 +104,10 @@ def set_page(sheet: Worksheet) -> None:
     sheet.set_footer("&L&A&RPage &P of &N")
 
 
-def write_mark(book: Workbook, mark: str) -> None:
-    """Begin a workbook with a sheet that says that its design was not proven, if it was not."""
-    if mark:
-        sheet = book.add_worksheet(MARK)
+def write_marks(book: Workbook, marks: Marks) -> None:
+    """Begin a workbook with a sheet for each of its marks."""
+    for title, mark in marks.items():
+        sheet = book.add_worksheet(title)
         sheet.set_tab_color("#C00000")
         sheet.write_string(0, 0, mark, book.add_format(CELL_FORMATS["bad"]))
 

@@ -14,6 +14,7 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
 from fabopt.output.export.quotes import quote_table, stage_table, write_table
 from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
@@ -21,10 +22,10 @@ from fabopt.output.export.spreadsheet import (
     WORKBOOK_OPTIONS,
     set_page,
     write_cell,
-    write_mark,
+    write_marks,
     write_text,
 )
-from fabopt.output.terminal.answer import headline, proof_line, totals_line
+from fabopt.output.terminal.answer import headline, proof_line, served, totals_line
 from fabopt.output.terminal.networks import NetworkShare, network_shares
 from fabopt.output.words import measured, plain
 from fabopt.schema.design import BomRow, Design
@@ -69,14 +70,14 @@ _PRICES = (
 )
 
 
-def workbook_bytes(design: Design, mark: str = "") -> bytes:
-    """Return the workbook of a design's bill; ``mark``: what a sheet before all others says of an unproven one."""
+def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
+    """Return the workbook of a design's bill; ``marks`` are sheets before all others."""
     stream = io.BytesIO()
     book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
     book.set_properties({"title": f"{design.case.name}: bill of materials", "author": "fabopt", "created": CREATED})
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
-    write_mark(book, mark)
-    _Summary(book.add_worksheet("Summary"), formats).write(design)
+    write_marks(book, marks)
+    _Summary(book.add_worksheet("Summary"), formats).write(design, marks)
     _bill(book.add_worksheet("Bill"), formats, design.bom)
     if len(design.stages) > 1:
         write_table(book.add_worksheet("Stages"), formats, stage_table(design))
@@ -98,13 +99,15 @@ class _Summary:
         sheet.hide_gridlines(2)
         set_page(sheet)
 
-    def write(self, design: Design) -> None:
+    def write(self, design: Design, marks: Marks) -> None:
         write_text(self.sheet, 0, 0, design.case.name, self.formats["title"])
         self.row = 2
-        self.line("Answer", headline(design))
+        self.line("Answer", served(design) if REPRICED in marks else headline(design))
+        for title, mark in marks.items():
+            self.line(title, mark)
         if design.totals is not None:
             self.line("Totals", totals_line(design))
-        self.line("Stated by the search", f"{proof_line(design)} (no check proves this again)")
+        self.line("Proof", f"{proof_line(design)} (stated by the search; no check proves it again)")
         for fabric in design.fabrics:
             tiers = ", ".join(f"{tier.count:,} {tier.role} {tier.id}" for tier in fabric.tiers)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")

@@ -6,6 +6,7 @@ import base64
 from dataclasses import dataclass
 
 from fabopt.output.export.bill import bill_bytes
+from fabopt.output.export.marks import MARK, NO_MARKS
 from fabopt.output.words import KIND_NAMES, count, money, plain, power
 from fabopt.schema.design import BomRow, Design, Number
 
@@ -39,7 +40,8 @@ def bill_view(design: Design) -> list[BillRow]:
 
 def bill_link(design: Design, mark: str = "") -> str:
     """Return the bill as CSV in a link that holds it: byte for byte what ``fabopt bom`` writes."""
-    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(bill_bytes(design, '.csv', mark)).decode()}"
+    data = bill_bytes(design, ".csv", {MARK: mark} if mark else NO_MARKS)
+    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(data).decode()}"
 
 
 def _row(row: BomRow, with_fabric: bool, with_stage: bool) -> BillRow:

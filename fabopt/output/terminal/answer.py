@@ -35,10 +35,16 @@ def headline(design: Design) -> str:
         return f"{design.case.name}: no design was found, and none was ruled out."
     if design.status == "unknown" or design.totals is None:
         return f"{design.case.name}: stopped before any design was found."
+    return f"{served(design)} - {_claim(design)}."
+
+
+def served(design: Design) -> str:
+    """Say what a design joins, for how much, and nothing of other designs."""
     totals, stage = design.totals, design.stages[-1]
-    served = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
+    assert totals is not None
+    joined = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
     cost = f"{money(totals.capex_usd)} and {power(totals.power_w)}"
-    return f"{design.case.name}: {some(totals.switches, 'switch')} for {served}, {cost} - {_claim(design)}."
+    return f"{design.case.name}: {some(totals.switches, 'switch')} for {joined}, {cost}"
 
 
 def _claim(design: Design) -> str:

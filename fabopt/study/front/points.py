@@ -103,7 +103,7 @@ def _design(problem: Problem, graded: GradedDesign, place: Place, proves: bool) 
     picked: list[Picked] = list(graded.optimum.picked)
     value = sums_of(problem, picked).objective + problem.fixed_energy
     answer = Answer(problem, Optimum("feasible", graded.optimum.picked, value))
-    design = proven(replace(place.question(problem, Clock(None), proves), find=lambda *_: answer))
+    design = proven(replace(place.question(problem, Clock(None), proves), answer=answer))
     totals = design.totals
     assert totals is not None
     if (cents(totals.capex_usd), milliwatts(totals.power_w)) != (graded.grades["capex_usd"], graded.grades["power_w"]):

@@ -18,7 +18,7 @@ from fabopt.schema.design import Objective
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from fabopt.search.answer import Answer, best_answer
 from fabopt.search.context import Context
-from fabopt.solution.optimize import answered, proven
+from fabopt.solution.optimize import answered, finishing_s, proven
 from fabopt.solution.question import Question
 from fabopt.solution.summaries import summaries_of
 from fabopt.study.sensitivity.changes import changes_between
@@ -48,12 +48,13 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
     offering = offering_of(inputs.case, inputs.catalog, settings.prune, whole=True)
     problem = problem_of(inputs.case, inputs.catalog, settings.prune, offering)
     empty = _empty(inputs, problem, settings)
+    clock.reserve(finishing_s(problem))
     settings.progress("finding the answer at today's prices")
     try:
         answer = best_answer(problem, settings, clock, Context())
     except NoAnswerError as error:
         return empty.model_copy(update={"notes": (*inputs.notes, str(error))})
-    question = Question(inputs, settings, clock, problem=problem, find=lambda *_: answer)
+    question = Question(inputs, settings, clock, problem=problem, answer=answer)
     if not answer.has_design:
         design = answered(question)
         why = {"status": design.status, "conflicts": design.conflicts, "complete": design.status == "infeasible"}

@@ -25,6 +25,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from fabopt.errors import FaboptError, InputError, NoAnswerError, fault
+from fabopt.program.engine_run import kill_programs
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.front import FrontPoint
 from fabopt.study.sweep.cells import CellSolver, GridCell, SweepInputs
@@ -34,7 +35,7 @@ Take = Callable[[GridCell, Sequence[FrontPoint]], None]
 POLL_S = 0.2
 CONNECT_S = 5
 # How long processes have to end by themselves.
-LEAVE_S = 1.0
+LEAVE_S = 2.0
 # How often a point that failed on a cluster is tried again; points of lost workers are given to others anyway.
 RETRIES = 3
 _STDOUT = 1
@@ -69,15 +70,16 @@ def _start(shared: SweepInputs | CellSolver) -> None:
 
 
 def _leave(number: int, frame: object) -> None:
-    """Leave what is under way, so that the engines of this process end too."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    raise StoppedError
+    """End this process at once, and its engines."""
+    kill_programs()
+    os._exit(1)
 
 
 def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait_for([parent.sentinel])
+        kill_programs()
         os._exit(1)
 
 
@@ -124,9 +126,10 @@ def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int
                     take(cell, points)
                 if pending and clock.is_over():
                     return False
-        except (StoppedError, BrokenProcessPool) as error:
-            # a signal may have been meant for all processes
-            if clock.is_over() or isinstance(error, StoppedError):
+        except BrokenProcessPool:
+            # a signal may be meant for all processes, and reach this one last
+            time.sleep(POLL_S)
+            if clock.is_over():
                 return False
             raise NoAnswerError("a process that solved points ended unexpectedly; was memory short?") from None
         finally:

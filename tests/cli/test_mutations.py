@@ -1,0 +1,38 @@
+"""Commands on design files with a single change: an answer or a refusal, never a traceback or an internal error."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from fabopt.cli import main
+from tests.mutations import document_of, drawn
+from tests.samples.designs_of_families import MAKERS, designed
+
+COMMANDS = (
+    ("check", "design.json"),
+    ("bom", "design.json", "-o", "bill.csv"),
+    ("bom", "design.json", "-o", "bill.xlsx", "--unchecked"),
+    ("export", "design.json", "--to", "cables,ports,dot", "-o", "out", "--unchecked"),
+    ("report", "design.json", "-o", "page.html", "--unchecked"),
+)
+# Of each kind of case; a longer walk: FABOPT_MUTATIONS=120 are more than 2,000 over all families.
+COUNT = int(os.environ.get("FABOPT_MUTATIONS", "4"))
+EXIT_CODES = {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_commands_answer_or_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = document_of(designed(kind))
+    for change in drawn(document, COUNT, f"{kind}-1", whole=True):
+        Path("design.json").write_text(json.dumps(change.applied(document)))
+        for command in COMMANDS:
+            code = main(command)
+            err = capfd.readouterr().err
+            assert code in EXIT_CODES and "internal error" not in err, f"{command} after {change}: {err}"

@@ -1,0 +1,175 @@
+"""Time limits and signals of whole commands, each in a process of its own.
+
+Time is the processor's, so that nothing fails because other tests run: a command that waits for nothing takes as long
+by the clock of an idle machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.paths import ROOT
+
+SLOW = ROOT / "tests" / "samples" / "slow"
+PROC = Path("/proc")
+LIMIT_S = 2.0
+# What a command may take beyond its limit, and what one that is told to end may take.
+MORE_S = 1.0
+LEAVE_S = 5.0
+# No test waits for longer, however much else the machine does.
+PATIENCE_S = 150.0
+TICKS = os.sysconf("SC_CLK_TCK")
+MANY = ("--over", "finance.years=1:20:400")
+
+pytestmark = [
+    pytest.mark.usefixtures("folder"),
+    pytest.mark.skipif(not (PROC / "self" / "stat").exists(), reason="processes are looked at through /proc"),
+]
+
+
+class Ended(NamedTuple):
+    """How a command ended: seconds of the processor in all and after the signal, and the file that it wrote."""
+
+    code: int
+    seconds: float
+    after_s: float
+    file: dict[str, Any] | None
+    error: str
+
+
+def started(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "fabopt", *arguments, "--json", "answer.json"]
+    with open("error.txt", "wb") as error:
+        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=error)
+
+
+def ended(process: subprocess.Popen[bytes], until_signal_s: float = 0.0) -> Ended:
+    """Wait for a command."""
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            break
+        if time.monotonic() > end:
+            process.kill()
+        time.sleep(0.02)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = used.ru_utime + used.ru_stime
+    path = Path("answer.json")
+    file = json.loads(path.read_text()) if path.exists() else None
+    return Ended(process.returncode, seconds, seconds - until_signal_s, file, Path("error.txt").read_text())
+
+
+def fields_of(pid: int) -> list[str]:
+    """What the system says of a process after its name; nothing if it has gone."""
+    try:
+        return (PROC / str(pid) / "stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return []
+
+
+def seconds_of(pid: int) -> float:
+    """Seconds that a process has used of the processor."""
+    fields = fields_of(pid)
+    return sum(map(int, fields[11:13])) / TICKS if fields else 0.0
+
+
+def descendants(pid: int) -> list[int]:
+    """Processes that a process has started, and those that they have."""
+    parents = {int(path.name): fields_of(int(path.name)) for path in PROC.iterdir() if path.name.isdigit()}
+    children = [child for child, fields in parents.items() if fields and int(fields[1]) == pid]
+    return children + [other for child in children for other in descendants(child)]
+
+
+def is_at_work(pid: int) -> bool:
+    fields = fields_of(pid)
+    return bool(fields) and fields[0] != "Z"
+
+
+def signalled(
+    arguments: Sequence[str], signals: Sequence[signal.Signals], at_s: float, processes: int = 0
+) -> tuple[Ended, list[int]]:
+    """A command that is sent signals once it has used so many seconds and started so many processes; these."""
+    process = started(arguments)
+    end = time.monotonic() + PATIENCE_S
+    children: list[int] = []
+    while seconds_of(process.pid) < at_s or len(children) < processes:
+        assert process.poll() is None and time.monotonic() < end, "it ended before it was sent a signal"
+        time.sleep(0.01)
+        children = descendants(process.pid) if processes else []
+    used_s = seconds_of(process.pid)
+    for number in signals:
+        process.send_signal(number)
+        time.sleep(0.1)
+    return ended(process, used_s), children
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["pareto", "places", "--minimize", "capex_usd", "--maximize", "gbps_per_gpu", "--points", "3"],
+        ["solve", "hall-of-six-racks"],
+        ["solve", "hall-of-500-servers"],
+        ["solve", "dragonflies"],
+        ["solve", "too-dear"],
+        ["sensitivity", "hall-of-500-servers"],
+    ],
+    ids=" ".join,
+)
+def test_a_limit_holds_for_the_whole_command(arguments: list[str]) -> None:
+    command, case, *options = arguments
+    answer = ended(started([command, str(SLOW / f"{case}.yaml"), *options, "--time-limit", str(LIMIT_S)]))
+    assert answer.seconds < LIMIT_S + MORE_S
+    assert answer.code in (0, 3, 4) and "internal error" not in answer.error
+    assert answer.file is not None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_before_any_design_the_file_is_written(number: signal.Signals) -> None:
+    answer, _ = signalled(["solve", str(SLOW / "hall-of-500-servers.yaml")], [number], 0.3)
+    assert answer.code == 4 and answer.after_s < LEAVE_S
+    assert answer.file is not None
+    assert (answer.file["status"], answer.file["fabrics"], answer.file["conflicts"]) == ("unknown", [], [])
+
+
+def test_a_stopped_front_is_kept() -> None:
+    options = ["--minimize", "capex_usd", "--maximize", "gbps_per_gpu"]
+    answer, _ = signalled(["pareto", str(SLOW / "places.yaml"), *options], [signal.SIGTERM], 2.0)
+    assert answer.code == 4 and answer.after_s < LEAVE_S
+    assert answer.file is not None and not answer.file["complete"]
+
+
+@pytest.mark.parametrize("engine", ["cp-sat", "cbc"])
+def test_processes_of_a_stopped_sweep_end_with_it(engine: str) -> None:
+    command = ["sweep", str(ROOT / "cases" / "finetuning-1024-gpus.yaml"), *MANY, "--jobs", "2", "--engine", engine]
+    # two that solve points, and where the engine is a program that of one of them
+    answer, children = signalled(command, [signal.SIGTERM], 0.5, 3 if engine == "cbc" else 2)
+    assert answer.code == 4 and answer.file is not None and not answer.file["complete"]
+    assert not any(map(is_at_work, children))
+
+
+def test_a_second_signal_ends_at_once() -> None:
+    answer, _ = signalled(["solve", str(SLOW / "hall-of-500-servers.yaml")], [signal.SIGTERM] * 2, 1.5)
+    assert answer.code == 4 and answer.after_s < MORE_S
+
+
+def test_a_command_without_a_clock_ends_at_the_first_signal() -> None:
+    process = started(["solve", "pretraining-16384-gpus"])
+    assert ended(process).code == 0
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    check = subprocess.Popen([sys.executable, "-m", "fabopt", "check", "answer.json"], env=environment)
+    while seconds_of(check.pid) < 0.5:
+        time.sleep(0.01)
+    check.send_signal(signal.SIGTERM)
+    assert check.wait(PATIENCE_S) == 4

@@ -1,0 +1,51 @@
+"""A clock that ends a search: the best design met is the answer, proven like any other; what was left out is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabopt.io.case import Inputs, read_inputs
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.settings import Clock
+from fabopt.search.search import Search
+from fabopt.solution import optimize
+from tests.paths import ROOT
+from tests.samples.small import case, inputs
+
+PLACES = ROOT / "tests" / "samples" / "slow" / "places.yaml"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [inputs(case()), inputs(case(limits={"power_w": 6000})), read_inputs(str(PLACES))],
+    ids=lambda one: one.case.name,
+)
+def test_what_was_met_is_the_answer(asked: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, meet = Clock(None), Search._meet
+
+    def stop(self: Search, outcome: Optimum) -> Optimum:
+        """Somebody stops it as soon as there is a design; nothing looks at the clock."""
+        kept = meet(self, outcome)
+        if outcome.value is not None and not clock.is_stopped:
+            clock.stop()
+            while True:
+                pass
+        return kept
+
+    monkeypatch.setattr(Search, "_meet", stop)
+    design = optimize.solve(asked, clock=clock)
+    assert design.status == "feasible" and design.fabrics
+    assert all(check.ok for check in design.checks)
+    assert not design.alternatives_complete and design.notes[-1].endswith("stopped by a signal")
+
+
+def test_nothing_was_met() -> None:
+    clock = Clock(None)
+    clock.stop()
+    clock._stopped_at = 0.0
+    design = optimize.solve(inputs(case()), clock=clock)
+    assert (design.status, design.fabrics) == ("unknown", ())
+
+
+def test_the_file_says_so_only_where_something_is_missing() -> None:
+    assert "alternatives_complete" not in optimize.solve(inputs(case())).model_dump()

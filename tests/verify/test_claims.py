@@ -1,0 +1,187 @@
+"""What a design file claims beside its network: single changes of it, hashes, the rules of its version, what lost."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pytest
+
+from fabopt import __version__
+from fabopt.schema.design import Check, Design
+from fabopt.verify import rules, verify
+from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of
+from tests.mutations import OF_WHAT_IS_GIVEN, changes, document_of, name_of, outcome, rehashed, survey
+from tests.samples.designs_of_families import MAKERS, designed
+from tests.test_docs import checks_of_verifier
+
+Json = dict[str, Any]
+Edit = Callable[[Json], object]
+KIND = "clos, two tiers"
+# Changes of each kind of case; a longer walk: FABOPT_MUTATIONS=120 are more than 2,000 over all families.
+COUNT = int(os.environ.get("FABOPT_MUTATIONS", "20"))
+
+
+def checks_of(document: Json) -> dict[str, Check]:
+    return {check.name: check for check in verify(Design.model_validate_json(json.dumps(document)))}
+
+
+def failing(*edits: Edit, kind: str = KIND, again: bool = True) -> dict[str, str]:
+    """What fails after some edits, with hashes worked out ``again`` or as they were."""
+    document = document_of(designed(kind))
+    for edit in edits:
+        edit(document)
+    checks = checks_of(rehashed(document) if again else document)
+    return {name: check.detail for name, check in checks.items() if not check.ok}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_designs_of_every_family_hold(kind: str) -> None:
+    assert failing(kind=kind) == {}
+
+
+def test_at_most_one_change_in_a_hundred_is_not_noticed() -> None:
+    """Of designs of every family, facts with room to spare and what only the search knows aside."""
+    found = survey(MAKERS, COUNT, seed=1)
+    assert found.outcomes["caught"] > 100
+    assert found.share <= Fraction(1, 100), found.unnoticed
+
+
+# -- hashes -----------------------------------------------------------------------------------------------------------
+
+
+def part(document: Json, kind: str) -> Json:
+    body: Json = next(body for body in document["parts"].values() if body["kind"] == kind)
+    return body
+
+
+def test_a_changed_fact_of_a_part_is_told_as_such() -> None:
+    found = failing(lambda document: part(document, "switch")["cages"][0].update(count=99), again=False)
+    assert list(found) == ["facts_match_hash"] and "facts of parts were changed" in found["facts_match_hash"]
+
+
+def test_a_changed_price_is_told_as_such() -> None:
+    def dearer(document: Json) -> None:
+        part(document, "cable")["lengths"][0]["price_usd"] += 1
+
+    found = failing(dearer, again=False)
+    assert "prices of parts were changed" in found["prices_match_hash"] and "facts_match_hash" not in found
+
+
+def test_hashes_worked_out_again_find_no_forgery() -> None:
+    assert failing(lambda document: part(document, "switch")["cages"][0].update(count=99)) == {}
+
+
+def test_a_file_without_hashes_fails() -> None:
+    assert set(failing(lambda document: document.pop("parts_sha256"))) == {"facts_match_hash", "prices_match_hash"}
+
+
+# -- rules ------------------------------------------------------------------------------------------------------------
+
+
+def as_written_by_0_1_0(document: Json) -> None:
+    document["fabopt"] = "0.1.0"
+    del document["rules"], document["parts_sha256"]
+
+
+def test_rules_that_the_version_of_a_file_did_not_have_are_off() -> None:
+    document = document_of(designed(KIND))
+    as_written_by_0_1_0(document)
+    checks = checks_of(document)
+    assert all(check.ok for check in checks.values()) and not BROUGHT["0.2.0"] & checks.keys()
+    assert (
+        checks["rules_are_named"].detail == f"rules of 0.1.0; later ones are off: {', '.join(sorted(BROUGHT['0.2.0']))}"
+    )
+
+
+@pytest.mark.parametrize("named", [None, "0.1.0", "0.2", "9.9.9", "0.2.0 "])
+def test_no_word_of_a_file_switches_rules_off(named: str | None) -> None:
+    assert "rules_are_named" in failing(lambda document: document.update(rules=named))
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "9.9.9", "new"])
+def test_a_file_names_the_version_that_wrote_it(version: str) -> None:
+    assert "rules_are_named" in failing(lambda document: document.update(fabopt=version))
+
+
+def test_editions_name_rules_that_there_are() -> None:
+    assert set().union(*BROUGHT.values()) <= {rule.__name__ for rule in checks_of_verifier()}
+    assert edition_of(__version__) == EDITIONS[-1] and edition_of("0.1.7") == "0.1.0"
+    assert rules.rules_are_named.__name__ not in set().union(*BROUGHT.values())
+
+
+# -- what is said -----------------------------------------------------------------------------------------------------
+
+LEFT_OUT: dict[str, Edit] = {
+    "a price of one": lambda document: document["bom"][0].update(single_price_usd=None),
+    "a present value": lambda document: document["bom"][0].pop("present_value_usd"),
+    "a day to order by": lambda document: document["bom"][0].update(order_by=None),
+    "energy of a stage": lambda document: document["stages"][0].update(energy_usd=None),
+    "a figure": lambda document: document["fabrics"][0]["metrics"].update(permutation_gbps_per_gpu=None),
+    "servers cut off": lambda document: document["fabrics"][0]["failures"][0].update(servers_cut_off=None),
+    "a failure": lambda document: document["fabrics"][0]["failures"].pop(0),
+    "all failures": lambda document: document["fabrics"][0].pop("failures"),
+}
+
+
+@pytest.mark.parametrize("what", LEFT_OUT)
+def test_nothing_is_left_out(what: str) -> None:
+    assert set(failing(LEFT_OUT[what])) == {"nothing_is_left_out"}
+
+
+@pytest.mark.parametrize("key", ["limits", "finance", "workload", "growth", "maximize"])
+def test_the_case_is_written_out(key: str) -> None:
+    assert "case_is_resolved" in failing(lambda document: document["case"]["content"].pop(key))
+
+
+ADDED_UP: dict[str, Edit] = {
+    "cost": lambda rival: rival.update(capex_usd=rival["capex_usd"] - 1),
+    "more cost": lambda rival: rival.update(capex_delta_usd=1),
+    "power": lambda rival: rival.update(power_w=rival["power_w"] + 1),
+    "objective": lambda rival: rival.update(objective=1),
+    "kind": lambda rival: rival.update(what="colour"),
+    "better than the best": lambda rival: rival.update(
+        objective=rival["objective"] - rival["objective_delta"] - 1, objective_delta=-1
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ADDED_UP)
+def test_alternatives_add_up(what: str) -> None:
+    found = failing(lambda document: ADDED_UP[what](document["alternatives"][0]), kind="clos, one tier")
+    assert set(found) == {"alternatives_add_up"}
+
+
+def test_stored_checks_are_not_read() -> None:
+    def refuted(document: Json) -> None:
+        document["checks"] = [{"name": "limits_hold", "ok": False, "detail": "no"}]
+
+    assert failing(refuted) == {}
+
+
+HUGE: dict[str, Edit] = {
+    "cage group": lambda document: document["fabrics"][0]["tiers"][0]["up"].update(cage_group=10**9),
+    "NIC cage group": lambda document: document["fabrics"][0]["nic"].update(cage_group=10**9),
+    "failures": lambda document: document["fabrics"][0]["failures"][0].update(count=10**9),
+}
+
+
+@pytest.mark.parametrize("what", HUGE)
+def test_no_number_of_a_file_keeps_a_rule_at_work(what: str) -> None:
+    """Each went on for hours."""
+    assert failing(HUGE[what]) != {}
+
+
+def test_hashes_as_they_were_find_every_change_of_case_and_parts() -> None:
+    unnoticed = []
+    for kind in MAKERS:
+        document = document_of(designed(kind))
+        given = [change for change in changes(document) if OF_WHAT_IS_GIVEN.fullmatch(name_of(change.place))]
+        for change in Random(kind).sample(given, COUNT // 4):
+            if outcome(change.applied(document, again=False), designed(kind)) == "passes":
+                unnoticed.append((kind, change))
+    assert unnoticed == []

@@ -13,7 +13,8 @@ from fabopt.errors import EXIT_DONE, EXIT_INPUT, InputError, OutputError, fault,
 from fabopt.io.catalog import read_catalog
 from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
 from fabopt.io.library import by_name, names
-from fabopt.io.references import check_catalog
+from fabopt.io.recognition import ProductNames, hint_for, meant_id
+from fabopt.io.references import MOST_NAMED, check_catalog
 from fabopt.io.text import parse_yaml
 from fabopt.io.workload import read_model
 from fabopt.output.terminal.schemas import schema_bytes, schema_file
@@ -115,9 +116,11 @@ def show_product(id_: str, catalogs: Sequence[str] | None) -> None:
     """Print everything about one product."""
     catalog = _catalog(catalogs)
     known = {product.id: product for product in products(catalog)}
+    written, id_ = id_, meant_id(id_, catalog)
     if id_ not in known:
-        close = nearest(id_, known)
-        hint = f"did you mean `{close}`?" if close else "`fabopt catalog list KIND` names them"
+        id_ = written
+        hint = hint_for(id_, list(known), ProductNames(catalog), KINDS, MOST_NAMED)
+        hint = hint or "`fabopt catalog list KIND` names them"
         raise InputError([fault("ID", "", "the catalog has no such product", id_, hint=hint)])
     content = known[id_].model_dump(mode="json", by_alias=True, exclude_unset=True)
     keys = sorted(content, key=lambda key: (key != "id", key in _LAST_KEYS))

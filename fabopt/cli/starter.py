@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ class Starter:
 def starter_text(wanted: Starter) -> str:
     """Return the case file; ``InputError`` if the name, server, size or profile is wrong."""
     inputs = _inputs(wanted)
+    # as the catalog and the schema write them
+    wanted = replace(wanted, server=inputs.case.server, profile=_profile(inputs, wanted))
     server = next(one for one in inputs.catalog.servers if one.id == wanted.server)
     servers = wanted.gpus // server.gpus
     profile = PROFILES[wanted.profile]
@@ -68,6 +70,11 @@ def starter_text(wanted: Starter) -> str:
         bandwidth=_bandwidth(wanted, profile.min_gbps_per_gpu),
     )
     return _TRAILING_COMMENT.sub(lambda match: f"{match[1]:<{_COMMENT_COLUMN}}  # {match[2]}", text)
+
+
+def _profile(inputs: Inputs, wanted: Starter) -> str:
+    workload = inputs.case.workload
+    return wanted.profile if workload is None or workload.profile is None else workload.profile
 
 
 def _inputs(wanted: Starter, **fabric: Any) -> Inputs:

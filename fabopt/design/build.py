@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +38,9 @@ from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 NO_MEDIUM = "none"
 CABLES = ("cable", "fibre")
+
+# Of a part of a row: its id, the end that it is at (None: a cable), its length.
+PartKey = tuple[str, End | None, float | None]
 
 
 # -- fabrics ----------------------------------------------------------------------------------------------------
@@ -168,14 +171,14 @@ def _link_rows(
         run_m = fabric.runs_m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run]
         first = shares[key][0][0]
         if first.runs_m is not None and first.assembly is not None:
-            bought = [part.item.length_m or 0.0 for part in first.parts if part.item.length_m]
+            bought = [part.item.length_m for row, _ in shares[key] for part in row.parts if part.item.length_m]
             run_m = max(first.runs_m or bought)
         yield _link_row(shares[key], gbps(kind.port_mbps), run_m, problem)
 
 
 def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float, problem: Problem) -> LinkRow:
     first = shares[0][0]
-    counts: dict[tuple[str, End | None, float | None], int] = {}
+    counts: dict[PartKey, int] = {}
     for row, number in shares:
         for part in row.parts:
             key = (part.item.id, part.end, part.item.length_m)
@@ -193,11 +196,19 @@ def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float
         to_cages=sum(row.far_cages * number for row, number in shares),
         parts=tuple(
             LinkPart(id=part_id, quantity=count, end=end, length_m=whole_metres(length_m))
-            for (part_id, end, length_m), count in counts.items()
+            for (part_id, end, length_m), count in _cables_in_order(counts)
         ),
         runs_m=tuple(whole_metres(run) for run in first.runs_m) if first.runs_m else None,
         stages=tuple(problem.stages[stage].name for stage in first.stages) if first.stages else None,
     )
+
+
+def _cables_in_order(counts: Mapping[PartKey, int]) -> Iterable[tuple[PartKey, int]]:
+    """Parts as they come, cables (which may come stage by stage) the shortest first."""
+    cables = iter(sorted((key for key in counts if key[1] is None), key=lambda key: (key[0], key[2] or 0.0)))
+    for part in counts:
+        key = next(cables) if part[1] is None else part
+        yield key, counts[key]
 
 
 # -- what is embedded -------------------------------------------------------------------------------------------

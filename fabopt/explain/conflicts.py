@@ -12,8 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from fabopt.explain.clashes import clashes, prescribed
 from fabopt.explain.demands import changed, demand_conflicts, path_conflicts
 from fabopt.explain.floor import floor_conflicts, no_layout_fits
+from fabopt.explain.freedoms import OPEN_KEYS, ROLES, not_on_sale
+from fabopt.explain.gaps import gap_sentences
 from fabopt.explain.limits import share_of, spending, stage_limit_conflicts, together, unlimited
 from fabopt.explain.relaxation import nearest
 from fabopt.explain.supply import buying_conflicts, supply_conflicts
@@ -24,7 +27,7 @@ from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings, StoppedError
-from fabopt.schema.base import Strict
+from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
 from fabopt.schema.case import Distances, Fabric
 from fabopt.schema.default_rules import LENGTHS, is_asked_for, without
 from fabopt.schema.design import Conflict, Number
@@ -37,6 +40,10 @@ MOST_SECONDS = 20.0
 SERVERS = "stages.servers"
 # With so many times the servers that any design reaches, no other single change is looked for.
 FAR_TOO_MANY = 4
+# Of NICs that their slots hold back, so many are named.
+MOST_REFUSED = 3
+# Of the ports of no NIC at all.
+NO_SPEED = "none"
 SHORTEST_RUN_M = 0.5
 RUN_PRECISION_M = 0.5
 # by kind of run: switch tiers that it takes
@@ -64,7 +71,7 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         free = _unspendable(replace(inquiry, case=unlimited(problem.case)))
         aside = "limits on spending left aside"
         conflicts = [conflict.model_copy(update={"detail": f"{conflict.detail}; {aside}"}) for conflict in free]
-    return tuple(conflicts) or (_nothing_helps(inquiry),)
+    return tuple(_with_gaps(inquiry, conflicts)) or (_nothing_helps(inquiry),)
 
 
 def _logical(problem: Problem) -> Iterator[Conflict]:
@@ -75,19 +82,21 @@ def _logical(problem: Problem) -> Iterator[Conflict]:
         wanted = _speeds(nic for nics in host.nics.values() for nic in nics)
         for logical in host.logical_fabrics:
             shown = _speeds(nic for protocol in host.protocols for nic in logical.nics.get(protocol, ()))
+            rule = f"a leaf has one speed of ports to servers, which is {wanted} Gb/s in its host {host.name}"
+            those = f"NICs that give {logical.name} its bandwidth, a port a cage, have ports of {shown} Gb/s"
+            if shown == NO_SPEED:
+                those = f"no NIC on sale gives {logical.name} its bandwidth with a port a cage"
             yield Conflict(
                 limit=f"fabrics.{logical.name}.nics",
                 value=shown,
                 needed=wanted,
-                detail=f"a leaf has one speed of ports to servers: NICs that give {logical.name} its bandwidth, a "
-                f"port a cage, have ports of {shown} Gb/s, those of its host {host.name} {wanted}; "
-                f"{sum_of_nics(problem)}",
+                detail=f"{rule}; {those}; {sum_of_nics(problem)}",
             )
 
 
 def _speeds(nics: Iterable[NicOption]) -> str:
     """Speeds of the ports of NICs, each once."""
-    return ", ".join(f"{speed:g}" for speed in sorted({gbps(nic.port.lane.port_mbps) for nic in nics})) or "none"
+    return ", ".join(f"{speed:g}" for speed in sorted({gbps(nic.port.lane.port_mbps) for nic in nics})) or NO_SPEED
 
 
 def _slots(problem: Problem) -> Conflict:
@@ -147,12 +156,23 @@ def _is_far_too_many(conflict: Conflict) -> bool:
     return wanted > FAR_TOO_MANY * reached
 
 
+def _with_gaps(inquiry: Inquiry, conflicts: list[Conflict]) -> list[Conflict]:
+    """The conflicts, the first one with what the catalog lacks: others are ways around that."""
+    if not conflicts:
+        return []
+    first = conflicts[0]
+    detail = "; ".join([first.detail, *gap_sentences(inquiry)])
+    return [first.model_copy(update={"detail": detail}), *conflicts[1:]]
+
+
 def _nothing_helps(inquiry: Inquiry) -> Conflict:
-    refused = [text for fabric in inquiry.problem.fabrics for text in fabric.refused_nics]
-    detail = "no single change to the case gives a design: the catalog lacks parts that join, or several limits clash"
+    """Why no limit alone can be named: what each fabric lacks, or what would have to change together."""
+    reasons = [*gap_sentences(inquiry), *clashes(inquiry)] or [prescribed(inquiry)]
+    refused = [text for fabric in inquiry.problem.fabrics for text in fabric.refused_nics][:MOST_REFUSED]
+    told = "no single change to the case gives a design"
     if inquiry.clock.is_over():
-        detail = f"no single change that gives a design was found within {MOST_SECONDS:g} s"
-    return Conflict(limit="case", value=None, needed=None, detail="; ".join([detail, *refused[:3]]))
+        told = f"no single change that gives a design was found within {MOST_SECONDS:g} s"
+    return Conflict(limit=NO_SINGLE_LIMIT, value=None, needed=None, detail="; ".join([told, *reasons, *refused]))
 
 
 # -- how large ---------------------------------------------------------------------------------------------------
@@ -202,45 +222,31 @@ def _largest(inquiry: Inquiry, most: int, first_guess: int) -> int:
 
 # -- what the case forbids --------------------------------------------------------------------------------------
 
-OPEN_KEYS: tuple[tuple[str, object], ...] = (
-    ("topologies", ("clos",)),
-    ("protocol", "any"),
-    ("tiers", "any"),
-    ("planes", "any"),
-    ("rails", "any"),
-    ("striping", "any"),
-    ("homing", "any"),
-    ("torus_nodes", "any"),
-    ("nics", "any"),
-    ("nics_per_server", "any"),
-    ("group_by", "any"),
-    ("reserve_ports", 0.0),
-)
-
 
 def _structure(inquiry: Inquiry) -> Iterator[Conflict]:
     for fabric in inquiry.case.fabrics:
-        for update, conflict in _freedoms(fabric):
+        for update, conflict in _freedoms(inquiry, fabric):
             if inquiry.design(changed(inquiry.case, fabric, **update)) is not None:
                 yield conflict
 
 
-def _freedoms(fabric: Fabric) -> Iterator[tuple[dict[str, object], Conflict]]:
+def _freedoms(inquiry: Inquiry, fabric: Fabric) -> Iterator[tuple[dict[str, object], Conflict]]:
     """What a fabric prescribes: how it would be changed to leave that open, and what is said if that gives a design."""
     limit = f"fabrics.{fabric.name}"
     for key, free in OPEN_KEYS:
         value, needed = getattr(fabric, key), _shown(free)
         if value != free:
-            detail = f"with {key}: {needed} there is a design"
+            named = value if key == "nics" and isinstance(value, tuple) else ()
+            detail = "; ".join([f"with {key}: {needed} there is a design", *not_on_sale(inquiry, named)])
             yield {key: free}, Conflict(limit=f"{limit}.{key}", value=_shown(value), needed=needed, detail=detail)
-    for role in ("leaf", "spine", "core"):
+    for role in ROLES:
         ids, choice = getattr(fabric.switches, role), fabric.switches.model_copy(update={role: "any"})
         if ids != "any":
             conflict = Conflict(
                 limit=f"{limit}.switches.{role}",
                 value=_shown(ids),
                 needed="any",
-                detail=f"with any {role} switch there is a design",
+                detail="; ".join([f"with any {role} switch there is a design", *not_on_sale(inquiry, ids)]),
             )
             yield {"switches": choice}, conflict
     if fabric.attachments:

@@ -149,9 +149,15 @@ def supply_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         limit="catalog.supply",
         value="as the catalog gives it",
         needed="unlimited",
-        detail="with an unlimited supply of every part there is a design",
+        detail="; ".join(["with an unlimited supply of every part there is a design", *_short_parts(short)]),
     )
     yield from short[:MOST_PARTS]
+
+
+def _short_parts(short: list[Conflict]) -> list[str]:
+    """What is too little, in a word each."""
+    parts = [conflict.limit.removeprefix("catalog.").removesuffix(".supply") for conflict in short[:MOST_PARTS]]
+    return [f"too little there is of {', '.join(dict.fromkeys(parts))}"] if parts else []
 
 
 def _short(item: Item, month: int, most: int, wanted: int) -> Conflict:

@@ -14,7 +14,9 @@ from fabopt.io.faults import Model, refuse, validated
 from fabopt.io.files import STANDARD_STREAM, read_bytes, read_named, read_standard_input, shown
 from fabopt.io.kinds import CASE, PRICE_BOOK
 from fabopt.io.library import find_case, is_path
+from fabopt.io.recognition import meant_price_change, with_products
 from fabopt.io.references import MOST_NAMED, check_counted_servers, check_references
+from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
 from fabopt.io.workload import with_model
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
@@ -36,10 +38,18 @@ class Inputs:
 
 def read_case(path: Path | str) -> Case:
     """Return the case in a file (``-``: standard input); ids are not looked up yet. ``InputError`` lists all faults."""
+    return _read(path, Spelled())
+
+
+def _read(path: Path | str, spelled: Spelled) -> Case:
     if str(path) == STANDARD_STREAM:
-        return _parsed(Case, parse_yaml(read_standard_input(), _STDIN, CASE), _STDIN)
+        return _case_of(parse_yaml(read_standard_input(), _STDIN, CASE), _STDIN, spelled)
     path = find_case(str(path))
-    return _parsed(Case, parse_yaml(read_bytes(path), shown(path), CASE), shown(path))
+    return _case_of(parse_yaml(read_bytes(path), shown(path), CASE), shown(path), spelled)
+
+
+def _case_of(content: object, file: str, spelled: Spelled) -> Case:
+    return _parsed(Case, understood(Case, content, spelled), file)
 
 
 def read_inputs(
@@ -48,9 +58,10 @@ def read_inputs(
     """Return a case with its catalog. ``catalogs`` replace the case's (paths from the working directory); price
     changes such as ``switch=+20%`` come after the price books, in order. ``InputError`` lists all faults of a stage.
     """
-    case = read_case(case_path)
+    spelled = Spelled()
+    case = _read(case_path, spelled)
     file, base = _home(case_path)
-    return _assembled(case, None, file, base, catalogs, price_changes)
+    return _assembled(_WrittenCase(case, file, base, spelled), None, catalogs, price_changes)
 
 
 def _home(case_path: Path | str) -> tuple[str, Path]:
@@ -73,16 +84,27 @@ def inputs_from_objects(
     """
     if isinstance(case, Path | str) and catalog is None:
         return read_inputs(case, catalogs, price_changes)
+    spelled = Spelled()
     if isinstance(case, Path | str):
-        (file, base), parsed = _home(case), read_case(case)
+        (file, base), parsed = _home(case), _read(case, spelled)
     else:
         file, base = "case", Path()
-        parsed = case if isinstance(case, Case) else _parsed(Case, dict(case), file)
+        parsed = case if isinstance(case, Case) else _case_of(dict(case), file, spelled)
     if isinstance(catalog, Mapping):
         catalog = _parsed(Catalog, with_empty_kinds(dict(catalog)), "catalog")
     if catalog is not None and (faults := check_whole(catalog, "catalog")):
         raise refuse(faults)
-    return _assembled(parsed, catalog, file, base, catalogs, price_changes)
+    return _assembled(_WrittenCase(parsed, file, base, spelled), catalog, catalogs, price_changes)
+
+
+@dataclass(frozen=True)
+class _WrittenCase:
+    """A case as it was read: its name in messages, the folder of its paths, and what it writes in other words."""
+
+    case: Case
+    file: str
+    base: Path
+    spelled: Spelled
 
 
 def _parsed(model: type[Model], content: object, file: str) -> Model:
@@ -94,24 +116,20 @@ def _parsed(model: type[Model], content: object, file: str) -> Model:
 
 
 def _assembled(
-    case: Case,
-    catalog: Catalog | None,
-    file: str,
-    base: Path,
-    catalogs: Sequence[str] | None,
-    price_changes: Sequence[str],
+    named: _WrittenCase, catalog: Catalog | None, catalogs: Sequence[str] | None, price_changes: Sequence[str]
 ) -> Inputs:
+    case, file, base, spelled = named.case, named.file, named.base, named.spelled
     if catalog is None and catalogs:
         catalog = read_catalog(catalogs, Path(), "--catalog", "")
         case = case.model_copy(update={"catalog": tuple(catalogs)})
     elif catalog is None:
         catalog = read_catalog(case.catalog, base, file)
-    case = with_model(case, base, file)
-    faults = check_references(case, catalog, file)
+    case = with_products(with_model(case, base, file), catalog, spelled)
+    faults = check_references(case, catalog, file, spelled.written)
     books = [book for book in _books(case.prices, catalog, base, file, faults) if book is not None]
     changes: list[PriceChange] = []
     for text in price_changes:
-        change = parse_price_change(text, catalog)
+        change = parse_price_change(meant_price_change(text, catalog), catalog)
         if isinstance(change, Fault):
             faults.append(change)
         else:
@@ -121,7 +139,8 @@ def _assembled(
     catalog = changed(with_price_books(catalog, books), changes)
     if faults := check_counted_servers(case, catalog, file):
         raise refuse(faults)
-    notes = [f"prices of the price book {name} replace the catalog's" for name in case.prices]
+    notes = [*spelled.notes]
+    notes += [f"prices of the price book {name} replace the catalog's" for name in case.prices]
     notes += [f"price change {text}" for text in price_changes]
     return Inputs(case, catalog, file, tuple(notes))
 

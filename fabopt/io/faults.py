@@ -11,12 +11,15 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 from pydantic import BaseModel, ValidationError
 
 from fabopt.errors import Fault, InputError, cut, fault, nearest
+from fabopt.io.quantities import quantity_under
 from fabopt.schema.base import ID_PATTERN, NAME_PATTERN
-from fabopt.schema.case import CALENDAR_MONTH, KEBAB
+from fabopt.schema.case import CALENDAR_MONTH, KEBAB, Case
 
 Model = TypeVar("Model", bound=BaseModel)
 Steps = tuple[str | int, ...]
 MAX_FAULTS = 100
+# A share from here on is taken for one in percent.
+LEAST_PERCENT = 2
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _NUMBER_AS_TEXT = re.compile(r"[-+]?[0-9][0-9_,' ]*")
@@ -178,6 +181,8 @@ def _fault(model: type[BaseModel], steps: Steps, group: list[Any], file: str, ba
     allowed = _allowed(group, keys_at(model, steps))
     words = [word for one in group for word in _literals(one)]
     hint = _did_you_mean(error["input"], words) or _advice(error["input"], group)
+    if model is Case:
+        hint = hint or _unit(error["input"], steps)
     return fault(file, path, "this value is not allowed", error["input"], allowed=allowed, hint=hint)
 
 
@@ -226,6 +231,8 @@ def _advice(value: object, group: list[Any]) -> str:
     kinds = {error["type"] for error in group}
     if value is None:
         return "leave the key out for its default"
+    if kinds & {"less_than", "less_than_equal"} and (percent := _as_percent(value, group)):
+        return percent
     if "string_type" in kinds and isinstance(value, int | float):
         return "put it in quotes"
     if "bool_type" in kinds and str(value).lower() in ("yes", "no", "on", "off", "true", "false"):
@@ -235,12 +242,27 @@ def _advice(value: object, group: list[Any]) -> str:
     return ""
 
 
+def _unit(value: object, steps: Steps) -> str:
+    """How a quantity may be written where text is none."""
+    keys = [step for step in reversed(steps) if isinstance(step, str)]
+    quantity = next(filter(None, map(quantity_under, keys)), None)
+    return f"write it {quantity.form}" if quantity is not None and isinstance(value, str) else ""
+
+
+def _as_percent(value: object, group: list[Any]) -> str:
+    """How a share is written that was given in percent."""
+    bounds = {error["ctx"].get(_BOUNDS[error["type"]][0]) for error in group if error["type"] in _BOUNDS}
+    if bounds != {1} or not isinstance(value, int | float) or not LEAST_PERCENT <= value < 100:
+        return ""
+    return f"{value:g} is more than 1; write {value / 100:g} for {value:g} %"
+
+
 def keys_at(model: type[BaseModel], steps: Steps) -> list[str]:
     """Return the keys a model knows at a place in its data; of every branch, where a union stands there."""
     kinds: list[Any] = [model]
     for step in steps:
-        kinds = [inner for kind in kinds for inner in _inside(kind, step)]
-    keys = [key for kind in kinds for branch in _branches(kind) for key in _fields(branch)]
+        kinds = [inner for kind in kinds for inner in inside(kind, step)]
+    keys = [key for kind in kinds for branch in branches(kind) for key in _fields(branch)]
     return list(dict.fromkeys(keys))
 
 
@@ -250,18 +272,20 @@ def _fields(kind: Any) -> dict[str, Any]:
     return {field.alias or name: field.annotation for name, field in kind.model_fields.items()}
 
 
-def _branches(kind: Any) -> list[Any]:
+def branches(kind: Any) -> list[Any]:
+    """Return every type that a value may have, without its bounds."""
     origin = get_origin(kind)
     if origin is Annotated:
-        return _branches(get_args(kind)[0])
+        return branches(get_args(kind)[0])
     if origin in (Union, types.UnionType):
-        return [branch for inner in get_args(kind) for branch in _branches(inner)]
+        return [branch for inner in get_args(kind) for branch in branches(inner)]
     return [kind]
 
 
-def _inside(kind: Any, step: str | int) -> list[Any]:
+def inside(kind: Any, step: str | int) -> list[Any]:
+    """Return the types of what stands at a key or an index of such a value."""
     types: list[Any] = []
-    for branch in _branches(kind):
+    for branch in branches(kind):
         arguments = get_args(branch)
         if isinstance(step, int) and get_origin(branch) is tuple:
             types.append(arguments[0])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault, nearest
+from fabopt.io.recognition import ProductNames, hint_for
 from fabopt.io.roles import check_roles
 from fabopt.io.workload import check_workload
 from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
@@ -24,11 +25,15 @@ _A_KIND = dict(
 _TIERS = ("leaf", "spine", "core")
 # So many names are listed, more are counted.
 MOST_NAMED = 6
+MOST_VENDORS = 30
 
 
-def check_references(case: Case, catalog: Catalog, file: str) -> list[Fault]:
-    """Return everything in a case that does not work out with this catalog; empty if nothing."""
-    check = _ReferenceCheck(catalog, file)
+def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[str, str] | None = None) -> list[Fault]:
+    """Return everything in a case that does not work out with this catalog; empty if nothing.
+
+    ``written``: what the user wrote, by the id made of it, where these differ.
+    """
+    check = _ReferenceCheck(catalog, file, written)
     check.faults += confused_names(case, file)
     check.id_of("servers", case.server, "server")
     server = next((one for one in catalog.servers if one.id == case.server), None)
@@ -85,8 +90,10 @@ def check_catalog(catalog: Catalog, file: str) -> list[Fault]:
 
 
 class _ReferenceCheck:
-    def __init__(self, catalog: Catalog, file: str) -> None:
+    def __init__(self, catalog: Catalog, file: str, written: Mapping[str, str] | None = None) -> None:
         self.file = file
+        self.catalog = catalog
+        self.written = written or {}
         self.faults: list[Fault] = []
         self.kind_of = {product.id: kind for kind in KINDS for product in getattr(catalog, kind)}
         self.ids = {kind: [product.id for product in getattr(catalog, kind)] for kind in KINDS}
@@ -101,15 +108,16 @@ class _ReferenceCheck:
         if actual == kind:
             return
         if actual is not None:
-            self.report(path, f"this is {_A_KIND[actual]}, not {_A_KIND[kind]}", id_, hint=self.near(id_, kind))
+            problem = f"this is {_A_KIND[actual]}, not {_A_KIND[kind]}"
         else:
-            self.report(path, f"the catalog has no such {_A_KIND[kind].split()[1]}", id_, hint=self.near(id_, kind))
+            problem = f"the catalog has no such {_A_KIND[kind].split()[1]}"
+        self.report(path, problem, self.written.get(id_, id_), hint=self.near(id_, kind))
 
     def near(self, id_: str, kind: str) -> str:
-        close = nearest(id_, self.ids[kind])
-        if close:
-            return f"did you mean `{close}`?"
         few = self.ids[kind]
+        hint = hint_for(id_, few, ProductNames(self.catalog), (kind,), MOST_NAMED)
+        if hint:
+            return hint
         if len(few) <= MOST_NAMED:
             return f"it has {', '.join(few)}" if few else f"it has no {kind}"
         return f"`fabopt catalog list {kind}` names its {len(few)}"
@@ -199,7 +207,9 @@ class _ReferenceCheck:
             for index, part in enumerate(getattr(rules, key) or ()):
                 if part not in self.kind_of:
                     where = f"procurement.{key}[{index}]"
-                    self.report(where, "the catalog has no such product", part, hint=_near(part, list(self.kind_of)))
+                    hint = hint_for(part, list(self.kind_of), ProductNames(self.catalog), KINDS, MOST_NAMED)
+                    hint = hint or f"it has {len(self.kind_of)}; `fabopt catalog list KIND` names them"
+                    self.report(where, "the catalog has no such product", self.written.get(part, part), hint=hint)
         for kind in ("vendors", "parts"):
             forbidden = set(getattr(rules, f"forbidden_{kind}") or ())
             for index, entry in enumerate(getattr(rules, f"approved_{kind}") or ()):
@@ -215,7 +225,8 @@ def _near(word: str, known: list[str]) -> str:
     close = nearest(word, known)
     if close:
         return f"did you mean `{close}`?"
-    return f"it has {', '.join(known)}" if 0 < len(known) <= MOST_NAMED else f"it has {len(known)}"
+    more = f" and {len(known) - MOST_VENDORS} more" if len(known) > MOST_VENDORS else ""
+    return f"it has {', '.join(known[:MOST_VENDORS])}{more}" if known else ""
 
 
 def _listed(tiers: object) -> tuple[object, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.units import plural
 
 Number = int | float
@@ -18,6 +19,11 @@ KIND_NAMES = {
     "server": "servers",
     "other": "other",
 }
+
+
+def limit_name(limit: str) -> str:
+    """What a conflict's limit is called where it is shown."""
+    return "no single limit" if limit == NO_SINGLE_LIMIT else limit
 
 
 def count(number: int) -> str:

@@ -118,6 +118,14 @@ class LinkTable:
             default=0.0,
         )
 
+    def longest_of(self, assembly: Assembly) -> float:
+        """The longest length of an assembly's cable that is within reach of all its parts, in metres."""
+        ids = {item.id for item in assembly.items}
+        reaches = [module.reach_m for module in self._catalog.transceivers if module.id in ids]
+        reaches += [cable.reach_m for cable in self._catalog.cables if cable.id in ids and cable.reach_m is not None]
+        reach_m = min(reaches, default=None)
+        return self._lengths_on_sale(assembly.cable.id, 0.0, reach_m, longer=True)[-1].length_m or 0.0
+
     @cached_property
     def _cables_by_speed(self) -> Mapping[int, Sequence[Cable]]:
         by_speed: dict[int, list[Cable]] = {}

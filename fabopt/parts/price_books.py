@@ -45,7 +45,9 @@ def parse_price_change(text: str, catalog: Catalog) -> PriceChange | Fault:
     """Read ``KIND=+20%``: KIND is a word of ``KIND_OF_WORD`` or a product id; down to -100%."""
     match = _CHANGE.fullmatch(text)
     if match is None:
-        return fault(_OPTION, "", "not a price change", text, allowed="KIND=+20% or ID=-5%")
+        without_sign = _CHANGE.fullmatch(f"{text}%")
+        hint = f"write {without_sign.group(1)}={float(without_sign.group(2)):+g}%" if without_sign else ""
+        return fault(_OPTION, "", "not a price change", text, allowed="KIND=+20% or ID=-5%", hint=hint)
     target, factor = match.group(1), 1 + exact(match.group(2)) / 100
     if factor < 0:
         return fault(_OPTION, "", "a price cannot fall by more than 100 %", text)

@@ -14,6 +14,8 @@ from fabopt.units import exact, mbps
 
 SPLIT_PATTERN = re.compile(r"([1-9][0-9]{0,3})x([0-9]{1,6}(?:\.[0-9]{1,3})?)")
 ID_PATTERN = r"^[a-z0-9][a-z0-9.+_-]{0,99}$"
+# The limit of a conflict where none alone can be named: its detail says what is in the way.
+NO_SINGLE_LIMIT = "case"
 # What any program can write, and nobody mistakes for something else. Names of cases, fabrics and stages have small
 # letters only; which names are too much alike is said by ``fabopt.problem.names``.
 NAME_PATTERN = r"^[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*$"

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from fabopt.schema.base import Strict
+from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 
@@ -375,10 +376,11 @@ class Design(Strict):
     totals: Totals | None = None
     floor: FloorUse | None = None
     fabrics: tuple[FabricDesign, ...] = ()
+    single_points_of_failure: tuple[SinglePoint, ...] | None = None
+    worst_rack: WorstRack | None = None
     stages: tuple[StageDesign, ...] = ()
     bom: tuple[BomRow, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
-    # written only where the clock left some out
     alternatives_complete: bool = True
     checks: tuple[Check, ...] = ()
     conflicts: tuple[Conflict, ...] = ()

@@ -23,6 +23,7 @@ class Feature(NamedTuple):
 FLOOR = Feature("a floor plan", "site.floor", False, lambda case, fabric: case.site.floor is not None)
 GROWTH = Feature("growth in stages", "stages", False, lambda case, fabric: len(case.stages or ()) > 1)
 ATTACHMENTS = Feature("attachments", "attachments", True, lambda case, fabric: bool(fabric.attachments))
+COUNTED = Feature("ports that are counted", "role", True, lambda case, fabric: fabric.role == "oob")
 ALLREDUCE = Feature(
     "a least all-reduce bandwidth",
     "min_allreduce_gbps_per_gpu",
@@ -53,10 +54,10 @@ DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "clos": (),
     "rail-only": (),
-    "hyperx": (RATIO, FLOOR, GROWTH, ATTACHMENTS, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "torus": (RATIO, FLOOR, GROWTH, ATTACHMENTS, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "dragonfly": (RATIO, FLOOR, GROWTH, ATTACHMENTS, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
-    "dragonfly+": (RATIO, FLOOR, GROWTH, ATTACHMENTS, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "hyperx": (RATIO, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "torus": (RATIO, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "dragonfly": (RATIO, FLOOR, GROWTH, ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING),
+    "dragonfly+": (RATIO, FLOOR, GROWTH, ATTACHMENTS, COUNTED, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
 }
 DESIGNED = tuple(UNSUPPORTED)
 # Those with leaves and spines, whose tiers can be counted.

@@ -20,6 +20,7 @@ from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import Answers, Question
+from fabopt.solution.single_points import with_single_points
 from fabopt.verify import verify
 
 # What comes after the search takes about so long, its own end included, and so much more a server and fabric.
@@ -134,10 +135,13 @@ def finishing_s(problem: Problem) -> float:
 
 
 def with_checks(question: Question, design: Design) -> Design:
-    """The design with every rule proven again; as it is if there is nothing to prove."""
-    if not (design.fabrics and question.proves):
+    """The design with its single points of failure, and every rule proven again; as it is if there is none."""
+    if not design.fabrics:
         return design
-    return design.model_copy(update={"checks": verify(design)})
+    design, wiring = with_single_points(design)
+    if not question.proves:
+        return design
+    return design.model_copy(update={"checks": verify(design, wiring)})
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from fabopt.verify.out_of_band import counts_ports
 from fabopt.verify.proof import Proof, as_check, prove
 from fabopt.verify.rules import (
     APPLIANCE_RULES,
+    CABLED_RULES,
     DESIGN_RULES,
     FILE_RULES,
     FLOOR_RULES,
@@ -36,15 +37,16 @@ from fabopt.wiring.model import Wiring
 Given = TypeVar("Given")
 
 
-def verify(design: Design) -> tuple[Check, ...]:
+def verify(design: Design, wiring: Wiring | None = None) -> tuple[Check, ...]:
     """Return one check for each rule (for each rule and fabric, where a rule is about a fabric).
 
     Rules that the file's version did not have are off; ``rules_are_named`` names them.
     A file without a design (infeasible, unknown) has only the rules of the file. With more than a million links
-    (``MOST_LINKS``) the rules of the wiring are left out. Never raises: what cannot be evaluated is a check that fails.
+    (``MOST_LINKS``) the rules of the wiring are left out. ``wiring``: the design's own, where it has been made
+    already. Never raises: what cannot be evaluated is a check that fails.
     """
     off = rules_off(design)
-    return tuple(check for check in _checks(Evidence(design)) if check.name not in off)
+    return tuple(check for check in _checks(Evidence(design), wiring) if check.name not in off)
 
 
 def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
@@ -61,7 +63,7 @@ def _proven(
         yield as_check(rule.__name__, prove(rule, given), subject)
 
 
-def _checks(evidence: Evidence) -> Iterator[Check]:
+def _checks(evidence: Evidence, wiring: Wiring | None) -> Iterator[Check]:
     yield from _proven(FILE_RULES, evidence)
     if evidence.design.status in ("infeasible", "unknown"):
         return
@@ -72,9 +74,10 @@ def _checks(evidence: Evidence) -> Iterator[Check]:
         yield from _proven(LOGICAL_RULES, logical, logical.designed.name)
     for fabric in evidence.fabrics:
         yield from _proven(fabric_rules(fabric), fabric, fabric.designed.name)
-    cabled = CabledDesign(evidence)
+    cabled = CabledDesign(evidence, wiring)
     if cabled.is_listed:
         yield from _wiring_checks(evidence, cabled)
+        yield from _proven(CABLED_RULES, cabled)
         if has_floor(evidence):
             yield from _proven(FLOOR_RULES, cabled)
             yield from _proven(APPLIANCE_RULES, cabled, when=has_attachments_in_racks(evidence))

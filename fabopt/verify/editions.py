@@ -18,6 +18,7 @@ FIRST = "0.1.0"
 BROUGHT: dict[str, frozenset[str]] = {
     "0.2.0": frozenset({
         "case_is_resolved", "facts_match_hash", "prices_match_hash", "nothing_is_left_out", "alternatives_add_up",
+        "rails_use_same_ports", "single_points_are_listed",
     }),
 }  # fmt: skip
 EDITIONS = (FIRST, *BROUGHT)

@@ -299,9 +299,14 @@ class FabricEvidence:
         """Whether servers are on switches, not joined to each other."""
         return self.designed.structure.has_switches
 
+    @property
+    def runs_differ(self) -> bool:
+        """Whether links of a kind may run unlike far: on a floor."""
+        return self.designed.placement is not None
+
     def is_measured(self, row: LinkRow) -> bool:
         """Whether the runs of a row's links are measured on a floor, not flat."""
-        return self.designed.placement is not None and row.from_ != "attachment"
+        return self.runs_differ and row.from_ != "attachment"
 
     @cached_property
     def mesh(self) -> MeshCounts:

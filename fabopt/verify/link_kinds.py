@@ -241,7 +241,7 @@ def leaf_cages(fabric: FabricEvidence) -> LeafCageCounts:
     most = 0
     for leaves, devices in zip(fabric.clos.leaf_classes, kind.far.devices, strict=True):
         cages = kind.far.cages_of(devices, kind.bundle)
-        filled: Counter[Share] = Counter({part_in_cage(kind): leaves.servers * fabric.clos.per_leaf})
+        filled: Counter[Share] = Counter({part_in_cage(fabric, kind): leaves.servers * fabric.clos.per_leaf})
         for index in order:
             before, more = filled[shares[index]], leaves.attached[index]
             change = fill_of([(leaves.count, before + more)], ports)
@@ -259,16 +259,17 @@ def attachment_shares(fabric: FabricEvidence, servers: LinkKind) -> list[Share]:
     rows = attachment_rows(fabric, servers.rows)
     for attachment in fabric.wanted.attachments:
         if attachment.buys == "none":
-            shares.append(("nothing bought",) if servers.bundle is not None else part_in_cage(servers))
+            shares.append(("nothing bought",) if servers.bundle is not None else part_in_cage(fabric, servers))
             continue
         end = attachment_end(fabric, attachment, servers.far.end.lane.port_mbps)
         alone = LinkSide(end, Counter(), ())
-        part = part_in_cage(LinkKind(attachment.name, alone, servers.far, attachment.ports, 0, rows[attachment.name]))
+        links = LinkKind(attachment.name, alone, servers.far, attachment.ports, 0, rows[attachment.name])
+        part = part_in_cage(fabric, links)
         shares.append(part or (attachment.name,))
     return shares
 
 
-def part_in_cage(kind: LinkKind) -> Share:
+def part_in_cage(fabric: FabricEvidence, kind: LinkKind) -> Share:
     """What sits in a leaf cage for the links of a kind: a module, with the fibre if one connector serves several
     ports, or a splitter. Empty if the links must join the same two devices, or are not of one assembly.
     """
@@ -276,11 +277,13 @@ def part_in_cage(kind: LinkKind) -> Share:
     if row is None or kind.bundle is not None:
         return ()
     if row.far is None:
-        return cable_bought(row)
+        return cable_bought(fabric, row)
     alone = ports_per_connector(row.far, kind.far.end.lane) == 1
-    return (row.far.id,) if alone else (row.far.id, *cable_bought(row))
+    return (row.far.id,) if alone else (row.far.id, *cable_bought(fabric, row))
 
 
-def cable_bought(row: ListedRow) -> Share:
-    """What is ordered as the cable or fibre of a row: product and length."""
-    return (row.run_part.id, row.run_part.length_m) if row.run_part is not None else ()
+def cable_bought(fabric: FabricEvidence, row: ListedRow) -> Share:
+    """What is ordered as the cable or fibre of a row: the product, and the length where that is the same for all."""
+    if row.run_part is None:
+        return ()
+    return (row.run_part.id,) if fabric.runs_differ else (row.run_part.id, row.run_part.length_m)

@@ -46,6 +46,40 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
     proof.note(f"{some(clos.rails, 'rail')} a plane, {some(clos.per_leaf, 'port')} of every server on each")
 
 
+def rails_use_same_ports(proof: Proof, cabling: FabricCabling) -> None:
+    """Server n of a group is at the same port of each of its leaves, and of those of every other group.
+
+    Its links to a leaf, in the order of its NICs and their ports, take the same cages and lanes there on all leaves.
+    Attachments come after the servers, and may be at any port: of a logical fabric it is said how many servers are not
+    at one port. Source: docs/formulation/wiring.md.
+    """
+    clos, rows = cabling.clos, cabling.of(SERVER_LEAF)
+    proof.equal("servers at another port on some leaf", _at_other_ports(cabling, rows, clos.per_group), 0)
+    proof.note(f"{some(clos.servers, 'server')}, each at the same {some(clos.per_leaf, 'port')} of all its leaves")
+    attached = cabling.of("attachment-leaf")
+    for name in cabling.fabric.logical:
+        other = _at_other_ports(cabling, attached[cabling.attached_names[attached] == name], clos.servers)
+        proof.note(f"{name}: {other} at different ports")
+
+
+def _at_other_ports(cabling: FabricCabling, rows: Ints, per_group: int) -> int:
+    """Servers that have a link at another port of a leaf than most with their number in a group."""
+    links = cabling.links
+    rows = rows[np.lexsort((links.a_nic_port[rows], links.a_nic[rows], links.b[rows], links.a[rows]))]
+    server = cabling.numbers("server")[links.a[rows]]
+    _, first, pair = np.unique(combined(server, links.b[rows]), return_index=True, return_inverse=True)
+    place = np.arange(len(rows)) - first[pair.ravel()]
+    alike = np.unique(combined(server % per_group, place), return_inverse=True)[1].ravel()
+    ports, port, count = np.unique(
+        combined(alike, links.b_cage[rows], links.b_lane[rows]), return_inverse=True, return_counts=True
+    )
+    holder = np.zeros(len(ports), dtype=np.int64)
+    holder[port.ravel()] = alike
+    by_use = np.lexsort((-count, holder))
+    usual = by_use[np.unique(holder[by_use], return_index=True)[1]]
+    return len(np.unique(server[port.ravel() != usual[alike]]))
+
+
 def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     """Every leaf reaches every spine of its pod, by the same number of links.
 

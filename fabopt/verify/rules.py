@@ -78,6 +78,7 @@ from fabopt.verify.paths import (
     leaves_reach_spines,
     planes_are_connected,
     rails_reach_leaves,
+    rails_use_same_ports,
     spines_reach_cores,
 )
 from fabopt.verify.ports import (
@@ -105,6 +106,7 @@ from fabopt.verify.server_torus import (
     servers_form_torus,
     wires_join_neighbours,
 )
+from fabopt.verify.single_points import single_points_are_listed
 from fabopt.verify.structure import (
     cores_join_pods,
     groups_cover_servers,
@@ -188,6 +190,7 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     endpoints_are_cabled,
     planes_stay_apart,
     rails_reach_leaves,
+    rails_use_same_ports,
     leaves_reach_spines,
     spines_reach_cores,
     planes_are_connected,
@@ -236,6 +239,7 @@ SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     endpoints_are_cabled: (server_ports_are_joined,),
     planes_stay_apart: (),
     rails_reach_leaves: (),
+    rails_use_same_ports: (),
     planes_are_connected: (),
     bisection_carries_claim: (halves_carry_claim, cuts_carry_claim, paths_are_as_long, failures_leave_flow),
 }
@@ -247,6 +251,8 @@ HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
 HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
 # Of fabrics whose runs nothing else says.
 LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
+# Of the wiring of all fabrics together.
+CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
 # Of floors on which attachments fill racks.
 APPLIANCE_RULES: tuple[FloorRule, ...] = (attachments_stand_apart,)

@@ -57,11 +57,12 @@ def attached(plan: FabricPlan, servers: CabledLinks) -> list[CabledLinks]:
     wanted = plan.numbers.attachments
     if not wanted:
         return []
-    of_servers = part_in_cage(servers.assemblies[0])
+    of_servers = part_in_cage(servers.assemblies[0], plan.runs.differ)
     unbought = of_servers or ("nothing bought",)
     attachments = _read(plan, servers.assemblies)
     parts = [
-        unbought if entry.attachment.buys == "none" else part_in_cage(entry.assemblies[0]) for entry in attachments
+        unbought if entry.attachment.buys == "none" else part_in_cage(entry.assemblies[0], plan.runs.differ)
+        for entry in attachments
     ]
     cages = OpenCages(_used_slots(plan, servers), _leaf_lanes(plan), of_servers)
     leaves, stages = _dealt(plan.numbers.clos, wanted)

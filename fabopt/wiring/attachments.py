@@ -21,11 +21,14 @@ def lanes_of(attachment: Attachment) -> int:
     return parse_split(attachment.split).ports if attachment.split is not None else 1
 
 
-def part_in_cage(assembly: RowAssembly) -> PartInCage:
-    """What sits in a leaf cage for links that are made so; empty if they never share a cage with others."""
+def part_in_cage(assembly: RowAssembly, runs_differ: bool) -> PartInCage:
+    """What sits in a leaf cage for links that are made so; empty if they never share a cage with others.
+
+    ``runs_differ``: a breakout is as long as its own links need; else all of a row are of one length.
+    """
     if assembly.carries is Carries.PAIR:
         return ()
-    cable = assembly.cables[0][:2] if assembly.carries is Carries.FAR and assembly.cables else ()
+    cable = assembly.cables[0][: 1 if runs_differ else 2] if assembly.carries is Carries.FAR and assembly.cables else ()
     return "part", assembly.far_module, cable
 
 

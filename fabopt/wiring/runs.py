@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -26,7 +26,9 @@ _AS = {
 
 
 class Runs(Protocol):
-    """Runs between devices in metres."""
+    """Runs between devices in metres. ``differ``: links of a kind need not run alike."""
+
+    differ: ClassVar[bool]
 
     def of(self, kind: str, a: Ints, b: Ints) -> Floats:
         """The run of every link of a kind."""
@@ -34,6 +36,8 @@ class Runs(Protocol):
 
 class FlatRuns:
     """All links of a kind run equally far."""
+
+    differ: ClassVar[bool] = False
 
     def __init__(self, runs_m: Mapping[str, float]) -> None:
         self._runs_m = runs_m
@@ -48,6 +52,8 @@ class MeasuredRuns:
 
     Raises ``ValueError`` where a device is in a rack that the floor does not have.
     """
+
+    differ: ClassVar[bool] = True
 
     def __init__(self, plan: FloorPlan, flat: FlatRuns, devices: Devices) -> None:
         self._plan, self._flat = plan, flat

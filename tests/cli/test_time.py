@@ -173,3 +173,11 @@ def test_a_command_without_a_clock_ends_at_the_first_signal() -> None:
         time.sleep(0.01)
     check.send_signal(signal.SIGTERM)
     assert check.wait(PATIENCE_S) == 4
+
+
+def test_a_front_of_thousands_of_points_is_made_as_far_as_time_allows() -> None:
+    """All its 6,381 points are found in a second or two; to make the files' entries of them takes twenty."""
+    options = ["--minimize", "capex_usd", "--minimize", "power_w", "--time-limit", str(2 * LIMIT_S)]
+    answer = ended(started(["pareto", "twin-plane-1024-gpus", *options]))
+    assert answer.seconds < 2 * LIMIT_S + MORE_S and answer.file is not None
+    assert not answer.file["complete"]

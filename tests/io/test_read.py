@@ -365,7 +365,7 @@ def test_a_price_change_is_a_percentage(text: str) -> None:
 
 
 def test_all_wrong_price_changes_are_told_at_once() -> None:
-    text = message(inputs_from_objects, CASE, price_changes=["nics=+1%", "nic=-101%", "nic=+1%"])
+    text = message(inputs_from_objects, CASE, price_changes=["nicz=+1%", "nic=-101%", "nic=+1%"])
     assert "did you mean `nic`?" in text and "more than 100 %" in text and len(text.splitlines()) == 2
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fabopt.io.case import inputs_from_objects
 from fabopt.problem import site
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.schema.design import Design
@@ -98,6 +99,34 @@ def test_longer_lengths_that_cost_less_are_in_the_bound() -> None:
     whole = solve(inputs(content, given), alternatives=False, prune=False)
     assert_proven(cut)
     assert cut.objective.value == whole.objective.value
+
+
+def storage_case(attached_m: float, **size: Any) -> Json:
+    """A storage fabric of 200G InfiniBand, whose ports at the leaves are all of breakouts, with four boxes."""
+    boxes = {"name": "boxes", "ports": 4, "boxes": 4, "form_factor": "QSFP112", "split": "1x200"}
+    fabric = {"name": "storage", "role": "storage", "protocol": "infiniband", "min_gbps_per_server": 200}
+    site = {"servers_per_rack": 2, "distances_m": {"attachment-leaf": attached_m}}
+    floor = {"floor": {"rows": 1, "racks_per_row": 5, "rack_units": 48}}
+    fabrics = [fabric | {"attachments": [boxes]}]
+    return {"name": "storage", "server": "nvidia-dgx-h100", "fabrics": fabrics, "site": site | floor, **size}
+
+
+STAGES = [{"name": "now", "servers": 5}, {"name": "then", "month": 6, "servers": 8}]
+
+
+@pytest.mark.parametrize("size", [{"servers": 8}, {"servers": 7}, {"stages": STAGES}])
+@pytest.mark.parametrize("attached_m", [2, 20])
+def test_breakouts_at_leaves_carry_servers_and_attachments(attached_m: float, size: Json) -> None:
+    """There is nothing but breakouts at this speed, so without them there would be no design; flat runs of 20 m cost
+    no less. A breakout that is shared is as long as the longest of its links.
+    """
+    content = storage_case(attached_m, **size)
+    design = solve(inputs_from_objects(content), alternatives=False)
+    assert_proven(design)
+    flat = {"distances_m": {"server-leaf": 20, "leaf-spine": 20, "spine-core": 20, "attachment-leaf": attached_m}}
+    alike = solve(inputs_from_objects(content | {"site": flat | {"servers_per_rack": 2}}), alternatives=False)
+    assert design.objective.value is not None and alike.objective.value is not None
+    assert design.objective.value <= alike.objective.value
 
 
 # -- floors on which nothing is found ---------------------------------------------------------------------------------

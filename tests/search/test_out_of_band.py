@@ -112,6 +112,13 @@ def test_it_may_be_the_only_fabric_of_a_cluster_that_grows() -> None:
     assert totals(design).capex_usd == 100 + 12
 
 
+def test_any_family_leaves_out_those_that_count_no_ports() -> None:
+    chosen = {"topologies": ["any"]}
+    assert totals(solved(case(COMPUTE, OOB | chosen), parts())) == totals(solved(case(COMPUTE, OOB), parts()))
+    with pytest.raises(InputError, match="ports that are counted"):
+        solved(case(OOB | {"topologies": ["torus"]}), parts())
+
+
 def test_without_the_ports_the_other_is_cheaper() -> None:
     design = solved(case(COMPUTE), parts())
     assert counts(design) == {"leaf": 2, "spine": 1, "server_leaf": 4, "leaf_spine": 2}

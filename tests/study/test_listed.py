@@ -44,7 +44,7 @@ def one_by_one(one: Problem, pair: tuple[str, str], monkeypatch: pytest.MonkeyPa
 
 
 def points(one: Problem, found: tuple[GradedDesign, ...]) -> list[Any]:
-    return [point.model_dump() for point in points_of(one, found, place(one))]
+    return [point.model_dump() for point in points_of(one, found, place(one), Settings(), Clock(None))]
 
 
 @pytest.mark.parametrize(("family", "seed"), [("linear", 8), ("linear", 17), ("attached", 0), ("three_tier", 6)])
@@ -152,7 +152,7 @@ def test_ends_of_what_differs_in_numbers_only_are_checked(monkeypatch: pytest.Mo
         return verify(design)
 
     monkeypatch.setattr(optimize, "verify", noted)
-    made = points_of(one, found, place(one))
+    made = points_of(one, found, place(one), Settings(), Clock(None))
     kinds = {tuple((row.from_, part.id) for row in point.fabrics[0].links for part in row.parts) for point in made}
     assert len(kinds) <= len(checked) < len(made)
     assert made[0].totals is not None and made[0].totals.capex_usd in checked

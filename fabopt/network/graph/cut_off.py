@@ -14,15 +14,20 @@ from fabopt.network.graph.symmetry import Kinds
 NOWHERE = -1
 
 
-def cut_off(part: Ints, switch_of: Ints) -> int:
-    """``part``: of every switch, ``NOWHERE`` of one that is lost; ``switch_of``: switches of every server.
+def outside(part: Ints, switch_of: Ints) -> NDArray[np.bool_]:
+    """Which servers are not in the largest part. ``part``: of every switch, ``NOWHERE`` of one that is lost.
 
-    Shape of ``switch_of``: (servers, ports), ``NOWHERE`` for a port that is lost.
+    ``switch_of``: switches of every server, shape (servers, ports), ``NOWHERE`` for a port that is lost.
     """
     reached = np.sort(np.where(switch_of >= 0, part[switch_of], NOWHERE), axis=1)
     first = np.concatenate([np.ones((len(switch_of), 1), dtype=np.bool_), reached[:, 1:] != reached[:, :-1]], axis=1)
-    counts = np.bincount(reached[first & (reached >= 0)])
-    return len(switch_of) - int(counts.max(initial=0))
+    counts = np.bincount(reached[first & (reached >= 0)], minlength=1)
+    return np.asarray(~(reached == counts.argmax()).any(axis=1))
+
+
+def cut_off(part: Ints, switch_of: Ints) -> int:
+    """Servers outside the largest part, of the same arrays."""
+    return int(outside(part, switch_of).sum())
 
 
 def cut_off_by_switch(network: Network, kinds: Kinds, switch_of: Ints, some: Ints | None = None) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabopt.output.charts.figures import BUDGET_KEY, Quantity, setting_of, value_of
-from fabopt.output.words import money, plain, printable
+from fabopt.output.words import limit_name, money, plain, printable
 from fabopt.schema.design import FabricDesign, Number
 from fabopt.schema.front import Front, FrontPoint
 
@@ -134,5 +134,5 @@ def _fabric_label(fabric: FabricDesign) -> str:
 def why_not(point: FrontPoint) -> str:
     """Say why there is no design at a point."""
     state = {"infeasible": "no design (proven)", "unknown": "no design found"}.get(point.status, point.status)
-    limits = ", ".join(conflict.limit for conflict in point.conflicts)
+    limits = ", ".join(limit_name(conflict.limit) for conflict in point.conflicts)
     return f"{state}: {limits}" if limits else state

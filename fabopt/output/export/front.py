@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.words import limit_name
 from fabopt.schema.front import Front, FrontPoint
 
 # Columns that come last, in whatever order others come up.
@@ -33,5 +34,5 @@ def _row(front: Front, point: FrontPoint) -> dict[str, Any]:
         **{f"capex_usd_{kind}": value for kind, value in point.capex_by_kind.items()},
         "marginal": point.marginal,
         "knee": point.knee,
-        "conflicts": "; ".join(f"{one.limit}: {one.detail}" for one in point.conflicts),
+        "conflicts": "; ".join(f"{limit_name(one.limit)}: {one.detail}" for one in point.conflicts),
     }

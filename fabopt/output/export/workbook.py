@@ -27,6 +27,8 @@ from fabopt.output.export.spreadsheet import (
 )
 from fabopt.output.terminal.answer import headline, proof_line, served, totals_line
 from fabopt.output.terminal.networks import NetworkShare, network_shares
+from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
+from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line
 from fabopt.output.words import measured, plain
 from fabopt.schema.design import BomRow, Design
 from fabopt.units import some
@@ -105,6 +107,7 @@ class _Summary:
         self.line("Answer", served(design) if REPRICED in marks else headline(design))
         for title, mark in marks.items():
             self.line(title, mark)
+        self.single_points(design)
         if design.totals is not None:
             self.line("Totals", totals_line(design))
         self.line("Proof", f"{proof_line(design)} (stated by the search; no check proves it again)")
@@ -117,6 +120,17 @@ class _Summary:
         self.section("Checks", [(one.name, f"{'ok' if one.ok else 'FAIL'}: {one.detail}") for one in design.checks])
         self.section("Assumptions", _assumptions(design.case.content))
         self.section("Notes", [("", note) for note in design.notes])
+
+    def single_points(self, design: Design) -> None:
+        """What is lost with any one switch or rack; nothing where the file does not say."""
+        if design.single_points_of_failure is None:
+            return
+        self.line(POINTS_TITLE, lead_line(design))
+        for fabric, without, *lost, servers, how in point_rows(design):
+            hit = "" if servers == "-" else f", servers: {servers}"
+            self.line(f"  {fabric}", f"without {without}: {', '.join(lost)} ({how}{hit})")
+        if design.worst_rack is not None:
+            self.line("  Worst rack", rack_line(design))
 
     def section(self, title: str, lines: Sequence[tuple[str, object]]) -> None:
         if not lines:

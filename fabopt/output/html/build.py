@@ -17,8 +17,10 @@ from fabopt.output.html.parts import fabric_names, kind_rows, slices, sum_usd
 from fabopt.output.html.proof import check_groups, checks_sentence, holds_together
 from fabopt.output.html.racks import FloorView, floor_view
 from fabopt.output.html.rendering import render
+from fabopt.output.html.single_points import points_view
 from fabopt.output.html.workload import workload_view
-from fabopt.output.terminal.answer import conflict_quantity, proof_line, totals_line
+from fabopt.output.terminal.answer import TOLD_BY_DETAIL, conflict_quantity, proof_line, totals_line
+from fabopt.output.words import limit_name
 from fabopt.schema.design import Check, Conflict, Design
 from fabopt.schema.front import Front
 from fabopt.verify.wiring import MOST_LINKS
@@ -39,7 +41,7 @@ def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = 
 
 
 def _of_every_design(design: Design) -> dict[str, Any]:
-    conflicts = [(one.limit, *_is_and_needs(one), one.detail) for one in design.conflicts]
+    conflicts = [(limit_name(one.limit), *_is_and_needs(one), one.detail) for one in design.conflicts]
     return {
         "design": design,
         "description": design.case.content.get("description") or "",
@@ -56,6 +58,8 @@ def _of_every_design(design: Design) -> dict[str, Any]:
 def _is_and_needs(conflict: Conflict) -> tuple[str, str]:
     """Return a limit's value and what it would have to be; the latter is empty where no value would do."""
     limit, needed = conflict.limit, conflict.needed
+    if limit in TOLD_BY_DETAIL:
+        return "-", "-"
     return conflict_quantity(limit, conflict.value), "" if needed is None else conflict_quantity(limit, needed)
 
 
@@ -76,6 +80,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
     bill = bill_view(design)
     return {
         "totals_line": totals_line(design),
+        "points": points_view(design),
         "kinds": kinds,
         "fabric_names": fabric_names(design),
         "fabric_sums": [sum_usd(row for row in design.bom if row.fabric == name) for name in fabric_names(design)],

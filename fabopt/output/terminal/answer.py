@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fabopt.output.terminal.families import links_of, shape_of
 from fabopt.output.words import KIND_NAMES, count, listed, measured, money, percent, plain, power
+from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import Conflict, Design, FabricDesign, NicUse, Number
 from fabopt.units import some
 
@@ -169,12 +170,16 @@ def spares_line(design: Design) -> str | None:
     )
 
 
+# Limits of which the detail says all.
+TOLD_BY_DETAIL = (NO_SINGLE_LIMIT, "catalog.supply")
+
+
 def infeasible_lines(design: Design) -> list[str]:
     """Say which limits clash, and what each alone would have to be."""
     lines = [headline(design)]
     if design.status == "unknown":
-        return lines + [f"  {conflict.limit}: {conflict.detail}" for conflict in design.conflicts]
-    clashing = [conflict.limit for conflict in design.conflicts]
+        return lines + [_in_the_way(conflict) for conflict in design.conflicts]
+    clashing = [conflict.limit for conflict in design.conflicts if conflict.limit != NO_SINGLE_LIMIT]
     if len(clashing) > 1:
         follows = "Changing any one of them as below would do."
         if any(conflict.needed is None for conflict in design.conflicts):
@@ -185,10 +190,17 @@ def infeasible_lines(design: Design) -> list[str]:
 
 
 def _conflict_line(conflict: Conflict) -> str:
+    if conflict.limit in TOLD_BY_DETAIL or (conflict.value is None and conflict.needed is None):
+        return _in_the_way(conflict)
     is_, needs = conflict_quantity(conflict.limit, conflict.value), conflict_quantity(conflict.limit, conflict.needed)
     needed = f"needs {needs}" if conflict.needed is not None else "no value of it alone would do"
     detail = f" ({conflict.detail})" if conflict.detail else ""
     return f"  {conflict.limit}: is {is_}; {needed}{detail}"
+
+
+def _in_the_way(conflict: Conflict) -> str:
+    """What stands in the way, where no figure of a limit says it."""
+    return f"  {conflict.detail}" if conflict.limit == NO_SINGLE_LIMIT else f"  {conflict.limit}: {conflict.detail}"
 
 
 def conflict_quantity(limit: str, value: int | float | str | None) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from fabopt.output.terminal.braille import BLANK, dots, stairs
 from fabopt.output.terminal.summary import table
-from fabopt.output.words import listed, money, plain, power, printable
+from fabopt.output.words import limit_name, listed, money, plain, power, printable
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import Front, FrontPoint
 from fabopt.units import some
@@ -122,7 +122,7 @@ def _why(point: FrontPoint) -> str:
 
 def _needs(conflict: Conflict) -> str:
     if conflict.needed is None:
-        return f"{conflict.limit}: {conflict.detail}"
+        return f"{limit_name(conflict.limit)}: {conflict.detail}"
     return f"{conflict.limit} needs {value_text(conflict.limit, conflict.needed)}"
 
 

@@ -22,6 +22,9 @@ from fabopt.output.terminal.answer import (
 from fabopt.output.terminal.floor import floor_lines
 from fabopt.output.terminal.growth import COLUMNS, growth_rows, merged, moving_line
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
+from fabopt.output.terminal.single_points import COLUMNS as POINT_COLUMNS
+from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
+from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line
 from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
 from fabopt.output.terminal.workload import needs_line, step_line, utilization_line, workload_rows, workload_title
 from fabopt.output.words import KIND_NAMES, count, money, plain, power, printable, signed_money, signed_power
@@ -39,13 +42,9 @@ def summary(design: Design) -> RenderableType:
 
 def _blocks(design: Design) -> Iterator[RenderableType]:
     yield Text(headline(design), style="bold")
+    yield from _single_points(design)
     for fabric in design.fabrics:
-        yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
-        if fabric.tiers:
-            yield _switch_table(fabric)
-        yield from (_line(line) for line in about_lines(fabric))
-        yield Text()
-        yield _link_table(fabric)
+        yield from _fabric(fabric)
     if design.workload is not None:
         use = design.workload
         yield _heading("Workload", workload_title(use))
@@ -78,6 +77,26 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if design.notes:
         yield _heading("Notes")
         yield from (_line(note) for note in design.notes)
+
+
+def _fabric(fabric: FabricDesign) -> Iterator[RenderableType]:
+    yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
+    if fabric.tiers:
+        yield _switch_table(fabric)
+    yield from (_line(line) for line in about_lines(fabric))
+    yield Text()
+    yield _link_table(fabric)
+
+
+def _single_points(design: Design) -> Iterator[RenderableType]:
+    """What is lost with any one switch or rack; nothing where the file does not say."""
+    if design.single_points_of_failure is None:
+        return
+    yield _heading(POINTS_TITLE, lead_line(design))
+    if design.single_points_of_failure:
+        yield table(POINT_COLUMNS, list(point_rows(design)))
+    if design.worst_rack is not None:
+        yield _line(rack_line(design))
 
 
 def checks_line(design: Design) -> str:

@@ -19,14 +19,15 @@ from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.open_layouts import OpenLayout
 from fabopt.floor.placement import FreeSpace, SwitchSize, space_in
 from fabopt.floor.racks import Floats, Ints, Positions, height_m
-from fabopt.network.clos_links import ClosNumbers
+from fabopt.network.clos_links import ClosNumbers, TierLinks
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import least_of
 from fabopt.search.floor.pairs import Pairs, pairs_of
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, over_stages
-from fabopt.topology.clos.cabling import numbers_of
+from fabopt.topology.clos.attached import least_attached
+from fabopt.topology.clos.cabling import links_of, numbers_of
 from fabopt.topology.clos.candidates import candidates_of
 from fabopt.topology.clos.devices import devices_of
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
@@ -87,9 +88,10 @@ class Sized:
 
     @cached_property
     def fixed(self) -> float:
-        """Cost of NICs and switches."""
+        """Cost of NICs and switches, and of links of attachments, which are nowhere, at the least."""
         devices = over_stages(devices_of(self.problem, self.clos))
-        return sum(float(self.weights[item.index]) * count for item, count in devices.items())
+        of_devices = sum(float(self.weights[item.index]) * count for item, count in devices.items())
+        return of_devices + least_attached(self.problem, self.fabric, self.clos, self.weights)
 
     @cached_property
     def floor(self) -> float:
@@ -113,6 +115,16 @@ class Sized:
         return tuple(pairs_of(self.problem, self.clos, self.numbers, kind, self.weights) for kind in kinds)
 
     @cached_property
+    def links(self) -> list[tuple[str, TierLinks]]:
+        """The same link by link, each kind with its name."""
+        return [(kind.name, links_of(self.numbers, kind.name, 1)[0]) for kind in kinds_of(self.clos)]
+
+    @cached_property
+    def met(self) -> set[tuple[bytes, ...]]:
+        """Length classes of all its links, kind by kind, in places that were measured: equal ones need equal parts."""
+        return set()
+
+    @cached_property
     def beyond(self) -> list[float]:
         """What the links above each tier cost at least, wherever they go."""
         cheapest = int(classes_of_runs(self.problem.item_table.lengths_m, self.problem.floor.plan.floor.slack_m))
@@ -131,8 +143,14 @@ class Sized:
         return alike
 
     def candidate(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> tuple[float, Candidate] | None:
-        """What it costs at least with its switches there, and itself."""
-        clos = self.clos._replace(placement=RackPlacement(layout, positions, self.numbers))
+        """What it costs at least with its switches there, and itself; None if its links ran as far before."""
+        placement = RackPlacement(layout, positions, self.numbers)
+        runs_m = (placement.runs_m(name, links) for name, links in self.links)
+        classes = tuple(classes_of_runs(self.problem.item_table.lengths_m, run_m).tobytes() for run_m in runs_m)
+        if classes in self.met:
+            return None
+        self.met.add(classes)
+        clos = self.clos._replace(placement=placement)
         for candidate in candidates_of(self.problem, self.fabric, clos, self.floor, self.prune):
             return least_of(candidate, self.weights), candidate
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fabopt import __version__
 from fabopt.design.build import case_record
@@ -96,7 +97,10 @@ def pareto_front(
     answers = None if journal is None else KeptAnswers(finder, journal, lambda graded: point_of(problem, graded, place))
     front = pareto.front(finder, objectives, points, report, None if answers is None else answers.best)
     empty = empty_front(inputs, objectives)
-    shown = marked(points_of(problem, front.points, place, settings.progress, answers), empty.objectives)
+    in_time = points_of(problem, front.points, place, settings, clock, answers)
+    if len(in_time) < len(front.points):
+        front = replace(front, complete=False, is_whole=False, size=None, was_stopped=True)
+    shown = marked(in_time, empty.objectives)
     if front.complete and not front.points:
         shown = (why_none(problem, place, clock),)
     return empty.model_copy(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabopt.design.bill import KIND_ORDER
@@ -22,6 +22,10 @@ from fabopt.study.front.answers import KeptAnswers
 from fabopt.study.front.finder import GradedDesign
 from fabopt.study.front.measures import shown
 from fabopt.units import cents, milliwatts, usd
+
+# To write a file and say what is in it takes about so long, and so much more for every point.
+WRITING_S = 0.8
+WRITING_S_PER_POINT = 0.0005
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,14 @@ def points_of(
     problem: Problem,
     designs: Sequence[GradedDesign],
     place: Place,
-    progress: Callable[[str], None] = lambda text: None,
+    settings: Settings,
+    clock: Clock,
     answers: KeptAnswers | None = None,
 ) -> list[FrontPoint]:
     """Points with their designs. Of those that differ only in how many links have which parts, the ends are proven.
 
-    ``answers``: what was made before, and where what is made now is kept.
+    ``answers``: what was made before, and where what is made now is kept. When the clock is over no more are made than
+    a first one.
     """
     ends: dict[Hashable, list[int]] = {}
     for number, graded in enumerate(designs):
@@ -58,12 +64,15 @@ def points_of(
     proved = {number for numbers in ends.values() for number in (numbers[0], numbers[-1])}
     points: list[FrontPoint] = []
     for number, graded in enumerate(designs):
-        progress(f"proving the designs: {number + 1:,} of {len(designs):,} points")
+        settings.progress(f"proving the designs: {number + 1:,} of {len(designs):,} points")
         point = graded.point if answers is None else graded.point or answers.listed(graded)
+        if point is None and points and clock.is_over():
+            continue
         if point is None:
             point = point_of(problem, graded, place, number in proved)
             if answers is not None:
                 answers.keep_listed(graded, point)
+            clock.reserve(WRITING_S + WRITING_S_PER_POINT * number)
         points.append(point)
     return points
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 from fabopt.errors import Fault, fault
+from fabopt.io.quantities import MONEY, MeasuredText, quantity_under
 from fabopt.units import exact, plain_fraction
 
 # What one command solves at the most; more than that is nearly always a slip of the keyboard.
@@ -15,8 +17,9 @@ MOST_POINTS = 100_000
 DIGITS = 6
 # Dollars below this without a suffix are taken for a forgotten M or K.
 LEAST_BUDGET_USD = 1000
-_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)([KM]?)")
-_SUFFIXES = {"": 1, "K": 1000, "M": 1_000_000}
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)([KkM]?)")
+_SUFFIXES = {"": 1, "K": 1000, "k": 1000, "M": 1_000_000}
+_ONE_AMOUNT = re.compile(r"\s*\$\s*[0-9]{1,3}(?:,[0-9]{3})+\s*")
 RANGE_FORM = "start:stop:count such as 2:10:9, or a list such as 1,1.5,2; suffixes K and M"
 BUDGET_FORM = "start:stop:count such as 2M:10M:9, or a list such as 2M,4.5M; suffixes K and M"
 
@@ -36,7 +39,9 @@ def budgets(text: str) -> list[int | float] | Fault:
 
 def values(key: str, text: str) -> list[int | float] | Fault:
     """Values of a key of the case, each once, in the order given; or what is wrong with them."""
-    return _parsed("--over", f"{key}={text}", text, RANGE_FORM, _number, DIGITS)
+    quantities = (quantity_under(word) for word in reversed(key.split(".")))
+    measured = next((quantity for quantity in quantities if quantity is not None), None)
+    return _parsed("--over", f"{key}={text}", text, RANGE_FORM, partial(_number, measured=measured), DIGITS)
 
 
 def _parsed(
@@ -52,6 +57,8 @@ def _parsed(
 def _points(text: str, number: Callable[[str], Fraction]) -> Sequence[Fraction]:
     if not text:
         raise _WrongError("there are no values")
+    if _ONE_AMOUNT.fullmatch(text):
+        return [number(text)]
     if ":" not in text:
         return [number(word) for word in text.split(",")]
     words = text.split(":")
@@ -83,16 +90,19 @@ def _count(text: str) -> int:
     return count
 
 
-def _number(text: str) -> Fraction:
+def _number(text: str, measured: MeasuredText | None = None) -> Fraction:
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
+        quantity = None if measured is None else measured.read(text)
+        if quantity is not None:
+            return quantity
         raise _WrongError(f"`{text.strip()}` is not a number" if text.strip() else "a value is missing")
     return exact(match.group(1)) * _SUFFIXES[match.group(2)]
 
 
 def _budget(text: str) -> Fraction:
-    usd = _number(text)
-    if usd < LEAST_BUDGET_USD and text.strip()[-1] not in "KM":
+    usd = _number(text, MONEY)
+    if usd < LEAST_BUDGET_USD and text.strip()[-1].isdigit():
         word = text.strip()
         raise _WrongError(f"`{word}` has no unit", f"write {word}M or {word}K; dollars are written in full: 2000000")
     return usd

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -16,11 +16,12 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, RowShare, choices_of, part_uses, row_share, undominated
 from fabopt.topology.clos.cabling import LinkType, numbers_of
-from fabopt.topology.clos.joins import attachment_joins
+from fabopt.topology.clos.joins import attachment_joins, run_of
+from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.link_kinds import down_limit, links_of_kind, staged_links
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stage_links import StagedLinks
-from fabopt.topology.link_parts import Need, PeerLinks, Side
+from fabopt.topology.link_parts import Floats, Need, PeerLinks, Side
 from fabopt.units import ceil_of
 
 
@@ -118,6 +119,24 @@ def _at(option: Option, stage: int) -> Option:
     return Option(tuple(row._replace(stage=stage, stages=(stage,) * row.links) for row in option.rows))
 
 
+def least_attached(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, weights: Floats) -> float:
+    """No choice of parts makes the links of attachments for less, at weights of the items, shape (items,).
+
+    In leaf cages of several ports, what is at the leaf may be there for servers already.
+    """
+    leaf, total = clos.parts.leaf_down, 0.0
+    for demand in fabric.attachments:
+        if demand.buys == "none" or demand.adds:
+            continue
+        costs = []
+        for way in attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol):
+            near = weights[way.near.index] if way.near is not None and demand.port is not None else 0.0
+            cable = weights[way.cable.index] if way.mode is Mode.LINK else 0.0
+            costs.append(near / (demand.port.ports if demand.port is not None else 1) + cable)
+        total += demand.ports * float(min(costs, default=0.0))
+    return total
+
+
 def _nothing_bought(demand: AttachmentDemand, leaf_cages: int) -> Choice:
     ports = demand.port.ports if demand.port is not None else 1
     near_cages = int(ceil_of(demand.ports, ports))
@@ -138,44 +157,45 @@ def with_attachments(
     links, classes = links_of_kind(problem, clos, kind), leaf_classes(fabric, clos)
     if links is None:
         return None
-    of_servers = [one for one in links.joins(links.longest_m, True) if links.may_share_cages(one)]
-    lists: list[Sequence[Assembly | None]] = [of_servers]
+    lists: list[Sequence[Assembly | None]] = [_undominated(links.joins(links.longest_m, True), links, links.cables)]
     for demand in fabric.attachments:
         joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
-        lists.append((None,) if demand.buys == "none" else joins)
+        lists.append((None,) if demand.buys == "none" else _undominated(joins, links, lambda one: (one.cable,)))
     staged = staged_links(problem, clos, links) if clos.stages else None
-    if staged is None and links.flat_m is not None:
-        lists = [_undominated(ways) for ways in lists]
-    options = []
+    leaves = attached_leaves(numbers_of(clos.parts.nic, clos.shape), fabric.attached)
+    options: list[Option] = []
     for chosen in product(*lists):
-        option = _joint_option(fabric, clos, classes, limit, chosen)
+        option = _joint_option(fabric, links, clos, classes, limit, chosen)
         if option is not None:
-            options.append(links.in_lengths(option) if staged is None else _by_stage(fabric, staged, option, chosen))
+            options += _in_lengths(fabric, links, staged, leaves, option, chosen)
     if not options:
         return None
     kept = undominated(options)
     return (Choice(("joint", tuple(option.rows for option in kept)), 1, kept),)
 
 
-def _undominated(ways: Sequence[Assembly | None]) -> list[Assembly | None]:
-    """Ways without those that another beats which takes the same of leaf cages: by its near end, or its cables."""
-    alike: dict[tuple[Any, ...], list[Assembly | None]] = {}
+def _undominated(
+    ways: Sequence[Assembly], links: KindLinks, cables: Callable[[Assembly], Sequence[Item]]
+) -> list[Assembly]:
+    """Ways without those that another beats which takes the same of leaf cages: by its near end, or its cables.
+
+    ``cables``: those of a way, in all lengths that are used.
+    """
+    alike: dict[tuple[Any, ...], list[Assembly]] = {}
     for way in ways:
-        key = None if way is None else (_shares(way), way.mode, way.far, way.ports_per_cable)
-        alike.setdefault((key,), []).append(way)
-    kept = (one for many in alike.values() for one in many if not any(_dominates(other, one) for other in many))
+        alike.setdefault((_shares(way, links), way.mode, way.far, way.ports_per_cable), []).append(way)
+    kept = (one for many in alike.values() for one in many if not any(_dominates(o, one, cables) for o in many))
     return sorted(kept, key=ways.index)
 
 
-def _dominates(way: Assembly | None, other: Assembly | None) -> bool:
-    """Whether one way is no dearer than another and uses no more power, near module and cable; of equals by name."""
-    if way is other or way is None or other is None:
+def _dominates(way: Assembly, other: Assembly, cables: Callable[[Assembly], Sequence[Item]]) -> bool:
+    """Whether one way is no dearer than another and uses no more power, near module and cables; of equals by name."""
+    if way is other or (way.near is None) != (other.near is None):
         return False
-    if any(item is not None and item.varies for item in (way.near, way.cable, other.near, other.cable)):
+    parts, of_other = ([one.near, *cables(one)] for one in (way, other))
+    if any(item is not None and item.varies for item in (*parts, *of_other)):
         return False
-    own, theirs = (_numbers(each.near) + _numbers(each.cable) for each in (way, other))
-    if len(own) != len(theirs):
-        return False
+    own, theirs = (tuple(number for part in many for number in _numbers(part)) for many in (parts, of_other))
     return all(a <= b for a, b in zip(own, theirs, strict=True)) and (
         own != theirs or (way.name, way.length_m) < (other.name, other.length_m)
     )
@@ -186,31 +206,49 @@ def _numbers(item: Item | None) -> tuple[int, ...]:
     return () if item is None else (*item.unit_cents, item.power_mw)
 
 
-def _by_stage(fabric: FabricProblem, links: StagedLinks, option: Option, chosen: Sequence[Assembly | None]) -> Option:
-    """Server links stage by stage. A cage that they share with attachments is there from the first stage on."""
+def _in_lengths(
+    fabric: FabricProblem,
+    links: KindLinks,
+    staged: StagedLinks | None,
+    leaves: Sequence[int],
+    option: Option,
+    chosen: Sequence[Assembly | None],
+) -> Iterator[Option]:
+    """An option with cables as long as their links need, stage by stage; nothing if not all parts reach so far.
+
+    ``leaves``: of the ports of all attachments. A cage or cable that servers share with attachments is there from the
+    first stage on.
+    """
     servers, *others = option.rows
     assert servers.assembly is not None
-    key = _shares(servers.assembly)
+    key, attached_m = _shares(servers.assembly, links), run_of(fabric, "attachment-leaf")
     owners = [one for one, demand in zip(chosen[1:], fabric.attachments, strict=True) for _ in range(demand.ports)]
-    leaves = attached_leaves(links.cabling.numbers, fabric.attached)
     shared = [
-        (leaf, one is not None)
+        (leaf, one)
         for leaf, one in zip(leaves, owners, strict=True)
-        if key is not None and _shares(one or servers.assembly) == key
+        if key is not None and _shares(one or servers.assembly, links) == key
     ]
-    cages, cables = ({leaf for leaf, bought in shared if bought or any_} for any_ in (True, False))
-    return Option((*links.whole_rows(servers.assembly, sorted(cages), sorted(cables)), *others))
+    cages, cables = sorted({leaf for leaf, _ in shared}), sorted({leaf for leaf, one in shared if one is not None})
+    if servers.assembly.mode is Mode.FAR and cables:
+        together = {servers.assembly, *(one for _, one in shared if one is not None)}
+        if min(map(links.problem.links.longest_of, together)) < max(attached_m, links.longest_m):
+            return
+    if staged is None:
+        yield links.in_lengths(option, cables, attached_m)
+    else:
+        yield Option((*staged.whole_rows(servers.assembly, cages, cables, attached_m), *others))
 
 
-def _shares(assembly: Assembly) -> tuple[Any, ...] | None:
-    """Links with equal keys may share a leaf cage; None: they never do."""
+def _shares(assembly: Assembly, links: KindLinks) -> tuple[Any, ...] | None:
+    """Links with equal keys may share a leaf cage; None: they never do. ``links``: those of the servers."""
     if assembly.mode is Mode.PAIR:
         return None
-    return assembly.far, assembly.cable if assembly.mode is Mode.FAR else None
+    return assembly.far, links.breakout(assembly) if assembly.mode is Mode.FAR else None
 
 
 def _joint_option(
     fabric: FabricProblem,
+    links: KindLinks,
     clos: ClosNetwork,
     classes: Sequence[LeafPorts],
     limit: int,
@@ -228,7 +266,7 @@ def _joint_option(
     leaf_cables = [0] * len(chosen)
     order = [i for i, one in enumerate(chosen) if one is not None] + [i for i, one in enumerate(chosen) if one is None]
     for kind in classes:
-        taken = _cages_of_leaf(kind, order, chosen, n, together)
+        taken = _cages_of_leaf(kind, order, chosen, links, n, together)
         if sum(cages for cages, _ in taken.values()) > limit:
             return None
         for index, (cages, cables) in taken.items():
@@ -244,7 +282,12 @@ def _joint_option(
 
 
 def _cages_of_leaf(
-    kind: LeafPorts, order: Sequence[int], chosen: Sequence[Assembly | None], n: int, together: int
+    kind: LeafPorts,
+    order: Sequence[int],
+    chosen: Sequence[Assembly | None],
+    links: KindLinks,
+    n: int,
+    together: int,
 ) -> dict[int, tuple[int, int]]:
     """(cages, cables) that each kind of link adds on one leaf; 0 is the servers', the rest attachments in order."""
     filled: dict[Any, int] = {}
@@ -259,7 +302,7 @@ def _cages_of_leaf(
             cables = int(pairs * ceil_of(ports_of_pair, way.ports_per_cable))
             taken[index] = (int(ceil_of(cables * way.ports_per_cable, n)), cables)
             continue
-        key = _shares(way if way is not None else server)
+        key = _shares(way if way is not None else server, links)
         before = filled.get(key, 0)
         filled[key] = before + ports
         per_cable = way.ports_per_cable if way is not None else 1

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from fabopt.floor.length_classes import classes_of_runs
 from fabopt.network.clos_links import ClosNumbers, TierLinks, leaf_spine, server_leaf, spine_core
-from fabopt.parts.assemblies import Assembly
+from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
@@ -49,6 +51,34 @@ class Cabling(NamedTuple):
     def longest(self) -> int:
         """The class of the longest run."""
         return int(self.classes.max(initial=0))
+
+    def longest_of_cables(self, assembly: Assembly, shared: Sequence[int] = (), attached: int = 0) -> Ints:
+        """The class of the longest link of every cable when one assembly makes every link, shape (cables,).
+
+        ``shared``: leaves where the last breakout carries links of attachments too, whose class is ``attached``.
+        """
+        if assembly.mode is Mode.LINK:
+            return self.classes
+        per_cable = assembly.ports_per_cable
+        device, slot = self.near_device, self.links.a_slot
+        if assembly.mode is Mode.FAR:
+            device, slot = self.links.b, self.links.b_slot
+        elif assembly.mode is Mode.PAIR:
+            slot = self.slots(per_cable)
+        _, codes = np.unique(np.stack([device, slot // per_cable]), axis=1, return_inverse=True)
+        cable = np.asarray(codes).ravel()
+        longest = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
+        np.maximum.at(longest, cable, self.classes)
+        if assembly.mode is Mode.FAR:
+            np.maximum.at(longest, cable[self.in_last(shared, per_cable)], attached)
+        return longest
+
+    def in_last(self, leaves: Sequence[int], ports: int) -> Ints:
+        """Links in the last cage (or cable) of these leaves, where it has room for more than the servers' ports."""
+        leaf, slots = self.links.b, self.links.b_slot
+        used = np.zeros(int(leaf.max(initial=-1)) + 1, dtype=np.int64)
+        np.maximum.at(used, leaf, slots + 1)
+        return np.flatnonzero(np.isin(leaf, leaves) & (slots // ports == used[leaf] // ports))
 
     def slots(self, per_cable: int) -> Ints:
         """Slots at the near end when cables join pairs of devices, so many links each; shape (links,)."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from fabopt.floor.length_classes import classes_of_runs
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
@@ -34,6 +35,7 @@ class FloorLinks(KindLinks):
         super().__init__(problem, cabling.kind, joins)
         self._cabling = cabling
         self._lengths_m = problem.item_table.lengths_m
+        self._classes: list[int] = np.unique(cabling.classes).tolist()
         self.longest_m = float(self._lengths_m[cabling.longest])
 
     def joins(self, run_m: float, all_: bool) -> Sequence[Assembly]:
@@ -52,21 +54,29 @@ class FloorLinks(KindLinks):
         """With the length of the longest run."""
         return assembly._replace(length_m=self.longest_m)
 
-    def may_share_cages(self, assembly: Assembly) -> bool:
-        """Not those of breakouts at leaves, whose cables attachments would share."""
-        return assembly.mode is not Mode.FAR
+    def breakout(self, assembly: Assembly) -> Item | str:
+        """The product: each is as long as its own links need."""
+        return assembly.cable.id
 
-    def in_lengths(self, option: Option) -> Option:
+    def cables(self, assembly: Assembly) -> Sequence[Item]:
+        """One for every class of runs."""
+        return [cable_at(self.problem, assembly, length_class) for length_class in self._classes]
+
+    def in_lengths(self, option: Option, shared: Sequence[int], run_m: float) -> Option:
         """With every cable in the length that its links need."""
         servers, *others = option.rows
         assert servers.assembly is not None
-        return Option((self._whole_row(servers.assembly, servers.near_cages, servers.far_cages), *others))
+        longest = self._cabling.longest_of_cables(servers.assembly, shared, self._class_of(run_m))
+        return Option((self._whole_row(servers.assembly, servers.near_cages, servers.far_cages, longest), *others))
 
     def choices(self, prune: bool) -> Sequence[Choice] | None:
         """Cage by cage where one end has single-port cages or whole cages meet, else everything at once."""
         by_cage = self.kind.need.one_sided or self.kind.mixes
         choices = list(self._unit_choices()) if by_cage else [self._whole_choice()]
         return None if any(not choice.options for choice in choices) else tuple(choices)
+
+    def _class_of(self, run_m: float) -> int:
+        return int(classes_of_runs(self._lengths_m, run_m))
 
     # -- cage by cage ---------------------------------------------------------------------------------------------
 
@@ -110,20 +120,21 @@ class FloorLinks(KindLinks):
         for assembly in self.joins(self.longest_m, True):
             parts = self.kind.need.quantities(assembly)
             if parts.fits:
-                options.append(Option((self._whole_row(assembly, int(parts.near), int(parts.far)),)))
+                longest = self._cabling.longest_of_cables(assembly)
+                options.append(Option((self._whole_row(assembly, int(parts.near), int(parts.far), longest),)))
         kept = undominated(options)
         return Choice((*self.kind.key, "whole", tuple(option.rows for option in kept)), 1, kept)
 
-    def _whole_row(self, assembly: Assembly, near: int, far: int) -> RowShare:
-        """All links by one assembly; ``near``, ``far``: occupied cages."""
-        parts = _parts(assembly, near, self._all_cables(assembly), far)
+    def _whole_row(self, assembly: Assembly, near: int, far: int, classes: Ints) -> RowShare:
+        """All links by one assembly; ``near``, ``far``: occupied cages; ``classes`` of the cables, shape (cables,)."""
+        parts = _parts(assembly, near, self._all_cables(assembly, classes), far)
         links = len(self._cabling.classes)
         return RowShare(*self.kind.ends, None, self.named(assembly), links, near, far, parts, ())
 
-    def _all_cables(self, assembly: Assembly) -> dict[Item, int]:
+    def _all_cables(self, assembly: Assembly, classes: Ints) -> dict[Item, int]:
         """Cables by length when one assembly makes every link."""
         cables: dict[Item, int] = {}
-        for length_class, count in enumerate(np.bincount(_cable_classes(self._cabling, assembly)).tolist()):
+        for length_class, count in enumerate(np.bincount(classes).tolist()):
             if count:
                 item = cable_at(self.problem, assembly, length_class)
                 cables[item] = cables.get(item, 0) + count
@@ -148,22 +159,6 @@ def _units(cabling: Cabling, classes: int) -> Iterable[tuple[tuple[int, ...], in
     _, first_of, counts = np.unique(code, return_index=True, return_counts=True)
     for unit, count in zip(units[first_of].tolist(), counts.tolist(), strict=True):
         yield tuple(length_class for length_class in unit if length_class >= 0), count
-
-
-def _cable_classes(cabling: Cabling, assembly: Assembly) -> Ints:
-    """The class of the longest link of every cable when one assembly makes every link, shape (cables,)."""
-    if assembly.mode is Mode.LINK:
-        return cabling.classes
-    links, per_cable = cabling.links, assembly.ports_per_cable
-    device, slot = cabling.near_device, links.a_slot
-    if assembly.mode is Mode.FAR:
-        device, slot = links.b, links.b_slot
-    elif assembly.mode is Mode.PAIR:
-        slot = cabling.slots(per_cable)
-    _, cable = np.unique(np.stack([device, slot // per_cable]), axis=1, return_inverse=True)
-    classes = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
-    np.maximum.at(classes, np.asarray(cable).ravel(), cabling.classes)
-    return classes
 
 
 def _parts(assembly: Assembly, near: int, cables: dict[Item, int], far: int) -> tuple[PartUse, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.parts.assemblies import Assembly
+from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, choices_of
 from fabopt.topology.clos.cabling import Cabling, Joins, LinkType, cabling_of
@@ -53,12 +54,19 @@ class KindLinks(ABC):
         """An assembly of all links with the length that a row of links notes."""
 
     @abstractmethod
-    def may_share_cages(self, assembly: Assembly) -> bool:
-        """Whether links of attachments may be in a leaf's cages beside those of such an assembly."""
+    def breakout(self, assembly: Assembly) -> Item | str:
+        """What two breakouts at a leaf have in common where one may carry links of both."""
 
     @abstractmethod
-    def in_lengths(self, option: Option) -> Option:
-        """An option whose first row is all these links, with cables as long as each needs them."""
+    def cables(self, assembly: Assembly) -> Sequence[Item]:
+        """Cables of an assembly in every length that some of the links need."""
+
+    @abstractmethod
+    def in_lengths(self, option: Option, shared: Sequence[int], run_m: float) -> Option:
+        """An option whose first row is all these links, with cables as long as each needs them.
+
+        ``shared``: leaves where the last breakout carries links of attachments too, which run so far.
+        """
 
 
 class FlatLinks(KindLinks):
@@ -89,10 +97,14 @@ class FlatLinks(KindLinks):
         """As it is sold."""
         return assembly
 
-    def may_share_cages(self, assembly: Assembly) -> bool:
-        """Always."""
-        return True
+    def breakout(self, assembly: Assembly) -> Item | str:
+        """The product in its length."""
+        return assembly.cable
 
-    def in_lengths(self, option: Option) -> Option:
+    def cables(self, assembly: Assembly) -> Sequence[Item]:
+        """One."""
+        return (assembly.cable,)
+
+    def in_lengths(self, option: Option, shared: Sequence[int], run_m: float) -> Option:
         """As it is: all are of the length that the option has."""
         return option

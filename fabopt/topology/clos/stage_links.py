@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.floor.length_classes import classes_of_runs
 from fabopt.network.clos_stages import Stages, of_links
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
@@ -121,12 +122,16 @@ class StagedLinks:
         return Choice((*self.cabling.kind.key, "staged", tuple(option.rows for option in kept)), 1, kept)
 
     def whole_rows(
-        self, assembly: Assembly, shared_cages: Sequence[int] = (), shared_cables: Sequence[int] = ()
+        self,
+        assembly: Assembly,
+        shared_cages: Sequence[int] = (),
+        shared_cables: Sequence[int] = (),
+        attached_m: float = 0.0,
     ) -> Iterable[RowShare]:
         """What every stage adds if one assembly makes every link.
 
-        ``shared_cages``, ``shared_cables``: leaves where attachments fill up the last cage, the last cable of the
-        servers, from the first stage on.
+        ``shared_cages``, ``shared_cables``: leaves where attachments, whose links run ``attached_m``, fill up the last
+        cage, the last cable of the servers, from the first stage on.
         """
         links, per_cable = self.cabling.links, assembly.ports_per_cable
         near, far = self.cabling.kind.ports
@@ -143,9 +148,11 @@ class StagedLinks:
         cable_class = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(cable_class, cable, self.cabling.classes)
         near_when, far_when, cable_when = (_earliest(code, self.stage) for code in (near_cage, far_cage, cable))
-        far_when[far_cage[self._in_last(shared_cages, far.ports)]] = 0
+        far_when[far_cage[self.cabling.in_last(shared_cages, far.ports)]] = 0
         if assembly.mode is Mode.FAR:
-            cable_when[cable[self._in_last(shared_cables, per_cable)]] = 0
+            shared = cable[self.cabling.in_last(shared_cables, per_cable)]
+            cable_when[shared] = 0
+            np.maximum.at(cable_class, shared, int(classes_of_runs(self.lengths_m, attached_m)))
         named, runs_m = self.links.named(assembly), self.links.noted_runs_m(())
         for stage in range(int(self.stage.max(initial=0)) + 1):
             cables: dict[Item, int] = {}
@@ -158,14 +165,6 @@ class StagedLinks:
                 *self.cabling.kind.ends, None, named, int((self.stage == stage).sum()), near_cages, far_cages,
                 _parts(assembly, near_cages, cables, far_cages), runs_m, stage,
             )  # fmt: skip
-
-    def _in_last(self, leaves: Sequence[int], ports: int) -> Ints:
-        """Links in the last cage (or cable) of these leaves, where it has room for more than the servers' ports."""
-        slots, leaf = self.cabling.links.b_slot, self.cabling.links.b
-        used = np.zeros(int(leaf.max(initial=-1)) + 1, dtype=np.int64)
-        np.maximum.at(used, leaf, slots + 1)
-        last = used[leaf] // ports
-        return np.flatnonzero(np.isin(leaf, leaves) & (slots // ports == last))
 
 
 def _parts(assembly: Assembly, near: int, cables: dict[Item, int], far: int) -> tuple[PartUse, ...]:

@@ -1,0 +1,185 @@
+"""What a catalog lacks for a fabric: NICs, switches of a tier, or parts that join two of them.
+
+By arithmetic alone, without a search: a fabric is a chain of NICs, leaves, the links between them, and so on; the first
+of these that nothing on sale fills is its gap. A change to the case or the catalog helps if it fills the gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from fabopt.explain.freedoms import Freedom, changed_products, freedoms_of, not_on_sale
+from fabopt.explain.what_if import Inquiry
+from fabopt.parts.port_types import PortType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.schema.topologies import TIERED
+from fabopt.units import gbps
+
+# Of parts, or of changes that would help, so many are named.
+MOST_NAMED = 4
+# By step of the chain that is a kind of links: what is at its ends, and the run that it goes over.
+ENDS = {
+    "server-leaf": ("server", "leaf", "server-leaf"),
+    "leaf-spine": ("leaf", "spine", "leaf-spine"),
+    "spine-core": ("spine", "core", "spine-core"),
+    "leaf-leaf": ("leaf", "leaf", "leaf-spine"),
+    "server-server": ("server", "server", "server-leaf"),
+}
+# The chain of a Clos by its tiers; every other network is made of leaves alone, but a torus may be of servers.
+CLOS = (("nics", "leaf", "server-leaf"), ("spine", "leaf-spine"), ("core", "spine-core"))
+OF_LEAVES = ("nics", "leaf", "server-leaf", "leaf-leaf")
+OF_SERVERS = ("nics", "server-server")
+
+
+class Gap(NamedTuple):
+    """The first step of a fabric's chain that nothing on sale fills, and how many steps before it are filled."""
+
+    filled: int
+    step: str
+    protocol: str
+
+
+def gap_of(problem: Problem, fabric: FabricProblem) -> Gap | None:
+    """The gap of the protocol that comes furthest (of equal ones, that of most NICs); None if some chain is whole."""
+    gaps = [_gap(problem, fabric, chain, protocol) for chain in _chains(fabric) for protocol in fabric.protocols]
+    if None in gaps:
+        return None
+    spoken: list[str] = [protocol for nic in problem.offering.offered.nics for protocol in nic.protocols]
+    known = (gap for gap in gaps if gap is not None)
+    return max(known, key=lambda gap: (gap.filled, spoken.count(gap.protocol)), default=None)
+
+
+def _chains(fabric: FabricProblem) -> Iterator[tuple[str, ...]]:
+    """What the networks that a fabric may be are made of."""
+    if set(fabric.topologies) & set(TIERED) and fabric.tiers:
+        yield tuple(step for steps in CLOS[: _tiers_at_least(fabric)] for step in steps)
+    if set(fabric.topologies) - set(TIERED):
+        yield OF_LEAVES
+    if "torus" in fabric.topologies and "servers" in fabric.torus_nodes:
+        yield OF_SERVERS
+
+
+def _tiers_at_least(fabric: FabricProblem) -> int:
+    """Tiers that a Clos needs: those of the case, or two where one switch is allowed but may have too few ports."""
+    return max(min(fabric.tiers), min(2, max(fabric.tiers)))
+
+
+def _gap(problem: Problem, fabric: FabricProblem, chain: tuple[str, ...], protocol: str) -> Gap | None:
+    for filled, step in enumerate(chain):
+        if next(_fillers(problem, fabric, step, protocol), None) is None:
+            return Gap(filled, step, protocol)
+    return None
+
+
+def fillers(problem: Problem, fabric: FabricProblem, step: str, protocol: str) -> frozenset[str]:
+    """Ids of products on sale that fill a step of a fabric's chain; for links, of the parts that join two ends."""
+    return frozenset(_fillers(problem, fabric, step, protocol))
+
+
+def _fillers(problem: Problem, fabric: FabricProblem, step: str, protocol: str) -> Iterator[str]:
+    if step == "nics":
+        yield from (nic.nic_id for nic in fabric.nics.get(protocol, ()))
+    elif step not in ENDS:
+        yield from (switch.id for switch in fabric.switches[protocol][step])
+    else:
+        run_m = fabric.runs_m[ENDS[step][2]]
+        for near, far in _pairs(fabric, step, protocol):
+            for assembly in problem.links.assemblies(near, far, run_m, protocol, True, True):
+                yield from (item.id for item in assembly.items)
+
+
+def _pairs(fabric: FabricProblem, step: str, protocol: str) -> Iterator[tuple[PortType, PortType]]:
+    near, far, _ = ENDS[step]
+    for one_end in ports_of(fabric, near, protocol):
+        for other_end in ports_of(fabric, far, protocol):
+            yield one_end, other_end
+
+
+def ports_of(fabric: FabricProblem, end: str, protocol: str) -> list[PortType]:
+    """Kinds of ports that the devices at one end of a link may have, each once."""
+    if end == "server":
+        ports = [nic.port for nic in fabric.nics.get(protocol, ())]
+    else:
+        ports = [use.port for switch in fabric.switches[protocol][end] for use in switch.uses]
+    return list(dict.fromkeys(ports))
+
+
+# -- in words ---------------------------------------------------------------------------------------------------------
+
+
+def gap_sentences(inquiry: Inquiry) -> Iterator[str]:
+    """What each fabric lacks, and every change that would supply it."""
+    for index, fabric in enumerate(inquiry.problem.fabrics):
+        gap = gap_of(inquiry.problem, fabric)
+        if gap is not None:
+            remedies = list(dict.fromkeys(_remedies(inquiry, index, gap)))
+            told = f"fabric {fabric.name}: {_lacking(inquiry.problem, fabric, gap)}"
+            yield "; ".join([told, *(_helping(remedies) if remedies else _helpless(inquiry, gap))])
+
+
+def _helping(remedies: list[str]) -> list[str]:
+    return [f"what would help: {', or '.join(remedies[:MOST_NAMED])}"]
+
+
+def _helpless(inquiry: Inquiry, gap: Gap) -> list[str]:
+    """Why no single key fills a gap: what is wrong with each product that could."""
+    if gap.step in ENDS:
+        return ["no key of the case alone would help: the catalog needs a cable, or transceivers and a fibre, for it"]
+    speaks: dict[str, tuple[str, ...]] = {switch.id: (switch.protocol,) for switch in inquiry.catalog.switches}
+    if gap.step == "nics":
+        speaks = {nic.id: nic.protocols for nic in inquiry.catalog.nics}
+    others = [id_ for id_, protocols in speaks.items() if gap.protocol not in protocols]
+    why = not_on_sale(inquiry, [id_ for id_ in speaks if id_ not in others])
+    why += [f"{id_} is not for {gap.protocol}" for id_ in others]
+    return ["no key of the case alone would help", *why[:MOST_NAMED]]
+
+
+def _lacking(problem: Problem, fabric: FabricProblem, gap: Gap) -> str:
+    if gap.step == "nics":
+        wanted = f"{gbps(fabric.gpu_mbps):g} Gb/s per GPU"
+        return f"no {gap.protocol} NIC on sale that the case allows gives {problem.server.id} its {wanted}"
+    if gap.step not in ENDS:
+        return f"no {gap.protocol} switch on sale may be a {gap.step}"
+    near, far, run = ENDS[gap.step]
+    ports = {end: ports_of(fabric, end, gap.protocol) for end in (near, far)}
+    joined = f"{_ends(near, far, ports)} over the {fabric.runs_m[run]:g} m of a {run} run"
+    text = f"no {gap.protocol} parts on sale join {joined}"
+    longest_m = max(
+        (problem.links.longest_m(*pair, gap.protocol) for pair in _pairs(fabric, gap.step, gap.protocol)), default=0.0
+    )
+    return f"{text}; the longest are {longest_m:g} m" if longest_m else text
+
+
+def _ends(near: str, far: str, ports: Mapping[str, Iterable[PortType]]) -> str:
+    """Both ends of a link with the speeds at which they meet; with those of each, where they never do."""
+    speeds = {end: {gbps(port.lane.port_mbps) for port in ports[end]} for end in (near, far)}
+    common = speeds[near] & speeds[far]
+    if common:
+        return f"{near} and {far} at {_speeds(common)}"
+    return f"{near} (ports of {_speeds(speeds[near])}) and {far} (ports of {_speeds(speeds[far])})"
+
+
+def _speeds(speeds: Iterable[float]) -> str:
+    return f"{' or '.join(f'{speed:g}' for speed in sorted(speeds))} Gb/s"
+
+
+def _remedies(inquiry: Inquiry, index: int, gap: Gap) -> Iterator[str]:
+    """Every single change that fills a gap, in words with its key."""
+    for freedom in freedoms_of(inquiry, inquiry.case.fabrics[index]):
+        ids = _brought_in(inquiry, freedom, index, gap)
+        if ids is not None:
+            yield freedom.says(ids)
+
+
+def _brought_in(inquiry: Inquiry, freedom: Freedom, index: int, gap: Gap) -> list[str] | None:
+    """Products that a change brings in to fill a gap; None if it does not."""
+    free = freedom.asked(inquiry).problem
+    fabric = free.fabrics[index]
+    after = gap_of(free, fabric)
+    if after is not None and after.filled <= gap.filled:
+        return None
+    protocols = [protocol for protocol in fabric.protocols if after is None or protocol == after.protocol]
+    ids = {id_ for protocol in protocols for id_ in fillers(free, fabric, gap.step, protocol)}
+    return changed_products(inquiry, freedom, sorted(ids))

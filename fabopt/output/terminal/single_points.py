@@ -1,0 +1,78 @@
+"""What is lost with any one switch or rack, in words: for the terminal, the page and the workbook alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from fabopt.output.words import count, listed
+from fabopt.schema.design import Design
+from fabopt.schema.losses import SinglePoint
+from fabopt.units import some
+
+TITLE = "Single points of failure"
+# Titles, and which of them hold numbers.
+COLUMNS = (("fabric", False), ("without", False), ("lost", False), ("servers", True), ("these are", False))
+
+
+def lead_line(design: Design) -> str:
+    """Say how many switches and racks cut something off; empty where the file does not say."""
+    points = design.single_points_of_failure
+    if points is None:
+        return ""
+    numbers: dict[tuple[str, str], int] = {}
+    for point in points:
+        if not point.degraded:
+            kind = point.fabric, point.device
+            numbers[kind] = max(point.count, numbers.get(kind, 0))
+    number = sum(numbers.values())
+    if number == 0:
+        return f"no {'switch' if design.worst_rack is None else 'switch or rack'} cuts anything off if it fails"
+    return (
+        "one device cuts something off if it fails"
+        if number == 1
+        else f"any of {count(number)} devices cuts something off if it fails"
+    )
+
+
+def point_rows(design: Design) -> Iterator[list[str]]:
+    """The cells of each line: devices that take something alike are one line, those that cut off come first."""
+    points = sorted(design.single_points_of_failure or (), key=lambda point: point.degraded)
+    for (fabric, degraded), of_fabric in groupby(points, key=lambda point: (point.fabric, point.degraded)):
+        for _, alike in groupby(of_fabric, key=lambda point: (point.device, point.count)):
+            rows = list(alike)
+            loses = ", ".join(row.loses for row in rows)
+            yield [fabric, _devices(design, rows[0]), loses, _servers(rows[0]), "degraded" if degraded else "cut off"]
+
+
+def _devices(design: Design, point: SinglePoint) -> str:
+    if point.count > 1:
+        return f"any of {some(point.count, point.device)}"
+    if point.device == "rack":
+        return f"rack {point.worst}"
+    only = any(
+        tier.role == point.device and tier.count == 1
+        for fabric in design.fabrics
+        if point.fabric in (fabric.name, *(logical.name for logical in fabric.logical))
+        for tier in fabric.tiers
+    )
+    return f"the only {point.device}" if only else point.worst
+
+
+def _servers(point: SinglePoint) -> str:
+    if not point.servers:
+        return "-"
+    fewest = "" if point.fewest_servers == point.servers else f"{count(point.fewest_servers)} to "
+    return f"{fewest}{count(point.servers)}"
+
+
+def rack_line(design: Design) -> str:
+    """Say what the rack takes with it whose loss hits most servers; empty without a floor."""
+    rack = design.worst_rack
+    if rack is None:
+        return ""
+    elsewhere = [f"{count(rack.servers_cut_off) if rack.servers_cut_off else 'none'} elsewhere cut off"]
+    if rack.servers_degraded:
+        elsewhere.append(f"{count(rack.servers_degraded)} degraded")
+    within = some(rack.servers, "server") if rack.servers else "no server"
+    return f"the loss of rack {rack.rack} hits most servers: {listed([f'{within} in it', *elsewhere])}"

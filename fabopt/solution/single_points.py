@@ -1,0 +1,32 @@
+"""What a design loses with any one switch or rack, found on its wiring, as a part of the design."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fabopt.schema.design import Design
+from fabopt.verify.evidence import Evidence
+from fabopt.verify.proof import UNPROVABLE
+from fabopt.verify.single_points import single_points_of
+from fabopt.verify.wiring import CabledDesign
+from fabopt.wiring.model import Wiring
+
+
+class Wired(NamedTuple):
+    """A design and its wiring; None where it has too many links for one, or a fault that the proof tells."""
+
+    design: Design
+    wiring: Wiring | None
+
+
+def with_single_points(design: Design) -> Wired:
+    """The design with its single points of failure and its worst rack, and the wiring that they were found on."""
+    cabled = CabledDesign(Evidence(design))
+    if not cabled.is_listed:
+        return Wired(design, None)
+    try:
+        lost = single_points_of(cabled)
+    except UNPROVABLE:
+        return Wired(design, None)
+    update = {"single_points_of_failure": lost.points, "worst_rack": lost.worst_rack}
+    return Wired(design.model_copy(update=update), cabled.wiring)

@@ -1,0 +1,300 @@
+"""Single points of failure: every switch and rack whose loss takes from servers elsewhere what they reach.
+
+Found on the wiring, device by device. A server is cut off if it is outside the largest part of a fabric that stays
+joined; it is degraded if it is not, but a NIC of it reaches nothing of that part any more. See docs/bandwidth.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.network.graph.losses import Holders, Loss, Served, cut_switches
+from fabopt.network.graph.network import network_of
+from fabopt.schema.losses import Exposed, SinglePoint, WorstRack
+from fabopt.units import some
+from fabopt.verify.link_kinds import SERVER_LEAF
+from fabopt.verify.proof import Proof
+from fabopt.verify.wiring import CabledDesign, FabricCabling
+from fabopt.wiring.model import NOTHING, Ints
+
+Mask = NDArray[np.bool_]
+ATTACHED = "attachment-leaf"
+
+
+class SinglePoints(NamedTuple):
+    """All of them, by fabric and kind of device, and the rack whose loss hits most servers."""
+
+    points: tuple[SinglePoint, ...]
+    worst_rack: WorstRack | None
+
+
+class DeviceLinks(NamedTuple):
+    """An attachment with as many ``boxes``; ``rows`` of its links."""
+
+    name: str
+    boxes: int
+    rows: Ints
+
+
+def single_points_of(cabled: CabledDesign) -> SinglePoints:
+    """The single points of failure of a design; raises ``ValueError`` where its file has no wiring."""
+    evidence = cabled.evidence
+    cablings = [FabricCabling(fabric, cabled, index) for index, fabric in enumerate(evidence.fabrics)]
+    exposures = [exposure for cabling in cablings for exposure in _exposures(cabling)]
+    points = [point for exposure in exposures for point in exposure.of_switches()]
+    racks = LostRacks(cabled, exposures)
+    return SinglePoints((*points, *racks.points()), racks.worst())
+
+
+def _exposures(cabling: FabricCabling) -> Iterator[Exposure]:
+    """A fabric, and every logical one on its switches."""
+    if not cabling.fabric.has_switches:
+        yield Exposure(cabling, cabling.fabric.designed.name, np.arange(0), ())
+        return
+    attached, names = cabling.of(ATTACHED), cabling.attached_names
+    logical = cabling.fabric.logical
+    apart = [one for one in cabling.fabric.wanted.attachments if one.name not in logical]
+    kinds = tuple(DeviceLinks(one.name, one.boxes, attached[names[attached] == one.name]) for one in apart)
+    yield Exposure(cabling, cabling.fabric.designed.name, cabling.of(SERVER_LEAF), kinds)
+    for name in logical:
+        yield Exposure(cabling, name, attached[names[attached] == name], ())
+
+
+@dataclass(frozen=True, eq=False)
+class Exposure:
+    """What can be lost of one fabric: ``rows`` of links of its servers; ``kinds``: its attachments. Where servers are
+    joined to each other they are their own switches.
+    """
+
+    cabling: FabricCabling
+    name: str
+    rows: Ints
+    kinds: Sequence[DeviceLinks]
+
+    @cached_property
+    def switches(self) -> Ints:
+        """Rows of the devices that pass traffic on."""
+        roles = ("leaf", "spine", "core") if self.cabling.fabric.has_switches else ("server",)
+        return np.concatenate([self.cabling.devices_of(role) for role in roles])
+
+    @cached_property
+    def number(self) -> Ints:
+        """For every device its number among them; ``NOTHING`` for others."""
+        number = np.full(len(self.cabling.devices), NOTHING)
+        number[self.switches] = np.arange(len(self.switches))
+        return number
+
+    @cached_property
+    def served(self) -> Served:
+        """The fabric as a graph with its endpoints; raises ``ValueError`` where servers differ in ports."""
+        links, servers = self.cabling.links, self.cabling.fabric.evidence.servers
+        between = np.flatnonzero((self.number[links.a] >= 0) & (self.number[links.b] >= 0))
+        ends = self.number[links.a[between]], self.number[links.b[between]]
+        network = network_of(*ends, 1, np.ones(len(self.switches), dtype=np.int64), 1)
+        if not self.cabling.fabric.has_switches:
+            return Served(network, np.arange(servers)[:, np.newaxis], np.zeros(1, dtype=np.int64))
+        rows = self.rows[np.lexsort((links.a_nic_port[self.rows], links.a_nic[self.rows], links.a[self.rows]))]
+        switch_of = self.number[links.b[rows]].reshape(servers, len(rows) // servers)
+        nic = links.a_nic[rows].reshape(switch_of.shape)[0]
+        return Served(network, switch_of, nic - nic.min(), tuple(map(self._holders, self.kinds)))
+
+    def _holders(self, kind: DeviceLinks) -> Holders:
+        """The devices of an attachment: one for each port where there are as many, else those that are told apart."""
+        links, rows = self.cabling.links, kind.rows
+        device = np.unique(links.a[rows], return_inverse=True)[1].ravel()
+        return Holders(np.arange(len(rows)) if kind.boxes == len(rows) else device, self.number[links.b[rows]])
+
+    @property
+    def names(self) -> list[str]:
+        """Of the switches."""
+        return [self.cabling.devices.name[row] for row in self.switches.tolist()]
+
+    def of_switches(self) -> Iterator[SinglePoint]:
+        """Those of each tier: of servers that are cut off, that are degraded, and of each attachment."""
+        if not self.cabling.fabric.has_switches:
+            return
+        losses, names, served = self.served.one_by_one(), self.names, self.served
+        role = self.cabling.cabled.roles[self.switches]
+        for tier in self.cabling.tiers():
+            own = np.flatnonzero(role == tier.role)
+            listed = PointRows(self.name, tier.role, [names[switch] for switch in own.tolist()])
+            yield from listed.cut_off(losses.cut_off[own])
+            yield from listed.degraded(losses.degraded[own], losses.nics[own], served.nics)
+            yield from listed.parted(np.where(losses.cut_off[own], 0, losses.parted[own]))
+            for kind, holders, counts in zip(self.kinds, served.devices, losses.devices, strict=True):
+                yield from listed.devices(kind.name, counts[own], holders.number)
+
+    @cached_property
+    def _cuts(self) -> frozenset[int]:
+        return frozenset(cut_switches(self.served.network).tolist())
+
+    def without(self, rows: Sequence[int], absent: Mask) -> Loss:
+        """What is lost with some devices, and with the servers among them."""
+        lost = self.number[list(rows)]
+        lost = lost[lost >= 0]
+        splits = len(lost) > 1 or bool(self._cuts.intersection(lost.tolist()))
+        return self.served.after(lost, absent, splits)
+
+
+@dataclass(frozen=True)
+class PointRows:
+    """Devices of a kind, for rows about what is lost with any one of them."""
+
+    fabric: str
+    device: Exposed
+    names: Sequence[str]
+
+    def cut_off(self, servers: Ints) -> Iterator[SinglePoint]:
+        """The row of those without which servers are cut off; none if there are none."""
+        yield from self._row("every path", servers, False)
+
+    def degraded(self, servers: Ints, nics: Ints, of: int) -> Iterator[SinglePoint]:
+        """The row of those without which servers lose some of their NICs."""
+        yield from self._row(f"{int(nics.max(initial=0))} of {some(of, 'NIC')}", servers, True)
+
+    def parted(self, servers: Ints) -> Iterator[SinglePoint]:
+        """The row of those without which NICs of a server do not reach each other, though each reaches its like."""
+        yield from self._row("paths between rails", servers, True)
+
+    def devices(self, name: str, lost: Ints, of: int) -> Iterator[SinglePoint]:
+        """The row of those without which devices of an attachment are cut off."""
+        most = int(lost.max(initial=0))
+        what = name if most == of else f"{most} of {of} {name}"
+        for row in self._row(what, lost, False):
+            yield row.model_copy(update={"servers": 0, "fewest_servers": 0})
+
+    def _row(self, loses: str, hit: Ints, degraded: bool) -> Iterator[SinglePoint]:
+        if not hit.any():
+            return
+        yield SinglePoint(
+            fabric=self.fabric,
+            device=self.device,
+            count=int((hit > 0).sum()),
+            worst=self.names[int(hit.argmax())],
+            loses=loses,
+            servers=int(hit.max()),
+            fewest_servers=int(hit[hit > 0].min()),
+            degraded=degraded,
+        )
+
+
+class LostRacks:
+    """The racks of a design, each lost with all that is in it."""
+
+    def __init__(self, cabled: CabledDesign, exposures: Sequence[Exposure]) -> None:
+        devices = cabled.wiring.devices
+        self._exposures = exposures
+        self._rows: dict[str, list[int]] = {}
+        for row, rack in enumerate(devices.rack):
+            if rack:
+                self._rows.setdefault(rack, []).append(row)
+        self._server = FabricCabling(exposures[0].cabling.fabric, cabled, 0).numbers("server")
+        self._servers = cabled.evidence.servers
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Those with anything in them, in order."""
+        return sorted(self._rows)
+
+    @cached_property
+    def absent(self) -> list[Mask]:
+        """Of every rack the servers that are in it."""
+        masks = []
+        for name in self.names:
+            number = self._server[self._rows[name]]
+            masks.append(np.isin(np.arange(self._servers), number[number >= 0]))
+        return masks
+
+    @cached_property
+    def losses(self) -> list[list[Loss]]:
+        """Of every fabric and rack what is lost elsewhere."""
+        return [
+            [one.without(self._rows[name], absent) for name, absent in zip(self.names, self.absent, strict=True)]
+            for one in self._exposures
+        ]
+
+    def points(self) -> Iterator[SinglePoint]:
+        """Racks that take something from servers that are elsewhere, or all devices of an attachment."""
+        for exposure, losses in zip(self._exposures, self.losses if self._rows else (), strict=False):
+            listed, nics = PointRows(exposure.name, "rack", self.names), exposure.served.nics
+            cut = np.array([loss.cut_off.sum() for loss in losses])
+            yield from listed.cut_off(cut)
+            most = np.array([loss.nics.max(initial=0) for loss in losses])
+            yield from listed.degraded(np.array([(loss.nics > 0).sum() for loss in losses]), most, nics)
+            yield from listed.parted(np.where(cut, 0, [loss.parted.sum() for loss in losses]))
+            for number, kind in enumerate(exposure.kinds):
+                holders = exposure.served.devices[number]
+                lost = [
+                    int((loss.devices[number] | self._within(name, exposure, kind, holders)).sum())
+                    for name, loss in zip(self.names, losses, strict=True)
+                ]
+                yield from listed.devices(
+                    kind.name, np.where(np.array(lost) == holders.number, lost, 0), holders.number
+                )
+
+    def _within(self, rack: str, exposure: Exposure, kind: DeviceLinks, holders: Holders) -> Mask:
+        """Which devices of an attachment are in a rack."""
+        within = np.zeros(holders.number, dtype=np.bool_)
+        within[holders.holder[np.isin(exposure.cabling.links.a[kind.rows], self._rows[rack])]] = True
+        return within
+
+    def worst(self) -> WorstRack | None:
+        """The rack without which fewest servers have all that they had; the first of such. None without a floor."""
+        if not self._rows:
+            return None
+        masks = [(absent, *self._elsewhere(rack, absent)) for rack, absent in enumerate(self.absent)]
+        sums = [tuple(int(mask.sum()) for mask in of_rack) for of_rack in masks]
+        worst = max(range(len(sums)), key=lambda rack: (sums[rack][0] + sums[rack][1], sums[rack][2], -rack))
+        servers, cut, degraded = sums[worst]
+        return WorstRack(rack=self.names[worst], servers=servers, servers_cut_off=cut, servers_degraded=degraded)
+
+    def _elsewhere(self, rack: int, absent: Mask) -> tuple[Mask, Mask]:
+        """Servers of other racks that are cut off from any fabric, and other ones that lose a NIC."""
+        cut, hit = np.zeros_like(absent), np.zeros_like(absent)
+        for losses in self.losses:
+            cut |= losses[rack].cut_off
+            hit |= losses[rack].nics > 0
+        return cut, hit & ~cut
+
+
+def single_points_are_listed(proof: Proof, cabled: CabledDesign) -> None:
+    """Every switch and rack whose loss cuts servers, NICs or attachments off is in the file, with what is lost.
+
+    Found again on the wiring, device by device; and servers cut off are those that ``failures`` says of the tier, which
+    is counted from the structure. Source: docs/bandwidth.md.
+    """
+    design, recounted = cabled.evidence.design, single_points_of(cabled)
+    listed = design.single_points_of_failure
+    proof.holds(listed is not None, "the file does not list single points of failure")
+    for row in listed or ():
+        proof.holds(row in recounted.points, f"{row.fabric}: {row.device} {row.worst}, {row.loses}: not found again")
+    for row in recounted.points:
+        proof.holds(row in (listed or ()), f"{row.fabric}: {row.device} {row.worst}, {row.loses}: is not listed")
+    proof.equal("order of single points", listed, recounted.points)
+    proof.equal("worst rack", design.worst_rack, recounted.worst_rack)
+    _agree_with_failures(proof, cabled, recounted.points)
+    cutting = sum(not row.degraded for row in recounted.points)
+    degrading = len(recounted.points) - cutting
+    proof.note(f"{some(cutting, 'kind')} of devices that cut something off, {some(degrading, 'kind')} that degrade")
+
+
+def _agree_with_failures(proof: Proof, cabled: CabledDesign, points: Sequence[SinglePoint]) -> None:
+    """What is counted on the graph is what is counted from the structure."""
+    for fabric in cabled.evidence.design.fabrics:
+        for row in fabric.failures:
+            if row.failed in ("leaf", "spine", "core") and row.servers_cut_off is not None:
+                most = max(
+                    (
+                        one.servers
+                        for one in points
+                        if (one.fabric, one.device) == (fabric.name, row.failed) and not one.degraded
+                    ),
+                    default=0,
+                )
+                proof.equal(f"servers that a {row.failed} of {fabric.name} cuts off", most, row.servers_cut_off)

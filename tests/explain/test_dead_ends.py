@@ -1,0 +1,171 @@
+"""Where no single limit can be named, the message names the fabric, the link or the keys, and what would help.
+
+Each small case has no design for another reason. The message is compared as a whole.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fabopt.output.terminal.answer import infeasible_lines
+from tests.samples.random_cases import generate
+from tests.samples.small import Json, case, catalog, product, solved
+
+NO_CHANGE = "  no single change to the case gives a design; "
+
+
+def told(content: Json, parts: Json | None = None) -> list[str]:
+    """The message of a case without a design, but for its headline."""
+    design = solved(content, parts)
+    assert design.status == "infeasible"
+    return infeasible_lines(design)[1:]
+
+
+def without(ids: tuple[str, ...], key: str, value: object = None, parts: Json | None = None) -> Json:
+    """The catalog with a key of some products changed, at each of their lengths where they have some."""
+    parts = catalog() if parts is None else parts
+    for id_ in ids:
+        entry = product(parts, id_)
+        for sold in entry.get("lengths", [entry]) if key == "price_usd" else [entry]:
+            sold[key] = value
+    return parts
+
+
+SWITCHES = ("large", "lean", "small")
+
+
+def test_switches_without_a_price() -> None:
+    assert told(case(), without(SWITCHES, "price_usd")) == [
+        NO_CHANGE + "fabric compute: no ethernet switch on sale may be a leaf; what would help: "
+        "`catalog.large.price_usd` (large has no price, so it is listed, never chosen) and `catalog.lean.price_usd` "
+        "(lean has no price, so it is listed, never chosen) and `catalog.small.price_usd` (small has no price, so it "
+        "is listed, never chosen)"
+    ]
+
+
+def test_nics_without_a_power_figure() -> None:
+    assert told(case(), without(("nic-200", "nic-400"), "power_w")) == [
+        NO_CHANGE + "fabric compute: no ethernet NIC on sale that the case allows gives gpu-4 its 200 Gb/s per GPU; "
+        "what would help: `catalog.nic-200.power_w` (nic-200 has no power figure, so it is listed, never chosen) and "
+        "`catalog.nic-400.power_w` (nic-400 has no power figure, so it is listed, never chosen)"
+    ]
+
+
+def test_a_cable_without_a_price() -> None:
+    """Spines are reached by active cables alone, and these have no price: one tier is a way around that."""
+    parts = without(("aoc",), "price_usd")
+    parts["transceivers"] = []
+    gap = (
+        "fabric compute: no ethernet parts on sale join leaf and spine at 200 or 400 Gb/s "
+        "over the 30 m of a leaf-spine run; what would help: `catalog.aoc.price_usd` (aoc has no price, so "
+        "it is listed, never chosen)"
+    )
+    assert told(case(), parts) == [
+        f"  fabrics.compute.tiers: is 2; needs any (with tiers: any there is a design; {gap})"
+    ]
+    assert told(case({"tiers": "any"}, servers=30), parts)[0].endswith(f"and these limits is 6; {gap})")
+
+
+def test_cables_that_work_with_another_vendor() -> None:
+    parts = without(("dac", "splitter"), "works_with", ["Other"])
+    parts["transceivers"] = []
+    for id_ in (*SWITCHES, "nic-200", "nic-400"):
+        product(parts, id_)["vendor"] = "Acme"
+    assert told(case(), parts) == [
+        NO_CHANGE + "fabric compute: no ethernet parts on sale join server and leaf at 200 or 400 Gb/s "
+        "over the 3 m of a server-leaf run; what would help: `catalog.dac.works_with` (dac works "
+        "with other vendors only) and `catalog.splitter.works_with` (splitter works with other vendors only)"
+    ]
+
+
+def test_two_runs_that_are_too_long() -> None:
+    """Neither run can be had, so neither alone is the limit; a way around the second is one tier."""
+    content = case(site={"distances_m": {"server-leaf": 600, "leaf-spine": 700}})
+    assert told(content) == [
+        NO_CHANGE + "fabric compute: no ethernet parts on sale join server and leaf at 200 or 400 Gb/s "
+        "over the 600 m of a server-leaf run; the longest are 50 m; what would help: a shorter "
+        "`site.distances_m.server-leaf` (dac, dr4, dr4-hot and 3 more); what would do together: a shorter "
+        "`site.distances_m.server-leaf`, and `fabrics.compute.tiers: any`"
+    ]
+
+
+def test_switches_of_another_protocol() -> None:
+    parts = without(SWITCHES, "protocol", "infiniband")
+    assert told(case({"protocol": "ethernet"}), parts) == [
+        NO_CHANGE + "fabric compute: no ethernet switch on sale may be a leaf; no key of the case alone would help; "
+        "large is not for ethernet; lean is not for ethernet; small is not for ethernet"
+    ]
+
+
+def test_speeds_that_never_meet() -> None:
+    """Leaves have ports of 800 Gb/s alone: the catalog lacks a part, and no key would help."""
+    parts = catalog()
+    for id_ in SWITCHES:
+        product(parts, id_)["cages"][0]["splits"] = ["1x800"]
+    assert told(case(), parts) == [
+        NO_CHANGE + "fabric compute: no ethernet parts on sale join server (ports of 200 or 400 Gb/s) and leaf (ports "
+        "of 800 Gb/s) over the 3 m of a server-leaf run; no key of the case alone would help: the catalog needs a "
+        "cable, or transceivers and a fibre, for it"
+    ]
+
+
+def test_one_fabric_of_two_fails() -> None:
+    """The storage fabric names a switch that has no price; the other fabric is not to blame."""
+    parts = without(("lean",), "price_usd")
+    content = case(servers=3)
+    only = {"leaf": ["lean"], "spine": ["lean"]}
+    storage = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 50, "tiers": 2, "switches": only}
+    content["fabrics"] = [{**content["fabrics"][0], "nics_per_server": 2}, storage]
+    assert told(content, parts) == [
+        NO_CHANGE + "fabric storage: no ethernet switch on sale may be a leaf; what would help: "
+        "`fabrics.storage.switches.leaf: any` (large, small), or `catalog.lean.price_usd` (lean has no price, so it "
+        "is listed, never chosen); fabric storage has no design even alone; what would do together: "
+        "`fabrics.storage.switches.leaf: any`, and `fabrics.storage.switches.spine: any`"
+    ]
+
+
+def test_keys_that_clash() -> None:
+    """Every part is there, but one switch is too few, and two tiers of it carry too little."""
+    only = {"leaf": ["small"], "spine": ["small"]}
+    fabric = {"tiers": 1, "planes": 3, "switches": only, "nics_per_server": 4, "min_gbps_per_gpu": 400}
+    message = told(case(fabric, servers=30))
+    assert message[0].startswith(NO_CHANGE)
+    assert "`fabrics.compute.tiers: any`" in message[0] and "`fabrics.compute.planes: any`" in message[0]
+
+
+def test_a_named_switch_that_is_never_chosen() -> None:
+    """Any other leaf would do; the message says what is wrong with the one that is named."""
+    line = told(case({"switches": {"leaf": ["lean"]}}), without(("lean",), "price_usd"))[0]
+    assert line == (
+        "  fabrics.compute.switches.leaf: is lean; needs any (with any leaf switch there is a design; lean has no "
+        "price_usd (`catalog.lean`): it is listed, never chosen; fabric compute: no ethernet switch on sale may be a "
+        "leaf; what would help: `fabrics.compute.switches.leaf: any` (large, small), or `catalog.lean.price_usd` "
+        "(lean has no price, so it is listed, never chosen))"
+    )
+
+
+def test_supply_says_what_is_short() -> None:
+    lines = told(case(), without(SWITCHES, "supply", 1))
+    assert (
+        "  catalog.supply: with an unlimited supply of every part there is a design; too little there is of"
+        in "".join(lines)
+    )
+
+
+@pytest.mark.parametrize("family", ["linear", "attached", "three_tier"])
+def test_no_message_is_a_dead_end(family: str) -> None:
+    """No message of a random case says that the case is not set, or that no value of nothing would do."""
+    infeasible = 0
+    for seed in range(40):
+        parts, content = generate(family, seed)
+        content = {**content, "limits": {}}
+        design = solved(content, parts)
+        if design.status != "infeasible":
+            continue
+        infeasible += 1
+        message = "\n".join(infeasible_lines(design))
+        assert "is not set; no value" not in message, (family, seed)
+        assert "case:" not in message, (family, seed)
+        if design.conflicts[0].limit == "case":
+            assert "`" in design.conflicts[0].detail or "fabric " in design.conflicts[0].detail, (family, seed)
+    assert infeasible

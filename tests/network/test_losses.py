@@ -1,0 +1,63 @@
+"""What single switches take with them: against an independent library, and against each loss looked at alone."""
+
+from __future__ import annotations
+
+import networkx
+import numpy as np
+import pytest
+
+from fabopt.network.graph.losses import Holders, Served, cut_switches
+from fabopt.network.graph.network import Network, network_of
+
+
+def some_network(random: np.random.Generator, switches: int, links: int) -> Network:
+    a, b = random.integers(0, switches, (2, links))
+    apart = a != b
+    return network_of(a[apart], b[apart], 1, np.ones(switches, dtype=np.int64), 1)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_cut_switches_are_those_of_another_library(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    network = some_network(random, 12, int(random.integers(6, 24)))
+    graph = networkx.Graph(list(zip(network.a.tolist(), network.b.tolist(), strict=True)))
+    assert cut_switches(network).tolist() == sorted(networkx.articulation_points(graph))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_all_switches_at_once_are_as_each_alone(seed: int) -> None:
+    """Servers of two NICs with two ports each, every one of them in one network; six attached devices."""
+    random = np.random.default_rng(seed)
+    network = some_network(random, 10, int(random.integers(12, 30)))
+    parts = Served(network, np.zeros((1, 1), dtype=np.int64), np.zeros(1, dtype=np.int64)).joined
+    largest = np.flatnonzero(parts == np.bincount(parts).argmax())
+    switch_of, attached = random.choice(largest, (8, 4)), random.choice(largest, 9)
+    devices = Holders(np.sort(np.append(np.arange(6), random.integers(0, 6, 3))), attached)
+    served = Served(network, switch_of, np.array([0, 0, 1, 1]), (devices,))
+    losses = served.one_by_one()
+    for switch in range(network.switches):
+        loss = served.after(np.array([switch]))
+        assert losses.cut_off[switch] == loss.cut_off.sum()
+        assert losses.degraded[switch] == (loss.nics > 0).sum()
+        assert losses.nics[switch] == loss.nics.max()
+        assert losses.parted[switch] == loss.parted.sum()
+        assert losses.devices[0][switch] == loss.devices[0].sum()
+
+
+def test_rails_under_one_spine() -> None:
+    """Four servers on leaves 0 and 1 by a NIC each, under spine 2: without it the rails part, and nobody is cut off."""
+    network = network_of([0, 1], [2, 2], 1, [1, 1, 1], 1)
+    served = Served(network, np.tile([0, 1], (4, 1)), np.array([0, 1]))
+    losses = served.one_by_one()
+    assert losses.cut_off.tolist() == [0, 0, 0]
+    assert losses.degraded.tolist() == [4, 4, 0]
+    assert losses.nics.tolist() == [1, 1, 0]
+    assert losses.parted.tolist() == [0, 0, 4]
+
+
+def test_absent_servers_are_not_counted() -> None:
+    """Three servers on leaf 0 and two on leaf 1: with leaf 0 and a server of its own, two are cut off."""
+    network = network_of([0, 1], [2, 2], 1, [1, 1, 1], 1)
+    served = Served(network, np.array([[0], [0], [0], [1], [1]]), np.array([0]))
+    loss = served.after(np.array([0]), np.array([True, False, False, False, False]))
+    assert loss.cut_off.tolist() == [False, True, True, False, False]

@@ -1,0 +1,48 @@
+"""Proofs that there is no design, tried against designs of other cases that would be one: witnesses."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+
+from fabopt.schema.design import Design
+from fabopt.solution.optimize import solve
+from tests.oracles.witnesses import flat, stands, wider
+from tests.samples.random_sites import generate
+from tests.samples.small import Json, inputs
+
+# Quick ones of every role, with and without a floor, attachments, stages, and a fabric of management; with
+# ``FABOPT_ORACLE_SEEDS=10`` the first 400 of all.
+QUICK = (1, 4, 7, 9, 12, 14, 15, 17, 18, 19, 22, 23, 29, 31, 34, 37, 38, 39, 40, 41, 45, 49, 52)
+TIMES = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
+SEEDS = QUICK if TIMES == 1 else range(40 * TIMES)
+# An answer that is cut short proves nothing.
+LIMIT_S = 20.0
+
+
+def answer(content: Json, parts: Json) -> Design:
+    """The answer, whose checks all hold."""
+    design = solve(inputs(content, parts), alternatives=False, time_limit_s=LIMIT_S)
+    assert [check.name for check in design.checks if not check.ok] == [], (content, parts)
+    return design
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_witness_is_against_a_proof(seed: int) -> None:
+    """What asks for less has a design too; so has what can be built flat, over runs as long as any of the floor."""
+    parts, content = generate(seed)
+    design = answer(content, parts)
+    for what, other in wider(content) if design.fabrics else ():
+        assert answer(other, parts).status != "infeasible", (what, content, parts)
+    if design.status == "infeasible" and "floor" in content["site"]:
+        assert not is_buildable(content, parts), (content, parts)
+
+
+def is_buildable(content: Json, parts: Json) -> bool:
+    """Whether the flat case has a design whose switches fit a free rack."""
+    switches = Counter[str]()
+    for fabric in answer(flat(content), parts).fabrics:
+        switches.update({tier.id: tier.count for tier in fabric.tiers})
+    return bool(switches) and stands(content, parts, switches)

@@ -18,10 +18,11 @@ class ClosFamily:
     name = "clos"
 
     def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Spaces:
-        """Its candidates, by tiers."""
+        """Its candidates, by tiers; of several spans those first whose blocks have the lowest bound."""
         part = replace(quest.restriction, topology=self.name)
         wanted = quest._replace(restriction=part)
-        return Spaces(tuple(ClosSpace(problem, one, *wanted) for one in spans_of(problem, fabric, self.name)))
+        spaces = [ClosSpace(problem, one, *wanted) for one in spans_of(problem, fabric, self.name)]
+        return Spaces(tuple(sorted(spaces, key=ClosSpace.lowest_bound) if len(spaces) > 1 else spaces))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """By arithmetic: see ``fabopt.topology.clos.most_servers``."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -79,6 +79,11 @@ class ClosSpace:
         cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._in_time)
         self._expand_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
         return cutoff.close()
+
+    def lowest_bound(self) -> float:
+        """No candidate costs less; infinite if there is none."""
+        cutoff = Cutoff(self.caps, 0.0, self.prune)
+        return min((bounded.bound for blocks in self._nics(cutoff) for bounded in islice(blocks, 1)), default=np.inf)
 
     def any_candidate(self) -> Sizing:
         """Some candidate: first among those with one link wherever one is enough, then among all."""

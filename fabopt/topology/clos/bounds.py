@@ -127,7 +127,8 @@ class Bounds:
         """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""
         if runs not in self._scopes:
             run_lengths = tuple((run, self.fabric.runs_m[run]) for run in runs)
-            self._scopes[runs] = self.costs.scope((*self._hardware, *run_lengths))
+            most = self.most_on_leaf if "server-leaf" in runs else MOST_PORTS
+            self._scopes[runs] = self.costs.scope((*self._hardware, most, *run_lengths))
         return self._scopes[runs]
 
     # -- what there is ----------------------------------------------------------------------------------------
@@ -318,6 +319,13 @@ class Bounds:
         """All servers' NICs, and the share of each of their ports."""
         nics = self.costs.of(nic.item) * nic.nics_per_server
         return np.asarray(self.problem.servers * (nics + nic.ports_per_server * share))
+
+    @remembered("server-leaf", "attachment-leaf")
+    def lowest(self, protocol: str, port_mbps: int | None, without: str | None) -> float:
+        """No network costs less, whatever is above its leaves; of NICs of one speed, without one type of leaf."""
+        nics = [nic for nic in self.nics(protocol) if port_mbps in (None, nic.port.lane.port_mbps)]
+        lowers = ((nic, self.lowers(nic.port, protocol, without)) for nic in nics)
+        return min((float(self.of_servers(nic, first[0].share)[0]) for nic, first in lowers if first), default=np.inf)
 
     def of_block(self, block: Block, tiers: int) -> Floats:
         """Nothing made of a block costs less, even if only so many of its tiers (2 at least) counted."""

@@ -22,7 +22,7 @@ class ClosFamily:
         part = replace(quest.restriction, topology=self.name)
         wanted = quest._replace(restriction=part)
         spaces = [ClosSpace(problem, one, *wanted) for one in spans_of(problem, fabric, self.name)]
-        return Spaces(tuple(sorted(spaces, key=ClosSpace.lowest_bound) if len(spaces) > 1 else spaces))
+        return Spaces(tuple(sorted(spaces, key=lambda space: space.lowest_bound) if len(spaces) > 1 else spaces))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """By arithmetic: see ``fabopt.topology.clos.most_servers``."""

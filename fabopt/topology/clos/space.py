@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from itertools import count, islice
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -77,13 +77,16 @@ class ClosSpace:
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
         cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._in_time)
-        self._expand_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
+        if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
+            self._expand_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
         return cutoff.close()
 
+    @property
     def lowest_bound(self) -> float:
         """No candidate costs less; infinite if there is none."""
-        cutoff = Cutoff(self.caps, 0.0, self.prune)
-        return min((bounded.bound for blocks in self._nics(cutoff) for bounded in islice(blocks, 1)), default=np.inf)
+        part, protocols = self.restriction, self.fabric.protocols
+        wanted = [one for one in protocols if part.protocol in (None, one)] if self._has_tiers else []
+        return min((self.bounds.lowest(one, part.port_mbps, part.not_leaf) for one in wanted), default=np.inf)
 
     def any_candidate(self) -> Sizing:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
@@ -129,6 +132,10 @@ class ClosSpace:
                     if cutoff.possible(tighter):
                         later = max(bound, float(tighter[0]))
                         heapq.heappush(queue, _Queued(later, level + 1, next(numbers), finer, rest))
+
+    @property
+    def _has_tiers(self) -> bool:
+        return self.restriction.tiers is None or self.restriction.tiers in self.fabric.tiers
 
     def _nics(self, cutoff: Cutoff) -> Iterator[Iterator[_Bounded]]:
         """The blocks of every NIC on every number of tiers."""

@@ -60,14 +60,16 @@ class Survival:
 
 
 class Span(NamedTuple):
-    """Sizes over which all runs are alike: the fewest and the most servers of a leaf group, and of a pod.
+    """The fewest and the most servers of a leaf group, and of a pod.
 
-    ``tiers``: those of a Clos that are in it.
+    ``tiers``: those of a Clos that are in it. ``alike``: whether all links of a kind run the same; else the run of
+    ``leaf-spine`` is the least of any.
     """
 
     group: tuple[int, int]
     pod: tuple[int, int]
     tiers: tuple[int, ...] = (1, 2, 3)
+    alike: bool = True
 
 
 @dataclass(frozen=True, eq=False)

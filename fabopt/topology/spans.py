@@ -7,8 +7,9 @@ docs/formulation/search.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,32 @@ def _in_span(fabric: FabricProblem, family: str, span: Span, lengths_m: Floats) 
     runs = fabric.groups.runs_m(family, Sizes(span.group[0], NO_END if span.pod == ANY_SIZE else span.pod[0]))
     counted = {kind: counted_m(lengths_m, float(run)) for kind, run in runs.items()}
     return replace(fabric, runs_m=counted, span=span, tiers=span.tiers)
+
+
+Together = tuple[tuple[FabricProblem, tuple[FabricProblem, ...]], ...]
+
+
+def pods_together(fabric: FabricProblem, spans: Sequence[FabricProblem]) -> Together:
+    """Spans of a fabric that differ in nothing but their pods, each with a fabric whose runs are no longer than theirs.
+
+    Of one span that is itself.
+    """
+    return _TOGETHER.of(fabric, tuple(map(id, spans)), lambda: tuple(_together(spans)))
+
+
+_TOGETHER: Lookup[FabricProblem, tuple[int, ...], Together] = Lookup()
+
+
+def _together(spans: Sequence[FabricProblem]) -> Iterator[tuple[FabricProblem, tuple[FabricProblem, ...]]]:
+    for _, same in groupby(spans, key=lambda one: one.span and (one.span.group, one.span.tiers)):
+        parts = tuple(same)
+        first, last = parts[0].span, parts[-1].span
+        if first is None or last is None or len(parts) == 1:
+            yield from ((part, (part,)) for part in parts)
+        else:
+            runs_m = {kind: min(part.runs_m[kind] for part in parts) for kind in parts[0].runs_m}
+            span = Span(first.group, (first.pod[0], last.pod[1]), first.tiers, alike=False)
+            yield replace(parts[0], runs_m=runs_m, span=span), parts
 
 
 # -- sizes of a span --------------------------------------------------------------------------------------------

@@ -109,8 +109,7 @@ class Bounds:
         self.costs = costs
         self.prune = prune
         self.early = EarlyCosts(problem, fabric, costs) if costs.steps else None
-        # where leaves are is the fabric's own, so what depends on servers' links is too
-        self._scopes: dict[tuple[str, ...], Scope] = {("server-leaf",): Scope()}
+        self._scopes: dict[tuple[str, ...], Scope] = {}
         self._hardware = (prune, fabric.hardware)
         self.runs = self._run_bounds()
 
@@ -126,10 +125,16 @@ class Bounds:
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""
         if runs not in self._scopes:
-            run_lengths = tuple((run, self.fabric.runs_m[run]) for run in runs)
-            most = self.most_on_leaf if "server-leaf" in runs else MOST_PORTS
-            self._scopes[runs] = self.costs.scope((*self._hardware, most, *run_lengths))
+            self._scopes[runs] = self._scope(runs)
         return self._scopes[runs]
+
+    def _scope(self, runs: tuple[str, ...]) -> Scope:
+        of_servers = "server-leaf" in runs
+        if of_servers and not self.problem.site.runs_are_alike:
+            # where leaves are is the fabric's own, so what depends on servers' links is too
+            return Scope()
+        lengths = tuple((self.fabric.runs_m[run], runs_differ(self.problem, self.fabric, run)) for run in runs)
+        return self.costs.scope((*self._hardware, runs, lengths, self.most_on_leaf if of_servers else None))
 
     # -- what there is ----------------------------------------------------------------------------------------
 
@@ -149,7 +154,7 @@ class Bounds:
         timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
         return undominated_switches(options, reducing=timed) if self.prune else options
 
-    @remembered("server-leaf")
+    @remembered("server-leaf", "attachment-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
         """Leaf switches but one that take a server's port, the cheapest share first."""
         lowers = []
@@ -206,11 +211,11 @@ class Bounds:
         """The least that a link costs, its share of what it has in common with others included."""
         if kind == "server-leaf":
             return self.runs.server_link(near, far, protocol)
-        return self.link_at(near, far, run_of(self.fabric, kind), protocol)
+        return self.link_at(near, far, run_of(self.fabric, kind), protocol, kind)
 
-    def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Floats:
+    def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
         """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
-        longer = runs_differ(self.problem, self.fabric)
+        longer = runs_differ(self.problem, self.fabric, kind)
         key = (near, far, run_m, protocol, longer)
         known = self.costs.least_links
         if key not in known:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.family import Quest, Spaces
-from fabopt.topology.spans import spans_of
+from fabopt.topology.spans import pods_together, spans_of
 
 
 class ClosFamily:
@@ -21,8 +23,10 @@ class ClosFamily:
         """Its candidates, by tiers; of several spans those first whose blocks have the lowest bound."""
         part = replace(quest.restriction, topology=self.name)
         wanted = quest._replace(restriction=part)
-        spaces = [ClosSpace(problem, one, *wanted) for one in spans_of(problem, fabric, self.name)]
-        return Spaces(tuple(sorted(spaces, key=lambda space: space.lowest_bound) if len(spaces) > 1 else spaces))
+        together = pods_together(fabric, spans_of(problem, fabric, self.name))
+        spaces = [ClosSpace(problem, one, *wanted, parts=parts) for one, parts in together]
+        bounds = [space.lowest_bound for space in spaces] if len(spaces) > 1 else [0.0]
+        return Spaces(tuple(spaces[index] for index in np.argsort(bounds, kind="stable")))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """By arithmetic: see ``fabopt.topology.clos.most_servers``."""

@@ -9,7 +9,7 @@ bound, so that the caller can prove that nothing cheaper was left out. See docs/
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -40,7 +40,8 @@ class _Bounded(NamedTuple):
 class _Queued(NamedTuple):
     """A block in wait. ``level``: tiers that its bound counts; ``next``: where the blocks of its NIC come from.
 
-    ``number`` tells blocks of equal bound and level apart.
+    ``number`` tells blocks of equal bound and level apart. ``leaves``: of the part that it is expanded in, once its
+    bound is that part's.
     """
 
     bound: float
@@ -48,12 +49,14 @@ class _Queued(NamedTuple):
     number: int
     block: Block
     next: Iterator[_Bounded]
+    leaves: Leaves | None = None
 
 
 class ClosSpace:
     """The Clos candidates of one fabric of a problem.
 
-    ``costs`` weighs items by metric: row 0 is the objective, the others those that ``caps`` limits.
+    ``costs`` weighs items by metric: row 0 is the objective, the others those that ``caps`` limits. ``parts``: the same
+    fabric in spans of its own, none of whose runs is shorter; empty: it has no parts.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class ClosSpace:
         restriction: Restriction = ANYTHING,
         prune: bool = True,
         should_stop: Callable[[], bool] = lambda: False,
+        parts: Sequence[FabricProblem] = (),
     ) -> None:
         self.problem = problem
         self.fabric = fabric
@@ -73,12 +77,13 @@ class ClosSpace:
         self.prune = prune
         self.should_stop = should_stop
         self.bounds = costs.bounds(problem, fabric, prune)
+        self.parts = [costs.bounds(problem, part, prune) for part in parts] or [self.bounds]
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
         cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._in_time)
         if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
-            self._expand_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
+            self._expand_all(cutoff, [Leaves(bounds, cutoff, plain=False) for bounds in self.parts])
         return cutoff.close()
 
     @property
@@ -92,9 +97,9 @@ class ClosSpace:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
         for plain in (True, False):
             cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._in_time)
-            leaves = Leaves(self.bounds, cutoff, plain)
-            self._expand_all(cutoff, leaves, first=True)
-            if cutoff.sizing.batches or cutoff.sizing.stopped or not leaves.sizes_met:
+            parts = [Leaves(bounds, cutoff, plain) for bounds in self.parts]
+            self._expand_all(cutoff, parts, first=True)
+            if cutoff.sizing.batches or cutoff.sizing.stopped or not any(leaves.sizes_met for leaves in parts):
                 break
         return cutoff.close()
 
@@ -105,33 +110,43 @@ class ClosSpace:
             return None
         return lambda batch: in_time(self.fabric, batch, self.problem.server.gpus)
 
-    def _expand_all(self, cutoff: Cutoff, leaves: Leaves, first: bool = False) -> None:
+    def _expand_all(self, cutoff: Cutoff, parts: Sequence[Leaves], first: bool = False) -> None:
         """Expand blocks, the lowest bound first, until it is past the threshold; with ``first``, until one is found."""
         numbers = count()
         queue: list[_Queued] = []
         for blocks in self._nics(cutoff):
             _push(queue, blocks, numbers)
         while queue:
-            bound, level, _, block, rest = heapq.heappop(queue)
-            if bound > cutoff.limit or (first and cutoff.sizing.batches):
+            queued = heapq.heappop(queue)
+            if queued.bound > cutoff.limit or (first and cutoff.sizing.batches):
                 return
             if self.should_stop():
                 cutoff.sizing.stopped = True
                 return
-            if level == 1:
-                _push(queue, rest, numbers)
-            if level == block.tiers:
-                leaves.expand(block)
-            elif leaves.plain:
-                for up in block.leaf.uses:
-                    leaves.expand(block._replace(up=up))
-            else:
-                finer_blocks = [block._replace(up=up) for up in block.leaf.uses] if level == 1 else [block]
-                for finer in finer_blocks:
-                    tighter = self.bounds.of_block(finer, level + 1)
-                    if cutoff.possible(tighter):
-                        later = max(bound, float(tighter[0]))
-                        heapq.heappush(queue, _Queued(later, level + 1, next(numbers), finer, rest))
+            if queued.level == 1:
+                _push(queue, queued.next, numbers)
+            for tighter, block, leaves in self._finer(queued, parts):
+                if cutoff.possible(tighter):
+                    later = max(queued.bound, float(tighter[0]))
+                    heapq.heappush(queue, _Queued(later, queued.level + 1, next(numbers), block, queued.next, leaves))
+
+    def _finer(self, queued: _Queued, parts: Sequence[Leaves]) -> Iterator[tuple[Floats, Block, Leaves | None]]:
+        """What a block is taken apart into, with bounds, by its uplinks and then by parts; nothing once it is expanded.
+
+        At every step after the first, its bound counts a tier more.
+        """
+        block, level = queued.block, queued.level
+        ups = [block._replace(up=up) for up in block.leaf.uses] if level == 1 and block.tiers > 1 else [block]
+        if parts[0].plain or level == block.tiers == 1 or queued.leaves is not None:
+            for leaves in parts if queued.leaves is None else [queued.leaves]:
+                for finer in ups:
+                    leaves.expand(finer)
+        elif level < block.tiers:
+            yield from ((self.bounds.of_block(finer, level + 1), finer, None) for finer in ups)
+        elif len(parts) == 1:
+            parts[0].expand(block)
+        else:
+            yield from ((leaves.bounds.of_block(block, level), block, leaves) for leaves in parts)
 
     @property
     def _has_tiers(self) -> bool:

@@ -93,7 +93,13 @@ class EarlyCosts:
     def _least_link(self, costs: Costs, parts: Parts, kind: str) -> float:
         near, far = (parts.leaf_up, parts.spine_down) if kind == "leaf-spine" else (parts.spine_up, parts.core_down)
         assert near is not None and far is not None
-        key = (near.port, far.port, self.fabric.runs_m[kind], parts.protocol, runs_differ(self.problem, self.fabric))
+        key = (
+            near.port,
+            far.port,
+            self.fabric.runs_m[kind],
+            parts.protocol,
+            runs_differ(self.problem, self.fabric, kind),
+        )
         if key not in costs.least_links:
             joins = joins_of(self.problem, self.fabric, kind, near.port, far.port, parts.protocol)
             costs.least_links[key] = costs.least_per_link(joins, near.port.ports, far.port.ports)

@@ -71,6 +71,7 @@ picture: setup  ## Take the picture of a report
 	$(BIN)/python docs/photograph_report.py docs/img/report.png
 
 fuzz: setup  ## Run commands on wrong inputs for FUZZ_SECONDS, 300 by default
+	$(BIN)/python -m tests.fuzz.broken_disk
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 trust: setup  ## Count what the promises of docs/trust.md came to, and write it there (an hour)

@@ -4,6 +4,7 @@
  ├─ ``InputError``       exit 2: a case, catalog, price book, design file or option is wrong
  ├─ ``CheckError``       exit 1: a design does not hold, so nothing is made of it
  ├─ ``OutputError``      exit 2: a file cannot be written
+ │   └─ ``LostOutputError``  exit 4: it could be when work began; what was done by then is kept elsewhere
  ├─ ``InfeasibleError``  exit 3: there is no design, so what was asked for cannot be made
  └─ ``NoAnswerError``    exit 4: the search stopped without any design
 

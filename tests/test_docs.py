@@ -116,7 +116,7 @@ def run(command: str, folder: Path) -> str:
 def normal(text: str) -> str:
     """Output without what may differ: times, how much the search looked at, where lines were wrapped."""
     text = " ".join(text.split())
-    text = re.sub(r"[\d,]+ candidates? weighed", "N candidates weighed", text)
+    text = re.sub(r"[\d,]+ candidates? sized", "N candidates sized", text)
     return re.sub(r"in \d+\.\d\d s\b", "in T s", text)
 
 

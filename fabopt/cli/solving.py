@@ -25,6 +25,7 @@ from fabopt.errors import (
 from fabopt.io.case import Inputs, find_book, read_inputs
 from fabopt.io.catalog import named_catalogs
 from fabopt.io.design import read_design
+from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM
 from fabopt.output.export.bill import bill_bytes, bill_format
 from fabopt.output.export.design import design_bytes
@@ -173,6 +174,8 @@ def write_bill(request: SolveRequest, output: str, prices: Sequence[str], unchec
     ending = bill_format(output)
     check_targets([output])
     saved = request.case.lower().endswith(".json")
+    if saved:
+        _check_as_saved(request)
     design = read_design(request.case) if saved else request.design()
     if not design.fabrics and design.status in WITHOUT_DESIGN:
         _tell_no_design(design)
@@ -182,6 +185,19 @@ def write_bill(request: SolveRequest, output: str, prices: Sequence[str], unchec
         data = _bill_bytes(evidence, ending, prices)
     deliver(output, data)
     return EXIT_OF_STATUS[design.status]
+
+
+def _check_as_saved(request: SolveRequest) -> None:
+    """Refuse options that say how a case is to be solved: a saved design has its parts at their prices."""
+    hint = "--prices BOOK prices its bill again; or solve its case with this option"
+    given = {"--catalog": request.catalogs, "--price-change": request.price_changes}
+    faults = [
+        fault(option, "", f"{request.case} is a saved design, which is not solved again", words[0], hint=hint)
+        for option, words in given.items()
+        if words
+    ]
+    if faults:
+        raise refuse(faults)
 
 
 def _bill_bytes(evidence: Proven, ending: str, prices: Sequence[str]) -> bytes:

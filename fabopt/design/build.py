@@ -8,6 +8,7 @@ from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
 from fabopt.floor.appliances import appliances_of, racks_in_use
+from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.nics import NicOption
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.demand import resolved
@@ -37,7 +38,6 @@ from fabopt.topology.failures import failures_left
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 NO_MEDIUM = "none"
-CABLES = ("cable", "fibre")
 
 # Of a part of a row: its id, the end that it is at (None: a cable), its length.
 PartKey = tuple[str, End | None, float | None]
@@ -47,7 +47,7 @@ PartKey = tuple[str, End | None, float | None]
 
 
 def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> FabricDesign:
-    """One fabric with its tiers, rows of links and figures."""
+    """A fabric as the design file has it, with its tiers, rows of links and figures."""
     candidate, units = picked
     design = candidate.design
     part = design.file_part()
@@ -82,7 +82,7 @@ def _cables_by_stage(problem: Problem, units: Sequence[tuple[Option, int]]) -> l
     counts = [0] * len(problem.stages)
     for option, number in units:
         for (stage, item), count in option.uses.items():
-            if item.kind in CABLES:
+            if item.kind in CABLE_KINDS:
                 counts[stage] += number * count
     return counts
 
@@ -113,7 +113,10 @@ def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
 
 
 def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign], floor: FloorUse | None) -> Totals:
-    """Totals with the racks with something in them and the units of all of it; as they are without a floor."""
+    """Totals with the number of racks in use and the units of all that is in them.
+
+    Without a floor, the totals unchanged.
+    """
     if floor is None:
         return totals
     racks = set(floor.server_racks)

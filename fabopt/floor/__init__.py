@@ -1,1 +1,1 @@
-"""Where racks, trays and devices stand, and how long a cable between two of them runs."""
+"""Racks, trays and devices on a floor: where they are installed, and how long a cable between two of them runs."""

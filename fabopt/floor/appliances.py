@@ -31,7 +31,7 @@ class Appliance(NamedTuple):
 
     @property
     def key(self) -> ApplianceKey:
-        """Its name, unique in a case."""
+        """The appliance's name, unique in a case."""
         return self.fabric, self.attachment.name
 
     @property

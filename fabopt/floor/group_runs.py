@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -123,14 +124,14 @@ def group_runs(site: Site, server: Server, servers: int) -> GroupRuns | None:
     return GroupRuns(usual_servers_per_rack(site, server), servers, server.rack_units or 1, given)
 
 
-def given_m(site: Site) -> dict[str, float]:
+def given_m(site: Site) -> Mapping[str, float]:
     """The distances that a case says, by kind of links."""
     if site.distances_m is None:
-        return {}
+        return MappingProxyType({})
     said = site.distances_m.model_dump(by_alias=True, exclude_none=True)
     if "server-leaf" in said:
         said.setdefault("attachment-leaf", said["server-leaf"])
-    return {kind: float(metres) for kind, metres in said.items()}
+    return MappingProxyType({kind: float(metres) for kind, metres in said.items()})
 
 
 def usual_servers_per_rack(site: Site, server: Server) -> ServersPerRack:

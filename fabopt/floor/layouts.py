@@ -39,8 +39,9 @@ class ServerSize:
 class Layout:
     """Servers in place, and the racks in which switches may be installed, the first choice first.
 
-    ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up; racks are indices of the plan. ``band``:
-    (index, fabrics): of the space that a rack has for switches a fabric gets an equal part, counted from the top.
+    ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up. ``server_racks`` and ``switch_racks`` are
+    indices of the plan's racks, each of shape (racks listed,). ``band``: (index, fabrics): of the space that a rack has
+    for switches a fabric gets an equal part, counted from the top.
     """
 
     plan: FloorPlan
@@ -207,7 +208,7 @@ def racks_for(units: int, power_mw: int, plan: FloorPlan) -> int:
 
 
 def reachable(plan: FloorPlan) -> Ints:
-    """Usable racks that trays join."""
+    """Usable racks that trays join, as indices, shape (racks found,)."""
     lost = {plan.rack_index(id_) for id_ in plan.cut_off()}
     return np.array([rack for rack in np.flatnonzero(plan.usable).tolist() if rack not in lost], dtype=np.int64)
 

@@ -1,6 +1,6 @@
 """Length classes: a run counts as the shortest length on sale that covers it.
 
-``lengths_m`` are all lengths on sale, rising, in metres, shape (classes,).
+Arrays ``lengths_m`` hold all lengths on sale, rising, in metres, shape (classes,).
 """
 
 from __future__ import annotations
@@ -20,6 +20,6 @@ def classes_of_runs(lengths_m: Floats, run_m: ArrayLike) -> Ints:
 
 
 def counted_m(lengths_m: Floats, run_m: float) -> float:
-    """The length as which a run counts; itself where no length is enough."""
+    """The length in metres as which a run counts; the run itself where no length is enough."""
     length_class = int(classes_of_runs(lengths_m, run_m))
     return float(lengths_m[length_class]) if length_class < len(lengths_m) else run_m

@@ -25,7 +25,8 @@ MOST_RACKS = 6
 class OpenLayout(Layout):
     """Servers in place, and every switch free to be in any rack that the case permits.
 
-    ``switch_racks`` are those of spines and cores, ``leaf_racks`` those of leaves, both in the order of the floor.
+    ``switch_racks`` are those of spines and cores, ``leaf_racks`` those of leaves: indices in the order of the floor,
+    each of shape (racks permitted,).
     """
 
     leaf_racks: Ints = field(kw_only=True)
@@ -40,7 +41,10 @@ class OpenLayout(Layout):
         return self.leaf_racks
 
     def racks_above(self, units: int, power_mw: int) -> Ints:
-        """Racks for spines and cores that need so much together: those of servers too, where these are too few."""
+        """Racks for spines and cores that need so much together, as indices, shape (racks permitted,).
+
+        Racks of servers are among them where the others are too few.
+        """
         free = self.switch_racks
         if self.free_units[free].sum() >= units and self.free_mw[free].sum() >= power_mw:
             return free
@@ -50,7 +54,7 @@ class OpenLayout(Layout):
 def open_layouts(
     plan: FloorPlan, servers: int, per_rack: int, server_size: ServerSize, band: tuple[int, int] = (0, 1)
 ) -> tuple[OpenLayout, ...]:
-    """One layout for every permitted set of racks for the servers; none if there are too few racks."""
+    """Layouts of a small floor: one for every permitted set of racks of servers; none if there are too few racks."""
     needed = ceil_div(servers, per_rack)
     listed = set(plan.network_racks().tolist()) if isinstance(plan.floor.network_racks, tuple) else set()
     allowed = [rack for rack in np.flatnonzero(plan.usable).tolist() if rack not in listed]

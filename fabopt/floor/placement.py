@@ -36,11 +36,14 @@ class FreeSpace:
     top_unit: Ints
 
     def switches(self, size: SwitchSize) -> Ints:
-        """How many more such switches each rack holds."""
+        """How many more such switches each rack holds, shape (racks,)."""
         return np.asarray(np.maximum(0, np.minimum(self.units // size.units, self.power_mw // max(1, size.power_mw))))
 
     def without(self, racks: Ints, size: SwitchSize) -> FreeSpace:
-        """What is left when these racks (one may come again) have got a switch each."""
+        """The space left when each of ``racks`` has got a switch.
+
+        ``racks``: indices, shape (switches,); one may come again.
+        """
         counts = np.bincount(racks, minlength=len(self.units))
         return FreeSpace(
             self.units - counts * size.units,

@@ -23,6 +23,8 @@ class FloorPlan(Racks):
 
     blocked, reserved   nothing is installed there and the row's tray is cut; somebody else's, the tray passes
     usable              neither of both, and not one of ``taken``, in which something else is installed
+
+    Arrays that list racks hold their indices and have shape (racks listed,).
     """
 
     def __init__(self, floor: Floor, taken: Iterable[str] = ()) -> None:
@@ -40,7 +42,7 @@ class FloorPlan(Racks):
     # -- cable runs ---------------------------------------------------------------------------------------------------
 
     def run_m(self, rack_a: ArrayLike, height_a_m: ArrayLike, rack_b: ArrayLike, height_b_m: ArrayLike) -> Floats:
-        """Return the cable needed between devices at these heights (see ``height_m``) in these racks, broadcast.
+        """Return metres of cable between devices at these heights (see ``height_m``) in these racks, broadcast.
 
         Infinite where no tray leads from one rack to the other.
         """
@@ -48,7 +50,10 @@ class FloorPlan(Racks):
         return run_m(self.floor, a == b, height_a_m, height_b_m, self.tray_m(a, b))
 
     def tray_m(self, rack_a: ArrayLike, rack_b: ArrayLike) -> Floats:
-        """Return the shortest way along trays between the middles of racks, broadcast; infinite if there is none."""
+        """Return the shortest way along trays between the middles of racks, in metres, broadcast.
+
+        Infinite if there is none.
+        """
         return self._trays.way_m(np.asarray(rack_a, dtype=np.int64), np.asarray(rack_b, dtype=np.int64))
 
     def cut_off(self) -> tuple[str, ...]:
@@ -88,7 +93,7 @@ class FloorPlan(Racks):
         return self._ordered(self._racks_of(rows), -self._from_middle_m)
 
     def network_racks(self) -> Ints:
-        """Return the usable racks in which racks of switches may stand, in the order that ``network_racks`` asks for.
+        """Return the usable racks that may hold switches, in the order that ``network_racks`` of the case asks for.
 
         ``any`` and ``row``: from the centre of the floor; ``middle`` and ``end``: from there in every row, row by row
         among those equally far; a list: as it is.

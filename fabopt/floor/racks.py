@@ -53,7 +53,10 @@ def rack_id(row: int, position: int) -> str:
 
 
 def height_m(unit: ArrayLike, height_u: ArrayLike) -> Floats:
-    """Return how high above the floor the middle of a device is whose lowest unit is ``unit`` (from 1)."""
+    """Return how many metres above the floor the middle of a device is, broadcast.
+
+    ``unit``: its lowest unit, from 1; ``height_u``: its height in units.
+    """
     units = np.asarray(unit, dtype=np.float64) - 1 + np.asarray(height_u, dtype=np.float64) / 2
     return np.round(RACK_FOOT_M + units * UNIT_M, DIGITS)
 
@@ -132,7 +135,10 @@ class Racks:
         return self._index[id_]
 
     def marked(self, ids: Iterable[str]) -> Bools:
-        """Return which racks are among these."""
+        """Return which racks are among those named ``ids``, shape (racks,).
+
+        ``ValueError`` for a name that is unknown.
+        """
         marked = np.zeros(len(self), dtype=np.bool_)
         marked[[self.rack_index(id_) for id_ in ids]] = True
         return marked

@@ -25,11 +25,11 @@ class Trays:
         self._blocked = blocked
 
     def way_m(self, rack_a: Ints, rack_b: Ints) -> Floats:
-        """Return the shortest way along trays between the middles of racks, broadcast; infinite if there is none.
+        """Return the shortest way along trays between the middles of racks, in metres, broadcast.
 
-        Without a cut between them, racks of one row are joined directly. All other ways pass the cross tray next to
-        each rack on one of its two sides: a cross tray runs over every row, so no way leaves a row and comes back
-        to it through a farther one for less.
+        Infinite if there is none. Without a cut between them, racks of one row are joined directly. All other ways pass
+        the cross tray next to each rack on one of its two sides: a cross tray runs over every row, so no way leaves a
+        row and comes back to it through a farther one for less.
         """
         if len(self._racks) <= _MOST_IN_TABLE:
             return np.asarray(self._all_ways_m[rack_a, rack_b])
@@ -106,7 +106,7 @@ class Trays:
 
     @cached_property
     def island(self) -> Ints:
-        """A number that racks share if trays join them; of no meaning for blocked racks."""
+        """A number that racks share if trays join them, shape (racks,); of no meaning for blocked racks."""
         joined = np.concatenate([[0], (~self._passes.any(axis=1)).cumsum()])
         cross = self._next_cross.max(axis=0)
         return np.where(cross < 0, -self._stretch, joined[cross])

@@ -15,7 +15,8 @@ MAX_INPUT_BYTES = 20_000_000
 # A sweep has up to 100,000 points, of some 6,000 bytes each.
 MAX_FRONT_BYTES = 1_000_000_000
 DEVICE = "this is a device or a pipe, not a file"
-_TEMPORARY = ".fabopt-"
+# How the names of files begin that are there only while another is written.
+TEMPORARY_PREFIX = ".fabopt-"
 
 
 def shown(path: Path) -> str:
@@ -77,7 +78,7 @@ def check_writable(path: Path) -> None:
     if not os.path.isdir(folder):
         raise OutputError(f"{shown(path)}: there is no folder {shown(folder)}")
     try:
-        handle, probe = tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
+        handle, probe = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=folder)
         os.close(handle)
         os.unlink(probe)
     except OSError as error:
@@ -99,7 +100,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)

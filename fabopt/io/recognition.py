@@ -1,4 +1,4 @@
-"""Which product or vendor of a catalog is meant: by id, part number, description, or the name without the vendor.
+"""The product or vendor of a catalog that is meant: by id, part number, description, or the name without the vendor.
 
 Capitals, spaces and punctuation do not count. What several products could be called is nobody's name.
 """
@@ -143,7 +143,7 @@ def meant_price_change(text: str, catalog: Catalog) -> str:
 
 
 def hint_for(name: str, ids: list[str], names: ProductNames, kinds: Iterable[str], most: int) -> str:
-    """Which products a name could stand for; the nearest id; nothing where neither is known."""
+    """A hint with the products that a name could stand for, or the nearest id; nothing where neither is known."""
     kinds = tuple(kinds)
     several = names.called(name, kinds) or names.like(name, kinds)
     if len(several) == 1:

@@ -23,8 +23,10 @@ NO_GROUP = -1
 
 
 class TierLinks(NamedTuple):
-    """Links of one kind. ``a``, ``b``: number of the device in its role, from 0. Slots count its ports on that side
-    from 0; where cables carry several links of a pair, every pair starts at a multiple of that.
+    """Links of one kind, in arrays of shape (links,).
+
+    ``a``, ``b``: number of the device in its role, from 0. Slots count its ports on that side from 0; where cables
+    carry several links of a pair, every pair starts at a multiple of that.
     """
 
     a: Ints
@@ -34,7 +36,11 @@ class TierLinks(NamedTuple):
 
 
 class ServerLinks(NamedTuple):
-    """Links of servers: ``nic`` and ``port`` (of the NIC) from 0; ``a_slot`` within the NIC, or the server."""
+    """Links of servers, in arrays of shape (links,).
+
+    ``nic`` and ``port`` (of the NIC) count from 0; ``a_slot`` of the links counts within the NIC, or within the server
+    where its NICs share cages.
+    """
 
     links: TierLinks
     nic: Ints
@@ -88,13 +94,16 @@ class ClosNumbers(ClosShape):
         return int(self.k) if self.plane_ports % self.k == 0 else 1
 
     def pod_of_leaf(self, leaf: Ints) -> Ints:
-        """Pod, from 0 in its plane, of leaves counted over all planes."""
+        """Pod, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
         group, rail = leaf % self.leaves // self.rails, leaf % self.rails
         block = group // self.groups_per_pod
         return np.asarray(block * self.rails + rail if self.rail_pods else block)
 
     def pods_of(self, role: str, number: Ints) -> Ints:
-        """Pod, from 0, of switches of a plane; ``NO_GROUP`` of cores, and below three tiers."""
+        """Pod, from 0, of switches of a plane by their numbers; both arrays have shape (switches asked,).
+
+        Cores, and switches below three tiers, have ``NO_GROUP``.
+        """
         if not self.q or role == "core":
             return np.full(len(number), NO_GROUP)
         return self.pod_of_leaf(number) if role == "leaf" else number // self.spines

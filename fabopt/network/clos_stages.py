@@ -1,7 +1,9 @@
-"""From which stage on each device and each link of a growing Clos is there.
+"""When each device and each link of a growing Clos is added, as a stage counted from 0.
 
 Devices are counted in the order in which they are added (``fabopt.network.clos_links``), so what is installed at a
-stage follows from a few numbers; a link is there as soon as both its ends are. Stages count from 0.
+stage follows from a few numbers; a link is there as soon as both its ends are.
+
+Arrays of devices' numbers and of their stages have shape (devices asked,), those of links shape (links,).
 """
 
 from __future__ import annotations
@@ -114,8 +116,10 @@ def moves_of_a_leaf(n: ClosNumbers, stages: Stages) -> list[int]:
 
 
 class LentUplinks(NamedTuple):
-    """Where links are plugged in before their own spine is there: ``link`` (row of the links), stages ``first`` to
-    ``last``, spine (its number over all pods and planes) and slot among its down ports.
+    """Links that are plugged in at another spine before their own spine is there, in arrays of shape (times lent,).
+
+    ``link`` is the row of the link; ``first`` to ``last`` are stages; ``spine`` counts over all pods and planes, and
+    ``slot`` among its down ports.
     """
 
     link: Ints

@@ -3,6 +3,9 @@
 Switches are numbered from 0. In a HyperX or torus the first coordinate of a switch runs fastest; in a dragonfly the
 switches of a group are next to each other, in a dragonfly+ its leaves are, and after those of all groups its spines.
 Scopes name the kinds of links: ``dim-1`` and so on, ``local``, ``leaf-spine``, ``global``.
+
+Arrays by switch have shape (switches,): a renumbering (``moves``) holds the new number of each, ``groups_of`` takes
+numbers and returns groups of the same shape. Global links by distance have shape (groups,).
 """
 
 from __future__ import annotations
@@ -20,7 +23,10 @@ from fabopt.network.graph.symmetry import group_moves, lattice_moves
 
 
 class LinkEnds(NamedTuple):
-    """Links of one scope: the switches at both ends. Parallel links are rows of their own, next to each other."""
+    """Links of one scope: the switches at both ends, each of shape (links,).
+
+    Parallel links are rows of their own, next to each other.
+    """
 
     a: Ints
     b: Ints
@@ -58,12 +64,12 @@ class Mesh(ABC):
         return np.full(len(number), NO_GROUP)
 
     def tree(self, planes: int) -> ClosNumbers:
-        """What links between its tiers follow from; raises ``LookupError`` where it has one tier."""
+        """A Clos from which the links between tiers follow; raises ``LookupError`` in a family of one tier."""
         raise LookupError(f"{type(self).__name__} has one tier of switches")
 
 
 class LinkSlots(NamedTuple):
-    """Places of a scope's links among all ports of that scope at each of their switches, from 0."""
+    """Ports of a scope's links at both ends, each of shape (links,): places among all ports of that scope, from 0."""
 
     a: Ints
     b: Ints
@@ -109,12 +115,12 @@ class Lattice(Mesh):
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """One for each dimension."""
+        """The kinds of links: one for each dimension."""
         return tuple(f"dim-{number + 1}" for number in range(len(self.sides)))
 
     @cached_property
     def coordinates(self) -> Ints:
-        """Of every switch: shape (switches, dimensions), from 0."""
+        """Coordinates of every switch, from 0, shape (switches, dimensions)."""
         return np.column_stack([line.place for line in map(self._line, self.scopes)])
 
     def _line(self, scope: str) -> _LatticeLine:
@@ -126,11 +132,11 @@ class Lattice(Mesh):
 
 
 class HyperX(Lattice):
-    """All switches that differ in one coordinate are joined, those of dimension i by ``links[i]`` links."""
+    """A lattice in which all switches of a line are joined, those of dimension i by ``links[i]`` links."""
 
     @property
     def moves(self) -> list[Ints]:
-        """Steps along each dimension, in any order of a line."""
+        """Renumberings of a lattice whose lines have no order (``lattice_moves``)."""
         return lattice_moves(self.sides, any_order=True)
 
     def pairs(self, scope: str) -> LinkEnds:
@@ -146,7 +152,7 @@ class Torus(Lattice):
 
     @property
     def moves(self) -> list[Ints]:
-        """Steps along each dimension."""
+        """Renumberings of a lattice whose lines are rings (``lattice_moves``)."""
         return lattice_moves(self.sides, any_order=False)
 
     def pairs(self, scope: str) -> LinkEnds:
@@ -157,7 +163,9 @@ class Torus(Lattice):
 
     @cached_property
     def places(self) -> Ints:
-        """The place of every switch along each dimension, from 0, so that neighbours are two apart at the most.
+        """The place of every switch along each dimension, from 0, such that neighbours are at most two apart.
+
+        Shape (switches, dimensions).
 
         A ring is folded: out on every other place, back on those between.
         """
@@ -165,7 +173,10 @@ class Torus(Lattice):
 
 
 def folded(side: int) -> Ints:
-    """The place of every switch of a ring in a row, from 0: 0, 2, 4 ... on the way out, ... 3, 1 on the way back."""
+    """The place of every switch of a ring in a row: 0, 2, 4 ... on the way out, ... 3, 1 on the way back.
+
+    Shape (switches,).
+    """
     number = np.arange(side)
     return np.asarray(np.minimum(2 * number, 2 * (side - number) - 1), dtype=np.int64)
 
@@ -195,16 +206,16 @@ class Dragonfly(Mesh):
 
     @property
     def moves(self) -> list[Ints]:
-        """The next group for each, and all in reverse order."""
+        """Two renumberings: every group by the next one, and all switches in reverse order."""
         return group_moves(self.groups, self.group)
 
     def groups_of(self, role: str, number: Ints) -> Ints:
-        """The group of switches by their numbers."""
+        """The group of switches by their numbers, both from 0."""
         return number // self.group
 
     @cached_property
     def links_at(self) -> Ints:
-        """Global links between a group and the one that is so far behind it, by distance from 0."""
+        """Global links between a group and the one that is so far behind it, by distance from 0, shape (groups,)."""
         return links_by_distance(self.groups, self.outside)
 
     def pairs(self, scope: str) -> LinkEnds:
@@ -238,7 +249,7 @@ class SpineMesh(Mesh):
 
     @property
     def moves(self) -> list[Ints]:
-        """Those of a dragonfly."""
+        """Two renumberings, as in a dragonfly: every group by the next one, and all spines in reverse order."""
         return group_moves(self.groups, self.group)
 
     def pairs(self, scope: str) -> LinkEnds:
@@ -275,7 +286,7 @@ class DragonflyPlus(Mesh):
 
     @property
     def moves(self) -> list[Ints]:
-        """Groups as those of a dragonfly, leaves with their spines; and the next leaf of its group for each."""
+        """Renumberings of groups as in a dragonfly; and of every leaf by the next one of its group."""
         together = zip(group_moves(self.spines.groups, self.group), self.spines.moves, strict=True)
         of_groups = [np.concatenate([leaves, self.leaves + spines]) for leaves, spines in together]
         leaves = np.roll(np.arange(self.leaves).reshape(-1, self.group), -1, axis=1).ravel()
@@ -311,9 +322,10 @@ class DragonflyPlus(Mesh):
 
 
 def links_by_distance(groups: int, outside: int) -> Ints:
-    """Global links to the group so far ahead in the ring of groups, which has ``outside`` in all; 0 to itself.
+    """Global links to the group so far ahead in the ring of groups, which has ``outside`` in all, shape (groups,).
 
-    Raises ``ValueError`` where an odd number of extra links in each of an odd number of groups cannot be paired.
+    A group has 0 to itself. Raises ``ValueError`` where an odd number of extra links in each of an odd number of groups
+    cannot be paired.
     """
     base, extra = divmod(outside, groups - 1)
     distance = np.arange(groups)
@@ -327,7 +339,10 @@ def links_by_distance(groups: int, outside: int) -> Ints:
 
 
 def global_pairs(links_at: Ints, holders: int, stride: int) -> LinkEnds:
-    """Global links between groups whose first ``holders`` of every ``stride`` switches take them, in turn."""
+    """Global links between groups whose first ``holders`` of every ``stride`` switches take them, in turn.
+
+    ``links_at``: links to the group so far ahead in the ring, shape (groups,).
+    """
     groups = len(links_at)
     start = np.cumsum(links_at) - links_at
     a, b = [], []

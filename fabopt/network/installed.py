@@ -1,4 +1,7 @@
-"""When each switch and link of a fabric is there, and in which pod or group: of a Clos, or of a mesh."""
+"""When each switch and link of a fabric is installed, and in which pod or group: of a Clos, or of a mesh.
+
+Arrays of switches' numbers, stages and pods have shape (switches asked,), those of links shape (links,).
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ _STAGES_OF = {"leaf": of_leaves, "spine": of_spines, "core": of_cores}
 
 
 class Installed(Protocol):
-    """One fabric. Switches are counted in their tier from 0 over all planes, stages from 0."""
+    """The growth of one fabric. Switches are counted in their tier from 0 over all planes, stages from 0."""
 
     @property
     def tree(self) -> ClosNumbers:
-        """What links between tiers follow from."""
+        """The Clos from which links between tiers follow."""
 
     @property
     def lends(self) -> bool:
@@ -32,7 +35,7 @@ class Installed(Protocol):
         """From which stage on links of a kind are there."""
 
     def lent(self, links: TierLinks, ports: int) -> LentUplinks:
-        """Where leaf-spine links are before; a spine has so many down ports."""
+        """Where leaf-spine links are plugged in before their own spine is there; a spine has ``ports`` down ports."""
 
     def pods_of(self, role: str, number: Ints) -> Ints:
         """The pod or group of switches of a plane, counted in it from 0; ``NO_GROUP`` where there are none."""
@@ -59,7 +62,7 @@ class InstalledClos:
         return of_links(self.tree, self.stages, kind, links)
 
     def lent(self, links: TierLinks, ports: int) -> LentUplinks:
-        """Where leaf-spine links are before; a spine has so many down ports."""
+        """Where leaf-spine links are plugged in before their own spine is there; a spine has ``ports`` down ports."""
         return lent_links(self.tree, self.stages, links, ports)
 
     def pods_of(self, role: str, number: Ints) -> Ints:
@@ -69,7 +72,7 @@ class InstalledClos:
 
 @dataclass(frozen=True)
 class InstalledMesh:
-    """Switches that are joined to each other, all of them there from the first stage on."""
+    """A fabric of switches that are joined to each other; all are there from the first stage on."""
 
     mesh: Mesh
     planes: int
@@ -78,21 +81,21 @@ class InstalledMesh:
 
     @property
     def tree(self) -> ClosNumbers:
-        """What links between its tiers follow from; raises ``LookupError`` where it has one tier."""
+        """The Clos from which links between tiers follow; raises ``LookupError`` where there is one tier."""
         return self.mesh.tree(self.planes)
 
     def stages_of(self, role: str, number: Ints) -> Ints:
-        """The first one."""
+        """The stage of each switch, always the first."""
         return np.zeros_like(number)
 
     def stages_of_links(self, kind: str, links: TierLinks) -> Ints:
-        """The first one."""
+        """The stage of each link, always the first."""
         return np.zeros_like(links.a)
 
     def lent(self, links: TierLinks, ports: int) -> LentUplinks:
-        """Raises ``LookupError``: nothing is."""
+        """Raise ``LookupError``: no link of a mesh is lent."""
         raise LookupError("no link of a mesh is lent")
 
     def pods_of(self, role: str, number: Ints) -> Ints:
-        """The group of switches, in a family that has groups."""
+        """The group of each switch in a family that has groups; ``NO_GROUP`` in others."""
         return self.mesh.groups_of(role, number)

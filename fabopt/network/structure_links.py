@@ -1,4 +1,4 @@
-"""From the structure that a design file gives to the network whose links it describes."""
+"""The network whose links the structure in a design file describes."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Mode(Enum):
 
 
 class Assembly(NamedTuple):
-    """One way to join a near and a far cage. ``near``/``far`` are transceivers' items, or None for a cable."""
+    """A way to join a near and a far cage. ``near``/``far`` are transceivers' items, or None for a cable."""
 
     name: str
     medium: str

@@ -13,6 +13,9 @@ from fabopt.parts.procurement import spares_of
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div
 
+# Kinds of items that are cables.
+CABLE_KINDS = ("cable", "fibre")
+
 
 class Offer(NamedTuple):
     """What an item costs at one stage: cents of a unit at each break, then their present values.

@@ -43,7 +43,7 @@ def tighter(limit: int | None, other: int | None) -> int | None:
 
 
 def limits_of(limits: Limits) -> ExactLimits:
-    """Those of a case, or of a stage."""
+    """The limits of a case, or of a stage, as exact numbers."""
     return ExactLimits(
         None if limits.budget_usd is None else cents(limits.budget_usd),
         None if limits.power_w is None else milliwatts(limits.power_w),

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.parts.item_table import ItemTable
-from fabopt.parts.items import Item, order_at_once
+from fabopt.parts.items import CABLE_KINDS, Item, order_at_once
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.nics import PCIE_X16_GBPS
 from fabopt.parts.offering import Offering, named_products, offering_of
@@ -29,20 +29,19 @@ from fabopt.schema.catalog import Catalog, Server
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.workload.deadline import Pace
 
-CABLES = ("cable", "fibre")
-
 
 def of_item(weights: Weights, stage: int, item: Item) -> int:
     """What a unit of an item that a stage adds weighs beside its price."""
-    counted = weights.per_switch * (item.kind == "switch") + weights.per_cable * (item.kind in CABLES)
+    counted = weights.per_switch * (item.kind == "switch") + weights.per_cable * (item.kind in CABLE_KINDS)
     return weights.of_mw(stage) * item.power_mw + weights.per_unit * item.rack_milliunits + counted
 
 
 @dataclass(frozen=True, eq=False)
 class StageProblem:
-    """One stage. ``limits``: money that is spent at it, power and rack units of what is installed from it on.
+    """A stage of a problem.
 
-    ``oversubscription``: the most at the leaf and the spine boundary, by fabric.
+    ``limits``: money that is spent at it, power and rack units of what is installed from it on. ``oversubscription``:
+    the most at the leaf and the spine boundary, by fabric.
     """
 
     name: str
@@ -211,18 +210,18 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
 
 
 def estimating(problem: Problem) -> Problem:
-    """The same problem at a site where nothing has to be proven; itself where a proof is what a search finds anyway."""
+    """The problem at a site where nothing has to be proven; itself where a proof is what a search finds anyway."""
     site = problem.site.estimated()
     return problem if site is problem.site else replace(problem, site=site)
 
 
 def in_layouts_only(problem: Problem) -> Problem:
-    """The same problem in layouts with a rule for every switch."""
+    """The problem in layouts with a rule for every switch."""
     return replace(problem, site=problem.floor.in_layouts())
 
 
 def with_objective(problem: Problem, metric: str, limits: ExactLimits) -> Problem:
-    """The same problem with another objective and other limits."""
+    """The problem with another objective and other limits."""
     return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
 
 

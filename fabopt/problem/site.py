@@ -1,7 +1,8 @@
 """The site of a problem: all links of a kind run the same, as the case says or as follows from the size of the groups,
 or a floor plan says how far each of them runs.
 
-It is chosen once, when a case is resolved (``site_of``); what searches and explains asks it, not whether it is a floor.
+A site is chosen once, when a case is resolved (``site_of``); what searches and explains asks it, not whether it is a
+floor.
 """
 
 from __future__ import annotations
@@ -87,7 +88,10 @@ class FloorSite:
         return self.plan.floor.rack_power_w
 
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
-        """By kind of links a run that none on the floor is shorter than, as the length that it counts as."""
+        """A run for every kind of links that none on the floor is shorter than, as the length that it counts as.
+
+        Lengths are in metres. ``lengths_m``: those on sale, rising, shape (lengths,).
+        """
         least_m = counted_m(lengths_m, self.plan.floor.slack_m)
         return {**self.given, **dict.fromkeys(RUNS_ON_FLOOR, least_m)}
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from fabopt.parts.finance import Weights, weights_of
-from fabopt.parts.items import Item
+from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.limits import ExactLimits
-from fabopt.problem.problem import CABLES, Problem, of_item
+from fabopt.problem.problem import Problem, of_item
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Rule, Variables
 from fabopt.program.part_bounds import Ranges, most_between, most_used
@@ -36,7 +36,7 @@ FIXED = Variables("fixed", (), "", "carries the part of the objective that every
 
 @dataclass(frozen=True)
 class Level:
-    """One quantity to minimize in its turn. ``value``: the exact integer of a solution."""
+    """A quantity to minimize in its turn. ``value``: the exact integer of a solution."""
 
     name: str
     expression: pulp.LpAffineExpression
@@ -163,7 +163,7 @@ class Program:
         levels.append(self._level("power", self._of_network(lambda stage, item: item.power_mw)))
         levels.append(self._level("rack_units", self._of_network(lambda stage, item: item.rack_milliunits)))
         levels.append(self._level("switches", lambda stage, item: int(item.kind == "switch")))
-        levels.append(self._level("cables", lambda stage, item: int(item.kind in CABLES)))
+        levels.append(self._level("cables", lambda stage, item: int(item.kind in CABLE_KINDS)))
         levels += self._rank_levels()
         levels.append(self._option_level())
         return levels

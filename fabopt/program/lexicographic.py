@@ -93,7 +93,10 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
 
 
 def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings, clock: Clock) -> Solution:
-    """One level. Where an engine has found the optimum and then gives nothing usable for a tie, CP-SAT breaks it."""
+    """A level, solved.
+
+    Where an engine has found the optimum and then gives nothing usable for a tie, CP-SAT breaks it.
+    """
     solution = solve(program.lp, settings.engine, clock, hint)
     if solution.verdict == "unknown" and hint is not None and settings.engine != EXACT and _has_time(clock):
         solution = solve(program.lp, EXACT, clock, hint)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from fabopt.parts.items import Item, order_at_once
+from fabopt.parts.items import CABLE_KINDS, Item, order_at_once
 from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem
 from fabopt.program.formulation import Level, Program, value_of
@@ -179,7 +179,7 @@ def sums_of(problem: Problem, picked: Sequence[Picked]) -> Sums:
         power,
         units,
         sum(count for (_, item), count in used.items() if item.kind == "switch"),
-        sum(count for (_, item), count in used.items() if item.kind in ("cable", "fibre")),
+        sum(count for (_, item), count in used.items() if item.kind in CABLE_KINDS),
         weights.per_cent * (order.cents(None, True) if weights.energy else cents)
         + sum(weights.of_mw(stage) * item.power_mw * count for (stage, item), count in used.items())
         + weights.per_unit * units,

@@ -13,6 +13,8 @@ from fabopt.schema.base import Strict
 from fabopt.schema.design import CaseRecord, Conflict, FabricDesign, Number, Objective, Status, Totals
 
 Sense = Literal["minimize", "maximize"]
+# The key of the case that the budgets of a sweep set.
+BUDGET_KEY = "limits.budget_usd"
 
 
 class FrontObjective(Strict):

@@ -33,7 +33,7 @@ class Answer:
 
     @property
     def picked(self) -> list[Picked]:
-        """One candidate with its parts for each fabric."""
+        """The candidate of each fabric with its parts."""
         return [(candidate, units) for candidate, units in self.optimum.picked]
 
 

@@ -1,4 +1,4 @@
-"""Which search a problem takes: it follows from its site."""
+"""The search that a problem takes, which follows from its site."""
 
 from __future__ import annotations
 

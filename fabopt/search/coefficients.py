@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from fabopt.parts.finance import Weights, weights_of
-from fabopt.parts.items import Item
-from fabopt.problem.problem import CABLES, Problem, of_item
+from fabopt.parts.items import CABLE_KINDS, Item
+from fabopt.problem.problem import Problem, of_item
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
@@ -60,7 +60,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     units = np.array([item.rack_milliunits for item in items], dtype=float)
     nics = np.array([item.kind == "nic" for item in items], dtype=float)
     switches = np.array([item.kind == "switch" for item in items], dtype=float)
-    cables = np.array([item.kind in CABLES for item in items], dtype=float)
+    cables = np.array([item.kind in CABLE_KINDS for item in items], dtype=float)
     limits = problem.limits_in_all
     tco = weights_of("tco_usd", problem.energy_cents_per_mw)
     rows = [stage_weights(problem).min(axis=0)]
@@ -93,12 +93,12 @@ def stock_value(problem: Problem, present: bool = False, most: int | None = None
 
 
 def stock_weight(problem: Problem, most: int | None = None) -> int:
-    """The same in the objective."""
+    """The most that the stock on hand can save in the objective; ``most``: as in ``stage_weights``."""
     return problem.weights.per_cent * stock_value(problem, bool(problem.weights.energy), most)
 
 
 def without_dear_switches(problem: Problem, sizing: Sizing, slack: float, most: int | None) -> Sizing:
-    """What was found, without what is past the threshold if its switches cost what so many of them cost."""
+    """A sizing without candidates that are past the cutoff once their switches cost what so many of them cost."""
     limit = (sizing.least + slack) * (1 + RELATIVE_SLACK)
     kept = []
     for batch in sizing.batches:
@@ -164,7 +164,7 @@ def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> 
 
 
 def least_of(candidate: Candidate, weights: Floats) -> float:
-    """The least that a candidate can cost at weights of the items."""
+    """The least that a candidate can cost at weights of the items, shape (items,)."""
     total = sum(float(weights[item.index]) * count for item, count in candidate.fixed.items())
     for choice in candidate.choices:
         costs = [sum(weights[item.index] * n for item, n in option.items.items()) for option in choice.options]
@@ -173,7 +173,10 @@ def least_of(candidate: Candidate, weights: Floats) -> float:
 
 
 def uses_of(candidate: Candidate, table: Floats, weights: Floats) -> Floats:
-    """What a candidate takes of every metric of a table if its links are made for the least weight."""
+    """A candidate's use of every metric, shape (metrics,), if its links are made for the least weight.
+
+    ``table``: weights of items by metric, shape (metrics, items); ``weights``: those to be least, shape (items,).
+    """
     total = np.zeros(len(table))
     for item, count in candidate.fixed.items():
         total += table[:, item.index] * count
@@ -185,7 +188,7 @@ def uses_of(candidate: Candidate, table: Floats, weights: Floats) -> Floats:
 
 
 def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Every candidate once."""
+    """The candidates, each once."""
     return list({(one.fabric, one.order): one for one in candidates}.values())
 
 
@@ -203,6 +206,9 @@ def tolerance(bound: float) -> float:
 
 
 def beyond_limits(table: Floats, caps: Floats, bound: float) -> float:
-    """The slack over a bound beyond which no design is within the limits; infinite where none is on the objective."""
+    """The slack over a bound beyond which no design is within the limits; infinite where none is on the objective.
+
+    ``table``: shape (metrics, items); ``caps``: shape (metrics,).
+    """
     same = [cap for row, cap in zip(table[1:], caps[1:], strict=True) if np.array_equal(row, table[0])]
     return max(0.0, min(same, default=np.inf) - bound) + tolerance(bound)

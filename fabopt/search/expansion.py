@@ -1,4 +1,4 @@
-"""Expanding the space: every candidate of all fabrics below a threshold, at some prices of the limits."""
+"""Expanding the space: every candidate of all fabrics below a cutoff, at some prices of the limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.families import space_of
-from fabopt.topology.family import Quest, Restriction
+from fabopt.topology.family import Restriction, SpaceRequest
 from fabopt.topology.link_parts import Costs, Floats
 
 # Candidates of one search that are taken as columns for the program while prices are sought.
@@ -39,7 +39,10 @@ Size = tuple[AnyBatch, int]
 
 @dataclass
 class Expanded:
-    """All fabrics searched at some prices of the limits. ``bound``: no design has a lower objective."""
+    """The fabrics searched at some prices of the limits.
+
+    ``bound``: no design has a lower objective; ``weights``: of the items at these prices, shape (items,).
+    """
 
     sizings: list[Sizing]
     bound: float
@@ -48,15 +51,16 @@ class Expanded:
 
     @property
     def stopped(self) -> bool:
-        """Whether the clock stopped one of them."""
+        """Whether the clock stopped the search of a fabric."""
         return any(one.stopped for one in self.sizings)
 
 
 class Expansion:
     """The space of a problem, or of a restricted part of it, expanded as far as is asked for.
 
-    ``table`` weighs items by metric, ``caps`` are the limits on these; ``sized``: candidates whose cost was worked out;
-    ``left_out``: whether the clock, or a number that was asked for, left candidates out.
+    ``table`` weighs items by metric, shape (metrics, items); ``caps`` are the limits on these, shape (metrics,);
+    ``sized``: candidates whose cost was worked out; ``left_out``: whether the clock, or a number that was asked for,
+    left candidates out.
     """
 
     def __init__(
@@ -105,14 +109,14 @@ class Expansion:
         key = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
         if key in known:
             return known[key]
-        space = space_of(self.problem, fabric, self._quest(fabric, costs))
+        space = space_of(self.problem, fabric, self._request(fabric, costs))
         sizing = space.any_candidate() if first else space.search(slack)
         if self.counts and not sizing.stopped:
             known[key] = sizing
         return sizing
 
     def _as_host(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool) -> Sizing:
-        """Search a fabric with every choice of NICs for the logical ones on it, all below one threshold."""
+        """Search a fabric with every choice of NICs for the logical ones on it, all below one cutoff."""
         sizing, looked = Sizing(), []
         for choice in self.context.equipped(self.problem, fabric, self.settings.prune):
             aside = _least_aside(self.problem, choice, costs, self.space(choice, costs).bounds.attached())
@@ -131,9 +135,9 @@ class Expansion:
             sizing.batches += [replace(batch, cost=batch.cost + aside[:, np.newaxis]) for batch in of_choice.batches]
         return sizing
 
-    def _quest(self, fabric: FabricProblem, costs: BoundedCosts) -> Quest:
+    def _request(self, fabric: FabricProblem, costs: BoundedCosts) -> SpaceRequest:
         restriction = self.restrictions.get(fabric.name, Restriction())
-        return Quest(costs, self.caps, restriction, self.settings.prune, self.clock.is_over)
+        return SpaceRequest(costs, self.caps, restriction, self.settings.prune, self.clock.is_over)
 
     def costs_of(self, row: int) -> BoundedCosts:
         """Weights with one metric of the table as what is minimized."""
@@ -143,10 +147,13 @@ class Expansion:
 
     def space(self, fabric: FabricProblem, costs: BoundedCosts) -> ClosSpace:
         """The Clos candidates of a fabric."""
-        return ClosSpace(self.problem, fabric, *self._quest(fabric, costs))
+        return ClosSpace(self.problem, fabric, *self._request(fabric, costs))
 
     def candidates(self, expanded: Expanded, most: int | None = None) -> list[Candidate]:
-        """Those that were expanded, or so many of the best; not those whose switches do not reach the breaks for it."""
+        """The candidates that were expanded, or so many of the best.
+
+        None whose switches do not reach the breaks for it.
+        """
         candidates: list[Candidate] = []
         for fabric, sizing in zip(self.problem.fabrics, expanded.sizings, strict=True):
             # of what has to suit the others' candidates, all

@@ -27,7 +27,7 @@ class Point(NamedTuple):
 
 
 class Master:
-    """The designs met so far."""
+    """The designs met so far; ``limits``: shape (limits,)."""
 
     def __init__(self, limits: Floats) -> None:
         self.limits = limits
@@ -38,7 +38,7 @@ class Master:
         self.points.append(point)
 
     def prices(self) -> tuple[Floats, float]:
-        """Prices at which the model of the bound is highest, and its height there."""
+        """Prices, shape (limits,), at which the model of the bound is highest, and its height there."""
         from ortools.linear_solver import pywraplp
 
         solver = pywraplp.Solver.CreateSolver("GLOP")

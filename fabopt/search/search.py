@@ -1,7 +1,7 @@
-"""The exact search: candidates below a threshold, the integer program over them, and the proof that none was missed.
+"""The exact search: candidates below a cutoff, the integer program over them, and the proof that none was missed.
 
-The program's optimum V over the candidates below a threshold is the optimum of all if every candidate above it costs at
-least V by its bound. So: solve; if a cut candidate might still be cheaper, raise the threshold to V and solve again.
+The program's optimum V over the candidates below a cutoff is the optimum of all if every candidate above it costs at
+least V by its bound. So: solve; if a cut candidate might still be cheaper, raise the cutoff to V and solve again.
 Limits are priced into the bound (``fabopt.search.lagrangian``), so that little has to be expanded when they bind.
 """
 
@@ -25,7 +25,7 @@ from fabopt.topology.candidate import Candidate
 from fabopt.topology.family import Restriction
 from fabopt.topology.link_parts import Floats
 
-# The threshold rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
+# The cutoff rises by this share of the bound, then fourfold, while the program over what is below is infeasible.
 FIRST_RISE = 0.002
 RISE = 4.0
 MOST_RISES = 12
@@ -132,15 +132,15 @@ class Search:
             share = 100 * slack / max(1.0, abs(expanded.bound))
             self.settings.progress(f"expanding candidates up to {share:.2g}% above the bound")
             expanded = self.expansion.expand(prices, slack)
-        raise AssertionError("the threshold was infinite and the program undecided")
+        raise AssertionError("the cutoff was infinite and the program undecided")
 
     @property
     def _most_candidates(self) -> int | None:
-        """So many candidates are enough once a design is met, if the settings say so."""
+        """The number of candidates that is enough once a design is met, if the settings say so."""
         return self.settings.most_candidates
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
-        """The threshold that proves the best design met, or that of a known one if it is lower and not expanded yet."""
+        """The cutoff that proves the best design met, or that of a known one if it is lower and not expanded yet."""
         known = needed if self.at_most is None else self._above(self.at_most, bound)
         return known if slack < known < needed else needed
 
@@ -164,7 +164,7 @@ class Search:
         return expanded.bound, candidates
 
     def any_design(self) -> Optimum:
-        """Some design under no limits: enough to say that there is one."""
+        """A design under no limits, to say whether there is one."""
         if slots_are_short(self.problem):
             return Optimum("infeasible")
         try:
@@ -178,7 +178,7 @@ class Search:
         return outcome if outcome.picked else self.run(ties=False)
 
     def _bound_of(self, solved: Optimum, expanded: Expanded) -> float:
-        """No design has a lower objective: that of the program, or the threshold for all that is not in it."""
+        """No design has a lower objective: that of the program, or the cutoff for all that is not in it."""
         if expanded.stopped or self.expansion.left_out or not self.settings.prune:
             return -np.inf if expanded.stopped else expanded.bound
         return max(expanded.bound, min(solved.least_above(self.fixed), expanded.bound + expanded.slack))

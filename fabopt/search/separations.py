@@ -57,7 +57,7 @@ def _server(case: Case, catalog: Catalog) -> Server:
 
 
 def choice_notes(asked: Case, catalog: Catalog, answers: Sequence[Answer], best: Answer | None) -> Iterator[str]:
-    """Which separation was picked for each fabric that leaves it open, what has no design, and what was left out."""
+    """Notes on the separation of each fabric that leaves it open: what was picked, has no design, or was left out."""
     if best is not None and (picked := words_of(asked, best.problem.asked)):
         yield f"separation: {picked}, the cheapest of {len(answers)} that are possible"
     for answer in answers:

@@ -29,7 +29,7 @@ def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) 
 
 
 def use_on(problem: Problem, picked: Sequence[Picked], capex_cents: int) -> WorkloadUse | None:
-    """The same as a design file has it."""
+    """The prediction of a step as a design file has it."""
     prediction = prediction_of(problem, picked, capex_cents)
     return None if prediction is None or problem.needs is None else use_of(prediction, problem.needs)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fabopt.parts.items import Item
+from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.orders import Picked, Sums, all_uses, sums_of
 from fabopt.program.settings import Clock, Settings
@@ -21,8 +21,6 @@ from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.topology.candidate import Candidate, Option, over_stages
 from fabopt.units import some
-
-CABLES = ("cable", "fibre")
 
 
 class Baseline(NamedTuple):
@@ -73,7 +71,7 @@ def _units_at_once(units: Sequence[tuple[Option, int]]) -> list[tuple[Option, in
 
 
 def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | None:
-    """Every stage designed for itself; None if one of them has no design."""
+    """The stages, each designed for itself; None if one of them has no design."""
     items = {(item.kind, item.key): item for item in problem.item_table.items}
     owned: dict[Item, int] = {}
     devices: dict[tuple[int, Item], int] = {}
@@ -88,7 +86,7 @@ def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | N
             for item, count in over_stages(all_uses(alone, optimum.picked)).items()
             if item.kind != "server"
         }
-        stays = sum(min(count, owned.get(item, 0)) for item, count in uses.items() if item.kind in CABLES)
+        stays = sum(min(count, owned.get(item, 0)) for item, count in uses.items() if item.kind in CABLE_KINDS)
         moved += stays
         if stays:
             devices[number, items["other", (MOVED_CABLE, 0)]] = stays

@@ -24,10 +24,10 @@ class ShapeArrays(Protocol):
     """The numbers of many candidates."""
 
     def take(self, index: Any) -> Self:
-        """Some of them, by their places."""
+        """The numbers of some candidates, by their places."""
 
     def key(self, index: int) -> Hashable:
-        """What tells one of them apart from others of the family."""
+        """A key that tells a candidate apart from others of the family."""
 
 
 AnyParts = TypeVar("AnyParts", bound=Hashable)
@@ -49,7 +49,7 @@ class Batch(ABC, Generic[AnyParts, AnyShape]):
     @property
     @abstractmethod
     def family(self) -> str:
-        """Its name, as in the case and the design file."""
+        """Name of the family, as in the case and the design file."""
 
     def __len__(self) -> int:
         """How many candidates."""
@@ -60,23 +60,23 @@ class Batch(ABC, Generic[AnyParts, AnyShape]):
         return self.family, self.fabric, self.parts, self.shape.key(index)
 
     def take(self, places: Ints) -> Self:
-        """Some of them."""
+        """Some candidates of the batch; ``places``: their numbers, shape (taken,)."""
         return replace(self, shape=self.shape.take(places), cost=self.cost[:, places])
 
     @abstractmethod
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """One with its exact needs, in every form that it has; none if it cannot be made after all."""
+        """A candidate with its exact needs, in every form that it has; none if it cannot be made after all."""
 
     @abstractmethod
     def switch_counts(self) -> Mapping[Item, Number]:
         """Switches of every candidate by type, over all planes."""
 
     def num_switches(self) -> Ints:
-        """All switches of every candidate."""
+        """Number of switches of every candidate, shape (size,)."""
         return np.zeros(len(self), dtype=np.int64) + sum(self.switch_counts().values())
 
     def bound(self, index: int) -> float:
-        """What one costs at the least, in the first metric."""
+        """The least that a candidate costs in the first metric."""
         return float(self.cost[0, index])
 
 
@@ -95,7 +95,7 @@ class Sizing:
 
 
 def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) -> tuple[Candidate, ...]:
-    """One of a batch with its exact needs; of equals, the families of a fabric win in their order."""
+    """A candidate of a batch with its exact needs; of equals, the families of a fabric win in their order."""
     candidates = batch.candidates(problem, index, prune)
     if len(batch.fabric.topologies) == 1:
         return candidates

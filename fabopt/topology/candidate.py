@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from fabopt.parts.assemblies import Assembly, Mode
-from fabopt.parts.items import Item
+from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import DeviceRole
 from fabopt.topology.design import NetworkDesign
@@ -19,7 +19,7 @@ End = Literal["from", "to"]
 
 
 class PartUse(NamedTuple):
-    """So many of an item; ``end``: where a transceiver sits."""
+    """A number of one item that a row of links uses; ``end``: where a transceiver sits."""
 
     item: Item
     quantity: int
@@ -62,7 +62,7 @@ def over_stages(uses: Uses) -> dict[Item, int]:
 
 @dataclass(frozen=True)
 class Option:
-    """One way to realise a unit of links."""
+    """A way to realise a unit of links."""
 
     rows: tuple[RowShare, ...]
 
@@ -94,7 +94,7 @@ class Option:
         for (stage, item), count in self.uses.items():
             cents[stage] += item.unit_cents[stage] * count
             power_mw[stage] += item.power_mw * count
-        return *cents, *power_mw, sum(count for item, count in self.items.items() if item.kind in ("cable", "fibre"))
+        return *cents, *power_mw, sum(count for item, count in self.items.items() if item.kind in CABLE_KINDS)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Clash(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One sized design of a fabric, at all its stages.
+    """A sized design of a fabric, at all its stages.
 
     ``devices``: switches and NICs that each stage adds (and cables that it moves, where that is paid). ``bound``: no
     way to buy the design has a lower objective; ``order``: rank in ties. ``counted``: switches of all fabrics that it
@@ -263,7 +263,7 @@ def _whole_choice(
 
 
 def all_choices(parts: Iterable[Sequence[Choice] | None]) -> tuple[Choice, ...] | None:
-    """The choices of all kinds of links; None if one of them cannot be made, and no further one is looked at then."""
+    """The choices of all kinds of links; None as soon as the links of one kind cannot be made."""
     choices: list[Choice] = []
     for choices_of_kind in parts:
         if choices_of_kind is None:

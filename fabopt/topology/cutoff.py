@@ -1,4 +1,4 @@
-"""The threshold below which a search goes on looking."""
+"""The cutoff: the cost below which a search goes on expanding candidates."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.link_parts import Floats
 
-# Bounds are floating-point sums of whole numbers; a candidate is cut only when it is past the threshold by more.
+# Bounds are floating-point sums of whole numbers; a candidate is cut only when it is past the cutoff by more.
 RELATIVE_SLACK = 1e-9
 
 
 class Cutoff:
     """Keeps the candidates that cost at most the least cost met plus ``slack``, and says what may still be kept.
 
-    Costs have shape (metrics, size): row 0 is the objective, the others those that ``caps`` limits. Without
-    ``prune`` the objective cuts nothing. ``sizing``: of other parts of the space, which is added to.
-    ``admits``: which candidates of a batch may be kept at all; None: all.
+    Arrays of costs have shape (metrics, size): row 0 is the objective, the others those that ``caps``, shape
+    (metrics,), limits. Without ``prune`` the objective cuts nothing. ``sizing``: of other parts of the space, which is
+    added to. ``admits``: which candidates of a batch may be kept at all, shape (size,); None: all.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class Cutoff:
         return best * (1 + RELATIVE_SLACK) + RELATIVE_SLACK if np.isfinite(best) else np.inf
 
     def within(self, cost: Floats) -> NDArray[np.bool_]:
-        """Which of these costs (or bounds) are below the threshold and the caps."""
+        """Which of these costs (or bounds) are below the cutoff and the caps, shape (size,)."""
         limit = self.limit
         inside = cost[0] <= limit if np.isfinite(limit) else np.isfinite(cost[0])
         return self._under_caps(cost, inside)
 
     def possible(self, cost: Floats) -> NDArray[np.bool_]:
-        """Which of these bounds are finite and below the caps, whatever the objective has come to."""
+        """Which of these bounds are finite and below the caps, whatever the objective has come to; shape (size,)."""
         return self._under_caps(cost, np.isfinite(cost[0]))
 
     def _under_caps(self, cost: Floats, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -60,7 +60,7 @@ class Cutoff:
         return inside
 
     def offer(self, batch: AnyBatch) -> None:
-        """Keep what is below the threshold, and lower it to the least cost that is offered."""
+        """Keep what is below the cutoff, and lower it to the least cost that is offered."""
         self.sizing.sized += len(batch)
         kept = self._cut(batch)
         if kept is not None and self._admits is not None:
@@ -70,7 +70,7 @@ class Cutoff:
             self.sizing.least = min(self.sizing.least, float(kept.cost[0].min()))
 
     def close(self) -> Sizing:
-        """What was found, without what the threshold has fallen below since."""
+        """What was found, without what the cutoff has fallen below since."""
         self.sizing.batches = [kept for batch in self.sizing.batches if (kept := self._cut(batch)) is not None]
         return self.sizing
 

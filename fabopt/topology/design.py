@@ -20,7 +20,7 @@ Role = Literal["leaf", "spine", "core"]
 
 
 class Tier(NamedTuple):
-    """One tier of switches of a candidate, as ``TierUse`` of the design file."""
+    """A tier of switches of a candidate, as ``TierUse`` of the design file."""
 
     role: Role
     switch: SwitchType
@@ -33,7 +33,7 @@ class Tier(NamedTuple):
 
 
 class LinkUse(NamedTuple):
-    """One kind of links: roles at both ends, scope (None in a Clos), speed of a link, key of its run."""
+    """A kind of links: roles at both ends, scope (None in a Clos), speed of a link, key of its run."""
 
     near: str
     far: str
@@ -60,7 +60,7 @@ class FilePart(NamedTuple):
 
 
 class NetworkDesign(Protocol):
-    """One sized network. ``gpus`` are all of the cluster, ``server_gpus`` those of a server."""
+    """A sized network that can be picked. ``gpus`` are all of the cluster, ``server_gpus`` those of a server."""
 
     @property
     def protocol(self) -> str:
@@ -79,10 +79,10 @@ class NetworkDesign(Protocol):
         """Tiers of switches; None in families that have none to choose."""
 
     def file_part(self) -> FilePart:
-        """What the design file says of it: structure, tiers, kinds of links."""
+        """The part of the design file that describes this network: structure, tiers, kinds of links."""
 
     def figures(self, gpus: int) -> Figures:
-        """All figures that have a formula."""
+        """The figures that have a formula."""
 
     def measured_figures(self, gpus: int) -> Figures:
         """All figures, those without a formula too, which may take seconds; None of what takes longer."""

@@ -18,7 +18,10 @@ class Failures(Protocol):
         """What can fail alone, as far as it is known what is left then: not on a graph that is too large."""
 
     def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
-        """Mb/s per GPU after ``count`` failures of a kind. ValueError: so many of it are not looked at."""
+        """Mb/s per GPU after ``count`` failures of a kind.
+
+        ``ValueError`` for a number of failures that is not looked at.
+        """
 
     def servers_cut_off(self, failed: Failed) -> int:
         """Servers that one failure cuts off from the largest part that stays joined."""

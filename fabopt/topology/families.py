@@ -12,7 +12,7 @@ from fabopt.topology.direct.family import DirectFamily
 from fabopt.topology.direct.hyperx import HyperxTopology
 from fabopt.topology.direct.torus import TorusTopology
 from fabopt.topology.dragonfly_plus.family import DragonflyPlusFamily
-from fabopt.topology.family import Family, Quest, Spaces
+from fabopt.topology.family import Family, SpaceRequest, Spaces
 from fabopt.topology.server_torus.family import TorusFamily
 
 FAMILIES: Mapping[str, Family] = {
@@ -28,10 +28,10 @@ FAMILIES: Mapping[str, Family] = {
 }
 
 
-def space_of(problem: Problem, fabric: FabricProblem, quest: Quest) -> Spaces:
+def space_of(problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
     """The spaces of all families of a fabric that have a part in what is wanted."""
-    wanted = (name for name in fabric.topologies if quest.restriction.allows(name))
-    return Spaces(tuple(FAMILIES[name].space(problem, fabric, quest) for name in wanted))
+    wanted = (name for name in fabric.topologies if request.restriction.allows(name))
+    return Spaces(tuple(FAMILIES[name].space(problem, fabric, request) for name in wanted))
 
 
 def most_servers(problem: Problem) -> int:

@@ -25,7 +25,7 @@ class Restriction:
     """A part of the space: what the best design of another kind may be made of. None: anything.
 
     ``tiers``: of leaves and spines, so that no other family is in it. ``policy``, ``layout``: on a floor, how switches
-    stand, and the number of the layout. ``nodes``: what the devices of a torus are.
+    are placed, and the number of the layout. ``nodes``: what the devices of a torus are.
     """
 
     protocol: str | None = None
@@ -38,7 +38,7 @@ class Restriction:
     nodes: str | None = None
 
     def allows(self, topology: str) -> bool:
-        """Whether a family has a part in it."""
+        """Whether a family has candidates in this part."""
         if self.nodes is not None and topology != "torus":
             return False
         return self.topology in (None, topology) and (self.tiers is None or topology in TIERED)
@@ -79,8 +79,11 @@ class Spaces:
         return sizing
 
 
-class Quest(NamedTuple):
-    """What a space is searched for: weights of items by metric, limits on metrics, and the part that is wanted."""
+class SpaceRequest(NamedTuple):
+    """What a space is searched for: weights of items by metric, limits on metrics, and the part that is wanted.
+
+    ``costs`` keeps the bounds that all families share. ``caps`` has shape (metrics,), infinite where there is no limit.
+    """
 
     costs: BoundedCosts
     caps: Floats
@@ -90,14 +93,14 @@ class Quest(NamedTuple):
 
 
 class Family(Protocol):
-    """One family of topologies."""
+    """A family of topologies."""
 
     @property
     def name(self) -> str:
-        """As in the case and the design file."""
+        """The family as in the case and the design file."""
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Space:
-        """What of it a fabric may be."""
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Space:
+        """The candidates of a fabric that are of this family."""
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """No design of this family has more servers than this, whatever it costs."""
+        """An upper bound of the servers of any design of this family, whatever it costs."""

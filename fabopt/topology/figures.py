@@ -20,7 +20,10 @@ FILE_DIGITS = 6
 
 @dataclass(frozen=True)
 class Figures:
-    """All in Mb/s per GPU, exact; ``oversubscription`` by boundary. None: not worked out, or the graph is too large."""
+    """The figures of a network in Mb/s per GPU, exact; ``oversubscription`` by boundary.
+
+    None: not worked out, or the graph is too large.
+    """
 
     oversubscription: dict[str, Fraction]
     injection: Fraction
@@ -37,7 +40,7 @@ class Figures:
         return {name: plain_fraction(ratio, FILE_DIGITS) for name, ratio in self.oversubscription.items()}
 
     def metrics(self) -> Metrics:
-        """The other figures as files have them, in Gb/s."""
+        """The figures beside oversubscription as files have them, in Gb/s."""
         mean = self.mean_switch_hops
         return Metrics(
             injection_gbps_per_gpu=_gbps(self.injection),

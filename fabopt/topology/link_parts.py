@@ -64,7 +64,7 @@ class OwnCages(NamedTuple):
 
 @dataclass(frozen=True)
 class Side:
-    """One end of a kind of link. ``limit``: cages a device has for these links; ``own``: see ``OwnCages``."""
+    """An end of a kind of link. ``limit``: cages a device has for these links; ``own``: see ``OwnCages``."""
 
     profiles: Sequence[PeerLinks]
     ports_per_cage: int
@@ -73,7 +73,7 @@ class Side:
 
     @property
     def links(self) -> Number:
-        """All links."""
+        """Number of links over all devices."""
         return sum(one.devices * one.ports for one in self.profiles)
 
     @property
@@ -140,7 +140,7 @@ class Quantities(NamedTuple):
 
 @dataclass(frozen=True)
 class Need:
-    """All links of one kind: both ends."""
+    """The links of one kind: both ends."""
 
     near: Side
     far: Side
@@ -199,7 +199,10 @@ class Costs:
         return self._padded[:, _column(item)]
 
     def least_per_link(self, assemblies: Sequence[Assembly], near_ports: int, far_ports: int) -> Floats:
-        """No link of these assemblies costs less, whatever shares its cages; infinite without any."""
+        """The least that a link of these assemblies costs, whatever shares its cages, shape (metrics,).
+
+        Infinite without any assembly.
+        """
         if not assemblies:
             return np.full(self.table.shape[0], np.inf)
         near, cable, far = self._parts(assemblies)
@@ -227,7 +230,7 @@ class Costs:
         return self._units[key]
 
     def least(self, assemblies: tuple[Assembly, ...], need: Need) -> Floats:
-        """Least weights with which the assemblies can realise a need, each metric by itself."""
+        """Least weights with which the assemblies can realise a need, each metric by itself, shape (metrics, size)."""
         if not assemblies:
             return np.full((self.table.shape[0], 1), np.inf)
         if need.one_sided:

@@ -13,7 +13,10 @@ from fabopt.wiring.model import Ints
 
 @dataclass(frozen=True, eq=False)
 class CabledAssembly:
-    """Links of one kind that are made of the same parts: which rows of ``FabricCabling.links``, and the parts."""
+    """Links of one kind that are made of the same parts.
+
+    ``rows``: their rows of ``FabricCabling.links``, shape (links,).
+    """
 
     kind: LinkKind
     rows: Ints

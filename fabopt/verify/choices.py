@@ -92,7 +92,7 @@ def _tiers_match(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def _mesh_matches(proof: Proof, fabric: FabricEvidence) -> None:
-    """Others have the tiers of their family; a torus is of what the case allows."""
+    """A network of joined devices has the tiers of its family; a torus is of what the case allows."""
     proof.equal("tier roles", [tier.role for tier in fabric.designed.tiers], [role for role, _ in fabric.mesh.tiers])
     if fabric.designed.topology == "torus":
         nodes, allowed = "switches" if fabric.has_switches else "servers", fabric.wanted.torus_nodes

@@ -10,6 +10,7 @@ from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.units import cents, exact, milliwatts, some
 from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.link_kinds import SERVER_LEAF, all_kinds
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, breaks_of, item_of, offer_of
 from fabopt.verify.totals import totals_of
@@ -74,8 +75,8 @@ def _hash_matches(proof: Proof, evidence: Evidence, what: str, recomputed: str) 
 def nothing_is_left_out(proof: Proof, evidence: Evidence) -> None:
     """What every file of its version says is said: no figure is withheld that a rule would recompute.
 
-    Prices and dates of the bill, sums of stages, racks on a floor, bandwidth figures, what failures leave. Source:
-    docs/design-file.md.
+    Prices and dates of the bill, sums of stages, racks on a floor, bandwidth figures, what failures leave, stages of
+    links. Source: docs/design-file.md.
     """
     design, totals = evidence.design, totals_of(evidence)
     for row in design.bom:
@@ -90,6 +91,7 @@ def nothing_is_left_out(proof: Proof, evidence: Evidence) -> None:
         proof.equal(f"totals say {name}", said, bool(design.racks.server_racks))
     for fabric in evidence.fabrics:
         _fabric_says(proof, fabric)
+        _links_say_when(proof, fabric)
     proof.note(f"{some(len(design.bom), 'line')}, {some(len(design.stages), 'stage')}")
 
 
@@ -118,6 +120,20 @@ def _fabric_says(proof: Proof, fabric: FabricEvidence) -> None:
     for row in designed.failures:
         said = row.servers_cut_off is not None
         proof.equal(f"{name}: servers cut off by {some(row.count, row.failed)} are said", said, row.count == 1)
+
+
+def _links_say_when(proof: Proof, fabric: FabricEvidence) -> None:
+    """Where a fabric grows, rows of links that are made cage by cage say the stages of a cage's links."""
+    if not fabric.designed.growth:
+        return
+    shared = bool(fabric.wanted.attachments)
+    later = {f"attachment {one.name}" for one in fabric.wanted.attachments if one.adds}
+    for kind in all_kinds(fabric):
+        attached = kind.name.startswith("attachment ")
+        alone = 1 in (kind.near.end.lane.ports, kind.far.end.lane.ports) and not attached
+        by_cage = kind.name in later or len(kind.rows) > 1 or (alone and not (shared and kind.name == SERVER_LEAF))
+        unsaid = sum(row.listed.stages is None for row in kind.rows)
+        proof.holds(not (by_cage and unsaid), f"{fabric.designed.name}: stages of {kind.name} links are left out")
 
 
 def _is_small(fabric: FabricEvidence) -> bool:

@@ -107,9 +107,10 @@ class ClosCounts:
 
     @cached_property
     def leaf_classes(self) -> tuple[EqualLeaves, ...]:
-        """All leaves by what hangs on them. Attachment port t sits on leaf t mod (leaves), counted from the
-        leaves with the fewest servers, so that those with the most free ports come first in every round; in a cluster
-        that grows, see ``grown_leaves``.
+        """Leaves by what they are linked to.
+
+        Attachment port t is on leaf t mod (leaves), counted from the leaves with the fewest servers, so that those with
+        the most free ports come first in every round; in a cluster that grows, see ``grown_leaves``.
         """
         ends = list(accumulate(self.attached, initial=0))
         if self.sizes and sum(self.attached):
@@ -202,8 +203,10 @@ class ClosCounts:
 
     @cached_property
     def spine_classes(self) -> tuple[EqualDevices, ...]:
-        """All spines by their leaves. A leaf gives ``extra`` of its spines one link more, in rotation, so the
-        extra links of a pod's leaves fall on its spines evenly, to within one.
+        """Spines by their leaves.
+
+        A leaf gives ``extra`` of its spines one link more, in rotation, so the extra links of a pod's leaves fall on
+        its spines evenly, to within one.
         """
         base, extra = divmod(self.uplinks, self.spines)
         classes = []

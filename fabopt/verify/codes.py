@@ -1,4 +1,7 @@
-"""Numbers for rows of columns and for words, so that equal ones are found at once."""
+"""Numbers for rows of columns and for words, so that equal ones are found at once.
+
+Arrays of columns and of their numbers have shape (rows,).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ Word = TypeVar("Word", bound=Hashable)
 
 
 def combined(*columns: Ints) -> Ints:
-    """One number for each row of columns of whole numbers; equal rows, and only they, have equal numbers."""
+    """A number for each row of columns of whole numbers; equal rows, and only they, have equal numbers."""
     code = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns if len(code) else ():
         low, high = int(column.min()), int(column.max())
@@ -32,12 +35,12 @@ def _ranked(column: Ints) -> Ints:
 
 
 def repeated(code: Ints) -> int:
-    """How many rows are there once more."""
+    """How many rows repeat an earlier one."""
     return len(code) - len(np.unique(code))
 
 
 def counts_of(code: Ints) -> Ints:
-    """How often each number is there."""
+    """How often each different number is there, shape (different numbers,)."""
     return np.unique(code, return_counts=True)[1]
 
 

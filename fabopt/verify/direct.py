@@ -26,7 +26,7 @@ class Endpoints(NamedTuple):
 
 
 def endpoints_of(fabric: FabricEvidence) -> Endpoints:
-    """Those of a direct network."""
+    """The endpoints of a direct network."""
     servers, sharers, port_mbps = fabric.evidence.servers, fabric.evidence.sharers, fabric.nic_lane.port_mbps
     if not fabric.has_switches:
         return Endpoints(servers, 1, Fraction(1, sharers), fabric.injection * sharers, [port_mbps])

@@ -48,7 +48,10 @@ def switches_are_numbered(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def within_plane(cabling: FabricCabling) -> Ints:
-    """For every device its number among those of its plane that are joined, from 0: leaves, then spines, or servers."""
+    """Number of every device among those of its plane that are joined, from 0, shape (devices,).
+
+    Leaves come first, then spines; or servers. All others have ``NOTHING``.
+    """
     within, before = np.full(len(cabling.devices), NOTHING), 0
     for role, count in cabling.fabric.mesh.devices:
         number = cabling.numbers(role)
@@ -58,7 +61,7 @@ def within_plane(cabling: FabricCabling) -> Ints:
 
 
 def between_devices(cabling: FabricCabling) -> Ints:
-    """Rows of the links that are not to servers or attachments on leaves."""
+    """Rows of the links that are not to servers or attachments on leaves, shape (rows found,)."""
     return np.flatnonzero(cabling.links.kind > KINDS.index("attachment-leaf"))
 
 

@@ -21,7 +21,10 @@ from fabopt.wiring.model import Ints
 
 @dataclass(frozen=True)
 class DragonflyCounts(MeshCounts):
-    """One plane."""
+    """One plane of a dragonfly, recounted from its structure.
+
+    Arrays of switches have shape (switches asked,), masks of ``halves`` shape (switches,).
+    """
 
     structure: DragonflyStructure
 
@@ -62,7 +65,7 @@ class DragonflyCounts(MeshCounts):
 
     @property
     def halves(self) -> tuple[tuple[str, Mask], ...]:
-        """Half of the groups, and half of every group."""
+        """Two ways to part a plane: half of the groups, and half of every group."""
         switch, size = np.arange(self.switches), self.structure.switches_per_group
         return (
             ("half of the groups", half(self.group_of(switch), self.structure.switch_groups)),
@@ -75,18 +78,22 @@ class DragonflyCounts(MeshCounts):
         return self.structure.switch_groups
 
     def group_of(self, switch: Ints) -> Ints:
-        """Number of the group, from 0."""
+        """Number of the group of each switch, from 0."""
         return np.asarray(switch // self.structure.switches_per_group)
 
     def are_neighbours(self, scope: str, a: Ints, b: Ints) -> Mask:
-        """Local links join switches of one group, global ones those of two."""
+        """Whether a link may join two switches: a local one those of one group, a global one those of two."""
         same = self.group_of(a) == self.group_of(b)
         return np.asarray(same & (a != b) if scope == "local" else ~same)
 
 
 @dataclass(frozen=True)
 class DragonflyPlusCounts(MeshCounts):
-    """One plane. Spines are joined to each other; ``scopes`` are of their links only."""
+    """One plane of a dragonfly+, recounted from its structure.
+
+    Spines are joined to each other; ``scopes`` are of their links only. Arrays of devices have shape (devices asked,),
+    masks of ``halves`` shape (devices,).
+    """
 
     structure: DragonflyPlusStructure
 
@@ -132,7 +139,7 @@ class DragonflyPlusCounts(MeshCounts):
         return self.structure.switch_groups
 
     def group_of(self, switch: Ints) -> Ints:
-        """Number of the group, from 0, of leaves and spines."""
+        """Number of the group of each leaf or spine, from 0."""
         numbers = self.structure
         spine = (switch - self.leaves) // numbers.spines_per_group
         return np.where(switch < self.leaves, switch // numbers.leaves_per_group, spine)
@@ -149,7 +156,7 @@ class DragonflyPlusCounts(MeshCounts):
 
     @property
     def halves(self) -> tuple[tuple[str, Mask], ...]:
-        """Half of the groups, and half of the leaves and of the spines of every group."""
+        """Two ways to part a plane: half of the groups, and half of the leaves and of the spines of every group."""
         numbers, switch = self.structure, np.arange(self.switches)
         spine = (switch - self.leaves) % numbers.spines_per_group
         return (
@@ -165,7 +172,7 @@ class DragonflyPlusCounts(MeshCounts):
         )
 
     def are_neighbours(self, scope: str, a: Ints, b: Ints) -> Mask:
-        """Global links join spines of two groups."""
+        """Whether a global link may join two devices: they are spines of two groups."""
         return np.asarray((np.minimum(a, b) >= self.leaves) & (self.group_of(a) != self.group_of(b)))
 
     @cached_property

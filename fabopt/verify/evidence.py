@@ -80,7 +80,7 @@ class Evidence(Embedded):
 
 @dataclass(frozen=True, eq=False)
 class FabricEvidence:
-    """One fabric of the file, with what the case wants of it."""
+    """A fabric of the file, with what the case wants of it."""
 
     evidence: Evidence
     designed: FabricDesign

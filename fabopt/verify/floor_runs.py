@@ -10,8 +10,10 @@ from fabopt.wiring.model import KINDS, Floats, Wiring
 
 
 def measured_m(evidence: Evidence, wiring: Wiring) -> Floats:
-    """Of every link, along the trays between its racks; NaN where the floor says nothing: links of attachments run over
-    the site's flat distance, as all links do without a floor.
+    """Metres of cable that the floor asks for along the trays between the ends of every link, shape (links,).
+
+    NaN where the floor says nothing: links of attachments run over the site's flat distance, as all links do without a
+    floor.
     """
     links, devices = wiring.links, wiring.devices
     if evidence.case.site.floor is None:

@@ -65,7 +65,10 @@ def _without_graph(proof: Proof, cabling: FabricCabling, *names: str) -> None:
 
 
 def networks(cabling: FabricCabling) -> Iterator[tuple[int, Network, Ints]]:
-    """(Number, graph, rings) of every plane: switches in the order of their rows, a ring of every port of a server."""
+    """(Number, graph, rings) of every plane, with switches in the order of their rows.
+
+    Rings, one for every port of a server, have shape (ports, servers).
+    """
     links, devices = cabling.links, cabling.devices
     if not cabling.fabric.has_switches:
         yield 1, *of_servers(cabling)
@@ -87,7 +90,7 @@ def networks(cabling: FabricCabling) -> Iterator[tuple[int, Network, Ints]]:
 
 
 def of_servers(cabling: FabricCabling) -> tuple[Network, Ints]:
-    """Servers that are joined to each other, an endpoint each, and the ring of all."""
+    """Servers that are joined to each other, an endpoint each, and the ring of all of them, shape (1, servers)."""
     links, number, nic = cabling.links, cabling.numbers("server"), cabling.fabric.designed.nic
     mbps, servers = cabling.mbps(np.arange(len(links))), cabling.fabric.evidence.servers
     most = nic.per_server * nic.ports_per_nic * cabling.fabric.nic_lane.port_mbps

@@ -114,7 +114,7 @@ class SwitchLosses(ABC):
         return max(alone, cut_off_by_link(network, kinds, self._switches_of_servers, self._link_mbps(network)))
 
     def _switches(self, failed: str) -> Ints:
-        """Those of a plane that fail so: of a role, or all; none of cores."""
+        """The switches of a plane that fail so: of a role, or all; none of cores."""
         leaves, every = self.mesh.leaves, self.mesh.switches
         of_role = {"leaf": (0, leaves), "spine": (leaves, every), "switch": (0, every)}
         return np.arange(*of_role.get(failed, (0, 0)))
@@ -169,7 +169,7 @@ class SwitchLosses(ABC):
 
 
 class LossesOfEquals(SwitchLosses):
-    """Where all switches are leaves: traffic of all pairs of them."""
+    """Losses where all switches are leaves: traffic of all pairs of them."""
 
     @property
     def is_large(self) -> bool:

@@ -23,7 +23,11 @@ LONGEST_RING = 1024
 
 @dataclass(frozen=True)
 class LatticeCounts(MeshCounts):
-    """One plane. Links lead from a point to others of its line in one dimension."""
+    """One plane of a lattice, recounted from its structure.
+
+    Links lead from a point to others of its line in one dimension. Arrays of points have shape (points asked,), masks
+    of ``halves`` shape (points,).
+    """
 
     structure: HyperxStructure | TorusStructure
 
@@ -44,12 +48,12 @@ class LatticeCounts(MeshCounts):
 
     @property
     def halves(self) -> tuple[tuple[str, Mask], ...]:
-        """The first half of every dimension."""
+        """Ways to part a plane, one for every dimension: the first half of it."""
         places = enumerate(self._coordinates(np.arange(self.switches)))
         return tuple((f"half of dimension {number + 1}", half(place, self.sides[number])) for number, place in places)
 
     def are_neighbours(self, scope: str, a: Ints, b: Ints) -> Mask:
-        """Whether they differ in the coordinate of the scope alone, as far as a line joins its points."""
+        """Whether points differ in the coordinate of the scope alone, as far as a line joins its points."""
         dimension = int(scope.removeprefix("dim-")) - 1
         joined = np.ones(len(a), dtype=np.bool_)
         for number, (x, y) in enumerate(zip(self._coordinates(a), self._coordinates(b), strict=True)):
@@ -70,7 +74,7 @@ class LatticeCounts(MeshCounts):
 
 @dataclass(frozen=True)
 class HyperxCounts(LatticeCounts):
-    """All points of a line are joined."""
+    """A lattice in which all points of a line are joined."""
 
     structure: HyperxStructure
 

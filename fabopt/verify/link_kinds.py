@@ -101,7 +101,7 @@ def nic_end(fabric: FabricEvidence) -> CageEnd:
 
 
 def switch_end(fabric: FabricEvidence, role: str, use: PortUse) -> CageEnd:
-    """One cage group of a tier's switch, split as the file says."""
+    """The end of a link in a cage group of a tier's switch, split as the file says."""
     return CageEnd((fabric.cage(role, use),), use.split, parse_split(use.split), fabric.switch(role))
 
 
@@ -198,7 +198,7 @@ def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: in
 
 
 def attachment_kinds(fabric: FabricEvidence) -> Iterator[LinkKind]:
-    """One kind for each attachment, in the case's order."""
+    """The kinds of links to attachments, one for each in the case's order."""
     leaf, fills = switch_end(fabric, "leaf", fabric.tier("leaf").down), leaf_cages(fabric).attached
     rows = attachment_rows(fabric, server_leaf(fabric).rows)
     for index, attachment in enumerate(fabric.wanted.attachments):

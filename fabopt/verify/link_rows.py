@@ -43,7 +43,7 @@ class CageEnd:
 
 @dataclass(frozen=True)
 class LinkSide:
-    """One end of a kind with its devices. ``fill`` counts the occupied cages by ports in use."""
+    """An end of a kind of links with its devices. ``fill`` counts the occupied cages by ports in use."""
 
     end: CageEnd
     fill: Fill
@@ -79,7 +79,7 @@ class LinkSide:
 
 @dataclass(frozen=True)
 class ListedRow:
-    """One row of the file with its parts read: a cable; two transceivers and a fibre; or nothing bought.
+    """A row of the file with its parts read: a cable; two transceivers and a fibre; or nothing bought.
 
     ``lengths``: the cable or fibre in each length bought, several only on a floor; ``run_part``: all together, the
     longest.
@@ -115,7 +115,7 @@ class ListedRow:
 
 @dataclass(frozen=True)
 class LinkKind:
-    """All links between two tiers, or between one attachment and the leaves."""
+    """The links between two tiers, or between one attachment and the leaves."""
 
     name: str
     near: LinkSide
@@ -208,7 +208,7 @@ def read_row(evidence: Evidence, listed: LinkRow) -> ListedRow:
 
 
 def _together(lengths: list[LinkPart], listed: LinkRow) -> LinkPart | None:
-    """All cables of a row as one; ``ValueError`` unless they are one product, on a floor in lengths that rise."""
+    """The cables of a row as one; ``ValueError`` unless they are one product, on a floor in lengths that rise."""
     if len(lengths) <= 1:
         return lengths[0] if lengths else None
     metres = [part.length_m or 0 for part in lengths]

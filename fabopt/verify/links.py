@@ -210,14 +210,20 @@ def cables(kind: LinkKind, row: ListedRow) -> tuple[int, int]:
 
 
 def _splitters(kind: LinkKind, row: ListedRow) -> int:
-    """One per occupied cage of the side with several ports; one per link where neither side has."""
+    """Number of splitters: one per occupied cage of the side with several ports.
+
+    One per link where neither side has.
+    """
     if row.is_straight:
         return row.listed.count
     return row.listed.from_cages if kind.near.end.lane.ports > 1 else row.listed.to_cages
 
 
 def _fibres(kind: LinkKind, row: ListedRow) -> tuple[int, int]:
-    """One per occupied connector of the side whose connectors carry several ports, else one per link."""
+    """Number of fibres.
+
+    One per occupied connector of the side whose connectors carry several ports, else one per link.
+    """
     if row.near is None and row.fibre is not None and row.far is not None:
         size = most_connectors(row.fibre)
         side = kind.near if ports_per_connector(row.far, kind.far.end.lane) == 1 else kind.far

@@ -41,7 +41,7 @@ class MeshLinks:
 
     @property
     def links(self) -> int:
-        """Every link is at two switches."""
+        """Number of links: each is at two switches."""
         return sum(switches * links for switches, links in self.holders) // 2
 
     @property
@@ -56,7 +56,11 @@ class MeshLinks:
 
 @dataclass(frozen=True)
 class MeshCounts(ABC):
-    """One plane."""
+    """One plane of a network whose devices are joined to each other, recounted from its structure.
+
+    Arrays of devices are by their numbers in the plane, from 0, and have shape (devices asked,); masks of ``halves``
+    have shape (devices,).
+    """
 
     structure: DirectStructure
 
@@ -68,7 +72,7 @@ class MeshCounts(ABC):
     @property
     @abstractmethod
     def scopes(self) -> tuple[MeshLinks, ...]:
-        """Its kinds of links; raises ``ValueError`` where the numbers are none of the family's."""
+        """The kinds of links; raises ``ValueError`` where the numbers are none of the family's."""
 
     @property
     @abstractmethod
@@ -83,11 +87,11 @@ class MeshCounts(ABC):
     @property
     @abstractmethod
     def halves(self) -> tuple[tuple[str, Mask], ...]:
-        """Sets of devices that part it along each dimension, or between groups."""
+        """Names and masks of sets of devices that part the plane along each dimension, or between groups."""
 
     @abstractmethod
     def are_neighbours(self, scope: str, a: Ints, b: Ints) -> Mask:
-        """Whether links of a scope may join these devices, by their numbers in the plane."""
+        """Whether links of a scope may join these devices."""
 
     @property
     def tiers(self) -> tuple[tuple[Role, int], ...]:
@@ -101,7 +105,7 @@ class MeshCounts(ABC):
 
     @property
     def switches(self) -> int:
-        """All devices that are joined."""
+        """Number of devices that are joined."""
         return sum(count for _, count in self.devices)
 
     @property
@@ -125,7 +129,7 @@ class MeshCounts(ABC):
         return 0
 
     def group_of(self, switch: Ints) -> Ints:
-        """Number of the group, from 0, of switches by their numbers in the plane; ``NOTHING`` where there are none."""
+        """Number of the group of each switch, from 0; ``NOTHING`` in a lattice."""
         return np.full(len(switch), NOTHING)
 
     def hops_claimed(self, metrics: Metrics) -> int:
@@ -181,5 +185,5 @@ def require(condition: bool, otherwise: str) -> None:
 
 
 def half(number: Ints, size: int) -> Mask:
-    """Whether places are in the first half of so many."""
+    """Whether places are in the first half of ``size``, shape (places,)."""
     return np.asarray(number < size // 2)

@@ -126,7 +126,7 @@ def lost_of(plant: Plant, failed: Failing, picked: Sequence[int]) -> Lost:
 
 
 def plant_of(cabling: FabricCabling) -> Plant:
-    """One fabric as it is cabled, at the last stage."""
+    """A fabric as it is cabled, at the last stage."""
     fabric, clos = cabling.fabric, cabling.clos
     links, devices, nic = cabling.links, cabling.devices, cabling.fabric.designed.nic
     switches = np.concatenate([cabling.devices_of(role) for role in TIERS])

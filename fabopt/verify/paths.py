@@ -167,7 +167,10 @@ def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def components(devices: int, a: Ints, b: Ints) -> Ints:
-    """For every device the least device that links lead to from it."""
+    """The least device that links lead to from each device, shape (devices,).
+
+    ``a`` and ``b``: the ends of links, shape (links,).
+    """
     component = np.arange(devices)
     while True:
         lowest = np.minimum(component[a], component[b])

@@ -149,7 +149,7 @@ def _both_ends(links: Links) -> tuple[Ints, Ints, Ints, Ints]:
 
 
 class _EndOfKind(NamedTuple):
-    """One end of a kind of links: its cages, and what they must be."""
+    """An end of a kind of links: its cages, shape (links,), and what they must be."""
 
     what: str
     device: Ints
@@ -160,7 +160,7 @@ class _EndOfKind(NamedTuple):
 
 
 def _ends(cabling: FabricCabling) -> Iterator[_EndOfKind]:
-    """Both ends of every kind."""
+    """The ends of every kind of links."""
     links = cabling.links
     for kind, rows in cabling.joined:
         near, far = _roles_of(cabling, kind.name)
@@ -236,7 +236,10 @@ def _nics_are_apart(proof: Proof, cabling: FabricCabling) -> None:
 
 
 class ServerEnds(NamedTuple):
-    """Ends of links at servers: device, cage, NIC from 1 over all fabrics, port of the NIC from 1."""
+    """Ends of links at servers, each column of shape (ends,).
+
+    They are device, cage, NIC from 1 over all fabrics, and port of the NIC from 1.
+    """
 
     server: Ints
     cage: Ints
@@ -245,7 +248,7 @@ class ServerEnds(NamedTuple):
 
 
 def server_ends(cabling: FabricCabling) -> ServerEnds:
-    """Those of a fabric; where servers are joined to each other, both of every link."""
+    """The ends of a fabric's links at servers; where servers are joined to each other, both ends of every link."""
     links, rows = cabling.links, cabling.of(SERVER_LEAF)
     near = ServerEnds(links.a[rows], links.a_cage[rows], links.a_nic[rows], links.a_nic_port[rows])
     if cabling.fabric.has_switches:
@@ -303,7 +306,10 @@ def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _logical_ports_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
-    """Each (server, NIC, port) of a logical fabric once, each port in a cage of its own, on a NIC's own cages."""
+    """Each (server, NIC, port) of a logical fabric is there once.
+
+    Each port has a cage of its own, on a NIC's own cages.
+    """
     links = cabling.links
     for name, part in cabling.logical_parts.items():
         nic = cabling.fabric.logical[name].nic
@@ -321,7 +327,10 @@ def _logical_ports_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _attachments_are_spread(proof: Proof, cabling: FabricCabling) -> None:
-    """One a leaf and round over all leaves; in a cluster that grows, stage by stage, so that none has to move."""
+    """Ports of attachments go one to a leaf, round over all leaves.
+
+    In a cluster that grows they do so stage by stage, so that none has to move.
+    """
     rows = cabling.of("attachment-leaf")
     attached, leaves = cabling.links.b[rows], cabling.devices_of("leaf")
     of_leaf = np.bincount(attached, minlength=len(cabling.devices))[leaves]

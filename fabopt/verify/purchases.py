@@ -24,7 +24,7 @@ NO_FABRIC = ""
 
 @dataclass(frozen=True)
 class BilledItem:
-    """What is ordered under one price: a product, or one length of it."""
+    """A product, or one length of it: what is ordered under one price."""
 
     kind: str
     id: str

@@ -22,7 +22,7 @@ class LogicalEvidence(FabricEvidence):
 
     @cached_property
     def wanted(self) -> Fabric:
-        """What the case wants of it, from what its host carries."""
+        """The demands of the case on the logical fabric, from what its host carries."""
         for fabric in self.evidence.case.fabrics:
             for carried in fabric.carries:
                 if carried.name == self.designed.name and carried.separation == "logical":

@@ -28,14 +28,14 @@ ATTACHED = "attachment-leaf"
 
 
 class SinglePoints(NamedTuple):
-    """All of them, by fabric and kind of device, and the rack whose loss hits most servers."""
+    """Every single point of failure, by fabric and kind of device, and the rack whose loss hits most servers."""
 
     points: tuple[SinglePoint, ...]
     worst_rack: WorstRack | None
 
 
 class DeviceLinks(NamedTuple):
-    """An attachment with as many ``boxes``; ``rows`` of its links."""
+    """An attachment of as many devices (``boxes``); ``rows`` of its links, shape (links,)."""
 
     name: str
     boxes: int
@@ -68,8 +68,10 @@ def _exposures(cabling: FabricCabling) -> Iterator[Exposure]:
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """What can be lost of one fabric: ``rows`` of links of its servers; ``kinds``: its attachments. Where servers are
-    joined to each other they are their own switches.
+    """A fabric as far as losses hit it.
+
+    ``rows``: links of its servers, as rows, shape (links,); ``kinds``: its attachments. Where servers are joined to
+    each other they are their own switches.
     """
 
     cabling: FabricCabling
@@ -79,13 +81,13 @@ class Exposure:
 
     @cached_property
     def switches(self) -> Ints:
-        """Rows of the devices that pass traffic on."""
+        """Rows of the devices that pass traffic on, shape (switches,)."""
         roles = ("leaf", "spine", "core") if self.cabling.fabric.has_switches else ("server",)
         return np.concatenate([self.cabling.devices_of(role) for role in roles])
 
     @cached_property
     def number(self) -> Ints:
-        """For every device its number among them; ``NOTHING`` for others."""
+        """Number of every device among the switches, shape (devices,); ``NOTHING`` for others."""
         number = np.full(len(self.cabling.devices), NOTHING)
         number[self.switches] = np.arange(len(self.switches))
         return number
@@ -112,11 +114,14 @@ class Exposure:
 
     @property
     def names(self) -> list[str]:
-        """Of the switches."""
+        """Names of the switches."""
         return [self.cabling.devices.name[row] for row in self.switches.tolist()]
 
     def of_switches(self) -> Iterator[SinglePoint]:
-        """Those of each tier: of servers that are cut off, that are degraded, and of each attachment."""
+        """Single points among the switches of each tier.
+
+        There is one row for servers that are cut off, one for those that are degraded, and one for each attachment.
+        """
         if not self.cabling.fabric.has_switches:
             return
         losses, names, served = self.served.one_by_one(), self.names, self.served
@@ -135,7 +140,7 @@ class Exposure:
         return frozenset(cut_switches(self.served.network).tolist())
 
     def without(self, rows: Sequence[int], absent: Mask) -> Loss:
-        """What is lost with some devices, and with the servers among them."""
+        """The effect of losing some devices; ``absent``: which servers are lost with them, shape (servers,)."""
         lost = self.number[list(rows)]
         lost = lost[lost >= 0]
         splits = len(lost) > 1 or bool(self._cuts.intersection(lost.tolist()))
@@ -144,26 +149,29 @@ class Exposure:
 
 @dataclass(frozen=True)
 class PointRows:
-    """Devices of a kind, for rows about what is lost with any one of them."""
+    """Devices of a kind, for rows about what is lost with any one of them.
+
+    Arrays have shape (devices,), a count for each of ``names``.
+    """
 
     fabric: str
     device: Exposed
     names: Sequence[str]
 
     def cut_off(self, servers: Ints) -> Iterator[SinglePoint]:
-        """The row of those without which servers are cut off; none if there are none."""
+        """The row of devices without which servers are cut off; none if there are no such devices."""
         yield from self._row("every path", servers, False)
 
     def degraded(self, servers: Ints, nics: Ints, of: int) -> Iterator[SinglePoint]:
-        """The row of those without which servers lose some of their NICs."""
+        """The row of devices without which servers lose some of their NICs."""
         yield from self._row(f"{int(nics.max(initial=0))} of {some(of, 'NIC')}", servers, True)
 
     def parted(self, servers: Ints) -> Iterator[SinglePoint]:
-        """The row of those without which NICs of a server do not reach each other, though each reaches its like."""
+        """The row of devices without which NICs of a server do not reach each other, though each reaches its like."""
         yield from self._row("paths between rails", servers, True)
 
     def devices(self, name: str, lost: Ints, of: int) -> Iterator[SinglePoint]:
-        """The row of those without which devices of an attachment are cut off."""
+        """The row of devices without which devices of an attachment are cut off."""
         most = int(lost.max(initial=0))
         what = name if most == of else f"{most} of {of} {name}"
         for row in self._row(what, lost, False):
@@ -199,12 +207,12 @@ class LostRacks:
 
     @cached_property
     def names(self) -> list[str]:
-        """Those with anything in them, in order."""
+        """Names of the racks with anything in them, in order."""
         return sorted(self._rows)
 
     @cached_property
     def absent(self) -> list[Mask]:
-        """Of every rack the servers that are in it."""
+        """The servers in each rack, as masks of shape (servers,)."""
         masks = []
         for name in self.names:
             number = self._server[self._rows[name]]

@@ -77,12 +77,15 @@ class CabledDesign:
 
     @cached_property
     def roles(self) -> NDArray[np.str_]:
-        """Role of every device."""
+        """Role of every device, shape (devices,)."""
         return np.array(self.wiring.devices.role, dtype=np.str_)
 
     @cached_property
     def runs_m(self) -> Floats:
-        """The cable that the floor asks for between the ends of every link; NaN where it says nothing."""
+        """Metres of cable that the floor asks for between the ends of every link, shape (links,).
+
+        NaN where the floor says nothing.
+        """
         return measured_m(self.evidence, self.wiring)
 
 
@@ -91,7 +94,7 @@ _WIRING: Lookup[Evidence, None, Wiring | str] = Lookup()
 
 
 class LinksOfKind(NamedTuple):
-    """A kind of links of the file, and the rows of ``FabricCabling.links`` that are of it."""
+    """A kind of links of the file, and the rows of ``FabricCabling.links`` that are of it, shape (links,)."""
 
     kind: LinkKind
     rows: Ints
@@ -112,7 +115,7 @@ class ServerPart(NamedTuple):
 
 
 class LogicalPart(NamedTuple):
-    """What of a server a logical fabric has. ``cages_of_nic``: 0 where its NICs share cages of the server."""
+    """The part of a server that a logical fabric has. ``cages_of_nic``: 0 where its NICs share cages of the server."""
 
     nics_before: int
     cages_before: int
@@ -129,7 +132,10 @@ def cages_per_server(fabric: FabricEvidence) -> int:
 
 @dataclass(frozen=True, eq=False)
 class FabricCabling:
-    """The wiring of one fabric, which is number ``index`` of the design's; ``stage``: of what is there by then only."""
+    """The wiring of one fabric, which is number ``index`` of the design's; ``stage``: of what is there by then only.
+
+    Arrays of rows have shape (rows found,), numbers and names of devices or links as many as there are of these.
+    """
 
     fabric: FabricEvidence
     cabled: CabledDesign
@@ -187,9 +193,9 @@ class FabricCabling:
 
     @cached_property
     def runs_m(self) -> Floats:
-        """The cable that the site asks for between the ends of every link, on its floor or over flat distances.
+        """Metres of cable that the site asks for between the ends of every link, on its floor or over flat distances.
 
-        0 for links of no kind.
+        Links of no kind have 0. Shape (links,).
         """
         measured: Floats = self.cabled.runs_m[self.cabled.wiring.links.fabric == self.index]
         for joined in self.joined:
@@ -244,7 +250,7 @@ class FabricCabling:
         return np.array(own, dtype=np.int64)
 
     def numbers(self, role: str) -> Ints:
-        """For every device of the design its number among the fabric's devices of a role, from 0; -1 for all others."""
+        """Number of every device among the fabric's devices of a role, from 0, shape (devices,); -1 for all others."""
         numbers = np.full(len(self.devices), -1, dtype=np.int64)
         rows = self.devices_of(role)
         numbers[rows] = np.arange(len(rows))
@@ -287,7 +293,10 @@ class FabricCabling:
 
     @cached_property
     def attached_names(self) -> NDArray[np.str_]:
-        """The attachment that the near end of every link is: of a server's port, the logical fabric of its NIC."""
+        """Name of the attachment at the near end of every link, shape (links,).
+
+        For a server's port it is the logical fabric of its NIC.
+        """
         links = self.links
         names = np.array([self.devices.product[row] for row in links.a.tolist()], dtype=object)
         for name, part in self.logical_parts.items():
@@ -307,6 +316,6 @@ class FabricCabling:
         return [self.fabric.tier(tier.role) for tier in self.fabric.designed.tiers]
 
     def mbps(self, rows: Ints) -> Ints:
-        """Speed of some links in Mb/s; -1 for what is no speed."""
+        """Speed in Mb/s of the links of some rows, shape (rows,); -1 for what is no speed."""
         speed = np.rint(self.links.gbps[rows] * MBPS_PER_GBPS)
         return np.where((speed > 0) & (speed < MOST_MBPS), speed, -1).astype(np.int64)

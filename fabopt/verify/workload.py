@@ -70,7 +70,7 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
 
 
 def _claimed(proof: Proof, evidence: Evidence) -> tuple[ModelRun, WorkloadUse] | None:
-    """The workload of the case and what the file says of it; a case without a model has none of both."""
+    """The workload of the case and what the file says of it; None where the case has no model."""
     workload, claimed = case_workload(evidence.case, evidence.server), evidence.design.workload
     if computing(evidence.case) is None:
         workload = None

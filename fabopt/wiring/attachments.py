@@ -33,14 +33,14 @@ def part_in_cage(assembly: RowAssembly, runs_differ: bool) -> PartInCage:
 
 
 class LeafSlots(NamedTuple):
-    """For every port of an attachment: its leaf and its slot among the leaf's down ports, from 0."""
+    """Leaf of every port of an attachment, and its slot among the leaf's down ports, from 0; both of shape (ports,)."""
 
     leaf: Ints
     slot: Ints
 
 
 class OpenCages:
-    """Down cages of leaves as they fill up. ``used``: slots that servers take on each leaf."""
+    """Down cages of leaves as they fill up. ``used``: slots that servers take on each leaf, shape (leaves,)."""
 
     def __init__(self, used: Ints, lanes: int, of_servers: PartInCage) -> None:
         self._lanes = lanes
@@ -90,7 +90,7 @@ def place_attachments(
 
 
 def in_cages(slots: LeafSlots, lanes: int, per_cable: int) -> tuple[LeafSlots, Ints]:
-    """The ports of an attachment in the order of its own cages of so many lanes, and their slots there.
+    """The ports of an attachment in the order of its own cages of so many lanes, and their slots there, shape (ports,).
 
     Links that one cable carries to a leaf are dealt apart; here they lie side by side again, cable by cable.
     """

@@ -1,4 +1,7 @@
-"""Cages and lanes of the slots that ``fabopt.network`` deals out."""
+"""Cages and lanes of the slots that ``fabopt.network`` deals out.
+
+Arrays have shape (slots,).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ class Cages(NamedTuple):
 
 
 def at_slots(slots: Ints, lanes: int, first: int) -> Cages:
-    """Slots fill cages one after another from cage ``first`` on."""
+    """Cages where slots fill one after another from cage ``first`` on."""
     return Cages(first + slots // lanes, slots % lanes, np.full(len(slots), lanes))
 
 
@@ -32,12 +35,12 @@ def first_cage(switch: Switch, use: PortUse) -> int:
 
 
 def down_cages(switch: Switch, use: PortUse, slots: Ints) -> Cages:
-    """Ports towards the servers take the first cages of their group."""
+    """Cages of ports towards the servers, the first ones of their group."""
     return at_slots(slots, parse_split(use.split).ports, first_cage(switch, use))
 
 
 def up_cages(switch: Switch, use: PortUse, slots: Ints) -> Cages:
-    """Uplinks take the last cages of their group, so that they stay where they are when down ports are added."""
+    """Cages of uplinks, the last ones of their group, so that these stay where they are when down ports are added."""
     lanes = parse_split(use.split).ports
     used = ceil_div(int(slots.max()) + 1, lanes) if len(slots) else 0
     first = first_cage(switch, use) + switch.cages[use.cage_group].count - used

@@ -21,7 +21,7 @@ NOWHERE: Place = ("", 0)
 
 
 class Device(NamedTuple):
-    """One row of ``Devices``."""
+    """A row of ``Devices``."""
 
     name: str
     role: Role

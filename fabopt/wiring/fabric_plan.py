@@ -1,4 +1,4 @@
-"""One fabric while it is cabled: its rows of links, its tiers, and where its devices are in the table."""
+"""A fabric while it is cabled: its rows of links, its tiers, and where its devices are in the table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ Lanes = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class FabricPlan:
-    """``fabric``: its number in the design; ``first``: the row of its first device of each role; ``before``: NICs and
+    """A fabric while it is cabled.
+
+    ``fabric``: its number in the design; ``first``: the row of its first device of each role; ``before``: NICs and
     cages of a server that earlier fabrics have; ``logical``: those that others have before each logical fabric.
     """
 

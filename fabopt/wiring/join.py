@@ -18,8 +18,10 @@ UNMADE = -1
 
 @dataclass
 class CabledLinks:
-    """Links of one kind at their cages. ``a``, ``b``: devices; ``row``: index into ``assemblies``, ``UNMADE`` at first;
-    ``stage``: from which on the link is there; ``b_nic``, ``b_nic_port``: where the far end is a server.
+    """Links of one kind at their cages, in columns of shape (links,).
+
+    ``a``, ``b``: devices; ``row``: index into ``assemblies``, ``UNMADE`` at first; ``run_m``: metres; ``stage``: from
+    which on the link is there; ``b_nic``, ``b_nic_port``: where the far end is a server.
     """
 
     kind: int
@@ -38,7 +40,7 @@ class CabledLinks:
     b_nic_port: Ints | None = None
 
     def __len__(self) -> int:
-        """How many links."""
+        """Number of links."""
         return len(self.a)
 
 
@@ -66,7 +68,7 @@ class CageKind(NamedTuple):
 
 
 def deal(cabled: CabledLinks, shares: Sequence[RealizedRow], classes_m: Sequence[float]) -> None:
-    """Give every link its row. With several rows whole cages are dealt out in order, each row its number of them.
+    """Give every link its row of the file; of several rows each gets its number of whole cages, in order.
 
     ``classes_m``: length classes of runs on a floor. Raises ``ValueError`` where the rows' cages are not those that the
     links occupy.
@@ -158,8 +160,10 @@ def _grouped(code: Ints) -> tuple[Ints, Ints, Ints]:
 
 @dataclass(frozen=True)
 class LinkCables:
-    """Cables of some links: ``cable`` of every link (``NOTHING``: none bought), and of every cable its first link, its
-    assembly, product, length, longest run and earliest stage.
+    """Cables of some links: ``cable`` of every link, shape (links,), ``NOTHING`` where none is bought.
+
+    Of every cable, shape (cables,): its first link, assembly, product, length and longest run in metres, earliest
+    stage.
     """
 
     cable: Ints
@@ -174,7 +178,7 @@ class LinkCables:
 def cables_of(parts: Sequence[CabledLinks], assemblies: Sequence[RowAssembly], row: Ints) -> LinkCables:
     """Put links together that one cable carries.
 
-    ``parts``: kinds that may share; ``row``: index into ``assemblies``, over all their links.
+    ``parts``: kinds that may share; ``row``: index into ``assemblies``, over all their links, shape (links,).
     """
     a, b, run, when = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "b", "run_m", "stage"))
     near, far = (

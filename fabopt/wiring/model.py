@@ -170,7 +170,7 @@ class Lent:
 
 @dataclass(frozen=True)
 class Wiring:
-    """All fabrics of a design, cabled. ``fabrics``: their names, in the case's order.
+    """The fabrics of a design, cabled. ``fabrics``: their names, in the case's order.
 
     ``links`` are as at the last stage, each from its ``stage`` on; ``lent`` says which are elsewhere before.
     """
@@ -208,7 +208,7 @@ class Wiring:
 
 
 def at_stage(wiring: Wiring, stage: int) -> Links:
-    """All links with the ends that they have at a stage, those that are not there yet too."""
+    """The links with the ends that they have at a stage, those that are not there yet too."""
     lent, links = wiring.lent, wiring.links
     rows = np.flatnonzero((lent.first <= stage) & (stage <= lent.last))
     ends = {}

@@ -30,7 +30,7 @@ class ServerNics(NamedTuple):
     cages: int
 
     def plus(self, others: ServerNics) -> ServerNics:
-        """Both together."""
+        """NICs and cages of both together."""
         return ServerNics(self.nics + others.nics, self.cages + others.cages)
 
 
@@ -39,9 +39,9 @@ NO_NICS = ServerNics(0, 0)
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """One fabric of a design file: what the case wants of it, and its numbers.
+    """A fabric of a design file: what the case wants of it, and its numbers.
 
-    Raises ``ValueError`` where they do not come out.
+    Raises ``ValueError`` where these do not come out.
     """
 
     embedded: Embedded
@@ -56,7 +56,7 @@ class Numbers:
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
-        """Other endpoints on the leaves."""
+        """The endpoints on the leaves that are no servers of the fabric."""
         return self.wanted.attachments
 
     @cached_property
@@ -81,7 +81,10 @@ class Numbers:
         return ServerNics(logical.nic.per_server, logical.nic.per_server * self._cages_of_nic(logical))
 
     def port_cages(self, logical: LogicalUse, ports: Ints) -> Ints:
-        """The cage of ports of a server's NICs for a logical fabric, from 0; a cage has one port."""
+        """The cage of ports of a server's NICs for a logical fabric, from 0, both of shape (ports,).
+
+        A cage has one port.
+        """
         if self.embedded.shares_cages(logical):
             return ports
         nic, port = np.divmod(ports, logical.nic.ports_per_nic)
@@ -148,7 +151,7 @@ class Numbers:
 
     @property
     def _stages(self) -> tuple[StageNumbers, ...]:
-        """What is installed at each stage of the case; all of it at once in a file that does not say."""
+        """The numbers of each stage of the case; a single stage with everything in a file without stages."""
         structure, growth = self.fabric.clos, self.fabric.growth
         servers = [self.embedded.servers_of(stage) for stage in self.embedded.case.stages or ()]
         if len(servers) < 2 or not growth:
@@ -167,12 +170,15 @@ class Numbers:
 
 
 def nics_before(fabrics: Sequence[Numbers]) -> list[ServerNics]:
-    """For every fabric what earlier ones have of a server: its own NICs and cages are numbered after them."""
+    """NICs and cages of a server that earlier fabrics have, for every fabric: its own are numbered after them."""
     return list(accumulate((fabric.nics for fabric in fabrics[:-1]), ServerNics.plus, initial=NO_NICS))
 
 
 def logical_before(fabrics: Sequence[Numbers]) -> dict[str, ServerNics]:
-    """For every logical fabric what others have of a server: all fabrics of their own, then logical ones before it."""
+    """NICs and cages of a server that others have, for every logical fabric.
+
+    They are those of all fabrics themselves, then those of logical fabrics before it.
+    """
     before: dict[str, ServerNics] = {}
     start = NO_NICS
     for fabric in fabrics:

@@ -26,7 +26,10 @@ _AS = {
 
 
 class Runs(Protocol):
-    """Runs between devices in metres. ``differ``: links of a kind need not run alike."""
+    """Runs between devices in metres. ``differ``: links of a kind need not run alike.
+
+    Arrays have shape (links,): ``a`` and ``b`` are the rows of the devices at both ends.
+    """
 
     differ: ClassVar[bool]
 
@@ -35,7 +38,10 @@ class Runs(Protocol):
 
 
 class FlatRuns:
-    """All links of a kind run equally far."""
+    """Runs that are equally far for all links of a kind.
+
+    Arrays have shape (links,): ``a`` and ``b`` are the rows of the devices at both ends.
+    """
 
     differ: ClassVar[bool] = False
 
@@ -43,14 +49,15 @@ class FlatRuns:
         self._runs_m = runs_m
 
     def of(self, kind: str, a: Ints, b: Ints) -> Floats:
-        """The run of the kind."""
+        """The run of every link of a kind."""
         return np.full(len(a), float(self._runs_m[_AS.get(kind, kind)]))
 
 
 class MeasuredRuns:
-    """Along the trays, from rack to rack.
+    """Runs along the trays, from rack to rack.
 
-    Raises ``ValueError`` where a device is in a rack that the floor does not have.
+    Arrays have shape (links,): ``a`` and ``b`` are the rows of the devices at both ends. Raises ``ValueError`` where a
+    device is in a rack that the floor does not have.
     """
 
     differ: ClassVar[bool] = True
@@ -62,11 +69,14 @@ class MeasuredRuns:
         self._height_m = np.asarray(height_m(devices.unit, devices.height_u))
 
     def of(self, kind: str, a: Ints, b: Ints) -> Floats:
-        """Between the racks of both ends; that of attachments is the site's flat distance, wherever they are."""
+        """The run of every link of a kind between the racks of both ends.
+
+        That of attachments is the site's flat distance.
+        """
         return self._flat.of(kind, a, b) if kind == ATTACHED else self.between(a, b)
 
     def between(self, a: Ints, b: Ints) -> Floats:
-        """Between devices that are in racks."""
+        """The run between the racks of every two devices."""
         return self._plan.run_m(self._rack[a], self._height_m[a], self._rack[b], self._height_m[b])
 
 
@@ -83,6 +93,6 @@ def flat_runs_m(embedded: Embedded, fabric: FabricDesign) -> Mapping[str, float]
 
 
 def runs_of(embedded: Embedded, fabric: FabricDesign, devices: Devices) -> Runs:
-    """Measured where the case has a floor, else flat."""
+    """Runs that are measured where the case has a floor, else flat."""
     flat, floor = FlatRuns(flat_runs_m(embedded, fabric)), embedded.case.site.floor
     return flat if floor is None else MeasuredRuns(FloorPlan(floor), flat, devices)

@@ -19,7 +19,7 @@ from fabopt.wiring.tables import CabledKinds
 
 
 def to_leaves(plan: FabricPlan) -> Iterable[CabledKinds]:
-    """All of them together: they may share leaf cages."""
+    """Links of servers and attachments to leaves, all together, as they may share leaf cages."""
     servers = _of_servers(plan)
     yield plan.cabled([servers, *attached(plan, servers)])
 

@@ -18,7 +18,10 @@ _Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class CabledKinds:
-    """Kinds of links of a fabric whose cables were chosen together; ``row``: into ``assemblies``, of every link."""
+    """Kinds of links of a fabric whose cables were chosen together.
+
+    ``row``: index into ``assemblies`` of every link, shape (links,).
+    """
 
     fabric: int
     parts: tuple[CabledLinks, ...]
@@ -34,7 +37,7 @@ def tables_of(cabled_kinds: Sequence[CabledKinds]) -> tuple[Links, Cables, Modul
 
 
 def _lent(cabled_kinds: Sequence[CabledKinds]) -> Lent:
-    """All times for which links are elsewhere, with the links' rows over all fabrics."""
+    """The times for which links are elsewhere, with the links' rows over all fabrics."""
     columns: list[list[Ints]] = []
     start = 0
     for kinds in cabled_kinds:
@@ -48,7 +51,7 @@ def _lent(cabled_kinds: Sequence[CabledKinds]) -> Lent:
 
 
 def _links(cabled_kinds: Sequence[CabledKinds]) -> Links:
-    """All links, fabric by fabric, kind by kind."""
+    """The links, fabric by fabric, kind by kind."""
     columns: list[list[Ints]] = []
     start = 0
     for kinds in cabled_kinds:
@@ -68,7 +71,7 @@ def _links(cabled_kinds: Sequence[CabledKinds]) -> Links:
 
 
 def _cables(cabled_kinds: Sequence[CabledKinds]) -> Cables:
-    """All cables, numbered in the order of their first links."""
+    """The cables, numbered in the order of their first links."""
     total = sum(len(kinds.cables.part) for kinds in cabled_kinds)
     digits = max(5, len(str(total)))
     kind_of, media, near_connectors, far_connectors, near_modules, far_modules = [], [], [], [], [], []
@@ -99,7 +102,10 @@ def _cables(cabled_kinds: Sequence[CabledKinds]) -> Cables:
 
 
 class _CagesOfLinks(NamedTuple):
-    """One end of links of one kind, link by link; ``modules``: what each assembly has in a cage there."""
+    """An end of links of one kind, in columns of shape (links,).
+
+    ``modules``: what each assembly has in a cage there.
+    """
 
     device: Ints
     cage: Ints
@@ -129,7 +135,7 @@ def _modules(cabled_kinds: Sequence[CabledKinds]) -> Modules:
 
 
 def _ends(kinds: CabledKinds) -> Iterator[_CagesOfLinks]:
-    """Both ends of each kind of links that was cabled."""
+    """The ends of each kind of links that was cabled."""
     before = 0
     near = [assembly.near_module for assembly in kinds.assemblies]
     far = [assembly.far_module for assembly in kinds.assemblies]

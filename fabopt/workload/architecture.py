@@ -27,7 +27,7 @@ class Parameters:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Number of all parameters."""
         return self.dense + self.routed
 
 

@@ -50,7 +50,7 @@ class Deadline:
     less: bool = False
 
     def is_before(self, other: Deadline) -> bool:
-        """Whether it leaves no more time than another one."""
+        """Whether this deadline leaves no more time than another one."""
         return (self.most_s, not self.less) <= (other.most_s, not other.less)
 
     def is_met(self, network: FabricBandwidth) -> bool:
@@ -59,7 +59,7 @@ class Deadline:
         return step_s < self.most_s if self.less else step_s <= self.most_s
 
     def are_met(self, networks: FabricBandwidths, exactly: Callable[[int], FabricBandwidth]) -> NDArray[np.bool_]:
-        """Which networks are in time; ``exactly``: one of them, for those near the deadline."""
+        """Which networks are in time, shape (networks,); ``exactly``: one of them, for those near the deadline."""
         steps = self.pace.steps.step_s(networks)
         most = float(self.most_s)
         met = steps <= most * (1 - MARGIN)
@@ -70,7 +70,8 @@ class Deadline:
     def leaf_shares(self, injection: Fraction, leaf_gpus: Ints, gpus: int, reduces: bool) -> Floats:
         """Shares of the injection that leaves must give for a step to be in time, nothing slowing above.
 
-        With less it is not in time; with that much it may be. Infinite where no share will do. ``gpus``: of all.
+        Shape of ``leaf_gpus``, (sizes,). With less it is not in time; with that much it may be. Infinite where no share
+        will do. ``gpus``: of all.
         """
         rate, pod_gpus = float(injection), np.full(leaf_gpus.shape, gpus, dtype=np.int64)
         return self._least(
@@ -81,7 +82,10 @@ class Deadline:
     def pod_shares(
         self, injection: Fraction, leaf_share: Floats, leaf_gpus: Ints, pod_gpus: Ints, reduces: bool
     ) -> Floats:
-        """The same of what pods must give above leaves that give a share."""
+        """Shares of the injection that pods must give for a step to be in time, above leaves that give ``leaf_share``.
+
+        Arrays have shape (sizes,); infinite where no share will do, as for ``leaf_shares``.
+        """
         rate = float(injection)
         return self._least(
             leaf_gpus.shape,

@@ -25,7 +25,11 @@ _BYTES_PER_MBPS = float(PAYLOAD) * 10**6 / 8
 
 
 class FabricBandwidths(NamedTuple):
-    """Networks of the same NICs: what leaves and pods give each GPU in Mb/s, and GPUs that reach each other below."""
+    """Networks of the same NICs, in arrays of shape (networks,).
+
+    ``leaf_mbps`` and ``pod_mbps``: what leaves and pods give each GPU, in Mb/s; ``leaf_gpus`` and ``pod_gpus``: GPUs
+    that reach each other below.
+    """
 
     server_mbps: float
     leaf_mbps: Floats
@@ -44,13 +48,13 @@ class _Boundary(NamedTuple):
 
 
 class StepTimes:
-    """Steps of one workload."""
+    """Times of a step of one workload on many networks."""
 
     def __init__(self, workload: ModelRun) -> None:
         self.workload = workload
 
     def step_s(self, networks: FabricBandwidths) -> Floats:
-        """Seconds of a step on each network."""
+        """Seconds of a step on each network, shape (networks,)."""
         exposed = np.zeros(networks.leaf_mbps.shape)
         left = np.full(networks.leaf_mbps.shape, self._window_s)
         for traffic in self._far:
@@ -98,7 +102,7 @@ class StepTimes:
         return np.asarray(np.min(ways, axis=0))
 
     def _boundaries(self, group: Group, networks: FabricBandwidths) -> Iterator[_Boundary]:
-        """Those of servers, leaves and pods."""
+        """The boundaries of servers, leaves and pods."""
         shape = networks.leaf_mbps.shape
         server = np.full(shape, self.workload.domain_gpus, dtype=np.int64)
         leaf = np.maximum(server, networks.leaf_gpus)

@@ -29,7 +29,7 @@ def network_of(
 
 
 def gpus_below(tiers: int, group_gpus: int, pod_groups: int, gpus: int) -> tuple[int, int]:
-    """GPUs under the leaves of a group of servers, and in a pod: all of them where there is no tier above."""
+    """Number of GPUs under the leaves of a group of servers, and in a pod; all of them where there is no tier above."""
     return gpus if tiers == 1 else group_gpus, gpus if tiers <= 2 else group_gpus * pod_groups
 
 

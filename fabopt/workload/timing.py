@@ -47,7 +47,7 @@ class FabricBandwidth:
 
 
 class Way(NamedTuple):
-    """A way to run a call. ``over``: bytes of it for each GPU over the boundaries that it crosses, inside out."""
+    """A way to run a call. ``over``: bytes for each GPU over the boundaries that the call crosses, inside out."""
 
     algorithm: Algorithm
     latency_s: Fraction
@@ -85,7 +85,7 @@ class ModelRun:
 
     @cached_property
     def traffic(self) -> tuple[Traffic, ...]:
-        """All calls of a step."""
+        """The calls of a step."""
         return traffic_of(self.model, self.ranks)
 
     @cached_property
@@ -180,7 +180,7 @@ def _cost(traffic: Traffic, ways: Sequence[Way], rates: Mapping[str, Fraction]) 
 
 
 def _ways(workload: ModelRun, network: FabricBandwidth, number: int, traffic: Traffic) -> tuple[Way, ...]:
-    """All ways to run a call, whatever the bandwidth; ``number``: which one of the step it is."""
+    """The ways to run a call, whatever the bandwidth; ``number``: which one of the step it is."""
     group = traffic.group
     behind = {place: group.inside(block) for place, block in _blocks(workload, network)}
     crossed = {place: members for place, members in behind.items() if members < group.size}

@@ -43,7 +43,7 @@ def micro_batches(plan: Plan, data: int) -> Fraction:
 
 
 def traffic_of(model: Model, ranks: Ranks) -> tuple[Traffic, ...]:
-    """All calls of a step in which a GPU takes part with others."""
+    """The calls of a step in which a GPU takes part with others."""
     kinds = (_tensor, _context, _expert, _pipeline, _data)
     return tuple(one for kind in kinds for one in kind(model, ranks) if one.group.size > 1 and one.calls)
 

@@ -113,3 +113,10 @@ def test_books_of_the_catalogs_of_a_case_have_names(desk: Path) -> None:
     document["case"]["content"]["catalog"] = ["./parts.yaml"]
     (desk / "design.json").write_text(json.dumps(rehashed(document)))
     assert bill("autumn").loc["nic-400", "unit_price_usd"] == 1
+
+
+@pytest.mark.parametrize("option", [("--price-change", "cable=+20%"), ("--catalog", "reference")])
+def test_a_saved_design_is_not_solved_again(capsys: pytest.CaptureFixture[str], option: tuple[str, str]) -> None:
+    assert main(["bom", "design.json", "-o", "bill.csv", *option]) == 2
+    assert f"{option[0]}: design.json is a saved design" in (told := capsys.readouterr().err) and "--prices" in told
+    assert not Path("bill.csv").exists()

@@ -27,11 +27,11 @@ FINDINGS = Path("fuzz-findings")
 IMPORTED = ("app", "export", "fronts", "report", "sensitivity", "solving")
 
 
-def prepare() -> None:
+def prepare(kinds: Iterable[str] = MAKERS) -> None:
     """Import what commands import, and solve the designs that are changed, once for all items."""
     for name in IMPORTED:
         import_module(f"fabopt.cli.{name}")
-    for kind in MAKERS:
+    for kind in kinds:
         designed(kind)
 
 

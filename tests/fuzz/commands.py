@@ -151,22 +151,42 @@ def outcomes(seed: int, folder: Path) -> Iterator[tuple[Ending, list[str]]]:
             return
 
 
-def ended(words: Sequence[str], folder: Path) -> Ending:
-    """Run a command in a process that is a copy of this one, which has everything imported."""
-    started = time.monotonic()
-    out, err = folder.parent / f"{folder.name}.out", folder.parent / f"{folder.name}.err"
+@dataclass(frozen=True)
+class Running:
+    """A command in a process that is a copy of this one, which has everything imported."""
+
+    words: Sequence[str]
+    child: int
+    started: float
+    out: Path
+    err: Path
+
+    def end(self) -> Ending:
+        """Wait until it ends."""
+        status, usage = _waited(self.child, self.started)
+        texts = [path.read_text(errors="replace") for path in (self.out, self.err)]
+        cpu_s, elapsed_s = usage.ru_utime + usage.ru_stime, time.monotonic() - self.started
+        return Ending(self.words, os.waitstatus_to_exitcode(status), texts[0], texts[1], cpu_s, elapsed_s)
+
+
+def started(words: Sequence[str], folder: Path, first: Callable[[], None] = lambda: None, number: int = 0) -> Running:
+    """Start a command in a folder. ``first``: done in its process before; ``number``: of those that run at once."""
+    begun = time.monotonic()
+    out, err = (folder.parent / f"{folder.name}-{number}.{what}" for what in ("out", "err"))
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
     if child == 0:
-        _become(words, folder, out, err)
-    status, usage = _waited(child, started)
-    texts = [path.read_text(errors="replace") for path in (out, err)]
-    cpu_s, elapsed_s = usage.ru_utime + usage.ru_stime, time.monotonic() - started
-    return Ending(words, os.waitstatus_to_exitcode(status), texts[0], texts[1], cpu_s, elapsed_s)
+        _become(words, folder, out, err, first)
+    return Running(words, child, begun, out, err)
 
 
-def _become(words: Sequence[str], folder: Path, out: Path, err: Path) -> None:
+def ended(words: Sequence[str], folder: Path, first: Callable[[], None] = lambda: None) -> Ending:
+    """Run a command until it ends."""
+    return started(words, folder, first).end()
+
+
+def _become(words: Sequence[str], folder: Path, out: Path, err: Path, first: Callable[[], None]) -> None:
     """Be the command: never returns."""
     code = 70
     with suppress(BaseException):
@@ -176,6 +196,7 @@ def _become(words: Sequence[str], folder: Path, out: Path, err: Path) -> None:
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
         from fabopt.cli import main
 
+        first()
         code = main(list(words))
         sys.stdout.flush()
         sys.stderr.flush()

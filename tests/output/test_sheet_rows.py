@@ -12,8 +12,9 @@ import pytest
 import xlsxwriter
 
 from fabopt.output.export import sheet_rows, sheets
+from fabopt.output.export.marks import MARK
 from fabopt.output.export.sheets import write_csv, write_workbook
-from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, are_plain, safe, write_mark
+from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, are_plain, safe, write_marks
 from fabopt.output.words import printable
 
 AWKWARD = [
@@ -59,7 +60,7 @@ def by_the_library(tables: Mapping[str, pd.DataFrame], mark: str) -> bytes:
     book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
     book.set_properties({"title": "t", "author": "fabopt", "created": CREATED})
     head = book.add_format(CELL_FORMATS["head"])
-    write_mark(book, mark)
+    write_marks(book, {MARK: mark} if mark else {})
     for name, rows in tables.items():
         sheet = book.add_worksheet(name)
         sheets._head(sheet, head, rows)

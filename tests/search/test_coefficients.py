@@ -125,7 +125,7 @@ def test_where_it_is_not_as_simple_nothing_is_added(terms: Json) -> None:
 
 
 def test_what_its_switches_make_too_dear_is_left_out() -> None:
-    # 8,000 above the least: a threshold of 7,999 above it leaves nothing, one of 8,000 above leaves the candidate.
+    # 8,000 above the least: a cutoff of 7,999 above it leaves nothing, one of 8,000 above leaves the candidate.
     made = problem(SMALL_ONLY, priced(small=breaks((1, 16_000), (4, 8_000))))
     scale = made.weights.per_cent * DOLLAR
     found = expansion(made).expand(np.zeros(0)).sizings[0]

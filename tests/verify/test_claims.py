@@ -133,6 +133,20 @@ def test_nothing_is_left_out(what: str) -> None:
     assert set(failing(LEFT_OUT[what])) == {"nothing_is_left_out"}
 
 
+@pytest.mark.parametrize("how", [lambda row: row.pop("stages"), lambda row: row.update(stages=None)])
+@pytest.mark.parametrize("index", [1, 3])
+def test_links_of_a_later_stage_say_so(how: Edit, index: int) -> None:
+    """Rows of what comes second, without whose stage its links went to whatever cages were left."""
+
+    def unsaid(document: Json) -> None:
+        row = document["fabrics"][0]["links"][index]
+        assert row["stages"] == ["stage-2"]
+        how(row)
+
+    found = failing(unsaid, kind="growth")
+    assert set(found) == {"nothing_is_left_out"} and "links are left out" in found["nothing_is_left_out"]
+
+
 @pytest.mark.parametrize("key", ["limits", "finance", "workload", "growth", "maximize"])
 def test_the_case_is_written_out(key: str) -> None:
     assert "case_is_resolved" in failing(lambda document: document["case"]["content"].pop(key))

@@ -15,8 +15,9 @@ NOWHERE = -1
 
 
 def outside(part: Ints, switch_of: Ints) -> NDArray[np.bool_]:
-    """Which servers are not in the largest part. ``part``: of every switch, ``NOWHERE`` of one that is lost.
+    """Which servers are not in the largest part, shape (servers,).
 
+    ``part``: number of the part that each switch is in, shape (switches,), ``NOWHERE`` for one that is lost.
     ``switch_of``: switches of every server, shape (servers, ports), ``NOWHERE`` for a port that is lost.
     """
     reached = np.sort(np.where(switch_of >= 0, part[switch_of], NOWHERE), axis=1)
@@ -26,12 +27,19 @@ def outside(part: Ints, switch_of: Ints) -> NDArray[np.bool_]:
 
 
 def cut_off(part: Ints, switch_of: Ints) -> int:
-    """Servers outside the largest part, of the same arrays."""
+    """Number of servers outside the largest part.
+
+    Arrays have the shapes of ``outside``: (switches,) and (servers, ports).
+    """
     return int(outside(part, switch_of).sum())
 
 
 def cut_off_by_switch(network: Network, kinds: Kinds, switch_of: Ints, some: Ints | None = None) -> int:
-    """The most that the loss of one switch, of all or of some, cuts off."""
+    """The most servers that the loss of one switch cuts off.
+
+    ``some``: numbers of the switches that may be lost, shape (some,), else all. ``switch_of``: switches of every
+    server, shape (servers, ports).
+    """
     tried = np.arange(network.switches) if some is None else some
     if all(_is_joined(_without_switch(network, one)) for one in np.intersect1d(kinds.switches, tried).tolist()):
         alone = switch_of[(switch_of == switch_of[:, :1]).all(axis=1), 0]
@@ -40,7 +48,11 @@ def cut_off_by_switch(network: Network, kinds: Kinds, switch_of: Ints, some: Int
 
 
 def cut_off_by_link(network: Network, kinds: Kinds, switch_of: Ints, mbps: int | Ints) -> int:
-    """The most that the loss of one link of so much, in all rows or in each, cuts off."""
+    """The most servers that the loss of one link cuts off.
+
+    ``mbps``: speed of a link, of every row or by row, shape (rows,). ``switch_of``: switches of every server, shape
+    (servers, ports).
+    """
     if all(_is_joined(part) for part in _without_links(network, kinds.rows, mbps)):
         return 0
     return max(cut_off(part, switch_of) for part in _without_links(network, np.arange(len(network.a)), mbps))

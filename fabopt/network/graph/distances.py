@@ -27,7 +27,10 @@ def link_counts(network: Network, sources: Ints | None = None) -> Hops:
 
 
 def path_lengths(network: Network, sources: Ints) -> Hops:
-    """Length of the path that minimal routing takes, as ``link_counts``, with rows as long as ``length`` says."""
+    """Length of the path that minimal routing takes, shape (sources, switches); ``UNREACHED`` where there is none.
+
+    A row of links counts as long as its ``Network.length`` says.
+    """
     return _searched(network, sources, network.arcs.length)
 
 
@@ -111,7 +114,10 @@ def hopping(network: Network) -> Hopping:
 
 
 def components(network: Network) -> Ints:
-    """For every switch the number of its part of the network, from 0 in order of the first switch."""
+    """The number of the part of the network that each switch is in, from 0 in order of the first switch.
+
+    Shape (switches,).
+    """
     label = np.arange(network.switches)
     while True:
         lowest = np.minimum(label[network.a], label[network.b])

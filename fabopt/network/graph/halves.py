@@ -30,41 +30,41 @@ _TOGETHER = 64
 class HalfRate:
     """Mb/s that the endpoints of a leaf have together; 0 where leaves are parted, infinite where there is one.
 
-    Leaves are the switches with endpoints.
+    Leaves are the switches with endpoints. Arrays ``tried`` list switches, shape (tried,); ``mbps`` has shape (rows,).
     """
 
     def __init__(self, network: Network) -> None:
         self.network = network
 
     def without_switches(self, kinds: Kinds, tried: Ints) -> Iterator[float]:
-        """Without every one in turn of some switches, one of each class."""
+        """Rates without each of the switches ``tried`` in turn, one of each class."""
         return (self.without_switch(one) for one in np.intersect1d(kinds.switches, tried).tolist())
 
     def without_links(self, kinds: Kinds, mbps: Ints) -> Iterator[float]:
-        """Without one link of every row in turn, one of each class; ``mbps``: of a link of every row."""
+        """Rates without one link of every row in turn, one of each class; ``mbps``: speed of one link of every row."""
         return (self.without_link(row, int(mbps[row])) for row in kinds.rows.tolist())
 
     def without_switch(self, switch: int) -> float:
-        """One switch and its links are gone; the other leaves send."""
+        """The rate when one switch and its links are lost; the other leaves send."""
         network, hosts = self.network, self.network.hosts.copy()
         hosts[switch] = 0
         left = network.without(np.flatnonzero((network.a == switch) | (network.b == switch)))
         return half_rate(replace(left, hosts=hosts))
 
     def without_link(self, row: int, mbps: int) -> float:
-        """So much of a row is gone."""
+        """The rate when ``mbps`` of a row of links are lost."""
         network, left = self.network, self.network.mbps.copy()
         left[row] -= mbps
         return half_rate(replace(network, mbps=left).without(np.flatnonzero(left <= 0)))
 
 
 def port_share(rate_mbps: float, ports: int, most_mbps: int) -> Fraction:
-    """Mb/s of a port where so many share what a leaf has."""
+    """Mb/s of a port where ``ports`` of them share what a leaf has."""
     return rounded(rate_mbps / ports, most_mbps)
 
 
 def half_rate(network: Network) -> float:
-    """Mb/s of a leaf to the other half, the worst of all ways to halve."""
+    """Mb/s that a leaf has to the other half, the least over all ways to halve the leaves."""
     leaves = network.with_hosts
     if len(leaves) < 2:
         return np.inf
@@ -79,7 +79,7 @@ def half_rate(network: Network) -> float:
 
 
 class _Shares(NamedTuple):
-    """Of every arc: what all pairs put on it, what the leaf at its tail does, and the most of that of one pair."""
+    """Loads of arcs, each of shape (arcs,): of all pairs, of the leaf at the tail, and the most of that of one pair."""
 
     loads: Floats
     own: Floats
@@ -87,7 +87,7 @@ class _Shares(NamedTuple):
 
 
 def _shares(network: Network) -> _Shares:
-    """One leaf of every class of twins is looked at as a destination."""
+    """Loads of all arcs; one leaf of every class of twins is looked at as a destination."""
     arcs, twins = network.arcs, network.twins
     shares = _Shares(*(np.zeros(arcs.size) for _ in _Shares._fields))
     back = np.lexsort((arcs.tail, arcs.head))
@@ -108,7 +108,7 @@ def _shares(network: Network) -> _Shares:
 
 
 def _sent(network: Network, target: int, away: Hops) -> tuple[Floats, Floats]:
-    """Load of every arc if each other leaf sends 1 to one of them, and the part of the leaf at its tail."""
+    """Load of every arc if each other leaf sends 1 to ``target``, and the part of the leaf at its tail."""
     arcs, size = network.arcs, network.switches
     way = np.flatnonzero((away[arcs.tail] - away[arcs.head] == arcs.length) & (away[arcs.head] >= 0))
     way = way[np.argsort(away[arcs.tail[way]], kind="stable")]

@@ -28,7 +28,7 @@ class LeafClass(NamedTuple):
 
     @property
     def in_all(self) -> int:
-        """All leaves of the class."""
+        """Number of leaves of the class over all pods."""
         return self.pods * self.leaves
 
 

@@ -21,7 +21,7 @@ _SENT_TOGETHER = 64
 
 
 def uniform(network: Network) -> Floats:
-    """Demand between switches where every endpoint sends 1 to each other one; on one switch it takes no link."""
+    """Demand where every endpoint sends 1 to each other one, shape (switches, switches); 0 on the diagonal."""
     hosts = network.hosts.astype(np.float64)
     demand = np.multiply.outer(hosts, hosts)
     np.fill_diagonal(demand, 0)
@@ -42,7 +42,7 @@ def arc_loads(network: Network, demand: Floats) -> Floats:
 
 
 def uniform_loads(network: Network) -> Floats:
-    """Load of every arc where every endpoint sends 1 to each other one.
+    """Load of every arc where every endpoint sends 1 to each other one, shape (arcs,).
 
     One switch of every class of twins is looked at as a destination: exchanging it with another one exchanges their
     links, and leaves all others as they are.
@@ -67,9 +67,10 @@ def uniform_loads(network: Network) -> Floats:
 
 
 def exchanged(of_first: Floats, is_target: NDArray[np.bool_], own: tuple[Ints, Ints]) -> Floats:
-    """Loads of the traffic to all switches of a class, from those of the traffic to one of them.
+    """Loads of the traffic to all switches of a class, from those of the traffic to the first one.
 
-    ``own``: arcs from, and to, every switch of the class, shape (switches, links), in the same order.
+    Both of shape (arcs,). ``is_target``: which switch of the class is that first one, shape (switches of the class,).
+    ``own``: arcs from, and to, every switch of the class, shape (switches of the class, links), in the same order.
     """
     whole = of_first * len(is_target)
     for rows in own:

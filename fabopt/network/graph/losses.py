@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 
 
 class Holders(NamedTuple):
-    """Ports by who holds them, a NIC or a device: ``holder`` from 0 and ``switch`` of every port."""
+    """Ports by who holds them, a NIC or a device: ``holder`` from 0 and ``switch``, each of shape (ports,)."""
 
     holder: Ints
     switch: Ints
@@ -29,13 +29,16 @@ class Holders(NamedTuple):
         return int(self.holder.max(initial=-1)) + 1
 
     def without(self, reached: Mask) -> Mask:
-        """Which have no port on any switch that is ``reached``."""
+        """Which holders have no port on a switch that is ``reached``.
+
+        The result has shape (holders,), ``reached`` shape (switches,).
+        """
         cut = np.ones(self.number, dtype=np.bool_)
         cut[self.holder[reached[self.switch]]] = False
         return cut
 
     def on_one_switch(self) -> Ints:
-        """The switch that has all ports of a holder; ``NOWHERE`` for those on several."""
+        """The switch that has all ports of a holder, shape (holders,); ``NOWHERE`` for those on several."""
         low, high = np.full(self.number, np.iinfo(np.int64).max), np.full(self.number, NOWHERE)
         np.minimum.at(low, self.holder, self.switch)
         np.maximum.at(high, self.holder, self.switch)
@@ -43,9 +46,11 @@ class Holders(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What is lost. ``cut_off``: servers outside the largest part that stays joined; of every other server, ``nics``:
-    how many of its NICs reach fewer servers than others of their network, ``parted``: whether two of its NICs that did
-    reach each other do not any more; ``devices``: of each kind that are cut off.
+    """The effect of a loss on servers, in arrays of shape (servers,), and on devices.
+
+    ``cut_off``: servers outside the largest part that stays joined; of every other server, ``nics``: how many of its
+    NICs reach fewer servers than others of their network, ``parted``: whether two of its NICs that did reach each other
+    do not any more; ``devices``: which are cut off, a mask of shape (devices,) for each kind.
     """
 
     cut_off: Mask
@@ -70,7 +75,7 @@ class Served:
 
     @property
     def servers(self) -> int:
-        """How many."""
+        """Number of servers."""
         return len(self.switch_of)
 
     @property
@@ -86,12 +91,15 @@ class Served:
 
     @cached_property
     def joined(self) -> Ints:
-        """For every switch its network."""
+        """The network that each switch is in without failures, shape (switches,)."""
         return components(self.network)
 
     def after(self, lost: Ints, absent: Mask | None = None, splits: bool = True) -> Loss:
-        """What is lost with some switches, and with servers that are ``absent``, which count as neither cut off nor
-        hit. ``splits``: False where it is known that the others stay joined as they were.
+        """The effect when some switches are lost.
+
+        ``lost``: their numbers, shape (lost,). ``absent``: which servers are not there, shape (servers,). Absent
+        servers count as neither cut off nor hit. ``splits``: False where it is known that the others stay joined as
+        they were.
         """
         network, there = self.network, np.ones(self.servers, dtype=np.bool_) if absent is None else ~absent
         gone = np.zeros(network.switches, dtype=np.bool_)
@@ -146,7 +154,7 @@ class Served:
         return losses
 
     def _that_stay_joined(self) -> LossesBySwitch:
-        """The same, of switches without which the others stay joined: who has all ports there is cut off."""
+        """Losses by switch as far as the others stay joined without it: who has all ports on the switch is cut off."""
         switches = self.network.switches
         alone = Holders(np.repeat(np.arange(self.servers), self.switch_of.shape[1]), self.switch_of.ravel())
         own = alone.on_one_switch()
@@ -166,9 +174,10 @@ class Served:
 
 @dataclass(frozen=True, eq=False)
 class LossesBySwitch:
-    """Of every switch what is lost with it alone. ``cut_off``: servers; ``degraded``: other servers that lose ``nics``
-    of their NICs, at most; ``parted``: servers with NICs that do not reach each other any more; ``devices``: of each
-    kind.
+    """The effect of losing each switch alone, in counts of shape (switches,).
+
+    ``cut_off``: servers; ``degraded``: other servers that lose ``nics`` of their NICs, at most; ``parted``: servers
+    with NICs that do not reach each other any more; ``devices``: of each kind.
     """
 
     cut_off: Ints
@@ -188,9 +197,10 @@ class LossesBySwitch:
 
 
 def cut_switches(network: Network) -> Ints:
-    """Switches without which some others are parted: depth-first search, in time with the links (Tarjan 1972).
+    """Switches without which some others are parted, as numbers, shape (switches found,).
 
-    One is if nothing beyond a branch of the search leads back to before it; the first of a search, if it has branches.
+    A depth-first search, in time with the links. A switch is one of them if nothing beyond a branch of the search leads
+    back to before it; the first of a search, if it has several branches. Source: Tarjan 1972.
     """
     visited, parent = _depth_first(network)
     rank = np.empty(network.switches, dtype=np.int64)

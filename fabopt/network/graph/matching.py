@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 def heaviest_transport(weights: Ints, counts: Sequence[int]) -> int:
     """The most that a matching of all switches with all switches weighs, ``counts[c]`` of them being of class c.
 
-    ``weights``: shape (classes, classes), of the best pair of one switch of the first class and one of the second.
+    ``weights``: weight of the best pair of a switch of the first class and one of the second, shape (classes, classes).
     Exact; raises ``RuntimeError`` if the flow has no optimum.
     """
     classes = len(counts)

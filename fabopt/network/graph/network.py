@@ -20,7 +20,11 @@ LONGEST = np.iinfo(np.int64).max
 
 
 class Arcs(NamedTuple):
-    """Links as arcs, one each way, by tail. ``tails``: switches with arcs; ``first``: the first arc of each."""
+    """Links as arcs, one each way, sorted by tail: columns of shape (arcs,).
+
+    ``tails``: switches with arcs, and ``first``: the first arc of each, both of shape (switches with arcs,). ``mbps``:
+    capacity; ``length``: as in ``Network``.
+    """
 
     tail: Ints
     head: Ints
@@ -31,16 +35,16 @@ class Arcs(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many."""
+        """Number of arcs."""
         return len(self.tail)
 
 
 class Twins(NamedTuple):
     """Classes of switches with as many endpoints and equal links to the same switches: symmetries exchange them.
 
-    place    class of every switch of ``Network.with_hosts``
-    first    a switch of every class; other: another one, or the same if there is none
-    size     how many switches
+    place    class of every switch of ``Network.with_hosts``, shape (switches with endpoints,)
+    first    a switch of every class; other: another one, or the same if there is none; each of shape (classes,)
+    size     how many switches, shape (classes,)
     """
 
     place: Ints
@@ -50,7 +54,7 @@ class Twins(NamedTuple):
 
     @property
     def classes(self) -> int:
-        """How many."""
+        """Number of classes."""
         return len(self.first)
 
 
@@ -75,7 +79,7 @@ class Network:
 
     @property
     def switches(self) -> int:
-        """How many."""
+        """Number of switches."""
         return len(self.hosts)
 
     @property
@@ -90,12 +94,12 @@ class Network:
 
     @cached_property
     def with_hosts(self) -> Ints:
-        """The switches that have endpoints."""
+        """The switches that have endpoints, as numbers in rising order, shape (switches with endpoints,)."""
         return np.flatnonzero(self.hosts)
 
     @cached_property
     def arcs(self) -> Arcs:
-        """All links as arcs."""
+        """The links of the network as arcs, one each way."""
         tail, head = np.concatenate([self.a, self.b]), np.concatenate([self.b, self.a])
         order = np.lexsort((head, tail))
         tails, first = np.unique(tail[order], return_index=True)
@@ -120,7 +124,7 @@ class Network:
         )
 
     def without(self, rows: Ints) -> Network:
-        """The network without some rows of links."""
+        """The network without some rows of links; ``rows``: their indices, shape (rows taken,)."""
         kept = np.setdiff1d(np.arange(len(self.a)), rows)
         return self._of_rows(kept, self.mbps[kept])
 
@@ -136,9 +140,10 @@ def _links_of(arcs: Arcs, start: int, end: int) -> bytes:
 def network_of(
     a: ArrayLike, b: ArrayLike, mbps: ArrayLike, hosts: ArrayLike, port_mbps: int, length: ArrayLike = 1
 ) -> Network:
-    """A network of links in any order, several of two switches allowed; they are as long as the shortest of them.
+    """A network of links in any order, several of two switches allowed; the shortest of these gives their length.
 
-    Raises ``ValueError`` for links that lead nowhere, or from a switch to itself.
+    ``a``, ``b``, ``mbps``, ``length``: by link, broadcast; ``hosts``: shape (switches,). Raises ``ValueError`` for
+    links that lead nowhere, or from a switch to itself.
     """
     ends_a, ends_b, speed, long = (
         column.ravel()

@@ -25,12 +25,12 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """One fabric, port by port. Speeds in Mb/s.
+    """One fabric, port by port. Speeds in Mb/s. Columns have shape (switches,), (links,) or (servers, ports).
 
     tier        of every switch: 0 leaf, 1 spine, 2 core; network: which of those that share no switch it is in
     pod         of every leaf and spine, over all networks; plane: as the design file counts them, from 0
     a, b        switches of every link between switches, the end nearer to servers first; mbps and length of it
-    switch_of   of every port of every server, shape (servers, ports); nic_of: of these ports
+    switch_of   of every port of every server, shape (servers, ports); nic_of: of these ports, shape (ports,)
     port_mbps   speed of a server's port; nic_mbps: what a NIC moves at most; gpus: that share a server
     below_leaf  what the endpoints of the busiest leaf send; below_spine: the busiest spine's links from leaves carry
     carried     what the bisection of a whole network carries of a port's speed; ports: most of a switch
@@ -61,12 +61,12 @@ class Plant:
 
     @property
     def switches(self) -> int:
-        """How many."""
+        """Number of switches."""
         return len(self.tier)
 
     @cached_property
     def whole(self) -> Floats:
-        """Share of every leaf without failures."""
+        """Share of its ports' speed that each leaf carries without failures, shape (switches,)."""
         return np.full(self.switches, self.carried) if self.direct else self._of_tiers(nothing(self))
 
     def after(self, lost: Lost) -> Left:
@@ -150,7 +150,7 @@ class Plant:
         return half_rate(replace(left.without(gone), hosts=hosts)) / self.ports
 
     def _graph(self, network: int) -> tuple[Network, Ints]:
-        """One network with an endpoint on each leaf, and which switch each of its switches is."""
+        """One network with an endpoint on each leaf, and which switch of the fabric each of its switches is."""
         switches = np.flatnonzero(self.network == network)
         inside = self.network[self.a] == network
         a, b = (np.searchsorted(switches, end[inside]) for end in (self.a, self.b))
@@ -158,7 +158,7 @@ class Plant:
         return network_of(a, b, self.mbps[inside], hosts, self.port_mbps, self.length[inside]), switches
 
     def _gone(self, lost: Lost, inside: Mask, whole: Network, switches: Ints) -> Ints:
-        """Capacity of every row of a network that is gone with links of it."""
+        """Capacity that each row of a network loses with the links that are lost."""
         rows = np.flatnonzero(inside & lost.links)
         ends = np.searchsorted(switches, np.stack([self.a[rows], self.b[rows]]))
         code = ends.min(axis=0) * whole.switches + ends.max(axis=0)
@@ -169,7 +169,11 @@ class Plant:
 
 
 class Lost(NamedTuple):
-    """What fails: masks of switches, of links between switches, and of servers' ports."""
+    """Masks of what fails.
+
+    ``switches`` has shape (switches,); ``links``, those between switches, (links,); ``ports``, those of servers,
+    (servers, ports).
+    """
 
     switches: Mask
     links: Mask

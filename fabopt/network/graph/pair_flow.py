@@ -52,22 +52,23 @@ class PairFlow:
         return arc_loads(self.network, self._demand)
 
     def whole(self) -> float:
-        """Nothing is lost."""
+        """The rate when nothing is lost."""
         if not _joined(self.network, self.network.with_hosts):
             return 0.0
         return _rate(self._loads, self.network)
 
     def without_switch(self, switch: int) -> float:
-        """One switch and its links are gone; the others send to each other."""
+        """The rate when one switch and its links are lost; the others send to each other."""
         network = self.network
         left = network.without(np.flatnonzero((network.a == switch) | (network.b == switch)))
         others = network.with_hosts[network.with_hosts != switch]
         return _rate(arc_loads(left, _between(left, others)), left) if _joined(left, others) else 0.0
 
     def without_link(self, row: int, mbps: int) -> float:
-        """So much of a row is gone. What it carried goes where it would without the row; the rest stays.
+        """The rate when ``mbps`` of a row of links are lost.
 
-        Of a row that nothing goes around, what is left carries all.
+        What these links carried goes where all traffic of the row would go without it; the rest stays. If nothing goes
+        around the row, what is left of it carries all.
         """
         network = self.network
         left, share = network.mbps.copy(), mbps / int(network.mbps[row])
@@ -98,19 +99,20 @@ class PairFlow:
         return loads
 
     def without_switches(self, kinds: Kinds) -> Iterator[float]:
-        """Without every switch in turn."""
+        """Rates without each switch in turn, one of each class."""
         return (self.without_switch(one) for one in kinds.switches.tolist())
 
     def without_links(self, kinds: Kinds, mbps: int) -> Iterator[float]:
-        """Without one link of so much of every row in turn."""
+        """Rates without one link, of ``mbps``, of each row in turn, one of each class."""
         return (self.without_link(one, mbps) for one in kinds.rows.tolist())
 
 
 def rate_of(whole: Network, left: Network, members: Ints) -> float:
-    """What all pairs of some switches, which are joined, can have after any losses, as after one (``PairFlow``).
+    """The rate in Mb/s that all pairs of ``members`` can have after any losses, as ``PairFlow`` has it after one.
 
-    ``left``: the rows of ``whole`` with the capacity that is left. Of rows that lost links but not all, the largest
-    lost share goes where all traffic would without these rows, if they do not part the switches.
+    ``members``: switches that are joined, shape (members,). ``left``: the rows of ``whole`` with the capacity that is
+    left. Of rows that lost links but not all, the largest lost share goes where all traffic would without these rows,
+    if they do not part the switches.
     """
     inside = np.isin(left.a, members) & np.isin(left.b, members)
     share = 1 - left.mbps / whole.mbps

@@ -1,4 +1,7 @@
-"""Which switches and links of a graph are alike: symmetries of the graph exchange them."""
+"""Switches and links of a graph that are alike: symmetries of the graph exchange them.
+
+Arrays that renumber switches (``moves``) hold the new number of each and have shape (switches,).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from fabopt.network.graph.network import Ints, Network
 
 
 class Kinds(NamedTuple):
-    """One of every class: ``switches`` with endpoints or without, ``rows`` of links."""
+    """One of every class: ``switches`` with endpoints or without, and ``rows`` of links, each of shape (classes,)."""
 
     switches: Ints
     rows: Ints
@@ -38,13 +41,13 @@ def lattice_moves(sides: Sequence[int], any_order: bool) -> list[Ints]:
 
 
 def group_moves(groups: int, group: int) -> list[Ints]:
-    """The next group for each, and all groups and their switches in reverse order."""
+    """Two renumberings of groups of switches: every group by the next one, and all switches in reverse order."""
     number = np.arange(groups * group)
     return [np.roll(number, -group), number[::-1].copy()]
 
 
 def kinds_of(network: Network, moves: Iterable[Ints]) -> Kinds:
-    """Classes under those of some renumberings that leave the graph as it is, which is looked at here."""
+    """Classes of switches and rows of links under those of ``moves`` that leave the graph as it is."""
     symmetries = [(move, rows) for move in moves if (rows := _moved(network, move)) is not None]
     return Kinds(
         _first_of_each(network.switches, [move for move, _ in symmetries]),

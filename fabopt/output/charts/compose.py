@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabopt.output.charts.bars import cost_bars
-from fabopt.output.charts.figures import BUDGET_KEY, Quantity
+from fabopt.output.charts.figures import Quantity
 from fabopt.output.charts.front import front_chart
 from fabopt.output.charts.grid import grid_chart
 from fabopt.output.charts.points import Dot, axes_of, dots_of
 from fabopt.output.charts.style import FILE_PALETTE, Palette, Spec, heading
 from fabopt.output.words import listed
-from fabopt.schema.front import Front
+from fabopt.schema.front import BUDGET_KEY, Front
 from fabopt.units import some
 
 _GRID_KEYS = 2

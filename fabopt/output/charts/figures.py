@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from fabopt.output.words import count, money, plain, power
 from fabopt.schema.design import Number
-from fabopt.schema.front import FrontPoint
+from fabopt.schema.front import BUDGET_KEY, FrontPoint
 
-BUDGET_KEY = "limits.budget_usd"
 _NAMES = {
     "capex_usd": "purchase price",
     "tco_usd": "total cost of ownership",

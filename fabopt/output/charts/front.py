@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabopt.output.charts.figures import BUDGET_KEY
 from fabopt.output.charts.labels import Spot, placed
 from fabopt.output.charts.points import Axes, Dot
 from fabopt.output.charts.style import WIDTH, Palette, Spec
 from fabopt.output.words import money
 from fabopt.schema.design import Number
-from fabopt.schema.front import Front
+from fabopt.schema.front import BUDGET_KEY, Front
 
 HEIGHT = 380
 _RADIUS, _TEXT = 9.0, 11.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fabopt.output.charts.figures import BUDGET_KEY, Quantity, setting_of, value_of
+from fabopt.output.charts.figures import Quantity, setting_of, value_of
 from fabopt.output.words import limit_name, money, plain, printable
 from fabopt.schema.design import FabricDesign, Number
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.front import BUDGET_KEY, Front, FrontPoint
 
 # More points of a front than this are no easier to see, and make pages of many megabytes.
 MOST_SHOWN = 500

@@ -21,12 +21,11 @@ from types import ModuleType
 from typing import Protocol, cast
 
 from fabopt.errors import Fault, InputError, OutputError, fault, nearest
+from fabopt.io.files import TEMPORARY_PREFIX
 from fabopt.output.export import FORMATS
 from fabopt.output.export.marks import beside, marked
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
-
-_TEMPORARY = ".fabopt-"
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _through_temporary(
     design: Design, wiring: Wiring, formats: Sequence[str], folder: Path, options: Options
 ) -> list[Path]:
     """Write beside the target, on the same disk, so that moving a file in is one step."""
-    temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=folder))
+    temporary = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX, dir=folder))
     try:
         written = [path for name in formats for path in _writer(name)(design, wiring, temporary, options)]
         if options.mark:
@@ -106,7 +105,7 @@ def _set_aside(paths: Sequence[Path], temporary: Path) -> Iterator[None]:
     moved: list[tuple[Path, Path]] = []
     try:
         for number, path in enumerate(paths):
-            aside = temporary / f"{_TEMPORARY}{number}"
+            aside = temporary / f"{TEMPORARY_PREFIX}{number}"
             os.replace(path, aside)
             moved.append((path, aside))
         yield

@@ -73,7 +73,7 @@ def proof_line(design: Design) -> str:
     if objective.gap is not None:
         parts.append(f"gap {percent(float(objective.gap)) if objective.gap else '0'}")
     if objective.candidates is not None:
-        parts.append(f"{some(objective.candidates, 'candidate')} weighed")
+        parts.append(f"{some(objective.candidates, 'candidate')} sized")
     if objective.engine is not None:
         took = f" in {objective.solve_s:.2f} s" if objective.solve_s is not None else ""
         parts.append(f"{objective.engine}{took}")

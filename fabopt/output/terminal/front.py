@@ -12,7 +12,7 @@ from fabopt.output.terminal.braille import BLANK, dots, stairs
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import limit_name, listed, money, plain, power, printable
 from fabopt.schema.design import Conflict
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.front import BUDGET_KEY, Front, FrontPoint
 from fabopt.units import some
 
 PLOT_WIDTH, PLOT_HEIGHT = 60, 8
@@ -21,7 +21,6 @@ MORE = "⋮"
 # Fronts with more points are shown in short, by so many of them.
 MOST_SHOWN, FEW_SHOWN = 40, 15
 FEWEST_TO_PLOT = 3
-BUDGET_KEY = "limits.budget_usd"
 
 
 def front_summary(front: Front) -> RenderableType:

@@ -1,4 +1,4 @@
-"""Floors on which racks are further apart than any cable: what can be said of it before switches stand anywhere."""
+"""Floors on which racks are further apart than any cable: what can be said before switches are placed."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from fabopt.parts.items import CABLE_KINDS
 from fabopt.problem.problem import Problem
 from fabopt.search.context import Context, PlacedCandidates, PlacedKey
 from fabopt.search.floor.tree import Sized, StepBudget, all_places, best_place
@@ -13,13 +14,13 @@ from fabopt.topology.batch import AnyBatch
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.link_parts import Floats
 
-LINK_PARTS = ("transceiver", "cable", "fibre")
+LINK_PARTS = ("transceiver", *CABLE_KINDS)
 
 
 class Placed:
     """Puts candidates where they are best, or, where their cost alone does not decide, wherever they may be wanted.
 
-    ``table``: weights of the items; row 0 is the objective, the others have limits.
+    ``table``: weights of the items, shape (metrics, items); row 0 is the objective, the others have limits.
     """
 
     def __init__(self, problem: Problem, table: Floats, prune: bool, context: Context) -> None:
@@ -37,7 +38,10 @@ class Placed:
         )
 
     def candidates(self, sizes: Iterable[tuple[AnyBatch, int]], weights: Floats, limit: float) -> list[Candidate]:
-        """Candidates of these sizes, the lowest bound first, that cost ``limit`` or less; and some that are near it."""
+        """Candidates of these sizes, the lowest bound first, that cost ``limit`` or less; and some that are near it.
+
+        ``weights``: of the items, shape (items,).
+        """
         candidates: list[Candidate] = []
         least = np.inf
         for batch, index in sizes:

@@ -18,7 +18,10 @@ MOST_KEPT = 8
 def likely(
     sizings: Iterable[Sizing], measure: Callable[[AnyBatch, int], tuple[Candidate, ...]], weights: Floats
 ) -> list[Candidate]:
-    """The cheapest of what looks best in every layout. ``measure``: the candidate with its switches in place."""
+    """The cheapest of what looks best in every layout; ``weights``: of the items, shape (items,).
+
+    ``measure``: the candidate with its switches in place.
+    """
     measured: list[tuple[float, int, Candidate]] = []
     for sizing in sizings:
         places = [

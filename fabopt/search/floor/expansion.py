@@ -64,7 +64,7 @@ class FloorExpansion(Expansion):
         return True
 
     def _near(self, candidates: list[Candidate], expanded: Expanded, sizing: Sizing) -> list[Candidate]:
-        """Those whose exact least is below the threshold too; a few of the best while that is the bound itself.
+        """Candidates whose exact least is below the cutoff too; a few of the best while that is the bound itself.
 
         In a layout the cost of a batch is a bound, as runs are known only once switches are placed.
         """

@@ -37,8 +37,9 @@ class _Fill(NamedTuple):
 class Pairs:
     """Pairs of devices that links of a kind join, the upper device's together: ``a`` below, ``b`` above.
 
-    ``cost`` has shape (pairs, classes + 1): of all links of the pair if their runs are of a class; infinite past all.
-    ``apart``: whether no cage has links to two different devices, so that equal devices can change places, (a, b).
+    Shape (pairs,). ``cost`` has shape (pairs, classes + 1): of all links of the pair if their runs are of a class;
+    infinite past all. ``apart``: whether no cage has links to two different devices, so that equal devices can change
+    places, (a, b).
     """
 
     def __init__(self, a: Ints, b: Ints, cost: Floats, apart: tuple[bool, bool]) -> None:
@@ -47,7 +48,7 @@ class Pairs:
 
     @cached_property
     def least(self) -> Floats:
-        """Cost if the runs are of a class or a longer one."""
+        """Cost of the links of a pair if their runs are of a class or a longer one, shape (pairs, classes + 1)."""
         return np.asarray(np.minimum.accumulate(self.cost[:, ::-1], axis=1)[:, ::-1])
 
     def alike(self, upper: bool) -> list[bool]:
@@ -63,7 +64,7 @@ class Pairs:
 
 
 def pairs_of(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: LinkType, weights: Floats) -> Pairs:
-    """The pairs of a kind of links, at weights of the items."""
+    """The pairs of a kind of links, at weights of the items, shape (items,)."""
     joints, near_device = links_of(numbers, kind.name, 1)
     near, far = kind.ports
     fills, fill = np.unique(

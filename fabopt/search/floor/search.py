@@ -25,7 +25,7 @@ from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.layouts import spread
 from fabopt.topology.family import Restriction
 
-# The threshold rises by this share of the bound, then fourfold, until it proves the best design met.
+# The cutoff rises by this share of the bound, then fourfold, until it proves the best design met.
 FIRST_RISE_ON_FLOOR = 0.05
 
 
@@ -59,7 +59,7 @@ class FloorSearch(Search):
         return any(part.layout is not None for part in self.expansion.restrictions.values())
 
     def _layout_by_layout(self, ties: bool) -> Optimum:
-        """Several fabrics share the racks of servers: the best of the layouts, each searched for all of them."""
+        """The best of the layouts, each searched for all fabrics, since several share the racks of servers."""
         optima = [self._in_layout(number, ties) for number in range(self._number_of_layouts)]
         with_design = [optimum for optimum in optima if optimum.value is not None]
         if not with_design:
@@ -94,7 +94,7 @@ class FloorSearch(Search):
         return None
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
-        """Not at once the threshold that proves, for a better design may lower that."""
+        """The next slack: not at once that of the cutoff that proves, for a better design may lower that."""
         return min(needed, max(slack * RISE, abs(bound) * FIRST_RISE_ON_FLOOR, 1.0))
 
 

@@ -83,7 +83,7 @@ class Sized:
 
     @cached_property
     def clos(self) -> ClosNetwork:
-        """Its hardware and numbers."""
+        """The hardware and numbers of the candidate."""
         return clos_of(self.fabric, self.batch.parts, self.batch.shape.row(self.index))
 
     @cached_property
@@ -110,13 +110,13 @@ class Sized:
 
     @cached_property
     def pairs(self) -> tuple[Pairs, ...]:
-        """Its links, from the servers up."""
+        """The links of the candidate as pairs, from the servers up."""
         kinds = kinds_of(self.clos)
         return tuple(pairs_of(self.problem, self.clos, self.numbers, kind, self.weights) for kind in kinds)
 
     @cached_property
     def links(self) -> list[tuple[str, TierLinks]]:
-        """The same link by link, each kind with its name."""
+        """The links of the candidate one by one, each kind with its name."""
         return [(kind.name, links_of(self.numbers, kind.name, 1)[0]) for kind in kinds_of(self.clos)]
 
     @cached_property

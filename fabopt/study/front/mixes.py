@@ -67,7 +67,10 @@ class _Near(NamedTuple):
 
 
 def undominated(sums: Ints) -> Ints:
-    """Rows that no other beats in the first two sums, by the first; of equal ones that with the least other sums."""
+    """Rows of ``sums``, shape (mixes, sums), that no other beats in the first two sums, in rising order of the first.
+
+    Of equal ones the row with the least other sums is taken; the result has shape (rows kept,).
+    """
     order = np.lexsort(sums.T[::-1])
     second = sums[order, 1]
     kept = np.ones(len(order), dtype=bool)
@@ -111,7 +114,7 @@ class _Mixing:
                 yield _Swaps(number, options[after], step)
 
     def all_of(self, options: Sequence[int]) -> Mixes:
-        """One option for all units of every kind."""
+        """A mix of one option for all units of every kind."""
         units = np.zeros((1, self.first[-1]), dtype=np.int64)
         sums = np.zeros((1, self.kinds[0].per_unit.shape[1]), dtype=np.int64)
         for kind, first, option in zip(self.kinds, self.first, options, strict=False):
@@ -120,7 +123,7 @@ class _Mixing:
         return Mixes(sums, units)
 
     def along(self, edge: _Swaps, least: int, most: int) -> Mixes:
-        """All mixes that may be undominated beside the steps of an edge, the first sum being between its ends."""
+        """The mixes that may be undominated beside the steps of an edge, the first sum being between its ends."""
         dearer, less = edge.step[0], -edge.step[1]
         shared = gcd(dearer, less)
         weights = (less // shared, dearer // shared)

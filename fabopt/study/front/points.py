@@ -148,7 +148,7 @@ def without_design(
 
 
 def at_budget(point: FrontPoint, budget_usd: int | float) -> FrontPoint:
-    """The same design as the answer to a budget."""
+    """A point of the front with the same design as the answer to a budget."""
     assert point.totals is not None and cents(point.totals.capex_usd) <= cents(budget_usd)
     return point.model_copy(update={"budget_usd": budget_usd})
 

@@ -13,6 +13,7 @@ from fabopt.parts.price_books import KIND_OF_WORD, products
 from fabopt.problem.problem import Problem
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import BomRow
+from fabopt.schema.front import BUDGET_KEY
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def _unanswerable(inputs: Inputs) -> list[Fault]:
         for number, stage in enumerate(case.stages or ())
     ]
     if case.objective != "capex_usd":
-        budgets.append(("limits.budget_usd", case.limits.budget_usd))
+        budgets.append((BUDGET_KEY, case.limits.budget_usd))
     return [fault(file, path, what, value, hint=hint) for path, value in budgets if value is not None]
 
 

@@ -1,4 +1,4 @@
-"""One cell of a sweep: the case with some keys set, and every budget in it. What is worked out once is shared."""
+"""A cell of a sweep: the case with some keys set, and every budget in it. What is worked out once is shared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Conflict
-from fabopt.schema.front import FrontPoint
+from fabopt.schema.front import BUDGET_KEY, FrontPoint
 from fabopt.search.context import Context
 from fabopt.study.front.finder import Finder, GradedDesign
 from fabopt.study.front.measures import MEASURES
@@ -23,7 +23,6 @@ from fabopt.units import cents, some, usd
 
 # What `maximize` of a case says, by the name of the metric in a point's values.
 MAXIMIZED = {"gbps_per_gpu": "gbps_per_gpu", "bisection": "bisection_gbps_per_gpu", "servers": "servers"}
-BUDGET_KEY = "limits.budget_usd"
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.schema.front import BUDGET_KEY, Front, FrontObjective, FrontPoint
 from fabopt.study.front.knees import with_marginal
 from fabopt.study.sweep import ranges
-from fabopt.study.sweep.cells import BUDGET_KEY, MAXIMIZED, GridCell, SweepInputs
+from fabopt.study.sweep.cells import MAXIMIZED, GridCell, SweepInputs
 from fabopt.study.sweep.keys import KeyPath, all_changed, content_of, key_path
 from fabopt.study.sweep.workers import Take, solve_here, solve_in_processes, solve_on_dask
 
@@ -88,7 +88,7 @@ class Collected:
         return 0 if self.grid.budgets is None else self.grid.budgets.index(point.budget_usd or 0)
 
     def in_order(self) -> list[FrontPoint]:
-        """All of them as the grid has them."""
+        """The points in the order of the grid."""
         return [self.points[key] for key in sorted(self.points)]
 
 
@@ -236,7 +236,7 @@ def _at(point: FrontPoint) -> tuple[tuple[tuple[str, object], ...], object]:
 
 
 def _priced(front: Front, collected: Collected, grid: Grid) -> tuple[FrontPoint, ...]:
-    """All points in order, with what one more of what is maximized costs from one budget to the next."""
+    """The points in order, with what one more of what is maximized costs from one budget to the next."""
     points = collected.in_order()
     if grid.budgets is None:
         return tuple(points)

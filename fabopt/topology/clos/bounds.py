@@ -66,7 +66,10 @@ class Upper(NamedTuple):
 
 
 class Lower(NamedTuple):
-    """A leaf switch as seen from a server's port: ``share`` is the least that one such port costs, uplinks aside."""
+    """A leaf switch as seen from a server's port.
+
+    ``share`` is the least that one such port costs, uplinks aside, shape (metrics,).
+    """
 
     share: Floats
     leaf: SwitchType
@@ -74,7 +77,10 @@ class Lower(NamedTuple):
 
 
 class BoundedCosts(Costs):
-    """Sums of item weights as ``Costs``, with the bounds of every fabric at these weights, each made once."""
+    """Sums of item weights as ``Costs``, with the bounds of every fabric at these weights, each made once.
+
+    ``table`` has shape (metrics, items), ``steps`` shape (stages - 1, items).
+    """
 
     def __init__(self, table: Floats, steps: Floats | None = None) -> None:
         super().__init__(table, steps)
@@ -100,7 +106,8 @@ class BoundedCosts(Costs):
 class Bounds:
     """Bounds of one fabric at some weights; ``costs`` weighs items by metric, row 0 being the objective.
 
-    Every bound has shape (metrics,); infinite where nothing can be made at all.
+    Arrays of costs have shape (metrics,), infinite where nothing can be made at all; numbers of uplinks have the shape
+    of the down links that they are for.
     """
 
     def __init__(self, problem: Problem, fabric: FabricProblem, costs: BoundedCosts, prune: bool) -> None:
@@ -242,7 +249,10 @@ class Bounds:
 
     @remembered()
     def _least_attached_to(self, demand: AttachmentDemand, leaf: PortType, protocol: str) -> float:
-        """Of one link. In leaf cages of several ports, what is at the leaf may be there for servers already."""
+        """The least that one link of an attachment adds.
+
+        In leaf cages of several ports, what is at the leaf may be there for servers already.
+        """
         assert demand.port is not None
         alone, near_ports = leaf.ports == 1, demand.port.ports
         least = np.inf
@@ -321,7 +331,7 @@ class Bounds:
     # -- bounds -----------------------------------------------------------------------------------------------
 
     def of_servers(self, nic: NicOption, share: Floats) -> Floats:
-        """All servers' NICs, and the share of each of their ports."""
+        """The cost of all servers' NICs and of the share that each of their ports has."""
         nics = self.costs.of(nic.item) * nic.nics_per_server
         return np.asarray(self.problem.servers * (nics + nic.ports_per_server * share))
 
@@ -333,7 +343,7 @@ class Bounds:
         return min((float(self.of_servers(nic, first[0].share)[0]) for nic, first in lowers if first), default=np.inf)
 
     def of_block(self, block: Block, tiers: int) -> Floats:
-        """Nothing made of a block costs less, even if only so many of its tiers (2 at least) counted."""
+        """The least that anything made of a block costs, even if only so many of its tiers (2 at least) counted."""
         link = self.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
         leaf = self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers, self.most_on_leaf)
         return self.of_servers(block.nic, link + leaf)

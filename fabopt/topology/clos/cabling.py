@@ -25,7 +25,7 @@ Joins = Callable[[float, bool], Sequence[Assembly]]
 
 
 class LinkType(NamedTuple):
-    """One kind of links that has to be chosen for. ``mixes``: whole cages meet whole cages."""
+    """A kind of links whose parts have to be chosen. ``mixes``: whole cages meet whole cages."""
 
     name: str
     ends: tuple[DeviceRole, DeviceRole]
@@ -74,7 +74,10 @@ class Cabling(NamedTuple):
         return longest
 
     def in_last(self, leaves: Sequence[int], ports: int) -> Ints:
-        """Links in the last cage (or cable) of these leaves, where it has room for more than the servers' ports."""
+        """Rows of links in the last cage (or cable) of these leaves, where it has room beyond the servers' ports.
+
+        Shape (found,).
+        """
         leaf, slots = self.links.b, self.links.b_slot
         used = np.zeros(int(leaf.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(used, leaf, slots + 1)
@@ -97,7 +100,10 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
 
 
 def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks, Ints]:
-    """Links of a kind, and the number of the near device with cages of its own: a NIC; a server whose NICs share."""
+    """Links of a kind, and the number of the near device that has cages of its own, shape (links,).
+
+    That device is a NIC, or a server where its NICs share cages.
+    """
     if kind == "server-leaf":
         links, nic, _ = server_leaf(numbers, per_cable)
         return links, links.a if numbers.shared_cages else links.a * numbers.nics + nic
@@ -108,7 +114,10 @@ def links_of(numbers: ClosNumbers, kind: str, per_cable: int) -> tuple[TierLinks
 def cabling_of(
     problem: Problem, kind: LinkType, numbers: ClosNumbers, run_m: Callable[[TierLinks], Floats]
 ) -> Cabling | None:
-    """The links of a kind, whose runs follow from where they are; None if nothing on sale is as long as one of them."""
+    """The links of a kind, with runs that follow from where they are; None if nothing on sale covers one of them.
+
+    ``run_m`` returns the run of every link in metres, shape (links,).
+    """
     links, near_device = links_of(numbers, kind.name, 1)
     lengths_m = problem.item_table.lengths_m
     classes = classes_of_runs(lengths_m, run_m(links))

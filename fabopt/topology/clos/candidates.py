@@ -33,7 +33,7 @@ class ClosBatch(Batch[Parts, Shape]):
         return self.parts.nic.topology
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """One of them, once for each way to grow to it."""
+        """A candidate, once for each way to grow to it."""
         clos = clos_of(self.fabric, self.parts, self.shape.row(index))
         placed = placed_in(problem, self.fabric.arrangement, clos)
         return () if placed is None else candidates_of(problem, self.fabric, placed, self.bound(index), prune)

@@ -31,7 +31,7 @@ class ClosDesign:
 
     @property
     def protocol(self) -> str:
-        """That of its switches."""
+        """The protocol of its switches."""
         return self.network.parts.protocol
 
     @property
@@ -50,15 +50,15 @@ class ClosDesign:
         return self.network.tiers
 
     def file_part(self) -> FilePart:
-        """What the design file says of it."""
+        """The part of the design file that describes this network."""
         return file_part_of(self.network)
 
     def figures(self, gpus: int) -> Figures:
-        """All figures: every one has a formula."""
+        """The figures, each of which has a formula."""
         return figures.figures_of(self.network, gpus)
 
     def measured_figures(self, gpus: int) -> Figures:
-        """The same."""
+        """All figures, as ``figures`` returns them: none has to be measured on a graph."""
         return self.figures(gpus)
 
     def allreduce(self, gpus: int) -> Fraction:
@@ -66,15 +66,15 @@ class ClosDesign:
         return figures.allreduce(self.network, gpus)
 
     def least_ratios(self, gpus: int) -> dict[str, Fraction]:
-        """Its own ratios."""
+        """The oversubscription at every boundary."""
         return figures.oversubscription(self.network)
 
     def step_network(self, gpus: int, server_gpus: int) -> FabricBandwidth:
-        """What it gives each GPU in a step of a model."""
+        """The bandwidth that each GPU has in a step of a model."""
         return figures.step_network(self.network, gpus, server_gpus)
 
     def failures(self, server_gpus: int) -> ClosFailures:
-        """What it still gives when something fails."""
+        """The bandwidth that is left when something fails."""
         return ClosFailures(self.network, server_gpus)
 
     def headroom(self, fabric: FabricProblem) -> int:

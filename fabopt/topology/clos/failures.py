@@ -32,7 +32,10 @@ def tiers_of(parts: Parts) -> tuple[Failing, ...]:
 
 
 def bandwidth_left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, failed: str, count: int) -> Share:
-    """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; an exact fraction for one candidate."""
+    """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; an exact fraction for one candidate.
+
+    For candidates in arrays the result has shape (rows,).
+    """
     nic, ports = parts.nic, server_ports(parts, shape, gpus)
     at_server, above_leaf, above_spine = PLACES[failed]
     own = by_number(lambda lost: without(ports, at_server, lost), count if at_server else 0)
@@ -102,7 +105,7 @@ def _share(above: Number, below: Number) -> Share:
 
 
 def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
-    """Which rows of sized leaves could survive with the best of all that may stand above them.
+    """Which sized leaves could survive with the best that may be installed above them, shape (rows,).
 
     That is spines with one link of a leaf each, which send on all that comes up.
     """
@@ -116,7 +119,7 @@ def may_survive(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Nu
 
 
 def survives(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> NDArray[np.bool_]:
-    """Which rows have the bandwidth left that the case asks for. Rule ``failures_leave_bandwidth``."""
+    """Which rows have the bandwidth left that the case asks for, shape (rows,). Rule ``failures_leave_bandwidth``."""
     kept = np.ones(np.size(shape.g), dtype=np.bool_)
     for survival in fabric.resilience:
         left = bandwidth_left(parts, shape, endpoints, gpus, survival.failed, survival.count)

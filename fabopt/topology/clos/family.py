@@ -10,7 +10,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.family import Quest, Spaces
+from fabopt.topology.family import SpaceRequest, Spaces
 from fabopt.topology.spans import pods_together, spans_of
 
 
@@ -19,17 +19,17 @@ class ClosFamily:
 
     name = "clos"
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Spaces:
-        """Its candidates, by tiers; of several spans those first whose blocks have the lowest bound."""
-        part = replace(quest.restriction, topology=self.name)
-        wanted = quest._replace(restriction=part)
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
+        """The Clos candidates of a fabric, by tiers; of several spans the one with the lowest bound first."""
+        part = replace(request.restriction, topology=self.name)
+        wanted = request._replace(restriction=part)
         together = pods_together(fabric, spans_of(problem, fabric, self.name))
         spaces = [ClosSpace(problem, one, *wanted, parts=parts) for one, parts in together]
         bounds = [space.lowest_bound for space in spaces] if len(spaces) > 1 else [0.0]
         return Spaces(tuple(spaces[index] for index in np.argsort(bounds, kind="stable")))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """By arithmetic: see ``fabopt.topology.clos.most_servers``."""
+        """The most servers of a Clos, by arithmetic: see ``fabopt.topology.clos.most_servers``."""
         return most_servers_of(problem, fabric)
 
 

@@ -35,7 +35,7 @@ def oversubscription(clos: ClosNetwork) -> dict[str, Fraction]:
 
 
 def figures_of(clos: ClosNetwork, gpus: int) -> Figures:
-    """All figures of a Clos with so many GPUs."""
+    """The figures of a Clos with so many GPUs."""
     ratios = oversubscription(clos)
     injection = bisection = clos.parts.nic.injection
     for ratio in ratios.values():

@@ -52,18 +52,25 @@ class FloorBounds(ABC):
 
     @abstractmethod
     def uplinks(self, links: LinkRows) -> Floats:
-        """The same of a leaf's uplink; (metrics, 1) if rows do not differ."""
+        """The least that a leaf's uplink costs on average, shape (metrics, rows).
+
+        (metrics, 1) if rows do not differ.
+        """
 
     @abstractmethod
     def core_links(self, links: LinkRows) -> Floats:
-        """The same of a spine's uplink, shape (metrics, rows)."""
+        """The least that a spine's uplink costs on average, shape (metrics, rows)."""
 
     def raised(self, cost: Floats, least: Callable[[OwnRuns], Floats]) -> Floats:
         """Costs, shape (metrics, rows), or what they are at least over the runs that links will have."""
         return np.asarray(np.maximum(cost, least(self)))
 
     def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
-        """A few rows at a time, as placing takes a while: the lowest bound first, those still below the threshold."""
+        """Rows.
+
+        Shape (rows,), a few at a time since placing takes a while: the lowest ``bound`` first, those below the cutoff.
+        ``bound`` has shape (metrics, all rows).
+        """
         for some in chunks(rows[np.argsort(bound[0, rows], kind="stable")], _FEW):
             inside = some[within(bound[:, some])]
             if inside.size:
@@ -83,7 +90,7 @@ class FloorBounds(ABC):
 
 
 class LayoutBounds(FloorBounds):
-    """Bounds in a layout."""
+    """Bounds in a layout. Arrays of costs have shape (metrics, rows)."""
 
     def __init__(self, problem: Problem, layout: Layout, link_at: LinkAt) -> None:
         super().__init__(problem, link_at)
@@ -95,11 +102,14 @@ class LayoutBounds(FloorBounds):
         self._core_link_means: dict[_RowKey, Floats] = {}
 
     def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
-        """A server's link, if every server's went to the nearest place that a leaf may have; shape (metrics,)."""
+        """The cost of a server's link, if every one went to the nearest place that a leaf may have.
+
+        Shape (metrics,).
+        """
         return self._mean(None, self._runs.to_nearest(), (near, far, protocol))
 
     def server_links(self, links: LinkRows) -> Floats:
-        """A server's link, leaves being where they will be; infinite if they do not fit."""
+        """The cost of a server's link, leaves being where they will be; infinite if they do not fit."""
         key = (groups_key(0, links.nic, links.shape, links.sizes[0]), links.ends)
         if key not in self._by_group:
             self._by_group[key] = np.full((len(self._unmade(links.ends)), self.layout.servers + 1), np.nan)
@@ -116,11 +126,11 @@ class LayoutBounds(FloorBounds):
         return self._mean(groups_key(int(shape.g), links.nic, shape, size), runs, links.ends)
 
     def uplinks(self, links: LinkRows) -> Floats:
-        """A leaf's uplink, leaves and spines being where they will be."""
+        """The cost of a leaf's uplink, leaves and spines being where they will be."""
         return self._by_row(self._uplink_means, self._uplink, links)
 
     def core_links(self, links: LinkRows) -> Floats:
-        """A spine's uplink, spines being where they will be and every core in the best rack for it."""
+        """The cost of a spine's uplink, spines being where they will be and every core in the best rack for it."""
         return self._by_row(self._core_link_means, self._core_link, links)
 
     def _by_row(
@@ -165,7 +175,7 @@ class LayoutBounds(FloorBounds):
 
 
 class SpreadBounds(FloorBounds):
-    """Bounds wherever servers and switches are.
+    """Bounds wherever servers and switches are. Arrays of costs have shape (metrics, rows).
 
     A rack holds so many servers, so those of one leaf are in several racks, at best in those around the leaf's own.
     """
@@ -192,11 +202,11 @@ class SpreadBounds(FloorBounds):
         )
 
     def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
-        """A server's link into its own rack, shape (metrics,)."""
+        """The cost of a server's link into its own rack, shape (metrics,)."""
         return self._link_at(near, far, self._runs_m["server-leaf"], protocol)
 
     def server_links(self, links: LinkRows) -> Floats:
-        """A server's link: the mean over the servers that are nearest to a leaf."""
+        """The cost of a server's link: the mean over the servers that are nearest to a leaf."""
         if links.ends not in self._sums:
             self._sums[links.ends] = self._sums_of_nearest(links.ends)
         sums, shape = self._sums[links.ends], links.shape
@@ -213,12 +223,12 @@ class SpreadBounds(FloorBounds):
         return np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
 
     def uplinks(self, links: LinkRows) -> Floats:
-        """A leaf's uplink to a spine beside it."""
+        """The cost of a leaf's uplink to a spine beside it, shape (metrics, 1)."""
         near, far, protocol = links.ends
         return self._link_at(near, far, self._runs_m["leaf-spine"], protocol)[:, np.newaxis]
 
     def core_links(self, links: LinkRows) -> Floats:
-        """A spine's uplink to a core beside it."""
+        """The cost of a spine's uplink to a core beside it."""
         near, far, protocol = links.ends
         least = self._link_at(near, far, self._runs_m["spine-core"], protocol)[:, np.newaxis]
         return np.repeat(least, np.size(links.shape.g), axis=1)

@@ -39,31 +39,31 @@ class FloorLinks(KindLinks):
         self.longest_m = float(self._lengths_m[cabling.longest])
 
     def joins(self, run_m: float, all_: bool) -> Sequence[Assembly]:
-        """Those over this run."""
+        """The assemblies over a run."""
         return self._joins(run_m, all_)
 
     def cabling(self, numbers: ClosNumbers) -> Cabling | None:
-        """As measured."""
+        """The links with their runs, as measured."""
         return self._cabling
 
     def noted_runs_m(self, runs_m: tuple[float, ...]) -> tuple[float, ...] | None:
-        """The runs themselves."""
+        """The runs themselves, in metres."""
         return runs_m
 
     def named(self, assembly: Assembly) -> Assembly:
-        """With the length of the longest run."""
+        """An assembly with the length of the longest run."""
         return assembly._replace(length_m=self.longest_m)
 
     def breakout(self, assembly: Assembly) -> Item | str:
-        """The product: each is as long as its own links need."""
+        """The id of an assembly's cable, since each is as long as its own links need."""
         return assembly.cable.id
 
     def cables(self, assembly: Assembly) -> Sequence[Item]:
-        """One for every class of runs."""
+        """The cable of an assembly in the length for each class of runs."""
         return [cable_at(self.problem, assembly, length_class) for length_class in self._classes]
 
     def in_lengths(self, option: Option, shared: Sequence[int], run_m: float) -> Option:
-        """With every cable in the length that its links need."""
+        """An option with every cable in the length that its links need."""
         servers, *others = option.rows
         assert servers.assembly is not None
         longest = self._cabling.longest_of_cables(servers.assembly, shared, self._class_of(run_m))
@@ -115,7 +115,7 @@ class FloorLinks(KindLinks):
     # -- all at once ----------------------------------------------------------------------------------------------
 
     def _whole_choice(self) -> Choice:
-        """One assembly for every link, in the lengths that its cables need."""
+        """A choice of one assembly for every link, in the lengths that its cables need."""
         options = []
         for assembly in self.joins(self.longest_m, True):
             parts = self.kind.need.quantities(assembly)
@@ -126,7 +126,10 @@ class FloorLinks(KindLinks):
         return Choice((*self.kind.key, "whole", tuple(option.rows for option in kept)), 1, kept)
 
     def _whole_row(self, assembly: Assembly, near: int, far: int, classes: Ints) -> RowShare:
-        """All links by one assembly; ``near``, ``far``: occupied cages; ``classes`` of the cables, shape (cables,)."""
+        """A row of all links by one assembly; ``near``, ``far``: occupied cages.
+
+        ``classes`` of cables, shape (cables,).
+        """
         parts = _parts(assembly, near, self._all_cables(assembly, classes), far)
         links = len(self._cabling.classes)
         return RowShare(*self.kind.ends, None, self.named(assembly), links, near, far, parts, ())

@@ -107,11 +107,11 @@ class LayoutRuns:
         self.item_table = item_table
 
     def to_nearest(self) -> RunClasses:
-        """From every server to the nearest place that a leaf may have."""
+        """Runs from every server to the nearest place that a leaf may have."""
         return _TO_NEAREST.of(self.layout, self.item_table, self._counted, self.layout.nearest_leaf_m)
 
     def to_leaves(self, nic: NicOption, shape: Shape, size: SwitchSize) -> RunClasses | None:
-        """From every server to its leaves."""
+        """Runs from every server to its leaves."""
         leaves_key = LeavesKey(int(shape.g), int(shape.rails), nic.planes, size)
         leaves = _LEAVES.of(self.layout, leaves_key, place_leaves, self.layout, numbers_of(nic, shape), size)
         if leaves is None:
@@ -120,14 +120,14 @@ class LayoutRuns:
         return _TO_LEAVES.of(self.layout, key, self._leaf_runs, nic, shape, leaves)
 
     def to_spines(self, key: PlacesKey, nic: NicOption, shape: Shape) -> RunClasses | None:
-        """From every leaf to all spines of its pod."""
+        """Runs from every leaf to all spines of its pod."""
         positions = self._positions(key, nic, shape)
         if positions is None:
             return None
         return _TO_SPINES.of(self.layout, (self.item_table, key), self._spine_runs, positions, shape)
 
     def to_cores(self, key: PlacesKey, nic: NicOption, shape: Shape) -> RackClasses | None:
-        """From every rack that a core may be in to all spines."""
+        """Runs from every rack that a core may be in to all spines."""
         positions = self._positions(key, nic, shape)
         if positions is None:
             return None

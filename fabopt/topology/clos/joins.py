@@ -70,7 +70,7 @@ def attachment_joins(
 
 
 def server_assemblies(joins: Sequence[Assembly], nic: NicOption, k: int) -> tuple[Assembly, ...]:
-    """Those that suit ``k`` ports on one leaf: a splitter's single connector needs ports that all go there."""
+    """The assemblies that suit ``k`` ports on one leaf: a splitter's single connector needs ports that all go there."""
     if not any(whole_only(one).mode is Mode.WHOLE for one in joins):
         return tuple(joins)
     together = nic.bundle(k)

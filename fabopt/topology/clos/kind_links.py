@@ -39,7 +39,7 @@ class KindLinks(ABC):
 
     @abstractmethod
     def choices(self, prune: bool) -> Sequence[Choice] | None:
-        """What is left to choose; None if nothing on sale makes some of them."""
+        """The choices that are left; None if nothing on sale makes some of the links."""
 
     @abstractmethod
     def cabling(self, numbers: ClosNumbers) -> Cabling | None:
@@ -77,34 +77,34 @@ class FlatLinks(KindLinks):
         self.longest_m = self.flat_m = run_m
 
     def joins(self, run_m: float, all_: bool) -> Sequence[Assembly]:
-        """Those over the one run."""
+        """The assemblies over the one run."""
         return self._joins(self.longest_m, all_)
 
     def choices(self, prune: bool) -> Sequence[Choice] | None:
-        """As ``choices_of`` has them for all links at once or for equal cages."""
+        """The choices that ``choices_of`` gives for all links at once or for equal cages."""
         kind = self.kind
         return choices_of(kind.need, self.joins(self.longest_m, False), kind.ends, kind.key, kind.mixes, prune)
 
     def cabling(self, numbers: ClosNumbers) -> Cabling | None:
-        """All links with one class."""
+        """The links, all with the class of their one run."""
         return cabling_of(self.problem, self.kind, numbers, lambda links: np.full(len(links.a), self.longest_m))
 
     def noted_runs_m(self, runs_m: tuple[float, ...]) -> tuple[float, ...] | None:
-        """None: the kind says how far they run."""
+        """Always None: the kind says how far its links run."""
         return None
 
     def named(self, assembly: Assembly) -> Assembly:
-        """As it is sold."""
+        """The assembly as it is sold."""
         return assembly
 
     def breakout(self, assembly: Assembly) -> Item | str:
-        """The product in its length."""
+        """The cable of an assembly in its length."""
         return assembly.cable
 
     def cables(self, assembly: Assembly) -> Sequence[Item]:
-        """One."""
+        """The cable of an assembly, in its only length."""
         return (assembly.cable,)
 
     def in_lengths(self, option: Option, shared: Sequence[int], run_m: float) -> Option:
-        """As it is: all are of the length that the option has."""
+        """The option unchanged: all links are of the length that it has."""
         return option

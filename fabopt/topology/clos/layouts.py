@@ -54,7 +54,7 @@ def _server_size(problem: Problem) -> ServerSize:
 
 
 def _band(problem: Problem, fabric: FabricProblem) -> tuple[int, int]:
-    """Which part of every rack's room a fabric has, of how many."""
+    """The part of every rack's room that a fabric has: its number, and of how many."""
     return [one.name for one in problem.fabrics].index(fabric.name), len(problem.fabrics)
 
 

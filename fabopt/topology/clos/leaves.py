@@ -31,12 +31,12 @@ from fabopt.topology.remembered import Scope, remembered
 from fabopt.topology.spans import Interval, group_sizes, groups_wanted
 from fabopt.units import Number, ceil_of
 
-# Rows that are expanded at a time, by tiers: few enough that the threshold falls soon, enough for NumPy to be quick.
+# Rows that are expanded at a time, by tiers: few enough that the cutoff falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}
 
 
 class Leaves:
-    """All sizes of the leaves of blocks, and through ``Spines`` of everything above, that stay below a threshold.
+    """The sizes of the leaves of blocks, and through ``Spines`` of everything above, that stay below a cutoff.
 
     ``plain``: only those with one link wherever one is enough. ``sizes_met``: whether any size was looked at.
     """
@@ -51,7 +51,7 @@ class Leaves:
         self.spines = Spines(bounds, cutoff, plain)
 
     def expand(self, block: Block) -> None:
-        """Offer every candidate of a block that stays below the threshold."""
+        """Offer every candidate of a block that stays below the cutoff."""
         run_m, groups = self.fabric.runs_m["server-leaf"], groups_wanted(self.fabric)
         for shape, cost in self._sizes(block, self.problem.servers, groups, run_m):
             self.sizes_met = True
@@ -61,7 +61,7 @@ class Leaves:
                 self._with_uplinks(block, shape, cost)
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
-        """As that of the bounds."""
+        """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
         return self.bounds.scope(runs)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
@@ -137,7 +137,7 @@ class Leaves:
         return np.asarray(nics + leaves)
 
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
-        """Add uplinks to group sizes, then spines (and cores) to what is left below the threshold."""
+        """Add uplinks to group sizes, then spines (and cores) to what is left below the cutoff."""
         endpoints = most_endpoints(shape, self.fabric.attached)
         plain = classes.plain_endpoints(self.fabric, endpoints)
         fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)

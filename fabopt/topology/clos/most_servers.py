@@ -40,7 +40,7 @@ class _AboveLeaf(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """One way to set up leaves: servers at the most with attachments left aside, and what these are the product of.
+    """A way to set up leaves: the most servers with attachments left aside, and what these are the product of.
 
     ``room``: endpoints of a leaf; ``ports``: of a server into one plane, ``k`` of them on one leaf.
     """
@@ -206,7 +206,7 @@ class _Reach:
 
 
 def _largest(reaches: Iterator[_AboveLeaf]) -> list[_AboveLeaf]:
-    """Without those that another one matches in every way."""
+    """The reaches above a leaf that no other one matches in every number."""
     kept: list[_AboveLeaf] = []
     for reach in sorted(set(reaches), reverse=True):
         beaten = any(

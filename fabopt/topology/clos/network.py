@@ -1,4 +1,4 @@
-"""One Clos: its hardware, its numbers, and what is on its leaves."""
+"""A Clos: its hardware, its numbers, and what is on its leaves."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ClosNetwork(NamedTuple):
 
 
 def clos_of(fabric: FabricProblem, parts: Parts, shape: Shape) -> ClosNetwork:
-    """One candidate, with the ports that its busiest leaf uses and keeps free."""
+    """A Clos of one row of a shape, with the ports that its busiest leaf uses and keeps free."""
     down = int(most_endpoints(shape, fabric.attached))
     free = 1 - fabric.reserve
     with_reserve = int(ceil_of(down * free.denominator, free.numerator))

@@ -40,7 +40,7 @@ class ClosPlacement(Protocol):
         """Ids of the racks of servers, in the order in which they are filled."""
 
     def in_file(self) -> Placement | None:
-        """What the design file says of it."""
+        """The placement as the design file has it."""
 
     def links(self, problem: Problem, kind: LinkType, joins: Joins) -> KindLinks | None:
         """The links of a kind with their runs; None if nothing on sale is as long as one of them."""

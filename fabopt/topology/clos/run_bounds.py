@@ -21,7 +21,7 @@ from fabopt.topology.link_parts import Floats
 LinkAt = Callable[[PortType, PortType, float, str], Floats]
 # The ports at both ends of a link, and its protocol.
 LinkEnds = tuple[PortType, PortType, str]
-# Which of some costs, shape (metrics, rows), are below the threshold.
+# Which of some costs, shape (metrics, rows), are below the cutoff.
 Within = Callable[[Floats], NDArray[np.bool_]]
 
 
@@ -40,47 +40,53 @@ class LinkRows(NamedTuple):
 class OwnRuns(Protocol):
     """The least that a link costs on average over the runs that the links of a row will have, row by row.
 
-    Shape (metrics, rows); infinite where something cannot be reached.
+    Arrays of costs have shape (metrics, rows); infinite where something cannot be reached.
     """
 
     def server_links(self, links: LinkRows) -> Floats:
-        """A server's link."""
+        """The cost of a server's link."""
 
     def uplinks(self, links: LinkRows) -> Floats:
-        """A leaf's uplink."""
+        """The cost of a leaf's uplink."""
 
     def core_links(self, links: LinkRows) -> Floats:
-        """A spine's uplink."""
+        """The cost of a spine's uplink."""
 
 
 class RunBounds(Protocol):
-    """What the runs of links say of their cost."""
+    """What the runs of links say of their cost.
+
+    Arrays of the costs of sized candidates have shape (metrics, rows).
+    """
 
     def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
         """The least that a server's link costs, shape (metrics,)."""
 
     def raised(self, cost: Floats, least: Callable[[OwnRuns], Floats]) -> Floats:
-        """Costs over the runs of ``runs_m``, shape (metrics, rows), raised to the least over the links' own runs."""
+        """Costs over the runs of ``runs_m``, raised to the least over the links' own runs."""
 
     def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
-        """Rows as they are to be sized, by their bounds, shape (metrics, rows)."""
+        """Rows in the parts in which they are to be sized, shape (rows,), by their bounds."""
 
 
 class FlatBounds:
-    """All links of a kind run the same, so what counts that run is exact already."""
+    """Bounds where all links of a kind run the same, so that what counts this run is exact already.
+
+    Arrays of the costs of sized candidates have shape (metrics, rows), those of rows (rows,).
+    """
 
     def __init__(self, runs_m: Mapping[str, float], link_at: LinkAt) -> None:
         self._runs_m = runs_m
         self._link_at = link_at
 
     def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
-        """A server's link over its run."""
+        """The cost of a server's link over its run, shape (metrics,)."""
         return self._link_at(near, far, self._runs_m["server-leaf"], protocol)
 
     def raised(self, cost: Floats, least: Callable[[OwnRuns], Floats]) -> Floats:
-        """The costs as they are."""
+        """The costs unchanged, as they hold for the links' own runs."""
         return cost
 
     def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
-        """All rows at once."""
+        """All rows at once, in their order."""
         yield rows

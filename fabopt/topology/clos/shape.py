@@ -120,7 +120,7 @@ class Shape(ClosShape):
         return self.row(index)
 
     def row(self, index: int) -> Shape:
-        """One candidate out of arrays."""
+        """One candidate as a shape of plain numbers."""
 
         def at(value: Any) -> int:
             return int(value[index]) if hasattr(value, "__len__") else int(value)
@@ -214,26 +214,29 @@ def most_down(switch: SwitchType, down: CageUse, up: CageUse, uplinks: int) -> i
 def uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:
     """Fewest uplinks of a switch (at least 1) for so many down links at an oversubscription of ``most``.
 
-    Rule ``uplinks_carry_demand``.
+    The result has the shape of ``down_links``. Rule ``uplinks_carry_demand``.
     """
     factor, divisor = down.lane.port_mbps * most.denominator, up.lane.port_mbps * most.numerator
     return np.asarray(np.maximum(1, scaled_ceil(down_links, factor, divisor)))
 
 
 def divisors(number: int) -> list[int]:
-    """All divisors, rising."""
+    """The divisors of a number, rising."""
     return [one for one in range(1, number + 1) if number % one == 0]
 
 
 def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """Row and value of every whole number from ``first`` to ``last`` (inclusive) of each row."""
+    """Row and value of every whole number from ``first`` to ``last`` (inclusive) of each row.
+
+    ``first`` and ``last`` have shape (rows,), both results shape (numbers of all rows,).
+    """
     counts = np.maximum(0, last - first + 1)
     rows = np.repeat(np.arange(counts.size), counts)
     return rows, np.arange(rows.size) - np.repeat(np.cumsum(counts) - counts, counts) + first[rows]
 
 
 def chunks(order: Ints, first: int) -> Iterator[Ints]:
-    """Parts of an order, each twice as long as the one before."""
+    """Parts of an order, shape (candidates,), each twice as long as the one before."""
     start, size = 0, first
     while start < order.size:
         yield order[start : start + size]

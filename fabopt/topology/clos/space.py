@@ -1,9 +1,9 @@
-"""All Clos candidates of a fabric whose least cost is below a threshold, found without building the others.
+"""The Clos candidates of a fabric whose least cost is below a cutoff, found without building the others.
 
-The cost of a Clos separates by tier, so a block (NIC, leaf switch, how its cages are used) is bounded from below
-before any of its sizes is looked at, a size before any spine, a spine before any core. Blocks are expanded in the
-order of their bound; the threshold falls to the least cost met. Whatever is cut costs more than the threshold by its
-bound, so that the caller can prove that nothing cheaper was left out. See docs/formulation/search.md.
+The cost of a Clos separates by tier, so a block (NIC, leaf switch, how its cages are used) is bounded from below before
+any of its sizes is looked at, a size before any spine, a spine before any core. Blocks are expanded in the order of
+their bound; the cutoff falls to the least cost met. Whatever is cut costs more than the cutoff by its bound, so that
+the caller can prove that nothing cheaper was left out. See docs/formulation/search.md.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class _Queued(NamedTuple):
 class ClosSpace:
     """The Clos candidates of one fabric of a problem.
 
-    ``costs`` weighs items by metric: row 0 is the objective, the others those that ``caps`` limits. ``parts``: the same
-    fabric in spans of its own, none of whose runs is shorter; empty: it has no parts.
+    ``costs`` weighs items by metric: row 0 is the objective, the others those that ``caps`` limits, shape (metrics,).
+    ``parts``: the same fabric in spans of its own, none of whose runs is shorter; empty: it has no parts.
     """
 
     def __init__(
@@ -105,13 +105,13 @@ class ClosSpace:
 
     @property
     def _in_time(self) -> Callable[[AnyBatch], NDArray[np.bool_]] | None:
-        """Which candidates are fast enough, where that is asked for."""
+        """Which candidates of a batch are fast enough, where that is asked for."""
         if self.fabric.figure_demands is None or self.fabric.figure_demands.deadline is None:
             return None
         return lambda batch: in_time(self.fabric, batch, self.problem.server.gpus)
 
     def _expand_all(self, cutoff: Cutoff, parts: Sequence[Leaves], first: bool = False) -> None:
-        """Expand blocks, the lowest bound first, until it is past the threshold; with ``first``, until one is found."""
+        """Expand blocks, the lowest bound first, until it is past the cutoff; with ``first``, until one is found."""
         numbers = count()
         queue: list[_Queued] = []
         for blocks in self._nics(cutoff):

@@ -1,4 +1,4 @@
-"""Expanding leaves with uplinks: spines, pods, then the spines' uplinks and the cores, all below the threshold."""
+"""Expanding leaves with uplinks: spines, pods, then the spines' uplinks and the cores, all below the cutoff."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Stack(NamedTuple):
 
 
 class Spines:
-    """All ways to put spines (and cores) above sized leaves that stay below a threshold; ``plain``: see ``Leaves``.
+    """The ways to put spines (and cores) above sized leaves that stay below a cutoff; ``plain``: see ``Leaves``.
 
     ``base`` is what the tiers sized so far cost, shape (metrics, size): exact, attachments' own parts aside.
     """
@@ -81,7 +81,7 @@ class Spines:
         self._divisors: dict[int, list[int]] = {}
 
     def expand(self, block: Block, shape: Shape, base: Floats) -> None:
-        """Offer every candidate made of these leaves that stays below the threshold."""
+        """Offer every candidate made of these leaves that stays below the cutoff; ``base``: shape (metrics, size)."""
         rows, spines = self._spine_counts(shape)
         if block.tiers == 2:
             wide = replace(shape, g=shape.g[rows], u=shape.u[rows], spines=spines)
@@ -106,7 +106,7 @@ class Spines:
         return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)
 
     def _stack(self, block: Block, spine: Upper, shape: Shape, base: Floats) -> tuple[_Stack, NDArray[np.bool_]] | None:
-        """A spine switch above the block, and which rows could stay below the threshold with it; None if none."""
+        """A spine switch above the block, and which rows could stay below the cutoff with it; None if none."""
         joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         upward = np.zeros(base.shape[0])
         if spine.up is not None:
@@ -246,7 +246,7 @@ class Spines:
         return from_rows, wide
 
     def _sized_pods(self, stack: _Stack, shape: Shape, base: Floats) -> None:
-        """Add the spine tier, and then cores to what is left below the threshold."""
+        """Add the spine tier, and then cores to what is left below the cutoff."""
         spine, up = stack.spine, stack.spine_up
         down = shape.spine_down
         fewest = self.bounds.spine_uplinks(down, spine.down, up)
@@ -279,7 +279,7 @@ class Spines:
                 self._with_cores(stack, shape.take(left), cost[:, inside], fewest[left], most[left])
 
     def _with_cores(self, stack: _Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
-        """Every number of spine uplinks, core switch and way to join them that stays below the threshold."""
+        """Every number of spine uplinks, core switch and way to join them that stays below the cutoff."""
         num_spines = stack.planes * shape.pods * shape.spines
         upward = self._upward(stack, shape)
         x = fewest.copy()

@@ -24,7 +24,7 @@ from fabopt.units import Number, ceil_of
 class EarlyCosts:
     """Bounds of what stages before the last add to the objective of sized candidates, tier by tier.
 
-    Each has shape (size,), a value for every row of the shape; what is not sized yet may be missing from it.
+    Arrays have shape (size,), a value for every row of the shape; what is not sized yet may be missing from it.
     """
 
     def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs) -> None:
@@ -34,7 +34,7 @@ class EarlyCosts:
         self.lends = problem.case.growth.recabling == "allow"
 
     def of_leaves(self, parts: Parts, shape: Shape) -> Floats:
-        """NICs, leaves and server links."""
+        """The part of NICs, leaves and server links."""
         total = np.zeros(np.size(shape.g))
         joins = server_joins(self.problem, self.fabric, parts.nic, parts.leaf_down.port, int(shape.k), parts.protocol)
         for number, costs in self.stages:
@@ -46,7 +46,7 @@ class EarlyCosts:
         return total
 
     def of_spines(self, parts: Parts, shape: Shape) -> Floats:
-        """Spines and the links below them."""
+        """The part of spines and the links below them."""
         assert parts.spine is not None
         total = np.zeros(np.size(shape.g))
         for number, costs in self.stages:
@@ -59,7 +59,7 @@ class EarlyCosts:
         return total
 
     def of_cores(self, parts: Parts, shape: Shape) -> Floats:
-        """Cores and the links below them."""
+        """The part of cores and the links below them."""
         assert parts.core is not None and parts.spine_down is not None and parts.spine_up is not None
         total = np.zeros(np.size(shape.g))
         for number, costs in self.stages:

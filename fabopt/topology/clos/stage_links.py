@@ -113,7 +113,7 @@ class StagedLinks:
     # -- all at once ----------------------------------------------------------------------------------------------
 
     def _whole_choice(self) -> Choice:
-        """One assembly for every link."""
+        """A choice of one assembly for every link."""
         options = []
         for assembly in self.links.joins(self.links.longest_m, self.links.flat_m is None):
             if self.cabling.kind.need.quantities(assembly).fits:

@@ -53,7 +53,7 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
 
 
 def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDArray[np.bool_]:
-    """Which candidates of a batch are in time, exactly. ``gpus``: of a server."""
+    """Which candidates of a batch are in time, exactly, shape (size,). ``gpus``: of a server."""
     size = len(batch)
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:

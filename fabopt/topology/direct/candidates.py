@@ -51,19 +51,19 @@ class DirectBatch(Batch[Parts, SwitchedShape[DirectNetworks]]):
         return self.topology.name
 
     def network(self, index: int) -> DirectNetwork:
-        """One of them."""
+        """The network of one candidate."""
         shape = self.shape.row(index)
         return DirectNetwork(self.topology, shape.net, clos_of(self.fabric, self.parts, shape.servers))
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """One of them; none if its servers' links cannot be made beside the others after all."""
+        """A candidate; none if its servers' links cannot be made beside the others after all."""
         network = self.network(index)
         switches = [(network.parts.leaf, network.nic.planes * network.switches)]
         links, order = _links(problem, self.fabric, network, prune), _tie_order(network)
         return assembled(problem, self, index, DirectDesign(network), switches, links, order)
 
     def switch_counts(self) -> dict[Item, Number]:
-        """Those with servers and without."""
+        """The number of switches by type, those with servers and those without."""
         return {self.parts.leaf.item: self.parts.nic.planes * self.shape.net.switches}
 
 
@@ -76,8 +76,9 @@ def assembled(
     links: Iterable[Sequence[Choice] | None],
     order: tuple[Any, ...],
 ) -> tuple[Candidate, ...]:
-    """One of a batch of networks whose devices are joined to each other, with its NICs; none if some of its links
-    cannot be made. ``switches``: how many of each type, over all planes.
+    """A candidate of a batch of networks whose devices are joined to each other, with its NICs.
+
+    None if some of its links cannot be made. ``switches``: how many of each type, over all planes.
     """
     choices, nic, slots = all_choices(links), design.nic, 0
     if choices is None:
@@ -112,7 +113,7 @@ def _down_cages(network: DirectNetwork) -> int:
 def _between(
     problem: Problem, fabric: FabricProblem, network: DirectNetwork, column: int, scope: str, prune: bool
 ) -> Sequence[Choice] | None:
-    """All links of a scope, made by one assembly."""
+    """A choice of one assembly for all links of a scope."""
     up, planes = network.parts.leaf_up, network.parts.nic.planes
     assert up is not None
     together = int(network.net.together[0, column])
@@ -129,7 +130,10 @@ def _between(
 def whole_choice(
     joins: Sequence[Assembly], of: tuple[DeviceRole, str], links: int, cages: int, prune: bool
 ) -> Sequence[Choice] | None:
-    """All links of a role and scope between equal cages, made by one of some assemblies; None if there is none."""
+    """A choice for all links of a role and scope between equal cages, each option of one assembly.
+
+    None if there is none.
+    """
     options = [Option((_row(one, of, links, cages),)) for one in joins]
     if not options:
         return None
@@ -166,7 +170,10 @@ def least_of_kind(
 
 
 def _row(assembly: Assembly, of: tuple[DeviceRole, str], links: int, cages: int) -> RowShare:
-    """Cages have links of either end, so half of them (rounded up) are counted at one end, the others at the other."""
+    """A row of links between equal cages.
+
+    Cages have links of either end, so half of them (rounded up) are counted at one end, the others at the other.
+    """
     near, (role, scope) = int(ceil_of(cages, 2)), of
     row = row_share((role, role), assembly, links, Quantities(near, links // cable_links(assembly), cages - near, True))
     return row._replace(scope=scope)

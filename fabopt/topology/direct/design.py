@@ -53,11 +53,11 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
         """A number of tiers is not chosen."""
 
     def file_part(self) -> FilePart:
-        """What the design file says of it."""
+        """The part of the design file that describes this network."""
         return self.network.file_part()
 
     def figures(self, gpus: int) -> Figures:
-        """All figures that have a formula."""
+        """The figures that have a formula."""
         return self.network.figures(gpus)
 
     def measured_figures(self, gpus: int) -> Figures:
@@ -75,7 +75,10 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
         return {"leaf": given.injection / min(given.bisection, given.alltoall)}
 
     def step_network(self, gpus: int, server_gpus: int) -> FabricBandwidth:
-        """What it gives each GPU in a step of a model; beyond a group, the worse of bisection and all-to-all."""
+        """The bandwidth that each GPU has in a step of a model.
+
+        Beyond a group, the worse of bisection and all-to-all.
+        """
         switches = self.network.switch_types
         reduces = bool(switches) and all(one.product.reduces for one in switches)
         below = (self.network.group_servers * server_gpus, gpus)
@@ -83,7 +86,7 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
 
     @abstractmethod
     def failures(self, server_gpus: int) -> Failures:
-        """What it still gives when something fails."""
+        """The bandwidth that is left when something fails."""
 
     def headroom(self, fabric: FabricProblem) -> int:
         """Servers that can be added with the devices that are there."""

@@ -26,7 +26,10 @@ SHORTEST_PATH = 3
 
 
 class DragonflyTopology:
-    """Numbers are a, G, the local links of a pair, and the global links of a group."""
+    """How switches of a dragonfly are joined.
+
+    Arrays ``numbers`` of a network hold a, G, the local links of a pair, and the global links of a group: shape (4,).
+    """
 
     name = "dragonfly"
     slack_ports = 1
@@ -72,29 +75,29 @@ class DragonflyTopology:
             yield net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
 
     def scopes(self, numbers: Ints) -> tuple[str, ...]:
-        """Links within groups, and between them."""
+        """Two kinds of links: ``local`` within groups, ``global`` between them."""
         return ("local", "global")
 
     def mesh(self, numbers: Ints) -> Dragonfly:
-        """One network."""
+        """The links of one network."""
         a, groups, local, outside = (int(one) for one in numbers)
         return Dragonfly(a, groups, local, outside)
 
     def flow(self, numbers: Ints) -> Fraction:
-        """The least of n / a^2 and of the local links of a pair over what loads one."""
+        """The pair flow: the least of n / a^2 and of the local links of a pair over what loads one."""
         a, groups, local, outside = (int(one) for one in numbers)
         n = outside // (groups - 1)
         return min(Fraction(n, a * a), Fraction(local * n, n + 2 * a * int(ceil_of(outside, a))))
 
     def hops(self, numbers: Ints, used: int) -> int:
-        """Local, global and local: four switches, or fewer where the graph has shorter ways."""
+        """Most switches on a shortest path: local, global and local make four; fewer where there are shorter ways."""
         return _longest(tuple(int(one) for one in numbers), used)
 
     def steps(self, numbers: Ints, sources: Ints, targets: Ints) -> None:
-        """Paths as short take local or global links."""
+        """Always None: paths of one length take local or global links."""
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> DragonflyStructure:
-        """Groups and links."""
+        """Groups and links as the design file has them."""
         a, groups, local, outside = (int(one) for one in numbers)
         return DragonflyStructure(
             family="dragonfly",
@@ -106,11 +109,11 @@ class DragonflyTopology:
         )
 
     def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
-        """That of any graph."""
+        """A lower bound of the mean distance, that of any graph; shape as of both broadcast."""
         return moore_mean(switches, ports)
 
     def most_switches(self, most_ports: int) -> int:
-        """a (a h + 1) switches with a - 1 + h ports for each other: a is two thirds of them."""
+        """The most switches: a (a h + 1) with a - 1 + h ports for each other, a being two thirds of these."""
         return max(a * (a * (most_ports + 1 - a) + 1) for a in range(1, most_ports + 2))
 
 

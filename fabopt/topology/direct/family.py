@@ -9,7 +9,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.direct.networks import DirectTopology
 from fabopt.topology.direct.space import DirectSpace
-from fabopt.topology.family import Quest, Spaces
+from fabopt.topology.family import SpaceRequest, Spaces
 from fabopt.topology.spans import spans_of
 
 
@@ -21,16 +21,16 @@ class DirectFamily:
 
     @property
     def name(self) -> str:
-        """As in the case and the design file."""
+        """The topology as in the case and the design file."""
         return self.topology.name
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Spaces:
-        """Its candidates."""
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
+        """The candidates of a fabric that the topology gives."""
         parts = spans_of(problem, fabric, self.name)
-        return Spaces(tuple(DirectSpace(problem, one, self.topology, quest) for one in parts))
+        return Spaces(tuple(DirectSpace(problem, one, self.topology, request) for one in parts))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """One port of a server at the least on every switch, and as many switches as ports could join."""
+        """An upper bound of the servers, on as many switches as ports could join, each with one port for others."""
         return max(
             (
                 (usable_ports(use, leaf) - 1) * self.topology.most_switches(leaf.max_ports - 1) // nic.ports_per_plane

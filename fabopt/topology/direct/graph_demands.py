@@ -19,7 +19,7 @@ from fabopt.topology.direct.ring_allreduce import reduces
 def offer_tried(
     cutoff: Cutoff, batch: AnyBatch, has: Callable[[int], bool | None], should_stop: Callable[[], bool]
 ) -> None:
-    """Offer those of a batch that have what the case asks for; what is above the threshold is not tried.
+    """Offer those of a batch that have what the case asks for; what is above the cutoff is not tried.
 
     ``has``: whether one does; None where that is too much work, and the search is not complete.
     """

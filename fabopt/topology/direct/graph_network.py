@@ -25,7 +25,7 @@ SERVERS = ("servers_per_group", "groups", "ports_per_server", "ports_per_server_
 
 @dataclass(frozen=True)
 class GraphNetwork(ABC):
-    """One network of devices that are joined to each other: switches, or servers."""
+    """A network of devices that are joined to each other: switches, or servers."""
 
     @property
     @abstractmethod
@@ -40,7 +40,7 @@ class GraphNetwork(ABC):
     @property
     @abstractmethod
     def mesh(self) -> Mesh:
-        """One plane, link by link; the devices that can have endpoints are its first."""
+        """The devices of one plane, link by link; those that can have endpoints come first."""
 
     @property
     @abstractmethod
@@ -74,7 +74,7 @@ class GraphNetwork(ABC):
 
     @abstractmethod
     def graph(self) -> Network:
-        """One plane, with the endpoints on its devices."""
+        """The graph of one plane, with the endpoints on its devices."""
 
     @abstractmethod
     def rings(self) -> Ints:
@@ -90,10 +90,10 @@ class GraphNetwork(ABC):
 
     @abstractmethod
     def file_part(self) -> FilePart:
-        """What the design file says of it."""
+        """The part of the design file that describes this network."""
 
     def on_graph(self, hosts: Ints, port_mbps: int) -> Network:
-        """One plane: its devices and their links, with endpoints of a speed on each."""
+        """The graph of one plane, with ``hosts`` endpoints on each device, shape (devices,), of a speed."""
         mesh = self.mesh
         pairs = [mesh.pairs(scope) for scope in mesh.scopes]
         mbps = np.repeat([self.speeds_mbps[scope] for scope in mesh.scopes], [len(one.a) for one in pairs])
@@ -115,7 +115,7 @@ class UniformNetwork(GraphNetwork):
 
     @property
     def numbers(self) -> Ints:
-        """The topology's own."""
+        """The topology's own numbers of this network: one row of ``DirectNetworks.numbers``, shape (numbers,)."""
         return np.asarray(self.net.numbers[0])
 
     @property
@@ -125,7 +125,7 @@ class UniformNetwork(GraphNetwork):
 
     @property
     def mesh(self) -> Mesh:
-        """One plane, link by link."""
+        """The devices of one plane, link by link."""
         return self.topology.mesh(self.numbers)
 
     @property
@@ -135,7 +135,7 @@ class UniformNetwork(GraphNetwork):
 
     @property
     def speeds_mbps(self) -> Mapping[str, int]:
-        """All links are equally fast."""
+        """Speed of a link of each scope; all are equal."""
         return dict.fromkeys(self.scopes, self.link_mbps)
 
 
@@ -147,7 +147,7 @@ class SwitchedNetwork(GraphNetwork):
 
     @property
     def protocol(self) -> str:
-        """That of its switches."""
+        """The protocol of its switches."""
         return self.parts.protocol
 
     @property
@@ -187,7 +187,7 @@ class SwitchedNetwork(GraphNetwork):
         return min(parts.nic.injection, min(Fraction(parts.leaf_down.lane.port_mbps), *port_mbps) * self.share(gpus))
 
     def graph(self) -> Network:
-        """One plane: its switches, and the server ports on them."""
+        """The graph of one plane: its switches, and the server ports on them."""
         hosts = np.bincount(self.rings().ravel(), minlength=self.mesh.switches)
         return self.on_graph(hosts, self.parts.leaf_down.lane.port_mbps)
 
@@ -203,7 +203,7 @@ class SwitchedNetwork(GraphNetwork):
         return Fraction(self.parts.nic.planes * int(self.shape.servers) * self.shape.ports, max(1, gpus))
 
     def switches_passed(self, links: Fraction) -> Fraction:
-        """One more than links."""
+        """Switches on paths of so many links, on average: one more than links."""
         return 1 + links
 
 

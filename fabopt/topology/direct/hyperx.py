@@ -20,7 +20,10 @@ from fabopt.topology.direct.networks import Floats, moore_mean
 
 
 class HyperxTopology(LatticeTopology):
-    """Sides S_i >= 2 and multiplicities m_i."""
+    """HyperX networks of sides S_i >= 2 and multiplicities m_i.
+
+    Arrays ``numbers`` of a network have shape (6,): sides, then multiplicities.
+    """
 
     name = "hyperx"
     dimensions = range(1, MOST_DIMENSIONS + 1)
@@ -30,7 +33,7 @@ class HyperxTopology(LatticeTopology):
         return np.asarray(sides[(sides - 1).sum(axis=1) <= most_ports])
 
     def _ports(self, sides: Ints) -> Ints:
-        """One to every other switch of the line."""
+        """Ports of a switch: one to every other switch of the line."""
         return sides - 1
 
     def _fewest(self, sides: Ints, load: Load) -> Ints:
@@ -41,27 +44,30 @@ class HyperxTopology(LatticeTopology):
         return np.asarray(apart > 0).astype(np.int64)
 
     def mesh(self, numbers: Ints) -> HyperX:
-        """One network."""
+        """The links of one network."""
         return HyperX(*halves(numbers))
 
     def flow(self, numbers: Ints) -> Fraction:
-        """The least of m_i S_i / Q."""
+        """The pair flow: the least of m_i S_i / Q."""
         sides, links = halves(numbers)
         return min(Fraction(m * side, volume(np.array(sides))) for side, m in zip(sides, links, strict=True))
 
     def hops(self, numbers: Ints, used: int) -> int:
-        """A switch for every dimension, and the first: so far apart are two of the used ones."""
+        """Most switches on a shortest path: one for every dimension, and the first.
+
+        Two of the used ones are so far apart.
+        """
         return len(halves(numbers)[0]) + 1
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> HyperxStructure:
-        """Sides and multiplicities."""
+        """Sides and multiplicities as the design file has them."""
         sides, links = halves(numbers)
         return HyperxStructure(family="hyperx", sides=sides, links_per_pair=links, **servers)
 
     def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
-        """That of any graph."""
+        """A lower bound of the mean distance, that of any graph; shape as of both broadcast."""
         return moore_mean(switches, ports)
 
     def most_switches(self, most_ports: int) -> int:
-        """The largest cube."""
+        """The most switches of any HyperX: those of the largest cube."""
         return int((most_ports / MOST_DIMENSIONS + 1) ** MOST_DIMENSIONS)

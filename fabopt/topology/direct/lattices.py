@@ -62,12 +62,15 @@ def multiplicities(fewest: Ints, ports_per_cable: tuple[int, ...]) -> list[Ints]
 
 
 def volume(sides: Ints) -> int:
-    """Switches of a lattice."""
+    """Number of switches of one lattice; ``sides``: shape (dimensions,)."""
     return prod(int(side) for side in sides)
 
 
 def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> DirectNetworks:
-    """Lattices as networks; columns of dimensions that a lattice does not have are 0."""
+    """Lattices as networks: ``sides``, ``links`` of a pair and ``ports`` of a switch have shape (lattices, dimensions).
+
+    ``switches`` has shape (lattices,). Columns of dimensions that a lattice does not have are 0 in the result.
+    """
     rows, dimensions = sides.shape
     numbers = np.zeros((rows, 2 * MOST_DIMENSIONS), dtype=np.int64)
     numbers[:, :dimensions] = sides
@@ -78,21 +81,25 @@ def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> Direct
 
 
 def halves(numbers: Ints) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Sides and multiplicities of the dimensions that there are."""
+    """Sides and multiplicities of the dimensions that one network has; ``numbers``: shape (6,)."""
     row = [int(one) for one in numbers]
     dimensions = sum(1 for side in row[:MOST_DIMENSIONS] if side)
     return tuple(row[:dimensions]), tuple(row[MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions])
 
 
 class LatticeTopology(ABC):
-    """Lattices whose lines are joined alike: ``numbers`` are the sides, then links of a pair in each dimension."""
+    """Lattices whose lines are joined alike.
+
+    Arrays ``numbers`` of a network are the sides, then the links of a pair in each dimension, 0 in dimensions that it
+    does not have: shape (6,).
+    """
 
     dimensions: ClassVar[range]
     slack_ports = 0
 
     @abstractmethod
     def mesh(self, numbers: Ints) -> Lattice:
-        """One network, link by link."""
+        """The lattice of one network, link by link."""
 
     @abstractmethod
     def _sides(self, leaves: int, dimensions: int, most_ports: int) -> Ints:
@@ -131,11 +138,14 @@ class LatticeTopology(ABC):
                     yield _thickened(sides, fewest, ports, spare)
 
     def scopes(self, numbers: Ints) -> tuple[str, ...]:
-        """One for each dimension."""
+        """The kinds of links: one for each dimension."""
         return self.mesh(numbers).scopes
 
     def steps(self, numbers: Ints, sources: Ints, targets: Ints) -> Ints:
-        """Links of each dimension that shortest paths between switches take, over all pairs together."""
+        """Links of each dimension, shape (dimensions,), that shortest paths take, over all pairs of switches together.
+
+        ``sources`` and ``targets`` have shape (pairs,).
+        """
         mesh = self.mesh(numbers)
         apart = np.abs(mesh.coordinates[sources] - mesh.coordinates[targets])
         return np.asarray(self._steps(np.array(mesh.sides), apart).sum(axis=0))

@@ -23,8 +23,10 @@ _MOST_LINKS = 2**20
 
 @dataclass(frozen=True)
 class Load:
-    """What has to be carried: ``ports`` d on the busiest switch, ``endpoints`` E of a plane; the least bisection and
-    all-to-all of a port, in units of one link's speed. ``most_hops``: most switches on a shortest path, None: any.
+    """What has to be carried by a network of switches.
+
+    ``ports`` d on the busiest switch, ``endpoints`` E of a plane; the least ``bisection`` and ``alltoall`` of a port,
+    in units of one link's speed. ``most_hops``: most switches on a shortest path, None: any.
     """
 
     ports: int
@@ -34,7 +36,10 @@ class Load:
     most_hops: int | None = None
 
     def links(self, switches: Number, number: Number, of: Number) -> Ints:
-        """Fewest links of a pair (at least 1) where one link would be loaded by ``number / of`` pairs of switches."""
+        """Fewest links of a pair (at least 1) where one link would be loaded by ``number / of`` pairs of switches.
+
+        Shape as of all three numbers broadcast.
+        """
         cut, spread = self.bisection, self.alltoall
         largest = int(np.max(number, initial=1)) * max(2 * self.ports * cut.numerator, self.ports**2 * spread.numerator)
         divisor = int(np.max(of, initial=1)) * int(np.max(switches, initial=1)) * max(1, self.endpoints)

@@ -18,17 +18,17 @@ class DirectNetwork(SwitchedNetwork, UniformNetwork):
 
     @property
     def switches(self) -> int:
-        """Of one plane."""
+        """Number of switches of one plane."""
         return int(self.net.switches[0])
 
     @property
     def leaves(self) -> int:
-        """All of them."""
+        """Number of switches that can have servers: all of one plane."""
         return self.switches
 
     @property
     def switch_types(self) -> tuple[SwitchType, ...]:
-        """All switches are of one type."""
+        """The only type of switches."""
         return (self.parts.leaf,)
 
     @property
@@ -38,7 +38,7 @@ class DirectNetwork(SwitchedNetwork, UniformNetwork):
         return self.parts.leaf_up.lane.port_mbps
 
     def figures(self, gpus: int) -> Figures:
-        """Figures: see ``fabopt.topology.direct.networks``."""
+        """The figures that have a formula: see ``fabopt.topology.direct.networks``."""
         parts, ports = self.parts, int(self.shape.servers) * self.shape.ports
         d, v = self.servers.down_ports, parts.leaf_down.lane.port_mbps
         up = int(self.net.most_ports[0].sum())
@@ -52,7 +52,7 @@ class DirectNetwork(SwitchedNetwork, UniformNetwork):
         )
 
     def file_part(self) -> FilePart:
-        """What the design file says of it."""
+        """The part of the design file that describes this network."""
         parts, shape = self.parts, self.shape
         up = int(self.net.most_ports[0].sum())
         switch = Tier(

@@ -33,9 +33,10 @@ _MARGIN = 1e-9
 
 @dataclass(frozen=True)
 class DirectNetworks:
-    """Networks, one a row. ``numbers``: the family's own; ``switches`` with servers, of one plane.
+    """Networks, one a row. ``numbers``: the family's own, shape (networks, numbers).
 
-    For each kind of links a column: ``ports`` of a switch, ``busier`` switches that have one more, ``together``: links
+    ``switches``: those with servers, of one plane, shape (networks,). Other arrays have a column for each kind of
+    links, shape (networks, kinds): ``ports`` of a switch, ``busier`` switches that have one more, ``together``: links
     of a pair of switches that are joined, as far as a cable may carry several of them.
     """
 
@@ -46,32 +47,32 @@ class DirectNetworks:
     together: Ints
 
     def __len__(self) -> int:
-        """How many networks."""
+        """Number of networks."""
         return len(self.switches)
 
     def take(self, index: Any) -> DirectNetworks:
-        """Some of them."""
+        """Some of the networks, by their places."""
         return DirectNetworks(*(getattr(self, name)[index] for name in self.__dataclass_fields__))
 
     @property
     def most_ports(self) -> Ints:
-        """Ports of each kind on the busiest switch."""
+        """Ports of each kind on the busiest switch, shape (networks, kinds)."""
         return self.ports + (self.busier > 0)
 
     @property
     def links(self) -> Ints:
-        """Links of each kind, of one plane."""
+        """Links of each kind in one plane, shape (networks, kinds)."""
         return (self.ports * self.switches[:, np.newaxis] + self.busier) // 2
 
     def cages(self, ports_per_cage: int) -> Ints:
-        """Cages that the links of each kind occupy over all switches of a plane."""
+        """Cages that the links of each kind occupy over all switches of a plane, shape (networks, kinds)."""
         few = self.switches[:, np.newaxis] - self.busier
         low, high = ceil_of(self.ports, ports_per_cage), ceil_of(self.ports + 1, ports_per_cage)
         return np.asarray(few * low + self.busier * high)
 
 
 def merged(parts: list[DirectNetworks], most_ports: int) -> DirectNetworks:
-    """All networks whose switches have no more ports for each other, every one once."""
+    """The networks of all parts whose switches have no more ports for each other, every one once."""
     names = DirectNetworks.__dataclass_fields__
     net = DirectNetworks(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
     net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
@@ -79,11 +80,14 @@ def merged(parts: list[DirectNetworks], most_ports: int) -> DirectNetworks:
 
 
 class DirectTopology(Protocol):
-    """How equal devices are joined: hyperx, torus or dragonfly. ``numbers``: those of one network, in its own order."""
+    """How equal devices are joined: hyperx, torus or dragonfly.
+
+    Arrays ``numbers`` hold those of one network, in the topology's own order, shape (numbers,).
+    """
 
     @property
     def name(self) -> str:
-        """As in the case and the design file."""
+        """The topology as in the case and the design file."""
 
     @property
     def slack_ports(self) -> int:
@@ -98,35 +102,40 @@ class DirectTopology(Protocol):
         """
 
     def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
-        """The same with all numbers of links that fit, also more than the load asks for; equal ones but for that in
-        one, those of any load.
+        """Networks as of ``nets``, with all numbers of links that fit, also more than the load asks for.
+
+        Networks that are equal but for these numbers come in one batch, those of any load.
         """
 
     def scopes(self, numbers: Ints) -> tuple[str, ...]:
         """The kinds of links of one network, in the order of columns."""
 
     def mesh(self, numbers: Ints) -> Mesh:
-        """One network, link by link."""
+        """The links of one network."""
 
     def flow(self, numbers: Ints) -> Fraction:
-        """Its pair flow."""
+        """The pair flow of one network."""
 
     def hops(self, numbers: Ints, used: int) -> int:
         """Switches on the longest shortest path between servers, which are on the first ``used`` switches."""
 
     def steps(self, numbers: Ints, sources: Ints, targets: Ints) -> Ints | None:
-        """Links of each kind that shortest paths between switches take, over all pairs together; None where paths
-        differ in what they take.
+        """Links of each kind, shape (kinds,), that shortest paths take, over all pairs of switches together.
+
+        ``sources`` and ``targets`` have shape (pairs,). None where paths of one length differ in what they take.
         """
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> AnyStructure:
-        """What the design file says of it."""
+        """The network as the design file has it."""
 
     def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
-        """No network with so many ports for other switches has a lower mean distance of two switches, in links."""
+        """A lower bound of the mean distance in links of two switches, each with ``ports`` for others.
+
+        Shape as of both broadcast.
+        """
 
     def most_switches(self, most_ports: int) -> int:
-        """No network whose switches have so many ports for each other has more of them."""
+        """An upper bound of the switches of a network whose switches have ``most_ports`` for each other."""
 
 
 def moore_mean(switches: Ints, ports: Ints) -> Floats:
@@ -147,10 +156,11 @@ def moore_mean(switches: Ints, ports: Ints) -> Floats:
 
 
 def fewest_ports(topology: DirectTopology, ports: Ints, leaves: Ints, bisection: Fraction, most: int) -> Ints:
-    """Ports that the busiest switch needs for others at the least, with so many server ports; ``most + 1``: too many.
+    """The least ports that the busiest switch needs for others, with ``ports`` of servers; ``most + 1``: too many.
 
-    All traffic takes ``2 d bisection`` times the mean distance in links of every switch. More switches are no nearer,
-    and more ports make no distance longer, so that the least number is found by halves.
+    ``ports``, ``leaves`` and the result have shape (size,). All traffic takes ``2 d bisection`` times the mean distance
+    in links of every switch. More switches are no nearer, and more ports make no distance longer, so that the least
+    number is found by halves.
     """
     low, high = np.ones_like(ports), np.full_like(ports, most + 1)
     while (low < high).any():
@@ -162,10 +172,13 @@ def fewest_ports(topology: DirectTopology, ports: Ints, leaves: Ints, bisection:
 
 
 def run_of(scope: str) -> str:
-    """Key of the run that links of a scope have: global ones that to the cores, all others that to the spines."""
+    """Key of the run of a scope: ``spine-core`` for global links, ``leaf-spine`` for all others."""
     return "spine-core" if scope == "global" else "leaf-spine"
 
 
 def rounded_up(fewest: Ints, ports_per_cable: tuple[int, ...]) -> list[Ints]:
-    """Links of a pair that may be best: the fewest, and the next multiples that fill cables of several links."""
+    """Links of a pair that may be best: the fewest, and the next multiples that fill cables of several links.
+
+    All have the shape of ``fewest``.
+    """
     return [fewest, *(ceil_of(fewest, ports) * ports for ports in ports_per_cable)]

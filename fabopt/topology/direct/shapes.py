@@ -13,14 +13,14 @@ from fabopt.topology.direct.loads import Ints
 
 
 class NetworkArrays(Protocol):
-    """Many networks of a family as arrays; ``numbers``: the family's own, a row each."""
+    """Many networks of a family as arrays."""
 
     @property
     def numbers(self) -> Ints:
-        """What tells one from another."""
+        """The family's own numbers, which tell networks apart, shape (networks, numbers)."""
 
     def take(self, index: Any) -> Self:
-        """Some of them."""
+        """Some of the networks, by their places."""
 
 
 AnyNetworks = TypeVar("AnyNetworks", bound=NetworkArrays)
@@ -34,13 +34,13 @@ class SwitchedShape(Generic[AnyNetworks]):
     net: AnyNetworks
 
     def take(self, index: Any) -> SwitchedShape[AnyNetworks]:
-        """Some of them."""
+        """Some of the candidates, by their places."""
         return SwitchedShape(self.servers.take(index), self.net.take(index))
 
     def key(self, index: int) -> Hashable:
-        """What tells one of them apart from others."""
+        """A key that tells a candidate apart from others."""
         return self.servers.row(index), self.net.numbers[index].tobytes()
 
     def row(self, index: int) -> SwitchedShape[AnyNetworks]:
-        """One of them, as arrays of one."""
+        """One candidate, as arrays of one."""
         return SwitchedShape(self.servers.row(index), self.net.take(np.array([index])))

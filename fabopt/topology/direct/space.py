@@ -30,7 +30,7 @@ from fabopt.topology.direct.graph_demands import has_asked, offer_tried
 from fabopt.topology.direct.loads import Ints, Load, load_of
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports
 from fabopt.topology.direct.shapes import SwitchedShape
-from fabopt.topology.family import Quest
+from fabopt.topology.family import SpaceRequest
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.topology.spans import group_sizes, in_pods
@@ -41,7 +41,7 @@ SCOPES = ("local", "global")
 
 
 class BoundedHardware(NamedTuple):
-    """Hardware, and what nothing made of it costs less than."""
+    """A choice of hardware, and the least that anything made of it costs, shape (metrics,)."""
 
     bound: Floats
     protocol: str
@@ -54,26 +54,26 @@ class BoundedHardware(NamedTuple):
 class SwitchedSpace(ABC):
     """The candidates of one family that a fabric may have, by what servers are on."""
 
-    def __init__(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> None:
+    def __init__(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> None:
         self.problem = problem
         self.fabric = fabric
-        self.quest = quest
-        self.costs = quest.costs
-        self.bounds = quest.costs.bounds(problem, fabric, quest.prune)
+        self.request = request
+        self.costs = request.costs
+        self.bounds = request.costs.bounds(problem, fabric, request.prune)
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
-        """As that of the bounds."""
+        """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
         return self.bounds.scope(runs)
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
-        cutoff = Cutoff(self.quest.caps, slack, self.quest.prune, sizing)
+        cutoff = Cutoff(self.request.caps, slack, self.request.prune, sizing)
         self._expand_all(cutoff)
         return cutoff.close()
 
     def any_candidate(self) -> Sizing:
         """Some candidate: of the cheapest hardware that gives one."""
-        cutoff = Cutoff(self.quest.caps, 0.0, self.quest.prune)
+        cutoff = Cutoff(self.request.caps, 0.0, self.request.prune)
         self._expand_all(cutoff, first=True)
         return cutoff.close()
 
@@ -82,7 +82,7 @@ class SwitchedSpace(ABC):
         for block in blocks:
             if float(block.bound[0]) > cutoff.limit or (first and cutoff.sizing.batches):
                 return
-            if self.quest.should_stop():
+            if self.request.should_stop():
                 cutoff.sizing.stopped = True
                 return
             for k in divisors(block.nic.ports_per_plane):
@@ -97,7 +97,7 @@ class SwitchedSpace(ABC):
     # -- hardware -----------------------------------------------------------------------------------------------
 
     def _blocks(self, cutoff: Cutoff) -> Iterator[BoundedHardware]:
-        wanted = self.quest.restriction
+        wanted = self.request.restriction
         for protocol in self.fabric.protocols:
             if wanted.protocol not in (None, protocol):
                 continue
@@ -106,7 +106,7 @@ class SwitchedSpace(ABC):
                     yield from self._blocks_of(cutoff, protocol, nic)
 
     def _blocks_of(self, cutoff: Cutoff, protocol: str, nic: NicOption) -> Iterator[BoundedHardware]:
-        for share, leaf, down in self.bounds.lowers(nic.port, protocol, self.quest.restriction.not_leaf):
+        for share, leaf, down in self.bounds.lowers(nic.port, protocol, self.request.restriction.not_leaf):
             alone = self.bounds.of_servers(nic, share)
             if float(alone[0]) > cutoff.limit:  # leaves come by their share, the cheapest first
                 return
@@ -159,10 +159,12 @@ class SwitchedSpace(ABC):
 
 
 class DirectSpace(SwitchedSpace):
-    """Those of a family of equal switches."""
+    """The candidates of a family of equal switches."""
 
-    def __init__(self, problem: Problem, fabric: FabricProblem, topology: DirectTopology, quest: Quest) -> None:
-        super().__init__(problem, fabric, quest)
+    def __init__(
+        self, problem: Problem, fabric: FabricProblem, topology: DirectTopology, request: SpaceRequest
+    ) -> None:
+        super().__init__(problem, fabric, request)
         self.topology = topology
 
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
@@ -230,7 +232,7 @@ class DirectSpace(SwitchedSpace):
             return
         load, leaves = self._load(parts, ports), int(shape.leaves[0])
         for net in self._nets(parts, leaves, load, room):
-            if self.quest.should_stop():
+            if self.request.should_stop():
                 cutoff.sizing.stopped = True
                 return
             self._offer(cutoff, parts, shape, base, net.take(self._fitting(parts, with_reserve, net)))
@@ -272,7 +274,7 @@ class DirectSpace(SwitchedSpace):
         def has(index: int) -> bool | None:
             return has_asked(self.problem, self.fabric, batch.network(index))
 
-        offer_tried(cutoff, batch, has, self.quest.should_stop)
+        offer_tried(cutoff, batch, has, self.request.should_stop)
 
     def _wanted(self, shape: Shape, net: DirectNetworks) -> Ints:
         """Networks with paths as short, and room for as many more servers, as is asked for."""

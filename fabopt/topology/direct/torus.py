@@ -29,7 +29,10 @@ SHORTEST_SIDE = 3
 
 
 class TorusTopology(LatticeTopology):
-    """Sides k_i >= 3 and multiplicities m_i."""
+    """Tori of sides k_i >= 3 and multiplicities m_i.
+
+    Arrays ``numbers`` of a network have shape (6,): sides, then multiplicities.
+    """
 
     name = "torus"
     dimensions = range(2, MOST_DIMENSIONS + 1)
@@ -38,7 +41,7 @@ class TorusTopology(LatticeTopology):
         return smallest_sides(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
 
     def _ports(self, sides: Ints) -> Ints:
-        """One each way round."""
+        """Ports of a switch: one each way round."""
         return np.full_like(sides, 2)
 
     def _fewest(self, sides: Ints, load: Load) -> Ints:
@@ -50,29 +53,35 @@ class TorusTopology(LatticeTopology):
         return np.asarray(np.minimum(apart, sides - apart))
 
     def mesh(self, numbers: Ints) -> Torus:
-        """One network."""
+        """The links of one network."""
         return Torus(*halves(numbers))
 
     def flow(self, numbers: Ints) -> Fraction:
-        """The least of 2 k_i m_i / (Q floor(k_i^2 / 4))."""
+        """The pair flow: the least of 2 k_i m_i / (Q floor(k_i^2 / 4))."""
         sides, links = halves(numbers)
         switches = volume(np.array(sides))
         return min(Fraction(2 * k * m, switches * (k * k // 4)) for k, m in zip(sides, links, strict=True))
 
     def hops(self, numbers: Ints, used: int) -> int:
-        """Half way round in every dimension, and the first switch; two of the used ones are as far apart."""
+        """Most switches on a shortest path: half way round in every dimension, and the first.
+
+        Two of the used ones are so far.
+        """
         return sum(side // 2 for side in halves(numbers)[0]) + 1
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> TorusStructure:
-        """Sides and multiplicities."""
+        """Sides and multiplicities as the design file has them."""
         sides, links = halves(numbers)
         return TorusStructure(family="torus", sides=sides, links_per_pair=links, **servers)
 
     def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
-        """floor(k^2 / 4) / k >= (k - 1/3) / 4 in each dimension, least where sides are equal."""
+        """A lower bound of the mean distance, shape as of both broadcast.
+
+        In each dimension it is floor(k^2 / 4) / k >= (k - 1/3) / 4, least where sides are equal.
+        """
         means = [(dimensions * switches ** (1 / dimensions) - dimensions / 3) / 4 for dimensions in (2, 3)]
         return np.asarray(np.minimum(*means) + 0.0 * ports)
 
     def most_switches(self, most_ports: int) -> int:
-        """The largest cube; two ports a dimension are enough for any."""
+        """The most switches of any torus: those of the largest cube, for which two ports a dimension are enough."""
         return int(LONGEST_SIDE**3) if most_ports >= 6 else int(LONGEST_SIDE**2) if most_ports >= 4 else 0

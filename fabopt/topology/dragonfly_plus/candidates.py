@@ -37,7 +37,7 @@ class DragonflyPlusBatch(Batch[Parts, SwitchedShape[DragonflyPlusNetworks]]):
         return NAME
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """One of them; none if its links cannot be made beside the others after all."""
+        """A candidate; none if its links cannot be made beside the others after all."""
         shape = self.shape.row(index)
         network = DragonflyPlusNetwork(clos_of(self.fabric, self.parts, shape.servers), shape.net)
         planes, spine = network.nic.planes, network.spine[0]
@@ -96,7 +96,7 @@ def leaf_spine_need(parts: Parts, numbers: Sequence[Number], down_ports: int) ->
 
 
 def global_joins(joins: Sequence[Assembly]) -> tuple[Assembly, ...]:
-    """Those of one link a cable: the links of two groups end at many spines."""
+    """The assemblies of one link a cable: the links of two groups end at many spines."""
     return tuple(one for one in joins if fills(one, 1))
 
 

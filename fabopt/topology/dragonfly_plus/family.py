@@ -7,22 +7,23 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.dragonfly_plus.candidates import NAME
 from fabopt.topology.dragonfly_plus.space import DragonflyPlusSpace
-from fabopt.topology.family import Quest, Spaces
+from fabopt.topology.family import SpaceRequest, Spaces
 from fabopt.topology.spans import spans_of
 
 
 class DragonflyPlusFamily:
-    """Leaf-spine groups, every two of them joined."""
+    """The dragonfly+: leaf-spine groups, every two of them joined."""
 
     name = NAME
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Spaces:
-        """Its candidates."""
-        return Spaces(tuple(DragonflyPlusSpace(problem, one, quest) for one in spans_of(problem, fabric, self.name)))
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
+        """The dragonfly+ candidates of a fabric."""
+        return Spaces(tuple(DragonflyPlusSpace(problem, one, request) for one in spans_of(problem, fabric, self.name)))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """With u uplinks of a leaf, at most u spines in a group, each with p ports for leaves and global links:
-        L (u (p - L) + 1) leaves, most where L is half of p.
+        """The most servers on L (u (p - L) + 1) leaves, which is most where L is half of p.
+
+        With u uplinks of a leaf, a group has at most u spines, each with p ports for leaves and global links.
         """
         spine = max(
             (one.max_ports for roles in fabric.switches.values() for one in roles["spine"]),

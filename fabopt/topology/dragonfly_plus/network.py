@@ -1,4 +1,4 @@
-"""One dragonfly+: its hardware, its groups and how servers stand on their leaves."""
+"""A dragonfly+: its hardware, its groups and how servers are dealt to its leaves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOPS = 4
 
 @dataclass(frozen=True)
 class DragonflyPlusNetwork(SwitchedNetwork):
-    """One dragonfly+. ``net`` has one row."""
+    """A dragonfly+. ``net`` has one row."""
 
     net: DragonflyPlusNetworks
 
@@ -33,12 +33,12 @@ class DragonflyPlusNetwork(SwitchedNetwork):
 
     @property
     def leaves(self) -> int:
-        """Of one plane."""
+        """Number of leaves of one plane."""
         return int(self.net.leaves[0])
 
     @property
     def spines(self) -> int:
-        """Of one plane."""
+        """Number of spines of one plane."""
         return int(self.net.spines[0])
 
     @property
@@ -61,7 +61,7 @@ class DragonflyPlusNetwork(SwitchedNetwork):
 
     @property
     def mesh(self) -> DragonflyPlus:
-        """One plane, link by link."""
+        """The switches of one plane, link by link."""
         size, spines, groups, links, outside = self.numbers
         return DragonflyPlus(size, links, SpineMesh(spines, groups, outside))
 
@@ -93,7 +93,7 @@ class DragonflyPlusNetwork(SwitchedNetwork):
         return min(self._between * self.leaves / 2, links * self.speeds_mbps["leaf-spine"] * of_leaf) / d
 
     def figures(self, gpus: int) -> Figures:
-        """Figures: see ``fabopt.topology.dragonfly_plus.networks``."""
+        """The figures that have a formula: see ``fabopt.topology.dragonfly_plus.networks``."""
         (size, spines, _, links, outside), (up, out) = self.numbers, self.speeds_mbps.values()
         d, ports = self.servers.down_ports, int(self.shape.servers) * self.shape.ports
         flow = min(self._between, links * up / self._streams)
@@ -109,7 +109,7 @@ class DragonflyPlusNetwork(SwitchedNetwork):
         )
 
     def file_part(self) -> FilePart:
-        """What the design file says of it."""
+        """The part of the design file that describes this network."""
         parts, planes = self.parts, self.parts.nic.planes
         (size, spines, groups, links, outside), (spine, down, out) = self.numbers, self.spine
         leaf_tier = Tier(

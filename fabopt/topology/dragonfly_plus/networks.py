@@ -40,31 +40,34 @@ LEAST_LEAVES = 3
 
 @dataclass(frozen=True)
 class DragonflyPlusNetworks:
-    """Many networks, one a row. ``numbers``: L, S, G, m and t, shape (networks, 5)."""
+    """Many networks, one a row. ``numbers``: L, S, G, m and t, shape (networks, 5).
+
+    Arrays that follow from these have shape (networks,).
+    """
 
     numbers: Ints
 
     def __len__(self) -> int:
-        """How many networks."""
+        """Number of networks."""
         return len(self.numbers)
 
     def take(self, index: Any) -> DragonflyPlusNetworks:
-        """Some of them."""
+        """Some of the networks, by their places."""
         return DragonflyPlusNetworks(self.numbers[index])
 
     @property
     def leaves(self) -> Ints:
-        """Q, of one plane, those without servers too."""
+        """Leaves of one plane (Q), those without servers too."""
         return np.asarray(self.numbers[:, 0] * self.numbers[:, 2])
 
     @property
     def spines(self) -> Ints:
-        """Of one plane."""
+        """Spines of one plane."""
         return np.asarray(self.numbers[:, 1] * self.numbers[:, 2])
 
     @property
     def uplinks(self) -> Ints:
-        """Of a leaf."""
+        """Uplinks of a leaf."""
         return np.asarray(self.numbers[:, 1] * self.numbers[:, 3])
 
     @property
@@ -79,7 +82,7 @@ class DragonflyPlusNetworks:
 
     @property
     def global_links(self) -> Ints:
-        """Of one plane."""
+        """Global links of one plane."""
         return np.asarray(self.numbers[:, 2] * self.numbers[:, 4] // 2)
 
     def global_cages(self, ports_per_cage: int) -> Ints:
@@ -154,7 +157,7 @@ def frames(leaves: int, demand: GroupLoad, room: int, spine: SpinePorts) -> Drag
 
 
 def networks(frames: DragonflyPlusNetworks, demand: GroupLoad, room: int, spine: SpinePorts) -> DragonflyPlusNetworks:
-    """All networks of some frames with the fewest links that carry the demand.
+    """The networks of some frames with the fewest links that carry the demand.
 
     n is the fewest, or more, up to a multiple of S, where that saves links of leaves.
     """

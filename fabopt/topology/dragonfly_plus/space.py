@@ -129,7 +129,7 @@ class DragonflyPlusSpace(SwitchedSpace):
         return [above for one in uppers if (above := self._used(one, up, protocol)) is not None]
 
     def _used(self, upper: Upper, up: PortType, protocol: str) -> _SpineAbove | None:
-        """One spine over such uplinks; None if nothing joins them, or two spines."""
+        """The spine over such uplinks where there is only one; None if nothing joins them, or two spines."""
         spine, down, out = upper
         assert out is not None
         room = spine_ports(spine, down, out)

@@ -30,11 +30,11 @@ class ServerTorusBatch(Batch[ServerTorusParts, ServerTorusShape]):
         return self.topology.name
 
     def network(self, index: int) -> ServerTorusNetwork:
-        """One of them."""
+        """The torus of one candidate."""
         return ServerTorusNetwork(self.topology, self.shape.row(index).net, self.parts)
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """One of them; none if its links cannot be made after all."""
+        """A candidate; none if its links cannot be made after all."""
         network = self.network(index)
         links = (_between(problem, self.fabric, network, column, prune) for column in range(len(network.scopes)))
         return assembled(problem, self, index, ServerTorusDesign(network), (), links, _tie_order(network))
@@ -47,7 +47,7 @@ class ServerTorusBatch(Batch[ServerTorusParts, ServerTorusShape]):
 def _between(
     problem: Problem, fabric: FabricProblem, network: ServerTorusNetwork, column: int, prune: bool
 ) -> Sequence[Choice] | None:
-    """All links of a dimension, made by one assembly."""
+    """A choice of one assembly for all links of a dimension."""
     scope, port = network.scopes[column], network.nic.port
     together = int(network.net.together[0, column])
     joins = equal_joins(problem, fabric, port, scope, network.protocol)

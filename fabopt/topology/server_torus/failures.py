@@ -52,5 +52,5 @@ class ServerTorusFailures:
         return min(whole, port_rate(flow, servers, 1, speed * network.nic.ports_per_server))
 
     def servers_cut_off(self, failed: Failed) -> int:
-        """None: it holds together without any one server or link, as every side has three at least."""
+        """Always 0: the torus holds together without any one server or link, as every side has three at least."""
         return 0

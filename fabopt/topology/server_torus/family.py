@@ -9,7 +9,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.direct.family import DirectFamily
 from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.networks import DirectTopology
-from fabopt.topology.family import Quest, Space, Spaces
+from fabopt.topology.family import Space, SpaceRequest, Spaces
 from fabopt.topology.server_torus.space import NODES, ServerTorusSpace, forwarding_nics
 from fabopt.topology.spans import spans_of
 
@@ -22,22 +22,22 @@ class TorusFamily:
 
     @property
     def name(self) -> str:
-        """As in the case and the design file."""
+        """The family as in the case and the design file."""
         return self.topology.name
 
-    def space(self, problem: Problem, fabric: FabricProblem, quest: Quest) -> Spaces:
-        """Both, as far as they are wanted; the smaller one first."""
-        wanted = [nodes for nodes in fabric.torus_nodes if quest.restriction.nodes in (None, nodes)]
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
+        """The tori of switches and of servers, as far as they are wanted; the smaller space first."""
+        wanted = [nodes for nodes in fabric.torus_nodes if request.restriction.nodes in (None, nodes)]
         spaces: list[Space] = []
         if NODES in wanted:
             parts = spans_of(problem, fabric, "server-torus")
-            spaces += [ServerTorusSpace(problem, one, self.topology, quest) for one in parts]
+            spaces += [ServerTorusSpace(problem, one, self.topology, request) for one in parts]
         if "switches" in wanted:
-            spaces.append(self._of_switches.space(problem, fabric, quest))
+            spaces.append(self._of_switches.space(problem, fabric, request))
         return Spaces(tuple(spaces))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """The larger of both."""
+        """The most servers of a torus of switches or of servers, whichever is more."""
         switches = "switches" in fabric.torus_nodes
         on_switches = self._of_switches.most_servers(problem, fabric) if switches else 0
         ports = [nic.ports_per_server for _, nic in forwarding_nics(problem, fabric)]

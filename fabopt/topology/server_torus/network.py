@@ -41,27 +41,27 @@ class ServerTorusShape:
     net: DirectNetworks
 
     def take(self, index: Any) -> ServerTorusShape:
-        """Some of them."""
+        """Some of the candidates, by their places."""
         return ServerTorusShape(self.net.take(index))
 
     def key(self, index: int) -> Hashable:
-        """What tells one of them apart from others."""
+        """A key that tells a candidate apart from others."""
         return tuple(self.net.numbers[index].tolist())
 
     def row(self, index: int) -> ServerTorusShape:
-        """One of them, as arrays of one."""
+        """One candidate, as arrays of one."""
         return ServerTorusShape(self.net.take(np.array([index])))
 
 
 @dataclass(frozen=True)
 class ServerTorusNetwork(UniformNetwork):
-    """One torus. The devices of ``net`` are servers."""
+    """A torus of servers, which are the devices of ``net``."""
 
     parts: ServerTorusParts
 
     @property
     def protocol(self) -> str:
-        """That of its NICs."""
+        """The protocol of its NICs."""
         return self.parts.protocol
 
     @property
@@ -71,27 +71,27 @@ class ServerTorusNetwork(UniformNetwork):
 
     @property
     def servers(self) -> int:
-        """N."""
+        """Number of servers (N)."""
         return int(self.net.switches[0])
 
     @property
     def group_servers(self) -> int:
-        """Every server is alone."""
+        """Servers of a group: every server is alone."""
         return 1
 
     @property
     def switch_types(self) -> tuple[SwitchType, ...]:
-        """None."""
+        """No type of switches at all."""
         return ()
 
     @property
     def link_mbps(self) -> int:
-        """That of a NIC's port."""
+        """Speed of a link: that of a NIC's port."""
         return self.nic.port.lane.port_mbps
 
     @property
     def headroom(self) -> int:
-        """One server more would be no lattice."""
+        """Always 0: with one server more it would be no lattice."""
         return 0
 
     def figures(self, gpus: int) -> Figures:
@@ -109,11 +109,11 @@ class ServerTorusNetwork(UniformNetwork):
         )
 
     def graph(self) -> Network:
-        """The servers, an endpoint each, whose link is all its ports."""
+        """The graph of the servers, an endpoint each, whose link is all its ports."""
         return self.on_graph(np.ones(self.servers, dtype=np.int64), self.nic.ports_per_server * self.link_mbps)
 
     def rings(self) -> Ints:
-        """One ring of all servers, in their order."""
+        """A single ring of all servers, in their order, shape (1, servers)."""
         return np.arange(self.servers)[np.newaxis, :]
 
     def share(self, gpus: int) -> Fraction:
@@ -121,11 +121,11 @@ class ServerTorusNetwork(UniformNetwork):
         return Fraction(self.servers, max(1, gpus))
 
     def switches_passed(self, links: Fraction) -> Fraction:
-        """There is no switch."""
+        """Always 0: there is no switch."""
         return Fraction(0)
 
     def file_part(self) -> FilePart:
-        """What the design file says of it."""
+        """The part of the design file that describes this network."""
         sides, links = halves(self.numbers)
         ports = self.nic.ports_per_server
         counted = dict(zip(SERVERS, (1, self.servers, ports, ports), strict=True))

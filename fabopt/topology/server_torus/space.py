@@ -18,7 +18,7 @@ from fabopt.topology.direct.graph_demands import offer_tried
 from fabopt.topology.direct.lattices import lattice_net
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merged
 from fabopt.topology.direct.ring_allreduce import reduces
-from fabopt.topology.family import Quest
+from fabopt.topology.family import SpaceRequest
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.server_torus.candidates import ServerTorusBatch
 from fabopt.topology.server_torus.network import ServerTorusParts, ServerTorusShape
@@ -31,23 +31,25 @@ NODES = "servers"
 class ServerTorusSpace:
     """The tori of servers that a fabric may have."""
 
-    def __init__(self, problem: Problem, fabric: FabricProblem, topology: DirectTopology, quest: Quest) -> None:
+    def __init__(
+        self, problem: Problem, fabric: FabricProblem, topology: DirectTopology, request: SpaceRequest
+    ) -> None:
         self.problem = problem
         self.fabric = fabric
         self.topology = topology
-        self.quest = quest
-        self.costs = quest.costs
+        self.request = request
+        self.costs = request.costs
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
-        cutoff = Cutoff(self.quest.caps, slack, self.quest.prune, sizing)
+        cutoff = Cutoff(self.request.caps, slack, self.request.prune, sizing)
         for batch in self._batches():
             self._offer(cutoff, batch)
         return cutoff.close()
 
     def any_candidate(self) -> Sizing:
         """Some candidate: those of the first NIC that has one."""
-        cutoff = Cutoff(self.quest.caps, 0.0, self.quest.prune)
+        cutoff = Cutoff(self.request.caps, 0.0, self.request.prune)
         for batch in self._batches():
             self._offer(cutoff, batch)
             if cutoff.sizing.batches:
@@ -56,7 +58,7 @@ class ServerTorusSpace:
 
     def _batches(self) -> Iterator[ServerTorusBatch]:
         for protocol, nic in forwarding_nics(self.problem, self.fabric):
-            wanted = self.quest.restriction
+            wanted = self.request.restriction
             if wanted.not_leaf is not None or wanted.protocol not in (None, protocol):
                 continue
             if wanted.port_mbps not in (None, nic.port.lane.port_mbps):
@@ -107,7 +109,7 @@ class ServerTorusSpace:
         def has(index: int) -> bool | None:
             return reduces(batch.network(index), self.problem.gpus, least)
 
-        offer_tried(cutoff, batch, has, self.quest.should_stop)
+        offer_tried(cutoff, batch, has, self.request.should_stop)
 
     def _cost(self, nic: NicOption, net: DirectNetworks, joins: Sequence[Assembly]) -> Floats:
         """NICs, and links at the least that each metric by itself can be."""

@@ -21,7 +21,8 @@ from fabopt.search.coefficients import stock_value, weights_table
 from fabopt.search.context import Context
 from fabopt.study.front.finder import PRICE, Finder, GradedDesign, climb
 from fabopt.study.front.measures import Measure
-from fabopt.topology.clos.bounds import Block, BoundedCosts
+from fabopt.topology.clos.blocks import Block
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.families import most_servers
 from fabopt.topology.link_parts import Floats

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.topology.clos.blocks import Block, Lower, Upper
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
 from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, runs_differ, server_joins
@@ -33,47 +33,6 @@ from fabopt.units import Number
 
 # More ports than any switch has.
 MOST_PORTS = 2**31
-
-
-class Block(NamedTuple):
-    """A NIC and a leaf switch with its cages' use, on so many tiers."""
-
-    protocol: str
-    tiers: int
-    nic: NicOption
-    leaf: SwitchType
-    down: CageUse
-    up: CageUse | None = None
-
-    @property
-    def uses(self) -> tuple[CageUse, ...]:
-        """Uses of the leaf's cages."""
-        return (self.down,) if self.up is None else (self.down, self.up)
-
-    @property
-    def uplinks(self) -> CageUse:
-        """Use of the leaf's cages for uplinks; more than one tier only, once it is chosen."""
-        assert self.up is not None
-        return self.up
-
-
-class Upper(NamedTuple):
-    """A spine switch as seen from a leaf: what it takes downwards, and (three tiers) upwards."""
-
-    switch: SwitchType
-    down: CageUse
-    up: CageUse | None
-
-
-class Lower(NamedTuple):
-    """A leaf switch as seen from a server's port.
-
-    ``share`` is the least that one such port costs, uplinks aside, shape (metrics,).
-    """
-
-    share: Floats
-    leaf: SwitchType
-    down: CageUse
 
 
 class BoundedCosts(Costs):

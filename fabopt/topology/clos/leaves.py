@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from fabopt.topology.clos import classes, step_deadline
-from fabopt.topology.clos.bounds import Block, Bounds
+from fabopt.topology.clos.blocks import Block
+from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks

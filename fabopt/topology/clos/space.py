@@ -20,7 +20,8 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import AnyBatch, Sizing
-from fabopt.topology.clos.bounds import Block, BoundedCosts
+from fabopt.topology.clos.blocks import Block
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.step_deadline import in_time

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos import step_deadline
-from fabopt.topology.clos.bounds import Block, Bounds, Upper
+from fabopt.topology.clos.blocks import Block, Upper
+from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import spine_uplinks

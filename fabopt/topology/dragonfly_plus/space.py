@@ -16,7 +16,7 @@ import numpy as np
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.topology.clos.bounds import Upper
+from fabopt.topology.clos.blocks import Upper
 from fabopt.topology.clos.shape import Parts, Shape, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.loads import Ints, Rates, rates_of

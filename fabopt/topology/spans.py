@@ -84,15 +84,17 @@ def _in_span(fabric: FabricProblem, family: str, span: Span, lengths_m: Floats) 
 Together = tuple[tuple[FabricProblem, tuple[FabricProblem, ...]], ...]
 
 
-def pods_together(fabric: FabricProblem, spans: Sequence[FabricProblem]) -> Together:
-    """Spans of a fabric that differ in nothing but their pods, each with a fabric whose runs are no longer than theirs.
+def pods_together(problem: Problem, fabric: FabricProblem, family: str) -> Together:
+    """Spans of a family that differ in nothing but their pods, each with a fabric whose runs are no longer than theirs.
 
     Of one span that is itself.
     """
-    return _TOGETHER.of(fabric, tuple(map(id, spans)), lambda: tuple(_together(spans)))
+    if not fabric.is_open:
+        return ((fabric, (fabric,)),)
+    return _TOGETHER.of(fabric, family, lambda: tuple(_together(spans_of(problem, fabric, family))))
 
 
-_TOGETHER: Lookup[FabricProblem, tuple[int, ...], Together] = Lookup()
+_TOGETHER: Lookup[FabricProblem, str, Together] = Lookup()
 
 
 def _together(spans: Sequence[FabricProblem]) -> Iterator[tuple[FabricProblem, tuple[FabricProblem, ...]]]:

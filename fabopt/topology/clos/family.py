@@ -11,7 +11,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.family import SpaceRequest, Spaces
-from fabopt.topology.spans import pods_together, spans_of
+from fabopt.topology.spans import pods_together
 
 
 class ClosFamily:
@@ -23,7 +23,7 @@ class ClosFamily:
         """The Clos candidates of a fabric, by tiers; of several spans the one with the lowest bound first."""
         part = replace(request.restriction, topology=self.name)
         wanted = request._replace(restriction=part)
-        together = pods_together(fabric, spans_of(problem, fabric, self.name))
+        together = pods_together(problem, fabric, self.name)
         spaces = [ClosSpace(problem, one, *wanted, parts=parts) for one, parts in together]
         bounds = [space.lowest_bound for space in spaces] if len(spaces) > 1 else [0.0]
         return Spaces(tuple(spaces[index] for index in np.argsort(bounds, kind="stable")))

@@ -161,7 +161,7 @@ def sizes_of(structure: AnyStructure, servers: int) -> Sizes:
 
 
 def from_middle_m(racks: Number) -> Floats:
-    """Along the trays from the middle one of so many racks to the farthest.
+    """Along the trays from the middle one of so many racks to the farthest, shape of ``racks``.
 
     Within a row it is half of them away. Past a row all rows count as full: out of one by its end, across, and into
     another one as far as both ends of it are equally near.
@@ -171,7 +171,7 @@ def from_middle_m(racks: Number) -> Floats:
 
 
 def end_to_end_m(racks: Number) -> Floats:
-    """Along the trays between the two of so many racks that are farthest apart."""
+    """Along the trays between the two of so many racks that are farthest apart, shape of ``racks``."""
     return _along_m(racks, racks - 1, ceil_of(racks, RACKS_PER_ROW) - 1)
 
 
@@ -190,7 +190,10 @@ SWITCH_HEIGHTS = _heights(LOWEST_SWITCH_UNIT, HALL.rack_units, 1)
 
 
 def longest_m(near: Heights, far: Heights, racks: Number, way_m: Floats) -> Floats:
-    """The longest run between devices at such heights over so many racks; in one rack, up or down in it."""
+    """The longest run between devices at such heights over so many racks; in one rack, up or down in it.
+
+    ``way_m``, along the trays, and what is returned have the shape of ``racks``.
+    """
     in_rack = np.asarray(racks) <= 1
     ends = [(near.low_m, far.high_m), (near.high_m, far.low_m), (near.low_m, far.low_m)]
     inside, turned, over = (run_m(HALL, in_rack, *heights, way_m) for heights in ends)

@@ -31,7 +31,8 @@ class _Below(NamedTuple):
 def shorter_parts(runs: GroupRuns, structure: Structure, lengths_m: Floats) -> dict[str, tuple[int, int]]:
     """Of each kind of links of a Clos, how many of how many equal parts could do with a shorter length on sale.
 
-    Parts are servers, leaf groups below their spines, and pods below the cores. ``lengths_m``: all on sale, rising.
+    Parts are servers, leaf groups below their spines, and pods below the cores. ``lengths_m``: all on sale, rising,
+    shape (lengths,).
     """
     if runs.racks(runs.servers) > MOST_RACKS:
         return {}

@@ -118,14 +118,17 @@ def groups_wanted(fabric: FabricProblem) -> Interval:
 
 
 def group_sizes(fabric: FabricProblem, most: int) -> Ints:
-    """The sizes of a leaf group, up to one, that a fabric may have in its span; a case may say which."""
+    """The sizes of a leaf group, up to one, that a fabric may have in its span or as it says, shape (sizes,)."""
     least, last = groups_wanted(fabric)
     g = np.arange(least, min(last, most) + 1, dtype=np.int64)
     return g if fabric.group_servers is None else g[g == fabric.group_servers]
 
 
 def pod_sizes(fabric: FabricProblem, g: Ints, least: Ints, most: Ints) -> tuple[Ints, Ints]:
-    """The fewest and the most groups of a pod, of g servers each, of those that are in the fabric's span."""
+    """The fewest and the most groups of a pod, of g servers each, of those that are in the fabric's span.
+
+    ``g``, ``least``, ``most`` and what is returned have shape (rows,).
+    """
     if fabric.span is None:
         return least, most
     fewest, last = fabric.span.pod
@@ -133,6 +136,6 @@ def pod_sizes(fabric: FabricProblem, g: Ints, least: Ints, most: Ints) -> tuple[
 
 
 def in_pods(fabric: FabricProblem, servers: Ints) -> NDArray[np.bool_]:
-    """Which numbers of servers of a pod are in the fabric's span."""
+    """Which numbers of servers of a pod are in the fabric's span, shape of ``servers``."""
     least, most = ANY_SIZE if fabric.span is None else fabric.span.pod
     return np.asarray((servers >= least) & (servers <= most))

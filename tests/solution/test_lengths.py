@@ -130,6 +130,21 @@ def test_more_families_never_cost_more() -> None:
     assert usd("clos", "hyperx", "dragonfly", "dragonfly+") == min(alone)
 
 
+@pytest.mark.parametrize("family", ["linear", "three_tier", "rails"])
+@pytest.mark.parametrize("seed", range(4))
+def test_same_lengths_for_groups_of_all_sizes_never_cost_more(family: str, seed: int) -> None:
+    """Without the rule and with the lengths of its answer, that answer is one of those that are allowed."""
+    catalog, case = generate(family, seed)
+    site = {key: value for key, value in (case.get("site") or {}).items() if key != "distances_m"}
+    case = {**case, "site": site | {"servers_per_rack": 1 + seed % 3}, "rules": {"lengths": True}}
+    kept = solved(case, catalog)
+    if kept.status == "infeasible":
+        return
+    given = {f"{row.from_}-{row.to}": row.length_m for row in kept.fabrics[0].links if row.attachment is None}
+    freed = solved({**case, "site": {**case["site"], "distances_m": {**USUAL, **given}}, "rules": "none"}, catalog)
+    assert freed.objective.value <= kept.objective.value
+
+
 @pytest.mark.parametrize("family", ["linear", "attached", "three_tier", "rails", "planes"])
 @pytest.mark.parametrize("seed", range(3))
 def test_brute_force_agrees(family: str, seed: int) -> None:

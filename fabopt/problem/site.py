@@ -55,7 +55,10 @@ class FlatSite:
     rack_power_w: float | None = None
 
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
-        """By kind of links how far they run at the least. ``lengths_m``: all on sale, rising, shape (classes,)."""
+        """By kind of links how far they run at the least, in metres.
+
+        ``lengths_m``: all lengths on sale, rising, shape (lengths,).
+        """
         if self.groups is None:
             return self.given
         return {kind: counted_m(lengths_m, run_m) for kind, run_m in self.groups.least_m.items()}

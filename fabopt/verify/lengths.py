@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fabopt.floor.group_runs import KINDS, given_m
 from fabopt.schema.default_rules import LENGTHS, is_kept
+from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import all_kinds
 from fabopt.verify.proof import Proof
@@ -14,6 +15,7 @@ def follows_from_groups(fabric: FabricEvidence) -> bool:
     return not given_m(fabric.evidence.case.site).keys() >= set(KINDS)
 
 
+@since("0.2.0")
 def runs_follow_from_groups(proof: Proof, fabric: FabricEvidence) -> None:
     """Every kind of links is as long as the racks ask for that its groups fill, and so is all that is bought for it.
 

@@ -64,5 +64,5 @@ def is_asked_for(rules: Rules, name: str) -> bool:
 
 
 def without(rules: Rules, name: str) -> Rules:
-    """The same choices with one rule turned off."""
+    """A case's choices of default rules, with one of them turned off."""
     return rules if isinstance(rules, str) else {**rules, name: False}

@@ -7,7 +7,7 @@ import pytest
 from fabopt.floor.group_runs import Sizes
 from fabopt.floor.length_classes import counted_m
 from fabopt.problem.problem import problem_of
-from fabopt.topology.spans import spans_of
+from fabopt.topology.spans import pods_together, spans_of
 from tests.samples.length_samples import length_case, length_catalog
 from tests.samples.small import inputs
 
@@ -39,3 +39,20 @@ def test_fabric_with_said_lengths_has_one_span() -> None:
     given = inputs(length_case(rules="none"), length_catalog())
     problem = problem_of(given.case, given.catalog)
     assert spans_of(problem, problem.fabrics[0], "clos") == problem.fabrics
+
+
+def test_pods_are_bounded_together_by_runs_that_are_no_longer() -> None:
+    given = inputs(length_case(servers=SERVERS), length_catalog())
+    problem = problem_of(given.case, given.catalog)
+    [fabric] = problem.fabrics
+    together = pods_together(problem, fabric, "clos")
+    assert tuple(part for _, parts in together for part in parts) == spans_of(problem, fabric, "clos")
+    shared = [(whole, parts) for whole, parts in together if len(parts) > 1]
+    assert shared
+    for whole, parts in shared:
+        assert whole.span is not None and not whole.span.alike
+        assert whole.runs_m["leaf-spine"] < max(part.runs_m["leaf-spine"] for part in parts)
+        for part in parts:
+            assert part.span is not None and part.span.group == whole.span.group
+            assert all(whole.runs_m[kind] <= run_m for kind, run_m in part.runs_m.items())
+            assert {kind for kind, run_m in part.runs_m.items() if run_m != whole.runs_m[kind]} <= {"leaf-spine"}

@@ -93,7 +93,7 @@ def imports(path: Path) -> Iterator[str]:
                 inner = f"{node.module}.{alias.name}"
                 if inner in NAMES:
                     yield inner
-                elif node.module in NAMES and node.module != "fabopt":  # `from fabopt import __version__` needs no room
+                elif node.module in NAMES:
                     yield node.module
 
 
@@ -428,3 +428,30 @@ class Table:
 """
     tree = ast.parse(text)
     assert list(without_shape(tree, words_for_arrays(tree, {}))) == ["counted", "Column"]
+
+
+# Words that point at another text: a docstring is read alone, in an editor or in the reference.
+POINTS_ELSEWHERE = re.compile(
+    r"(?:It|They|Its|Their|Them|Those|And|Or|But|As|Also|Likewise|The same|What of it)\b|None:"
+    r"|(?:All|Some|One|Both|Each)(?: of (?:it|them))?\."
+)
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Name and docstring of everything public in a module, the module first."""
+    yield "module", text_of(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
+            yield node.name, text_of(node)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_docstrings_stand_alone(name: str) -> None:
+    found = docstrings(ast.parse(NAMES[name].read_text()))
+    assert [(what, text) for what, text in found if POINTS_ELSEWHERE.match(text)] == []
+
+
+def test_a_docstring_that_points_elsewhere_is_found() -> None:
+    wrong = ("It is so.", "The same of spines.", "As in the file.", "All of them.", "Those with servers.", "One.")
+    right = ("One growth stage.", "Other endpoints.", "The other end.", "All fabrics.", "Items that are offered.")
+    assert [text for text in (*wrong, *right) if POINTS_ELSEWHERE.match(text)] == list(wrong)

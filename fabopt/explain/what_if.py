@@ -46,7 +46,7 @@ class Watch(Clock):
         self._outer = outer
 
     def over_at(self) -> float | None:
-        """When either is."""
+        """The time at which either clock rings; None if neither does."""
         ends = (super().over_at(), self._outer.over_at())
         return min((end for end in ends if end is not None), default=None)
 

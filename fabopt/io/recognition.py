@@ -45,7 +45,7 @@ class ProductNames:
             return []
         return sorted({id_ for kind in kinds for known, ids in self._ids[kind].items() if part in known for id_ in ids})
 
-    def one(self, name: str, kinds: Iterable[str] = KINDS) -> str | None:
+    def only(self, name: str, kinds: Iterable[str] = KINDS) -> str | None:
         """The id of the only product that goes by a name; None if there is none, or several."""
         ids = self.called(name, kinds)
         return ids[0] if len(ids) == 1 else None
@@ -88,7 +88,7 @@ class _Recognition:
         if id_ in self._known:
             return id_
         self._names = self._names or ProductNames(self._catalog)
-        meant = self._names.one(id_, kinds)
+        meant = self._names.only(id_, kinds)
         if meant is None:
             return id_
         self._spelled.take(path, self._spelled.written.get(id_, id_), meant)
@@ -128,7 +128,7 @@ class _Recognition:
 def meant_id(name: str, catalog: Catalog) -> str:
     """The id of the product that a name stands for; the name itself where that is not clear."""
     known = (product.id for kind in KINDS for product in getattr(catalog, kind))
-    return name if name in known else ProductNames(catalog).one(name) or name
+    return name if name in known else ProductNames(catalog).only(name) or name
 
 
 def meant_price_change(text: str, catalog: Catalog) -> str:

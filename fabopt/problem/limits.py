@@ -22,7 +22,7 @@ class ExactLimits:
 
     @property
     def are_set(self) -> bool:
-        """Whether any is."""
+        """Whether any limit is set."""
         return self != ExactLimits()
 
     def with_others(self, stages: Sequence[ExactLimits]) -> ExactLimits:

@@ -48,7 +48,7 @@ class FlatSite:
     rack_power_w: float | None = None
 
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
-        """By kind of links how far they run. ``lengths_m``: all lengths on sale, rising, shape (classes,)."""
+        """The run of each kind of links in metres. ``lengths_m``: all lengths on sale, rising, shape (lengths,)."""
         return given_runs_m(self.distances)
 
     def estimated(self) -> FlatSite:
@@ -114,7 +114,7 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
 
 
 def given_runs_m(distances: Distances) -> dict[str, float]:
-    """By kind of links how far the case says that they run."""
+    """The run of each kind of links that the case gives, in metres."""
     return {
         "server-leaf": distances.server_leaf,
         "attachment-leaf": distances.attachment_leaf or distances.server_leaf,

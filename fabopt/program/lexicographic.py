@@ -75,7 +75,7 @@ def picked_in(program: Program, values: Mapping[str, int]) -> list[tuple[Candida
 
 
 def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
-    """Of all designs that are as good as an optimum, the one that the documented order puts first."""
+    """The one of all designs as good as an optimum that the documented order puts first."""
     program, values = optimum.program, optimum.values
     if program is None or optimum.verdict != "optimal":
         return optimum

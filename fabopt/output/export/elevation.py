@@ -110,7 +110,7 @@ def _devices_by_rack(wiring: Wiring, power_w: Floats) -> dict[str, list[RackDevi
 
 
 def units_text(rack: Rack, elevation: Elevation) -> str:
-    """``34 of 48 U``."""
+    """Units in use as text: ``34 of 48 U``."""
     return f"{rack.used_units} of {elevation.rack_units} U"
 
 

@@ -1,4 +1,4 @@
-"""All that the links of one design can come to, where two sums are traded: which parts on how many of them.
+"""The mixes that the links of one design can be made of, where two sums are traded: which parts on how many of them.
 
 Links come in kinds of ``count`` equal units, each made by one option (see ``fabopt.topology.candidate.Choice``). What a
 mix of options comes to is a sum over units, so the lower hull of all mixes is known at once: from every unit at its

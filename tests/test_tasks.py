@@ -26,6 +26,7 @@ from tests.samples import export_samples, small
 
 PAGE = ROOT / "docs" / "contributing.md"
 RULE, FORMAT = "spines_are_no_more_than_leaves", "neighbours"
+MOST_FILES = 5
 LATER_ANNOTATIONS = "from __future__ import annotations\n"
 
 
@@ -33,6 +34,12 @@ def code_of(section: str) -> list[str]:
     """The blocks of Python in a section of the page."""
     text = PAGE.read_text().partition(f"## {section}\n")[2].partition("\n## ")[0]
     return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_every_task_touches_at_most_five_files() -> None:
+    sections = PAGE.read_text().split("\n## ")[1:]
+    files = [re.findall(r"^\| (?!file|---)", section, re.MULTILINE) for section in sections]
+    assert len(files) == 3 and all(1 < len(rows) <= MOST_FILES for rows in files)
 
 
 def run_in(module: dict[str, Any], code: str) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
 
 
 def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
-    """What clashes in every combination of separations, or stands nearest in the way, each told apart."""
+    """The conflicts of every combination of separations, or its nearest obstacles, each with its combination."""
     for answer in answers.tried:
         words = words_of(question.inputs.case, answer.problem.asked)
         explain = conflicts_of if answer.optimum.verdict == "infeasible" else obstacles_of

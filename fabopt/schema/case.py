@@ -25,6 +25,7 @@ from fabopt.schema.base import (
     parse_split,
 )
 from fabopt.schema.catalog import Role
+from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience, Resilience, keeps_default, losses_of
@@ -232,11 +233,11 @@ class Fabric(Strict):
 
 
 class Distances(Strict):
-    """Flat cable lengths in metres."""
+    """Flat cable lengths in metres; those left out follow from the size of the groups (``lengths`` of ``rules``)."""
 
-    server_leaf: Annotated[Metres, Field(alias="server-leaf")] = 3
-    leaf_spine: Annotated[Metres, Field(alias="leaf-spine")] = 30
-    spine_core: Annotated[Metres, Field(alias="spine-core")] = 50
+    server_leaf: Annotated[Metres | None, Field(alias="server-leaf")] = None
+    leaf_spine: Annotated[Metres | None, Field(alias="leaf-spine")] = None
+    spine_core: Annotated[Metres | None, Field(alias="spine-core")] = None
     attachment_leaf: Annotated[Metres | None, Field(alias="attachment-leaf")] = None
 
 
@@ -285,12 +286,12 @@ class Floor(Strict):
 
 
 class Site(Strict):
-    """Where things stand: on a floor, or at flat distances. ``attachment-leaf`` absent: as ``server-leaf``.
+    """Where things stand: on a floor, or at flat distances. ``attachment-leaf`` absent: as a given ``server-leaf``.
 
     ``servers_per_rack`` absent: with a floor, the most that fit a rack.
     """
 
-    distances_m: Distances = Distances()
+    distances_m: Distances | None = None
     floor: Floor | None = None
     servers_per_rack: Count | None = None
 
@@ -326,6 +327,7 @@ class Case(Strict):
     workload: Workload | None = None
     fabrics: Annotated[tuple[Fabric, ...], Field(min_length=1)] = (Fabric(name="compute"),)
     site: Site = Site()
+    rules: RuleChoices = {}
     limits: Limits = Limits()
     resilience: AnyResilience = DEFAULT_RULE
     finance: Finance = Finance()

@@ -17,6 +17,7 @@ from typing import Any
 
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
+from tests.samples.lengths import USUAL
 
 Json = dict[str, Any]
 
@@ -201,6 +202,7 @@ def one_tier() -> Json:
         "name": "one-tier",
         "resilience": "none",
         "server": "box2",
+        "site": {"distances_m": USUAL},
         "stages": [{"name": "final", "servers": 4}],
         "fabrics": [
             {
@@ -327,6 +329,7 @@ def two_tiers() -> Json:
         "name": "two-tiers",
         "resilience": "none",
         "server": "box4",
+        "site": {"distances_m": USUAL},
         "stages": [{"name": "final", "month": 18, "gpus": 28}],
         "fabrics": [
             {
@@ -502,6 +505,7 @@ def three_tiers() -> Json:
         "name": "three-tiers",
         "resilience": "none",
         "server": "box1",
+        "site": {"distances_m": USUAL},
         "stages": [{"name": "final", "servers": 7}],
         "fabrics": [
             {

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.terminal.single_points import redundancy_line
 from fabopt.schema.design import Alternative, Design
 from fabopt.solution import optimize
@@ -22,6 +23,7 @@ from tests.oracles.brute_redundancy import best_kept, rules_of
 from tests.samples import random_growth, small
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.growth_samples import solved as grown_design
+from tests.samples.lengths import with_lengths
 from tests.samples.random_cases import generate
 from tests.solution.test_brute_force import cage, card, case, catalog, switch
 from tests.solution.test_growth import assert_agrees
@@ -79,16 +81,9 @@ def test_a_case_or_a_fabric_turns_it_off(keys: Json) -> None:
 def test_it_holds_where_a_case_says_nothing() -> None:
     parts, wanted = pair()
     del wanted["resilience"]
-    design = optimize.solve(optimize_inputs(wanted, parts), alternatives=False)
+    design = optimize.solve(inputs_from_objects(with_lengths(wanted), parts), alternatives=False)
     assert usd(design) == TWO_SPINES
     assert design.case.content["resilience"] == "default" == design.case.content["fabrics"][0]["resilience"]
-
-
-def optimize_inputs(wanted: Json, parts: Json) -> Any:
-    """Inputs that say of redundancy what the case says, and no more."""
-    from fabopt.io.case import inputs_from_objects
-
-    return inputs_from_objects(wanted, parts)
 
 
 def test_losses_take_its_place_unless_it_is_named_beside_them() -> None:

@@ -68,7 +68,7 @@ def test_a_leaf_has_two_spines() -> None:
     design = designed(*pair(), alternatives=True)
     assert usd(design) == TWO_SPINES and kept(design) == {"two-spines": True, "two-cores": None}
     assert [(one.value, one.capex_delta_usd) for one in of_redundancy(design)] == [("none", ONE_SPINE - TWO_SPINES)]
-    assert redundancy_line(design) == "redundancy by default: compute two-spines" and design.notes == ()
+    assert redundancy_line(design) == "redundancy by default: compute keeps two-spines" and design.notes == ()
 
 
 @pytest.mark.parametrize("keys", ({"resilience": "none"}, {"fabric": {"resilience": "none"}}))
@@ -134,7 +134,7 @@ def test_storage_servers_are_on_two_leaves_if_their_cards_have_two_ports() -> No
 def test_one_switch_is_exempt_and_listed() -> None:
     design = designed(*pair({"tiers": 1}))
     assert usd(design) == 1440 and set(kept(design).values()) == {None}
-    assert redundancy_line(design) == "redundancy by default: compute exempt, a single switch"
+    assert redundancy_line(design) == "redundancy by default: compute is exempt (a single switch)"
     points = design.single_points_of_failure or ()
     assert [(point.device, point.servers) for point in points] == [("leaf", 4)]
 
@@ -154,7 +154,7 @@ def test_what_no_design_keeps_is_given_up_and_told() -> None:
     assert usd(design) == ONE_SPINE and kept(design) == {"two-spines": False, "two-cores": None}
     told = "compute: rule `two-spines` is not kept (1 spine above every leaf): no design keeps it beside the rest"
     assert told in design.notes and of_redundancy(design) == []
-    assert redundancy_line(design).endswith("compute NOT two-spines (1 spine above every leaf)")
+    assert redundancy_line(design).endswith("compute breaks two-spines (1 spine above every leaf)")
 
 
 def test_a_budget_comes_before_it() -> None:

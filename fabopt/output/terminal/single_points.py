@@ -44,10 +44,12 @@ def redundancy_line(design: Design) -> str:
 
 def _kept(fabric: FabricDesign) -> str:
     """The parts that a fabric keeps, and those that it does not; why none applies where that is so."""
-    kept = [row.rule for row in fabric.redundancy if row.kept]
-    broken = [f"NOT {row.rule} ({row.detail})" for row in fabric.redundancy if row.kept is False]
-    exempt = [] if kept or broken else [f"exempt, {fabric.redundancy[0].detail}"]
-    return f"{fabric.name} {', '.join([*kept, *broken, *exempt])}"
+    kept = ", ".join(row.rule for row in fabric.redundancy if row.kept)
+    broken = ", ".join(f"{row.rule} ({row.detail})" for row in fabric.redundancy if row.kept is False)
+    if not kept and not broken:
+        return f"{fabric.name} is exempt ({fabric.redundancy[0].detail})"
+    verbs = (f"{verb} {rules}" for verb, rules in (("keeps", kept), ("breaks", broken)) if rules)
+    return f"{fabric.name} {', '.join(verbs)}"
 
 
 def point_rows(design: Design) -> Iterator[list[str]]:

@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
@@ -243,6 +244,22 @@ def tables_of_verifier() -> Iterator[tuple[str, Rule]]:
 def checks_of_verifier() -> list[Rule]:
     """The rules of all tables of the verifier, each once."""
     return list(dict.fromkeys(rule for _, rule in tables_of_verifier()))
+
+
+def rules_in(module: ModuleType) -> Iterator[Rule]:
+    """The public functions of a module that judge one thing: they take a proof, and what is proven."""
+    for name, function in vars(module).items():
+        if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
+            kinds = [parameter.annotation for parameter in inspect.signature(function).parameters.values()]
+            if len(kinds) == 2 and kinds[0] == "Proof":
+                yield function
+
+
+def test_every_rule_of_the_verifier_is_in_a_table() -> None:
+    modules = [
+        importlib.import_module(f"fabopt.verify.{path.stem}") for path in (ROOT / "fabopt/verify").glob("[a-z]*.py")
+    ]
+    assert {rule for module in modules for rule in rules_in(module)} == set(checks_of_verifier())
 
 
 def path_of(function: Rule) -> str:

@@ -121,10 +121,18 @@ def test_imports_only_from_rooms_before(name: str) -> None:
     assert wrong == [], f"{name} may not import these"
 
 
-def test_no_import_cycles() -> None:
-    """Raises CycleError, which names the cycle. A package's ``__init__`` gathers its modules; they do not need it."""
+def after_imports() -> list[str]:
+    """The modules, each after those that it imports.
+
+    A package's ``__init__`` gathers its modules; they do not need it.
+    """
     graph = {name: [one for one in others if not name.startswith(f"{one}.")] for name, others in GRAPH.items()}
-    tuple(TopologicalSorter(graph).static_order())
+    return list(TopologicalSorter(graph).static_order())
+
+
+def test_no_import_cycles() -> None:
+    """Raises CycleError, which names the cycle."""
+    assert len(after_imports()) == len(GRAPH)
 
 
 def test_solver_free_proof() -> None:
@@ -322,3 +330,128 @@ def test_few_ask_whether_there_is_a_floor() -> None:
         if ASKS_FOR_A_FLOOR.search(line)
     ]
     assert 0 < len(asked) <= MOST_QUESTIONS, "\n".join(asked)
+
+
+ARRAY_WORDS = {"NDArray", "ndarray", "ArrayLike"}
+# A shape in figures or words: (rows, columns), "the shape of ``g``", "one row a link", "broadcast".
+SHAPE = re.compile(r"\b[Ss]hapes? (?:\(\w|as of|of )|\b[Oo]ne row (?:a|for each)\b|\bbroadcast\b")
+# What holds for all of a class or module: "Arrays have shape (links,)".
+SHAPE_OF_ALL = re.compile(r"\b(?:Arrays|Columns)\b[^.]*\bshape \(\w")
+
+
+def words_for_arrays(tree: ast.Module, known: dict[str, set[str]]) -> set[str]:
+    """Names that mean an array in a module: NumPy's, its own aliases, and ``known`` ones that it imports."""
+    words = set(ARRAY_WORDS)
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            words |= {alias.name for alias in node.names if alias.name in known.get(node.module or "", set())}
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            value = node.value
+            if isinstance(value, (ast.Subscript, ast.BinOp)) and means_array(value, words):
+                words.add(node.targets[0].id)
+    return words
+
+
+def means_array(annotation: ast.expr | None, words: set[str]) -> bool:
+    """Whether an annotation speaks of an array, but not of a function that takes one."""
+    if annotation is None or ast.unparse(annotation).startswith(("Callable", "Lookup")):
+        return False
+    named = {node.id for node in ast.walk(annotation) if isinstance(node, ast.Name)}
+    return not words.isdisjoint(named | {node.attr for node in ast.walk(annotation) if isinstance(node, ast.Attribute)})
+
+
+def text_of(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> str:
+    """A docstring without its line ends."""
+    return " ".join((ast.get_docstring(node) or "").split())
+
+
+def without_shape(tree: ast.Module, words: set[str]) -> Iterator[str]:
+    """Public functions and classes that have arrays, where neither they nor what holds them gives a shape."""
+    yield from _without_shape(tree, "", [text_of(tree)], words)
+
+
+def _without_shape(holder: ast.Module | ast.ClassDef, prefix: str, above: list[str], words: set[str]) -> Iterator[str]:
+    said_above = any(SHAPE_OF_ALL.search(doc) for doc in above)
+    for node in holder.body:
+        if not isinstance(node, (ast.ClassDef, ast.FunctionDef)) or node.name.startswith("_"):
+            continue
+        doc = text_of(node)
+        if any(means_array(one, words) for one in annotations_of(node)) and not (said_above or SHAPE.search(doc)):
+            yield prefix + node.name
+        if isinstance(node, ast.ClassDef):
+            yield from _without_shape(node, f"{prefix}{node.name}.", [*above, doc], words)
+
+
+def annotations_of(node: ast.ClassDef | ast.FunctionDef) -> list[ast.expr | None]:
+    """What a function takes and returns, or what a class has in public fields and takes when it is made."""
+    if isinstance(node, ast.FunctionDef):
+        arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        return [*(one.annotation for one in arguments), node.returns]
+    fields = [
+        one for one in node.body if isinstance(one, ast.AnnAssign) and not ast.unparse(one.target).startswith("_")
+    ]
+    makers = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+    return [*(one.annotation for one in fields), *(one for maker in makers for one in annotations_of(maker))]
+
+
+ALIASES: dict[str, set[str]] = {}
+for module in after_imports():
+    ALIASES[module] = words_for_arrays(ast.parse(NAMES[module].read_text()), ALIASES)
+
+
+@pytest.mark.parametrize("name", GRAPH)
+def test_shapes_of_arrays_are_said(name: str) -> None:
+    """In the docstring of the function or class, or once for all arrays of a class or module."""
+    assert list(without_shape(ast.parse(NAMES[name].read_text()), ALIASES[name])) == []
+
+
+def test_a_shape_that_is_missing_is_found() -> None:
+    text = """
+Ints = NDArray[np.int64]
+
+def counted(rows: Ints) -> int:
+    'How many of some rows there are.'
+
+def kept(rows: Ints) -> Ints:
+    'Rows that are kept, shape (rows,).'
+
+class Column:
+    'A column.'
+    values: Ints
+
+class Table:
+    'A table. Arrays have shape (rows,).'
+    values: Ints
+
+    def of(self, row: int) -> Ints | None:
+        'The values of a row.'
+"""
+    tree = ast.parse(text)
+    assert list(without_shape(tree, words_for_arrays(tree, {}))) == ["counted", "Column"]
+
+
+# Words that point at another text: a docstring is read alone, in an editor or in the reference.
+POINTS_ELSEWHERE = re.compile(
+    r"(?:It|They|Its|Their|Them|Those|And|Or|But|As|Also|Likewise|The same|What of it)\b|None:"
+    r"|(?:All|Some|One|Both|Each)(?: of (?:it|them))?\."
+)
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Name and docstring of everything public in a module, the module first."""
+    yield "module", text_of(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
+            yield node.name, text_of(node)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_docstrings_stand_alone(name: str) -> None:
+    found = docstrings(ast.parse(NAMES[name].read_text()))
+    assert [(what, text) for what, text in found if POINTS_ELSEWHERE.match(text)] == []
+
+
+def test_a_docstring_that_points_elsewhere_is_found() -> None:
+    wrong = ("It is so.", "The same of spines.", "As in the file.", "All of them.", "Those with servers.", "One.")
+    right = ("One growth stage.", "Other endpoints.", "The other end.", "All fabrics.", "Items that are offered.")
+    assert [text for text in (*wrong, *right) if POINTS_ELSEWHERE.match(text)] == list(wrong)

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 import fabopt.output.export
+from fabopt import __version__
 from fabopt.output.export import formats
 from fabopt.output.export.formats import Options, export
 from fabopt.program import formulation
 from fabopt.program.naming import Rule
 from fabopt.schema.design import Design
-from fabopt.verify import rules, structure, verify
+from fabopt.verify import editions, rules, structure, verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
 from tests.paths import ROOT
@@ -44,7 +45,9 @@ def run_in(module: dict[str, Any], code: str) -> dict[str, Any]:
 def test_the_rule_decides_and_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     of_program, of_verifier, of_tests = code_of("Add a rule about a tier of switches")
     added = Rule(run_in(vars(formulation), of_program)[RULE], formulation.MODEL)
-    check = run_in(vars(structure), of_verifier)[RULE]
+    monkeypatch.setattr(editions, "BROUGHT", {version: set(names) for version, names in editions.BROUGHT.items()})
+    check = run_in({**vars(structure), "since": editions.since}, of_verifier)[RULE]
+    assert RULE in editions.BROUGHT[__version__]
     written = run_in({**vars(small), "verify": verify}, of_tests)
     content = small.case({"switches": {"leaf": ["large"]}})
     without = small.counts(small.solved(content, written["with_mini"]()))

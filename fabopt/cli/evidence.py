@@ -44,7 +44,7 @@ def proven(design: Design, file: str, unchecked: bool) -> Proven:
 
 
 def required(design: Design, file: str, unchecked: bool = False) -> Proven:
-    """The same of a design whose checks were just made."""
+    """Require that checks of a design that were just made hold, as ``proven`` does: else raise ``CheckError``."""
     failed = [check for check in design.checks if not check.ok]
     lines = [f"check {check.name} FAILED: {check.detail}" for check in failed]
     if not unchecked and not failed:

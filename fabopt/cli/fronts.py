@@ -35,7 +35,7 @@ class Targets:
     plot: str | None = None
 
     def check(self) -> None:
-        """Raise, before any work, if one of them cannot be written."""
+        """Raise, before any work, if one of the files cannot be written."""
         if self.plot is not None and PurePath(self.plot).suffix.lower() not in PLOT_ENDINGS:
             allowed = ", ".join(PLOT_ENDINGS)
             raise InputError([fault(self.plot, "", "a plot is not written like this", allowed=allowed)])

@@ -80,7 +80,7 @@ def stage_designs(
 
 
 def _switches(fabric: FabricDesign, stage: str) -> dict[str, int]:
-    """Switches of each tier that stand at a stage: all of them, where the design does not say how it grows."""
+    """Switches of each tier that are installed at a stage; all of them where the design does not say how it grows."""
     for grown in fabric.growth:
         if grown.stage == stage:
             return dict(zip(ROLES, (grown.leaves, grown.spines, grown.cores), strict=True))

@@ -49,7 +49,7 @@ PartKey = tuple[str, End | None, float | None]
 
 
 def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> FabricDesign:
-    """One fabric with its tiers, rows of links and figures."""
+    """A fabric as the design file has it, with its tiers, rows of links and figures."""
     candidate, units = picked
     design = candidate.design
     part = design.file_part()
@@ -114,7 +114,10 @@ def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
 
 
 def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign], floor: FloorUse | None) -> Totals:
-    """Totals with the racks with something in them and the units of all of it; as they are without a floor."""
+    """Totals with the number of racks in use and the units of all that is in them.
+
+    Without a floor, the totals unchanged.
+    """
     if floor is None:
         return totals
     racks = set(floor.server_racks)

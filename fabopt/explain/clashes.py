@@ -1,4 +1,4 @@
-"""Which fabric and which keys of a case clash where no single change gives a design.
+"""The fabric and the keys of a case that clash where no single change gives a design.
 
 A set of changes that together do is made smaller, one by one, until none of them can be spared.
 """
@@ -20,7 +20,7 @@ from fabopt.schema.case import Case, Fabric, Oversubscription
 
 
 class Change(NamedTuple):
-    """One key left open: its path, how it is said, and the case with it."""
+    """A key left open: its path, how it is said, and the case with it open."""
 
     key: str
     words: str
@@ -28,7 +28,7 @@ class Change(NamedTuple):
 
 
 def clashes(inquiry: Inquiry) -> list[str]:
-    """Which fabric has no design of its own, and what would have to change together, as far as time allows."""
+    """The fabric that has no design of its own, and what would have to change together, as far as time allows."""
     told: list[str] = []
     with suppress(StoppedError), inquiry.clock.bounded():
         failing = alone(inquiry)
@@ -42,7 +42,7 @@ def clashes(inquiry: Inquiry) -> list[str]:
 
 
 def prescribed(inquiry: Inquiry) -> str:
-    """The keys that say something, where it is not known which of them clash."""
+    """A sentence with the keys that restrict a case, where it is not known which of them clash."""
     keys = [f"`{change.key}`" for change in changes_of(inquiry)]
     return f"what clashes is among {', '.join(keys)} and the number of servers"
 

@@ -188,10 +188,10 @@ def path_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _rounded_down(value: Fraction, digits: int) -> Fraction:
-    """So that a design gives what is written."""
+    """A number rounded down, so that a design gives what is written."""
     return Fraction(math.floor(value * 10**digits), 10**digits)
 
 
 def _rounded_up(value: Fraction, digits: int) -> Fraction:
-    """So that what is written is enough: a third more than 1 is 1.333334."""
+    """A number rounded up, so that what is written is enough: a third more than 1 is 1.333334."""
     return Fraction(math.ceil(value * 10**digits), 10**digits)

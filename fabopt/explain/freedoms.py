@@ -149,7 +149,7 @@ def not_on_sale(inquiry: Inquiry, ids: Sequence[str]) -> list[str]:
 
 
 def changed_products(inquiry: Inquiry, freedom: Freedom, ids: Sequence[str]) -> list[str]:
-    """Those of some products that a change brings in: of the catalog's, the ones that are different in it."""
+    """The ids of some products that a change brings in: of the catalog's, the ones that are different in it."""
     if freedom.catalog is inquiry.catalog:
         sold = {product.id for kind in KINDS_ON_SALE for product in getattr(inquiry.problem.offering.offered, kind)}
         return [id_ for id_ in ids if id_ not in sold] or list(ids)

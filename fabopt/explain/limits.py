@@ -42,7 +42,7 @@ class SpendingLimit(NamedTuple):
         return f"${shown:,}" if self.unit == "$" else f"{shown:,} {self.unit}"
 
     def conflict(self, problem: Problem, needed: int | None, text: str) -> Conflict:
-        """That it clashes, and why."""
+        """The conflict: that the limit clashes, and why."""
         value = self.of(problem.limits)
         assert value is not None
         return Conflict(

@@ -46,13 +46,16 @@ class Watch(Clock):
         self._outer = outer
 
     def over_at(self) -> float | None:
-        """When either is."""
+        """The time at which either clock rings; None if neither does."""
         ends = (super().over_at(), self._outer.over_at())
         return min((end for end in ends if end is not None), default=None)
 
 
 class Least(NamedTuple):
-    """A design's sums, whether none is less in what was asked for, and what every design takes of it at least."""
+    """A design's sums, of which one was asked to be the least.
+
+    ``is_least``: whether no design has less of it; ``bound``: what every design has of it at least.
+    """
 
     sums: Sums
     is_least: bool
@@ -88,11 +91,11 @@ class Inquiry:
         return problem_of(case, self.catalog, offering=self.problem.offering)
 
     def design(self, case: Case) -> Optimum | None:
-        """Some design of a changed case under its limits, None if there is none; raises ``StoppedError``."""
+        """A design of a changed case under its limits, None if there is none; raises ``StoppedError``."""
         return self.design_of(self.problem_of(case))
 
     def design_of(self, problem: Problem, in_reach: bool = False) -> Optimum | None:
-        """Some design of a problem under its limits, None if there is none; raises ``StoppedError``.
+        """A design of a problem under its limits, None if there is none; raises ``StoppedError``.
 
         ``in_reach``: arithmetic is known not to rule out its number of servers.
         """
@@ -188,7 +191,7 @@ def share_of_limits(problem: Problem, optimum: Optimum) -> float:
 
 
 def narrowed(problem: Problem, fabric: FabricProblem, least_mbps: int, most_mbps: int) -> Problem:
-    """The same problem with those NICs in one fabric that give each GPU so much bandwidth."""
+    """The problem with those NICs in one fabric that give each GPU so much bandwidth."""
     nics = {
         protocol: tuple(nic for nic in options if least_mbps <= int(nic.injection) <= most_mbps)
         for protocol, options in fabric.nics.items()

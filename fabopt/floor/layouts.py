@@ -39,8 +39,9 @@ class ServerSize:
 class Layout:
     """Servers in place, and the racks in which switches may be installed, the first choice first.
 
-    ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up; racks are indices of the plan. ``band``:
-    (index, fabrics): of the space that a rack has for switches a fabric gets an equal part, counted from the top.
+    ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up. ``server_racks`` and ``switch_racks`` are
+    indices of the plan's racks, each of shape (racks listed,). ``band``: (index, fabrics): of the space that a rack has
+    for switches a fabric gets an equal part, counted from the top.
     """
 
     plan: FloorPlan
@@ -122,7 +123,7 @@ class Layout:
 
     @cached_property
     def nearest_leaf_m(self) -> Floats:
-        """For every server a run that none of its links is shorter than, shape (servers,)."""
+        """A run in metres for every server that none of its links is shorter than, shape (servers,)."""
         racks = self._leaf_racks[self.free_units[self._leaf_racks] > 0]
         if not racks.size:
             return np.full(self.servers, np.inf)
@@ -164,7 +165,7 @@ class Layout:
         return np.concatenate([np.zeros((len(self.switch_racks), 1)), np.cumsum(tray, axis=1)], axis=1)
 
     def nearest_to_groups(self, g: int) -> list[list[int]]:
-        """For every group of g servers the racks for switches, those nearest its racks on average first."""
+        """Racks for switches for every group of g servers, those nearest its racks on average first."""
         first = np.arange(0, self.servers, g) // self.per_rack
         last = (np.minimum(np.arange(0, self.servers, g) + g, self.servers) - 1) // self.per_rack
         away = (self._tray_sums_m[:, last + 1] - self._tray_sums_m[:, first]) / (last - first + 1)

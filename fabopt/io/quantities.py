@@ -91,7 +91,7 @@ def length_m(text: str) -> Fraction | None:
 
 
 def ratio(text: str) -> Fraction | None:
-    """``2:1`` as 2."""
+    """A ratio as it is written, ``2:1`` as 2; None for anything else."""
     match = _RATIO.fullmatch(text.strip())
     return None if match is None else exact(match.group(1).replace(",", ""))
 

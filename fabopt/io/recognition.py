@@ -1,4 +1,4 @@
-"""Which product or vendor of a catalog is meant: by id, part number, description, or the name without the vendor.
+"""The product or vendor of a catalog that is meant: by id, part number, description, or the name without the vendor.
 
 Capitals, spaces and punctuation do not count. What several products could be called is nobody's name.
 """
@@ -45,7 +45,7 @@ class ProductNames:
             return []
         return sorted({id_ for kind in kinds for known, ids in self._ids[kind].items() if part in known for id_ in ids})
 
-    def one(self, name: str, kinds: Iterable[str] = KINDS) -> str | None:
+    def only(self, name: str, kinds: Iterable[str] = KINDS) -> str | None:
         """The id of the only product that goes by a name; None if there is none, or several."""
         ids = self.called(name, kinds)
         return ids[0] if len(ids) == 1 else None
@@ -88,7 +88,7 @@ class _Recognition:
         if id_ in self._known:
             return id_
         self._names = self._names or ProductNames(self._catalog)
-        meant = self._names.one(id_, kinds)
+        meant = self._names.only(id_, kinds)
         if meant is None:
             return id_
         self._spelled.take(path, self._spelled.written.get(id_, id_), meant)
@@ -128,7 +128,7 @@ class _Recognition:
 def meant_id(name: str, catalog: Catalog) -> str:
     """The id of the product that a name stands for; the name itself where that is not clear."""
     known = (product.id for kind in KINDS for product in getattr(catalog, kind))
-    return name if name in known else ProductNames(catalog).one(name) or name
+    return name if name in known else ProductNames(catalog).only(name) or name
 
 
 def meant_price_change(text: str, catalog: Catalog) -> str:
@@ -143,7 +143,7 @@ def meant_price_change(text: str, catalog: Catalog) -> str:
 
 
 def hint_for(name: str, ids: list[str], names: ProductNames, kinds: Iterable[str], most: int) -> str:
-    """Which products a name could stand for; the nearest id; nothing where neither is known."""
+    """A hint with the products that a name could stand for, or the nearest id; nothing where neither is known."""
     kinds = tuple(kinds)
     several = names.called(name, kinds) or names.like(name, kinds)
     if len(several) == 1:

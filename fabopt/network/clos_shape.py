@@ -89,7 +89,7 @@ class ClosShape:
 
     @property
     def cores_per_group(self) -> Number:
-        """C."""
+        """Cores of a group (C)."""
         return self.x // self.m2
 
     @property

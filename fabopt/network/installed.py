@@ -29,10 +29,10 @@ class Installed(Protocol):
         """Whether uplinks are plugged in elsewhere before their spine is there."""
 
     def stages_of(self, role: str, number: Ints) -> Ints:
-        """From which stage on switches of a tier are there."""
+        """The stage from which each switch of a tier is there, by its number."""
 
     def stages_of_links(self, kind: str, links: TierLinks) -> Ints:
-        """From which stage on links of a kind are there."""
+        """The stage from which each link of a kind is there."""
 
     def lent(self, links: TierLinks, ports: int) -> LentUplinks:
         """Where leaf-spine links are plugged in before their own spine is there; a spine has ``ports`` down ports."""
@@ -54,11 +54,11 @@ class InstalledClos:
         return any(stage.pair_links for stage in self.stages)
 
     def stages_of(self, role: str, number: Ints) -> Ints:
-        """From which stage on switches of a tier are there."""
+        """The stage from which each switch of a tier is there, by its number."""
         return _STAGES_OF[role](self.tree, self.stages, number)
 
     def stages_of_links(self, kind: str, links: TierLinks) -> Ints:
-        """From which stage on links of a kind are there."""
+        """The stage from which each link of a kind is there."""
         return of_links(self.tree, self.stages, kind, links)
 
     def lent(self, links: TierLinks, ports: int) -> LentUplinks:

@@ -27,7 +27,7 @@ def limit_name(limit: str) -> str:
 
 
 def count(number: int) -> str:
-    """``12,288``."""
+    """A number with commas: ``12,288``."""
     return f"{number:,}"
 
 
@@ -81,7 +81,7 @@ def percent(share: float) -> str:
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:
-    """``a, b and c``."""
+    """Words as a list in a sentence: ``a, b and c``."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"

@@ -33,7 +33,7 @@ class Mode(Enum):
 
 
 class Assembly(NamedTuple):
-    """One way to join a near and a far cage. ``near``/``far`` are transceivers' items, or None for a cable."""
+    """A way to join a near and a far cage. ``near``/``far`` are transceivers' items, or None for a cable."""
 
     name: str
     medium: str
@@ -51,7 +51,7 @@ class Assembly(NamedTuple):
 
 
 def whole_only(assembly: Assembly) -> Assembly:
-    """At a server, a splitter's single end needs a cage all of whose ports go to one leaf."""
+    """An assembly as it is at a server: a splitter's single end needs a cage all of whose ports go to one leaf."""
     if assembly.mode is Mode.NEAR and assembly.near is None:
         return assembly._replace(mode=Mode.WHOLE)
     return assembly

@@ -33,7 +33,7 @@ def _items(item_table: ItemTable, product: Product) -> Sequence[Item]:
 
 
 def _fit(product: Product) -> Hashable:
-    """All that decides where a product fits."""
+    """The properties that decide where a product fits."""
     if isinstance(product, Switch):
         return product.protocol, product.cages, product.max_ports, product.works_with
     if isinstance(product, Nic):
@@ -49,7 +49,7 @@ def _fit(product: Product) -> Hashable:
 
 
 def _dominated(item_table: ItemTable, products: Sequence[Product], named: frozenset[str]) -> Iterator[str]:
-    """Ids of those products, all with the same fit and lengths, that another one of them stands in for."""
+    """Ids of those products, all with the same fit and lengths, that another one of them dominates."""
     kept: list[Sequence[Item]] = []
     cheapest_first = sorted(
         products, key=lambda one: ([(item.unit_cents, item.power_mw) for item in _items(item_table, one)], one.id)

@@ -41,7 +41,10 @@ class ItemTable:
 
     @cached_property
     def lengths_m(self) -> NDArray[np.float64]:
-        """All lengths on sale, rising, in metres; of products that are not offered too. Cannot be written to."""
+        """The lengths on sale, rising, in metres, shape (lengths,), which cannot be written to.
+
+        Lengths of products that are not offered are among them.
+        """
         lengths_m = np.array(sorted({item.length_m for item in self.items if item.length_m}))
         lengths_m.flags.writeable = False
         return lengths_m
@@ -55,7 +58,7 @@ class ItemTable:
         )
 
     def repriced(self, price: Callable[[Item, int], int]) -> ItemTable:
-        """The same items at other prices: ``price(item, cents)`` of every break at every stage, and of its worth."""
+        """These items at other prices: ``price(item, cents)`` of every break at every stage, and of its worth."""
 
         def repriced(item: Item, offer: Offer) -> Offer:
             paid, present = (tuple(price(item, cents) for cents in old) for old in (offer.cents, offer.present))

@@ -31,7 +31,7 @@ class _Module:
 
     @property
     def optics(self) -> tuple[str, str, str, int]:
-        """What the far end and the fibre see of it."""
+        """The optical properties that the far end and the fibre have to match."""
         return self.standard, self.product.fibre, self.product.connector, self.ports_per_connector
 
 
@@ -66,7 +66,7 @@ class _Ends(NamedTuple):
 
 
 class LinkTable:
-    """All assemblies of a catalog, found on demand.
+    """The assemblies of a catalog, found on demand.
 
     ``prune`` drops an assembly that another one of the same mode beats in every part's price and power; parts whose
     price depends on the quantity, or that are in stock or short, are never dropped for that.

@@ -23,7 +23,7 @@ class Lookup(Generic[Owner, Key, Value]):
         self._tables: WeakKeyDictionary[Owner, dict[Key, Value]] = WeakKeyDictionary()
 
     def table(self, owner: Owner) -> dict[Key, Value]:
-        """All values of an owner that have been worked out, by key."""
+        """The values of an owner that have been worked out, by key."""
         table = self._tables.get(owner)
         if table is None:
             table = self._tables[owner] = {}

@@ -26,13 +26,13 @@ PORTS_OF_A_PAIR = 2
 
 @dataclass(frozen=True, eq=False)
 class NicOption:
-    """One way to equip a server for one fabric: NIC, how many, which ports, over how many planes.
+    """A way to equip a server for one fabric: NIC, how many, which ports, over how many planes.
 
     ``dual``: the two ports that a NIC has in a plane go to two leaves. ``apart``: every NIC (its rail) has planes of
-    its own, which no other NIC is in; ``topology``: what a network with these NICs is called; ``scale_up``: what a
-    GPU then has to forward with. ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server
-    over all planes, ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are
-    the ports in each of ``partial_cages`` others. ``forwards``: the NIC passes on what is for other servers.
+    its own, which no other NIC is in; ``topology``: what a network with these NICs is called; ``scale_up``: what a GPU
+    then has to forward with. ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server over
+    all planes, ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are the
+    ports in each of ``partial_cages`` others. ``forwards``: the NIC passes on what is for other servers.
     """
 
     nic_id: str

@@ -138,10 +138,10 @@ def _repriced(product: Product, price: Callable[[Price | None, float | None], Pr
     if not isinstance(product, Cable | Fibre):
         return product.model_copy(update={"price_usd": price(getattr(product, "price_usd", None), None)})
 
-    def one(length: CableLength) -> CableLength:
+    def repriced_length(length: CableLength) -> CableLength:
         return length.model_copy(update={"price_usd": price(length.price_usd, length.m)})
 
-    return product.model_copy(update={"lengths": tuple(one(length) for length in product.lengths)})
+    return product.model_copy(update={"lengths": tuple(repriced_length(length) for length in product.lengths)})
 
 
 def _times(price: Price | None, factor: Fraction) -> Price | None:

@@ -21,7 +21,7 @@ from fabopt.units import exact, mbps
 
 @dataclass(frozen=True, eq=False)
 class AttachmentDemand:
-    """Other endpoints: ``port`` is their cage in use, None where the case does not describe it.
+    """Endpoints on the leaves beside servers: ``port`` is their cage in use, None where the case does not describe it.
 
     ``network``: the logical fabric that they belong to, which has its own ratio; ``nic``: the NICs in every server
     whose ports these are, if they are servers'.

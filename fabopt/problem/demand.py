@@ -48,7 +48,7 @@ def profile_of(case: Case) -> Profile:
 
 
 def oversubscription_of(fabric: Fabric, profile: Profile) -> Oversubscription:
-    """Both boundaries' limits, with nothing left open."""
+    """The limits of the leaf and the spine boundary, with nothing left open."""
     most = profile.max_oversubscription
     given = fabric.max_oversubscription
     return _both(most if given is None else given, Oversubscription(leaf=most, spine=most))

@@ -1,4 +1,4 @@
-"""One fabric to design: what a case means for it, with nothing left open."""
+"""A fabric to design: what a case means for it, with nothing left open."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Survival:
 
 @dataclass(frozen=True, eq=False)
 class FabricProblem:
-    """One fabric to design. ``runs_m``: of every kind of link the run, or the least one where they differ."""
+    """A fabric to design. ``runs_m``: of every kind of link the run, or the least one where they differ."""
 
     name: str
     role: str
@@ -98,7 +98,7 @@ class FabricProblem:
 
     @property
     def hardware(self) -> Hashable:
-        """All that it may be made of, and how: equal for fabrics that differ in runs and places only."""
+        """A key of all that the fabric may be made of: equal for fabrics that differ in runs and places only."""
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,

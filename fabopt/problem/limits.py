@@ -22,7 +22,7 @@ class ExactLimits:
 
     @property
     def are_set(self) -> bool:
-        """Whether any is."""
+        """Whether any limit is set."""
         return self != ExactLimits()
 
     def with_others(self, stages: Sequence[ExactLimits]) -> ExactLimits:
@@ -43,7 +43,7 @@ def tighter(limit: int | None, other: int | None) -> int | None:
 
 
 def limits_of(limits: Limits) -> ExactLimits:
-    """Those of a case, or of a stage."""
+    """The limits of a case, or of a stage, as exact numbers."""
     return ExactLimits(
         None if limits.budget_usd is None else cents(limits.budget_usd),
         None if limits.power_w is None else milliwatts(limits.power_w),

@@ -38,9 +38,10 @@ def of_item(weights: Weights, stage: int, item: Item) -> int:
 
 @dataclass(frozen=True, eq=False)
 class StageProblem:
-    """One stage. ``limits``: money that is spent at it, power and rack units of what is installed from it on.
+    """A stage of a problem.
 
-    ``oversubscription``: the most at the leaf and the spine boundary, by fabric.
+    ``limits``: money that is spent at it, power and rack units of what is installed from it on. ``oversubscription``:
+    the most at the leaf and the spine boundary, by fabric.
     """
 
     name: str
@@ -210,18 +211,18 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
 
 
 def estimating(problem: Problem) -> Problem:
-    """The same problem at a site where nothing has to be proven; itself where a proof is what a search finds anyway."""
+    """The problem at a site where nothing has to be proven; itself where a proof is what a search finds anyway."""
     site = problem.site.estimated()
     return problem if site is problem.site else replace(problem, site=site)
 
 
 def in_layouts_only(problem: Problem) -> Problem:
-    """The same problem in layouts with a rule for every switch."""
+    """The problem in layouts with a rule for every switch."""
     return replace(problem, site=problem.floor.in_layouts())
 
 
 def with_objective(problem: Problem, metric: str, limits: ExactLimits) -> Problem:
-    """The same problem with another objective and other limits."""
+    """The problem with another objective and other limits."""
     return replace(problem, weights=weights_of(metric, problem.energy_cents_per_mw), limits=limits)
 
 

@@ -1,6 +1,7 @@
 """The site of a problem: all links of a kind run the same, or a floor plan says how far each of them runs.
 
-It is chosen once, when a case is resolved (``site_of``); what searches and explains asks it, not whether it is a floor.
+A site is chosen once, when a case is resolved (``site_of``); what searches and explains asks it, not whether it is a
+floor.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class FlatSite:
     rack_power_w: float | None = None
 
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
-        """By kind of links how far they run. ``lengths_m``: all lengths on sale, rising, shape (classes,)."""
+        """The run of each kind of links in metres. ``lengths_m``: all lengths on sale, rising, shape (lengths,)."""
         return given_runs_m(self.distances)
 
     def estimated(self) -> FlatSite:
@@ -77,7 +78,10 @@ class FloorSite:
         return self.plan.floor.rack_power_w
 
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
-        """By kind of links a run that none on the floor is shorter than, as the length that it counts as."""
+        """A run for every kind of links that none on the floor is shorter than, as the length that it counts as.
+
+        Lengths are in metres. ``lengths_m``: those on sale, rising, shape (lengths,).
+        """
         least_m = counted_m(lengths_m, self.plan.floor.slack_m)
         return {**given_runs_m(self.distances), **dict.fromkeys(RUNS_ON_FLOOR, least_m)}
 
@@ -110,7 +114,7 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
 
 
 def given_runs_m(distances: Distances) -> dict[str, float]:
-    """By kind of links how far the case says that they run."""
+    """The run of each kind of links that the case gives, in metres."""
     return {
         "server-leaf": distances.server_leaf,
         "attachment-leaf": distances.attachment_leaf or distances.server_leaf,

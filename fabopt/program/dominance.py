@@ -78,7 +78,7 @@ def _dominated(problem: Problem, options: Options, items: Iterable[Item], most: 
 
 
 def _one_by_one(options: Options) -> Iterator[tuple[Item, Place]]:
-    """Every item with each place in which a single one of it is used."""
+    """The places in which a single one of each item is used."""
     for key, of_kind in options.items():
         for option in of_kind:
             for (stage, item), count in option.uses.items():
@@ -88,7 +88,7 @@ def _one_by_one(options: Options) -> Iterator[tuple[Item, Place]]:
 
 
 def _at_once(options: Options) -> Iterator[tuple[Item, Place]]:
-    """Every item with each place in which all of it that an option has is used."""
+    """The places in which all of an item that an option has is used."""
     for key, of_kind in options.items():
         for option in of_kind:
             for item in option.items:
@@ -97,7 +97,7 @@ def _at_once(options: Options) -> Iterator[tuple[Item, Place]]:
 
 
 class _Places:
-    """Which items can be used in all places of another one."""
+    """Items that can be used in all places of another one."""
 
     def __init__(self, places: Iterable[tuple[Item, Place]]) -> None:
         self._places: dict[Item, list[Place]] = {}
@@ -107,7 +107,7 @@ class _Places:
             self._items.setdefault(place, set()).add(item)
 
     def others(self, item: Item) -> list[Item]:
-        """All that can be bought in any number, use no more power, and fit wherever the item is used."""
+        """The items that can be bought in any number, use no more power, and fit wherever the item is used."""
         first, *rest = self._places[item]
         fitting = set(self._items[first])
         for place in rest:

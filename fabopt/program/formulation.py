@@ -36,7 +36,7 @@ FIXED = Variables("fixed", (), "", "carries the part of the objective that every
 
 @dataclass(frozen=True)
 class Level:
-    """One quantity to minimize in its turn. ``value``: the exact integer of a solution."""
+    """A quantity to minimize in its turn. ``value``: the exact integer of a solution."""
 
     name: str
     expression: pulp.LpAffineExpression

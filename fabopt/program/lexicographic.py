@@ -75,7 +75,7 @@ def picked_in(program: Program, values: Mapping[str, int]) -> list[tuple[Candida
 
 
 def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
-    """Of all designs that are as good as an optimum, the one that the documented order puts first."""
+    """The one of all designs as good as an optimum that the documented order puts first."""
     program, values = optimum.program, optimum.values
     if program is None or optimum.verdict != "optimal":
         return optimum
@@ -93,7 +93,10 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
 
 
 def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings, clock: Clock) -> Solution:
-    """One level. Where an engine has found the optimum and then gives nothing usable for a tie, CP-SAT breaks it."""
+    """A level, solved.
+
+    Where an engine has found the optimum and then gives nothing usable for a tie, CP-SAT breaks it.
+    """
     solution = solve(program.lp, settings.engine, clock, hint)
     if solution.verdict == "unknown" and hint is not None and settings.engine != EXACT and _has_time(clock):
         solution = solve(program.lp, EXACT, clock, hint)

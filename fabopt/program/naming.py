@@ -14,7 +14,7 @@ Holder = TypeVar("Holder")
 
 @dataclass(frozen=True)
 class Variables:
-    """All variables of one meaning. ``places``: what the numbers after the prefix count; ``unit``: of their values."""
+    """The variables of one meaning. ``places``: what the numbers after the prefix count; ``unit``: of their values."""
 
     prefix: str
     places: tuple[str, ...]

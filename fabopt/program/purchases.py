@@ -161,7 +161,7 @@ class Purchases:
                 self.lp += pulp.LpAffineExpression(terms) >= -constant - item.stock, name
 
     def large_orders_cover_no_more(self) -> None:
-        """The same where an order that is larger than all uses from its stage on counts as these uses only.
+        """An order that is larger than all uses from its stage on covers no more than these uses.
 
         No solution is cut off. Without it a solver that allows fractions buys a hundredth of the order that reaches the
         best break, and its bound is far off. Source: the (l,S) inequalities of Barany, Van Roy and Wolsey, "Strong
@@ -185,7 +185,7 @@ class Purchases:
                     self.lp += pulp.LpAffineExpression(terms) >= -constant - item.stock, name
 
     def prices_are_applied(self) -> None:
-        """All of an order is bought at one break: from its first quantity on, and only if the break is taken."""
+        """An order is bought at one break: from its first quantity on, and only if the break is taken."""
         for (item, stage, piece), var in self.buy.items():
             taken, most = self.paid[item, stage, piece], var.upBound
             name = f"{self._name(item, stage)}_{piece.price_break}"

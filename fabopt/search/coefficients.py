@@ -201,7 +201,7 @@ def first_of_each(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def tolerance(bound: float) -> float:
-    """By how much a floating-point bound may be off the integer that it stands for."""
+    """The most that a floating-point bound may be off the integer that it stands for."""
     return 1e-9 * abs(bound) + 0.5
 
 

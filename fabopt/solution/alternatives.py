@@ -59,7 +59,7 @@ def alternatives_of(answer: Answer, settings: Settings, clock: Clock) -> Iterato
 
 
 class _Comparison:
-    """An answer against other designs for the same case; on a floor with estimates of them."""
+    """An answer beside other designs for the same case; on a floor, beside estimates of them."""
 
     def __init__(self, answer: Answer, settings: Settings, clock: Clock) -> None:
         self.answer = answer
@@ -91,7 +91,7 @@ class _Comparison:
         return search_of(self.problem, self.quiet, self.clock, restrictions, near, context=self.context).run()
 
     def flat_runs(self, index: int) -> Iterator[Alternative]:
-        """The same hardware, all links as long as one would plan them without a floor."""
+        """The design with the same hardware and all links as long as one would plan them without a floor."""
         fabric, design = self.problem.fabrics[index], self.answer.picked[index][0].design
         if not isinstance(design, ClosDesign) or not self.problem.site.policies or len(self.problem.fabrics) > 1:
             return

@@ -71,7 +71,7 @@ def _units_at_once(units: Sequence[tuple[Option, int]]) -> list[tuple[Option, in
 
 
 def _rebuilt(problem: Problem, settings: Settings, clock: Clock) -> Baseline | None:
-    """Every stage designed for itself; None if one of them has no design."""
+    """The stages, each designed for itself; None if one of them has no design."""
     items = {(item.kind, item.key): item for item in problem.item_table.items}
     owned: dict[Item, int] = {}
     devices: dict[tuple[int, Item], int] = {}

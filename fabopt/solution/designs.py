@@ -37,7 +37,7 @@ def build(question: Question, answers: Answers) -> Design:
 
 
 def _compared(question: Question, answer: Answer, alternatives: list[Alternative]) -> bool:
-    """Add what else there is of other kinds; whether the clock let all of it be looked at."""
+    """Add designs of other kinds; returns whether the clock let all of them be looked at."""
     if not question.compares:
         return True
     try:

@@ -72,7 +72,10 @@ def answered(question: Question) -> Design:
 
 
 def proven(question: Question) -> Design:
-    """The same; raises ``AssertionError`` if it does not stand the proof, which only a fault of fabopt can cause."""
+    """The answer to a question.
+
+    Raises ``AssertionError`` if it fails a check, which only a fault of fabopt can cause.
+    """
     design = answered(question)
     failed = [check for check in design.checks if not check.ok]
     if failed:

@@ -1,1 +1,1 @@
-"""One case solved many times: sweeps, Pareto fronts, ranges of prices."""
+"""Studies of one case that is solved many times: sweeps, Pareto fronts, ranges of prices."""

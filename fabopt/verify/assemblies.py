@@ -26,7 +26,7 @@ class CabledAssembly:
 
     @property
     def name(self) -> str:
-        """For the reader of a check."""
+        """Name of the links and their part, for the reader of a check."""
         return f"{self.kind.name}: {self.cable_or_fibre.id}"
 
     @property

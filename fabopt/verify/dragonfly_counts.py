@@ -30,7 +30,7 @@ class DragonflyCounts(MeshCounts):
 
     @property
     def devices(self) -> tuple[tuple[Role, int], ...]:
-        """The switches."""
+        """The switches, all of which may have servers."""
         return (("leaf", self.structure.switches_per_group * self.structure.switch_groups),)
 
     @cached_property
@@ -60,7 +60,7 @@ class DragonflyCounts(MeshCounts):
 
     @property
     def hops(self) -> tuple[int, int]:
-        """At most local, global, local."""
+        """Fewest and most switches on a longest path, which takes at most a local, a global and a local link."""
         return 3, 4
 
     @property
@@ -206,7 +206,7 @@ class DragonflyPlusCounts(MeshCounts):
         return min(inside, self._between(speeds) * self.leaves / 2) / ports
 
     def ratios(self, down_mbps: int, speeds: Sequence[int]) -> dict[str, Fraction]:
-        """Of a leaf, and of the spines of a group together."""
+        """Ratio of a leaf, and that of the spines of a group together."""
         numbers, (up, out) = self.structure, speeds
         inside = self.uplinks * up
         return {

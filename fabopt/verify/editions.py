@@ -7,22 +7,34 @@ change of a single word switches a rule off.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 from fabopt import __version__
 from fabopt.schema.design import Design
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 
-FIRST = "0.1.0"
-# Rules by the version that brought them; all others are of the first.
-BROUGHT: dict[str, frozenset[str]] = {
-    "0.2.0": frozenset({
-        "case_is_resolved", "facts_match_hash", "prices_match_hash", "nothing_is_left_out", "alternatives_add_up",
-        "rails_use_same_ports", "single_points_are_listed",
-    }),
-}  # fmt: skip
-EDITIONS = (FIRST, *BROUGHT)
+# Versions whose files may be judged by rules of their own, the last one being this version.
+EDITIONS = ("0.1.0", "0.2.0")
+FIRST = EDITIONS[0]
+# Names of rules by the version that brought them, as ``since`` marks them; all others are of the first.
+BROUGHT: dict[str, set[str]] = {version: set() for version in EDITIONS[1:]}
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})")
+AnyRule = TypeVar("AnyRule", bound=Callable[..., None])
+
+
+def since(version: str) -> Callable[[AnyRule], AnyRule]:
+    """Mark a rule with the version that brings it: files of earlier ones are not judged by it.
+
+    Raises ``KeyError`` for a version that is not one of ``EDITIONS``, or the first.
+    """
+
+    def marked(rule: AnyRule) -> AnyRule:
+        BROUGHT[version].add(rule.__name__)
+        return rule
+
+    return marked
 
 
 def number_of(version: str) -> tuple[int, ...]:
@@ -34,7 +46,7 @@ def number_of(version: str) -> tuple[int, ...]:
 
 
 def edition_of(version: str) -> str:
-    """The version that brought the newest rules that a version has."""
+    """The newest of ``EDITIONS`` that is no later than a version."""
     return max((one for one in EDITIONS if number_of(one) <= number_of(version)), key=number_of)
 
 

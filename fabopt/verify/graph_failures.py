@@ -173,7 +173,7 @@ class LossesOfEquals(SwitchLosses):
 
     @property
     def is_large(self) -> bool:
-        """By links, both ways, times switches."""
+        """Whether links, both ways, times switches are too many."""
         return max(network.arcs.size * network.switches for network, _ in self._planes) > MOST_WORK
 
     def _link_mbps(self, network: Network) -> Ints:
@@ -188,11 +188,11 @@ class LossesOfEquals(SwitchLosses):
 
 
 class LossesOfGroups(SwitchLosses):
-    """In a dragonfly+: traffic of the leaves of one half to those of the other."""
+    """Losses in a dragonfly+: traffic of the leaves of one half to those of the other."""
 
     @property
     def is_large(self) -> bool:
-        """By links, both ways, times groups, times spines and global links of a group."""
+        """Whether links, both ways, times groups, times spines and global links of a group are too many."""
         (scope,), (spines, _), groups = self.fabric.scopes, self.fabric.leaf_spine[0].peers[0], self.mesh.groups
         links = sum(len(self.cabling.of(kind)) for kind in (LEAF_SPINE, scope.name)) // self.fabric.clos.planes
         return 2 * links * groups * (spines + 2 * scope.links // groups) > MOST_WORK_IN_GROUPS

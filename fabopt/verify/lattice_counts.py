@@ -33,7 +33,7 @@ class LatticeCounts(MeshCounts):
 
     @property
     def devices(self) -> tuple[tuple[Role, int], ...]:
-        """The switches."""
+        """The switches, all of which may have servers."""
         return (("leaf", prod(self.sides)),)
 
     @property
@@ -148,7 +148,7 @@ class ServerTorusCounts(TorusCounts):
 
     @property
     def devices(self) -> tuple[tuple[Role, int], ...]:
-        """The servers."""
+        """The servers, each an endpoint."""
         return (("server", prod(self.sides)),)
 
     @property

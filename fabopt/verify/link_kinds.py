@@ -255,7 +255,7 @@ def leaf_cages(fabric: FabricEvidence) -> LeafCageCounts:
 
 
 def attachment_shares(fabric: FabricEvidence, servers: LinkKind) -> list[Share]:
-    """For every attachment, what it has in common with those whose leaf cages it fills up."""
+    """What each attachment has in common with those whose leaf cages it fills up."""
     shares: list[Share] = []
     rows = attachment_rows(fabric, servers.rows)
     for attachment in fabric.wanted.attachments:

@@ -53,7 +53,7 @@ class Outages:
 
     @property
     def mean(self) -> float:
-        """Mean bandwidth."""
+        """Mean bandwidth over the ways that were looked at, in Gb/s per GPU."""
         return float(np.mean(self.gbps_per_gpu))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
 from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.codes import combined, counts_of
+from fabopt.verify.editions import since
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
@@ -46,6 +47,7 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
     proof.note(f"{some(clos.rails, 'rail')} a plane, {some(clos.per_leaf, 'port')} of every server on each")
 
 
+@since("0.2.0")
 def rails_use_same_ports(proof: Proof, cabling: FabricCabling) -> None:
     """Server n of a group is at the same port of each of its leaves, and of those of every other group.
 

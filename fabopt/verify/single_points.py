@@ -18,6 +18,7 @@ from fabopt.network.graph.losses import Holders, Loss, Served, cut_switches
 from fabopt.network.graph.network import network_of
 from fabopt.schema.losses import Exposed, SinglePoint, WorstRack
 from fabopt.units import some
+from fabopt.verify.editions import since
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import CabledDesign, FabricCabling
@@ -221,7 +222,7 @@ class LostRacks:
 
     @cached_property
     def losses(self) -> list[list[Loss]]:
-        """Of every fabric and rack what is lost elsewhere."""
+        """Losses elsewhere, by fabric and then by rack."""
         return [
             [one.without(self._rows[name], absent) for name, absent in zip(self.names, self.absent, strict=True)]
             for one in self._exposures
@@ -271,6 +272,7 @@ class LostRacks:
         return cut, hit & ~cut
 
 
+@since("0.2.0")
 def single_points_are_listed(proof: Proof, cabled: CabledDesign) -> None:
     """Every switch and rack whose loss cuts servers, NICs or attachments off is in the file, with what is lost.
 

@@ -55,7 +55,7 @@ class CabledDesign:
 
     @property
     def wiring(self) -> Wiring:
-        """The tables."""
+        """The tables of devices, links and cables; raises ``ValueError`` where the file has no wiring."""
         if isinstance(self._wiring_or_fault, str):
             raise ValueError(f"there is no wiring: {self._wiring_or_fault}")
         return self._wiring_or_fault

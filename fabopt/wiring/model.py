@@ -98,7 +98,7 @@ class Links:
     b_nic_port: Ints
 
     def __len__(self) -> int:
-        """How many links."""
+        """Number of links."""
         return len(self.a)
 
 
@@ -164,7 +164,7 @@ class Lent:
     b_lane: Ints
 
     def __len__(self) -> int:
-        """How many times."""
+        """Number of times for which a link is elsewhere."""
         return len(self.link)
 
 

@@ -177,7 +177,7 @@ def nics_before(fabrics: Sequence[Numbers]) -> list[ServerNics]:
 def logical_before(fabrics: Sequence[Numbers]) -> dict[str, ServerNics]:
     """NICs and cages of a server that others have, for every logical fabric.
 
-    They are those of all fabrics themselves, then those of logical fabrics before it.
+    Others are all fabrics themselves, then the logical fabrics before it.
     """
     before: dict[str, ServerNics] = {}
     start = NO_NICS

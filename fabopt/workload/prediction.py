@@ -53,7 +53,7 @@ class Prediction:
 
     @property
     def step(self) -> Step:
-        """The step."""
+        """A step of the workload on the network."""
         return step_on(self.workload, self.network)
 
     def per_effective_gpu_cents(self, utilization: Fraction) -> int | None:

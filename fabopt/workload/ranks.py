@@ -22,7 +22,7 @@ class Group:
 
     @property
     def size(self) -> int:
-        """Members."""
+        """Number of members."""
         return prod(ways for ways, _ in self.dimensions)
 
     def inside(self, block: int) -> int:

@@ -136,7 +136,7 @@ class Step:
 
     @property
     def step_s(self) -> Fraction:
-        """The whole step."""
+        """Seconds of the whole step."""
         return self.free_s + self.exposed_s
 
     @property

@@ -14,7 +14,7 @@ import pytest
 from fabopt import __version__
 from fabopt.schema.design import Check, Design
 from fabopt.verify import rules, verify
-from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of
+from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of, since
 from tests.mutations import OF_WHAT_IS_GIVEN, changes, document_of, name_of, outcome, rehashed, survey
 from tests.samples.designs_of_families import MAKERS, designed
 from tests.test_docs import checks_of_verifier
@@ -112,6 +112,13 @@ def test_editions_name_rules_that_there_are() -> None:
     assert set().union(*BROUGHT.values()) <= {rule.__name__ for rule in checks_of_verifier()}
     assert edition_of(__version__) == EDITIONS[-1] and edition_of("0.1.7") == "0.1.0"
     assert rules.rules_are_named.__name__ not in set().union(*BROUGHT.values())
+    assert "single_points_are_listed" in BROUGHT["0.2.0"] and "totals_add_up" not in set().union(*BROUGHT.values())
+
+
+@pytest.mark.parametrize("version", [EDITIONS[0], "9.9.9"])
+def test_a_rule_comes_with_an_edition_after_the_first(version: str) -> None:
+    with pytest.raises(KeyError, match=version):
+        since(version)(rules.rules_are_named)
 
 
 # -- what is said -----------------------------------------------------------------------------------------------------

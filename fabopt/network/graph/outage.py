@@ -188,5 +188,5 @@ class Left(NamedTuple):
 
 
 def nothing(plant: Plant) -> Lost:
-    """No failure."""
+    """Losses of a plant without failures."""
     return Lost(*(np.zeros(shape, dtype=np.bool_) for shape in (plant.switches, len(plant.a), plant.switch_of.shape)))

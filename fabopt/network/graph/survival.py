@@ -1,4 +1,7 @@
-"""What is left when leaves, planes, spines or cables fail: the worst way in which they can, of a server and in all."""
+"""What is left when leaves, planes, spines or cables fail: the worst way in which they can, of a server and in all.
+
+Arrays of shares, one for each candidate, have shape (candidates,).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# A share of what was there: exact, or of many candidates.
+# A share of what was there: exact for one candidate, of many in an array.
 Share = Fraction | NDArray[np.float64]
 
 # What fails at a server, above leaves, and above spines, by what is said to fail.
@@ -50,23 +53,23 @@ class ServerPorts(NamedTuple):
         return self.nics * self.ports // self.per_leaf
 
     def without_planes(self, failed: int) -> Fraction:
-        """Share of its injection that is left."""
+        """Share of the server's injection that is left if planes fail."""
         if self.own_planes:
             return self.without_cables(failed * (self.nics * self.ports // self.planes))
         left = self.ports - min(failed, self.planes) * (self.ports // self.planes)
         return min(Fraction(left), self.top) / self.top
 
     def without_cables(self, failed: int) -> Fraction:
-        """Share of its injection that is left if as many of its own cables fail, NIC by NIC: the worst there is."""
+        """Share of the server's injection that is left if so many of its cables fail, NIC by NIC: the worst case."""
         full, rest = divmod(min(failed, self.nics * self.ports), self.ports)
         partly = min(Fraction(self.ports - rest), self.top) if rest else Fraction(0)
         return ((self.nics - full - (rest > 0)) * self.top + partly) / (self.nics * self.top)
 
     def without_leaves(self, failed: int) -> Fraction:
-        """Share of its injection that is left in the worst case.
+        """Share of the server's injection that is left if so many leaves fail, in the worst case.
 
-        Exact where NICs move all that their ports do, leaves are of one NIC each (those of one NIC are the worst),
-        or there are some thousand ways at most; else a lower bound.
+        Exact where NICs move all that their ports do, leaves are of one NIC each (those of one NIC are the worst), or
+        there are some thousand ways at most; else a lower bound.
         """
         count = min(failed, self.leaves)
         if self.apart or self.top == self.ports or comb(self.leaves, count) > _MOST_WAYS:
@@ -113,7 +116,7 @@ def over_rails(shares: Sequence[Share], rails: int, count: int) -> list[Share]:
 
 
 def dealt(some: Sequence[Share], others: Sequence[Share], count: int, join: Callable[[Any, Any], Share]) -> list[Share]:
-    """The least that is joined of both, by number of failures that they have together."""
+    """The least joined share, by the number of failures that both kinds have together."""
     most = min(count, len(some) + len(others) - 2)
     return [
         least(
@@ -125,7 +128,7 @@ def dealt(some: Sequence[Share], others: Sequence[Share], count: int, join: Call
 
 
 def least(shares: Iterable[Share]) -> Share:
-    """The least of each candidate."""
+    """The least share of each candidate."""
     all_shares = list(shares)
     if any(isinstance(one, np.ndarray) for one in all_shares):
         return np.asarray(np.minimum.reduce(np.broadcast_arrays(*(np.asarray(one, dtype=float) for one in all_shares))))

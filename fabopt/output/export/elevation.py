@@ -64,7 +64,7 @@ class RackRow:
 
 @dataclass(frozen=True)
 class Elevation:
-    """All rows that have something in them. ``rack_units`` and ``rack_power_w`` (None: no limit) are of each rack."""
+    """The rows that have something in them. ``rack_units`` and ``rack_power_w`` (None: no limit) are of each rack."""
 
     rows: tuple[RackRow, ...]
     rack_units: int
@@ -110,7 +110,7 @@ def _devices_by_rack(wiring: Wiring, power_w: Floats) -> dict[str, list[RackDevi
 
 
 def units_text(rack: Rack, elevation: Elevation) -> str:
-    """``34 of 48 U``."""
+    """Units in use as text: ``34 of 48 U``."""
     return f"{rack.used_units} of {elevation.rack_units} U"
 
 
@@ -135,7 +135,7 @@ def watts_text(watts: float) -> str:
 
 
 def device_power_w(embedded: Embedded, wiring: Wiring) -> Floats:
-    """Return the power of every device: its own, that of NICs bought for it, and of the modules in it.
+    """Return the power of every device in watts, shape (devices,): its own, that of its NICs, and of the modules in it.
 
     NaN where the catalog or the case does not know it; 0 for attachments that have no rack. Cables that use power
     (active ones) are in no device.

@@ -36,19 +36,19 @@ def part_numbers(design: Design, parts: Sequence[str]) -> list[str]:
 
 
 def taken(values: Sequence[Any], rows: Ints) -> list[Any]:
-    """Return the values at rows of a table; nothing (an empty text) for a row of ``NOTHING``."""
+    """Return the values at rows of a table, shape (rows,); nothing (an empty text) for a row of ``NOTHING``."""
     # The empty text comes last, where -1 finds it.
     values_at: list[Any] = np.array([*values, ""], dtype=object)[rows].tolist()
     return values_at
 
 
 def units_of(devices: Devices) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the lowest unit of every device, NaN where it has no place."""
+    """Return the lowest unit of every device, shape (devices,), NaN where it has no place."""
     return np.where(devices.unit > 0, devices.unit, np.nan)
 
 
 def device_columns(wiring: Wiring, rows: Ints) -> dict[str, Any]:
-    """Return where devices are and what they are called, as columns rack, unit, device."""
+    """Return where devices are and what they are called, as columns rack, unit, device, each of shape (rows,)."""
     devices = wiring.devices
     return {
         "rack": taken(devices.rack, rows),
@@ -60,7 +60,8 @@ def device_columns(wiring: Wiring, rows: Ints) -> dict[str, Any]:
 class BookedFabrics(NamedTuple):
     """Fabrics in the case's order, each followed by the logical ones on it: ``names``.
 
-    ``of_link``, ``of_cable``: the one that every link, every cable belongs to, as the bill books them.
+    ``of_link``, shape (links,), and ``of_cable``, shape (cables,): the one that every link and cable belongs to, as the
+    bill books them.
     """
 
     names: list[str]
@@ -105,10 +106,13 @@ def link_ends(wiring: Wiring) -> pd.DataFrame:
 
 
 def joined(texts: Sequence[str], starts: Ints, separator: str) -> list[str]:
-    """Return the texts of each run of rows as one, every text once. ``starts``: the first row of each run, from 0."""
+    """Return the texts of each run of rows as one, every text once.
+
+    ``starts``: first row of each run, from 0, shape (runs,).
+    """
     return [separator.join(dict.fromkeys(texts[a:b])) for a, b in pairwise([*starts.tolist(), len(texts)])]
 
 
 def spread(texts: Sequence[str], starts: Ints, rows: int) -> list[str]:
-    """Return the text of its run for every row: what ``joined`` made, as long as the table again."""
+    """Return the text of its run for every row, as ``joined`` made it. ``starts``: as there, shape (runs,)."""
     return taken(texts, np.repeat(np.arange(len(texts)), np.diff(starts, append=rows)))

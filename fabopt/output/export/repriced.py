@@ -29,7 +29,7 @@ class NamedBook:
 
     @property
     def sha256(self) -> str:
-        """Of its content as canonical JSON."""
+        """Hash of the book's content as canonical JSON."""
         return sha256_of(self.book.model_dump(mode="json", by_alias=True))
 
 

@@ -30,7 +30,7 @@ class WorkloadView:
 
     @property
     def sides(self) -> list[bool]:
-        """Which columns are numbers."""
+        """Whether each column holds numbers."""
         return [right for _, right in COLUMNS]
 
 

@@ -132,7 +132,7 @@ class Sized:
 
     @cached_property
     def alike(self) -> list[list[bool]]:
-        """For each tier, which switches may change places with the one before without a difference in cost."""
+        """Whether a switch may change places with the one before without a difference in cost, by tier."""
         alike = []
         for tier, below in enumerate(self.pairs):
             same = below.alike(upper=True) if below.apart[1] else [False] * len(below.first_of_b)

@@ -239,7 +239,7 @@ def _limited(problem: Problem, limits: ExactLimits, name: str, grade: int) -> Ex
 
 
 def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kbps: int) -> FabricProblem:
-    """A fabric with NICs that give enough, and with what else is wanted of it.
+    """A fabric whose NICs give enough, with what else is asked of it.
 
     ``useful_kbps``: the bisection that the utilization which is wanted takes of the fabric that a model runs over.
     """

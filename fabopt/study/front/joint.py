@@ -65,7 +65,7 @@ class LinkChoices(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JointCandidate:
-    """One candidate for every fabric. ``fixed``: sums of their devices."""
+    """A candidate for every fabric. ``fixed``: sums of their devices."""
 
     candidates: tuple[Candidate, ...]
     links: tuple[LinkChoices, ...]
@@ -73,7 +73,7 @@ class JointCandidate:
 
     @cached_property
     def rank(self) -> tuple[Any, ...]:
-        """Which is taken of two that come to the same: the lower one."""
+        """A key by which the lower of two is taken that come to the same."""
         return tuple(candidate.order for candidate in self.candidates)
 
     @property

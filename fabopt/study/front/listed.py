@@ -50,7 +50,7 @@ def _undiscounted(problem: Problem) -> bool:
 
 
 def weighed(problem: Problem, first: Measure, second: Measure, weights: tuple[int, int]) -> Weights:
-    """So many times the first sum and so many times the second one, as what a search minimizes."""
+    """Weights of a search that minimizes so many times the first sum and so many times the second one."""
     both = [weights_of(measure.name, problem.energy_cents_per_mw) for measure in (first, second)]
 
     def of(values: Sequence[int]) -> int:
@@ -225,7 +225,11 @@ class Listing:
 
 
 class Listed(Sequence[GradedDesign]):
-    """Points of a listing, made when they are looked at. ``corners``: places where the front turns."""
+    """Points of a listing, made when they are looked at.
+
+    ``rows``: row of every point in the listing, shape (points,); ``corners``: places where the front turns, shape
+    (corners,); ``seconds``: the second sum of every point, shape (points,).
+    """
 
     def __init__(self, listing: Listing, rows: Ints, corners: Ints, seconds: Ints) -> None:
         self._listing = listing
@@ -246,7 +250,7 @@ class Listed(Sequence[GradedDesign]):
         return self._listing.graded(int(self._rows[place]))
 
     def spread(self, most: int) -> list[GradedDesign]:
-        """All points, or so many: those where the front turns, the others evenly spread over the second sum."""
+        """The points, or so many of them: those where the front turns, the others evenly spread over the second sum."""
         if len(self) <= most:
             return self[:]
         wanted = np.linspace(self._seconds[0], self._seconds[-1], most - len(self._corners))

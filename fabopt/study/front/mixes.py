@@ -1,4 +1,4 @@
-"""All that the links of one design can come to, where two sums are traded: which parts on how many of them.
+"""The mixes that the links of one design can be made of, where two sums are traded: which parts on how many of them.
 
 Links come in kinds of ``count`` equal units, each made by one option (see ``fabopt.topology.candidate.Choice``). What a
 mix of options comes to is a sum over units, so the lower hull of all mixes is known at once: from every unit at its
@@ -67,7 +67,10 @@ class _Near(NamedTuple):
 
 
 def undominated(sums: Ints) -> Ints:
-    """Rows that no other beats in the first two sums, by the first; of equal ones that with the least other sums."""
+    """Rows of ``sums``, shape (mixes, sums), that no other beats in the first two sums, in rising order of the first.
+
+    Of equal ones the row with the least other sums is taken; the result has shape (rows kept,).
+    """
     order = np.lexsort(sums.T[::-1])
     second = sums[order, 1]
     kept = np.ones(len(order), dtype=bool)
@@ -111,7 +114,7 @@ class _Mixing:
                 yield _Swaps(number, options[after], step)
 
     def all_of(self, options: Sequence[int]) -> Mixes:
-        """One option for all units of every kind."""
+        """A mix of one option for all units of every kind."""
         units = np.zeros((1, self.first[-1]), dtype=np.int64)
         sums = np.zeros((1, self.kinds[0].per_unit.shape[1]), dtype=np.int64)
         for kind, first, option in zip(self.kinds, self.first, options, strict=False):
@@ -120,7 +123,7 @@ class _Mixing:
         return Mixes(sums, units)
 
     def along(self, edge: _Swaps, least: int, most: int) -> Mixes:
-        """All mixes that may be undominated beside the steps of an edge, the first sum being between its ends."""
+        """The mixes that may be undominated beside the steps of an edge, the first sum being between its ends."""
         dearer, less = edge.step[0], -edge.step[1]
         shared = gcd(dearer, less)
         weights = (less // shared, dearer // shared)

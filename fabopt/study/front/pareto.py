@@ -178,7 +178,7 @@ def _spread(best: Best, objectives: Sequence[Measure], points: int) -> Iterator[
 
 
 def _levels(measure: Measure, ends: Sequence[GradedDesign], count: int) -> list[tuple[str, int]]:
-    """So many demands on a metric between the worst and the best grade of the ends, the worst first."""
+    """Demands on a metric, so many, between the worst and the best grade of the ends, the worst first."""
     grades = sorted((graded.grades[measure.name] for graded in ends), key=measure.worth, reverse=True)
     worst, best = grades[0], grades[-1]
     return [(measure.name, worst + (best - worst) * index // max(1, count - 1)) for index in range(count)]

@@ -40,7 +40,7 @@ class Probe(NamedTuple):
 
     @property
     def factor(self) -> Fraction:
-        """The factor."""
+        """The factor of prices at the step."""
         return Fraction(self.step, STEPS)
 
 

@@ -1,4 +1,4 @@
-"""What a design costs as some prices move: a straight line in their factor, and where two of them cross."""
+"""The cost of a design as some prices move: a straight line in their factor, and where two such lines cross."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PricedDesign:
     rest: Fraction
 
     def line(self, indices: frozenset[int]) -> Line:
-        """Its cost as the prices of these items move."""
+        """The line of the design's cost as the prices of these items move."""
         moving = sum(cents for index, cents in self.money.items() if index in indices)
         return Line(self.rest + sum(self.money.values()) - moving, Fraction(moving))
 

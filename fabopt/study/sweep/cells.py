@@ -1,4 +1,4 @@
-"""One cell of a sweep: the case with some keys set, and every budget in it. What is worked out once is shared."""
+"""A cell of a sweep: the case with some keys set, and every budget in it. What is worked out once is shared."""
 
 from __future__ import annotations
 

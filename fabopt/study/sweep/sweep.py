@@ -90,7 +90,7 @@ class Collected:
         return 0 if self.grid.budgets is None else self.grid.budgets.index(point.budget_usd or 0)
 
     def in_order(self) -> list[FrontPoint]:
-        """All of them as the grid has them."""
+        """The points in the order of the grid."""
         return [self.points[key] for key in sorted(self.points)]
 
 
@@ -239,7 +239,7 @@ def _at(point: FrontPoint) -> tuple[tuple[tuple[str, object], ...], object]:
 
 
 def _priced(front: Front, collected: Collected, grid: Grid) -> tuple[FrontPoint, ...]:
-    """All points in order, with what one more of what is maximized costs from one budget to the next."""
+    """The points in order, with what one more of what is maximized costs from one budget to the next."""
     points = collected.in_order()
     if grid.budgets is None:
         return tuple(points)

@@ -32,7 +32,10 @@ def tiers_of(parts: Parts) -> tuple[Failing, ...]:
 
 
 def bandwidth_left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, failed: str, count: int) -> Share:
-    """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; an exact fraction for one candidate."""
+    """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; an exact fraction for one candidate.
+
+    For candidates in arrays the result has shape (rows,).
+    """
     nic, ports = parts.nic, server_ports(parts, shape, gpus)
     at_server, above_leaf, above_spine = PLACES[failed]
     own = by_number(lambda lost: without(ports, at_server, lost), count if at_server else 0)

@@ -66,10 +66,9 @@ class FloorBounds(ABC):
         return np.asarray(np.maximum(cost, least(self)))
 
     def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
-        """Rows.
+        """Rows below the cutoff, the lowest ``bound`` first, a few at a time since placing takes a while.
 
-        Shape (rows,), a few at a time since placing takes a while: the lowest ``bound`` first, those below the cutoff.
-        ``bound`` has shape (metrics, all rows).
+        ``bound`` has shape (metrics, all rows), ``rows`` and every result shape (rows,).
         """
         for some in chunks(rows[np.argsort(bound[0, rows], kind="stable")], _FEW):
             inside = some[within(bound[:, some])]

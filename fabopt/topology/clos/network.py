@@ -25,7 +25,7 @@ class ClosNetwork(NamedTuple):
 
     @property
     def tiers(self) -> TierCount:
-        """Switch tiers."""
+        """Number of switch tiers."""
         return self.parts.tiers
 
 

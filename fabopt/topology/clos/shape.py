@@ -42,7 +42,7 @@ class Parts:
 
     @property
     def tiers(self) -> TierCount:
-        """Switch tiers."""
+        """Number of switch tiers."""
         if self.spine is None:
             return 1
         return 2 if self.core is None else 3
@@ -122,12 +122,12 @@ class Shape(ClosShape):
     def row(self, index: int) -> Shape:
         """One candidate as a shape of plain numbers."""
 
-        def at(value: Any) -> int:
+        def plain(value: Any) -> int:
             return int(value[index]) if hasattr(value, "__len__") else int(value)
 
         return Shape(
-            self.servers, self.ports, self.planes, at(self.k), at(self.g), at(self.u), at(self.spines),
-            at(self.groups_per_pod), bool(at(self.rail_pods)), at(self.x), at(self.q), at(self.m2),
+            self.servers, self.ports, self.planes, plain(self.k), plain(self.g), plain(self.u), plain(self.spines),
+            plain(self.groups_per_pod), bool(plain(self.rail_pods)), plain(self.x), plain(self.q), plain(self.m2),
             self.sizes,
         )  # fmt: skip
 

@@ -66,8 +66,8 @@ def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDA
         ratios["spine"] = (shape.spine_down, shape.x)
     leaf_gpus, pod_gpus = _below(parts.tiers, shape, gpus, size)
 
-    def one(place: int) -> FabricBandwidth:
-        """As its prediction has it."""
+    def network_at(place: int) -> FabricBandwidth:
+        """The network of a candidate, exactly as its prediction has it."""
         exact = {
             name: Fraction(_at(above, place), _at(below, place)) * speeds[name]
             for name, (above, below) in ratios.items()
@@ -80,7 +80,7 @@ def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDA
         rates.append(rates[-1] / np.maximum(1.0, above * float(speeds[name]) / below))
     leaf, pod = (*rates[1:], rates[-1], rates[-1])[:2]
     networks = FabricBandwidths(float(parts.nic.injection), leaf, pod, leaf_gpus, pod_gpus, parts.reduces)
-    return deadline.are_met(networks, one)
+    return deadline.are_met(networks, network_at)
 
 
 def _below(tiers: int, shape: Shape, gpus: int, size: int) -> tuple[Ints, Ints]:

@@ -162,7 +162,7 @@ class SwitchedNetwork(GraphNetwork):
 
     @property
     def shape(self) -> Shape:
-        """Server groups."""
+        """Server groups and how their ports are dealt to leaves."""
         return self.servers.shape
 
     @property

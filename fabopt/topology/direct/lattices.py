@@ -127,7 +127,7 @@ class LatticeTopology(ABC):
         return merged(parts, most_ports)
 
     def thicker(self, leaves: int, load: Load, most_ports: int) -> Iterator[DirectNetworks]:
-        """For every lattice all numbers of links that fit, from the fewest on."""
+        """Networks with all numbers of links that fit, from the fewest on, one lattice after another."""
         for dimensions in self.dimensions:
             all_sides = self._sides(leaves, dimensions, most_ports)
             for sides, fewest, ports in zip(

@@ -56,7 +56,7 @@ class DragonflyPlusNetwork(SwitchedNetwork):
 
     @property
     def switch_types(self) -> tuple[SwitchType, ...]:
-        """Leaf and spine."""
+        """The types of leaf and spine."""
         return self.parts.leaf, self.spine[0]
 
     @property

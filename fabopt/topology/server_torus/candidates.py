@@ -40,7 +40,7 @@ class ServerTorusBatch(Batch[ServerTorusParts, ServerTorusShape]):
         return assembled(problem, self, index, ServerTorusDesign(network), (), links, _tie_order(network))
 
     def switch_counts(self) -> dict[Item, Number]:
-        """There are none."""
+        """No switches: the torus has none."""
         return {}
 
 

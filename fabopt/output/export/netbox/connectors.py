@@ -1,4 +1,4 @@
-"""Which connector of which cable is in which cage: what NetBox calls the sides of a cable.
+"""Connectors of cables by the cage that they are in: what NetBox calls the sides of a cable.
 
 A *connector* of a cable is in one cage and holds the links that leave through it. From NetBox 4.7 on one of several
 links is one interface that is channelized; before, every link is a cable of its own.
@@ -29,7 +29,7 @@ class CageKey(NamedTuple):
 
 
 class LaneEnd(NamedTuple):
-    """One end of a link: lane (from 0) of a cage that is split into ``lanes`` ports."""
+    """An end of a link: lane (from 0) of a cage that is split into ``lanes`` ports."""
 
     cage: CageKey
     lane: int
@@ -79,7 +79,7 @@ class JoinedCable:
 
 
 class LaneEnds:
-    """Both ends of every link."""
+    """The ends of every link."""
 
     def __init__(self, wiring: Wiring) -> None:
         links = wiring.links

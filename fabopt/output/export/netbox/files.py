@@ -58,7 +58,7 @@ def _is_own_type(path: Path) -> bool:
 
 
 def tables_of(objects: Objects, ports: Ports) -> dict[str, CsvTable]:
-    """Return the CSV files by name, in order; without a floor plan none of racks, without modules none of them."""
+    """Return the CSV files by name, in order: no racks without a floor plan, no inventory items without modules."""
     tables = {
         MANUFACTURERS: objects.manufacturers(),
         SITES: objects.sites(),

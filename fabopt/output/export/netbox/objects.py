@@ -164,7 +164,7 @@ class Objects:
         return CsvTable(("name", "slug"), [(name, slug) for name, slug in slugs(names).items()])
 
     def sites(self) -> CsvTable:
-        """One site, named like the case."""
+        """The site, named like the case."""
         about = text(self.design.case.content.get("description"))
         row = (self.site, slugs([self.site])[self.site], PLANNED, about)
         return CsvTable(("name", "slug", "status", "description"), [row])
@@ -195,7 +195,7 @@ class Objects:
         return CsvTable(columns, list(rows))
 
     def devices(self) -> CsvTable:
-        """All devices, with their places if they have any."""
+        """The devices, with their places if they have any."""
         columns = ("name", "role", "manufacturer", "device_type", "status", "site", *self._place_columns, "description")
         return CsvTable(columns, [tuple(self._device(device)) for device in range(len(self.wiring.devices))])
 

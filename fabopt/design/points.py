@@ -23,7 +23,7 @@ class Sharing:
         self._rows: dict[BomRow, BomRow] = {}
 
     def of(self, point: FrontPoint) -> FrontPoint:
-        """The same point."""
+        """Return a point with its parts, case and lines of the bill as the objects that others have too."""
         parts = {part: self._body(part, body) for part, body in point.parts.items()}
         record = point.case and self._records.setdefault(point.case.sha256, point.case)
         rows = tuple(self._rows.setdefault(row, row) for row in point.bom)
@@ -39,17 +39,29 @@ def gathered(front: Front) -> Front:
 
     Points are left with parts and keys of the case that are not as the file has them.
     """
-    parts: dict[str, Body] = {}
-    for point in _points(front):
+    parts = _first_bodies(front)
+    front = front.model_copy(update={"parts": {part: parts[part] for part in sorted(parts, key=_facts_first)}})
+    return _changed(front, lambda point: _without(point, front.case, front.parts))
+
+
+class Said:
+    """What a journal has said by now, so that its next lines need not: the case, and parts as they were first."""
+
+    def __init__(self, front: Front) -> None:
+        self._case = front.case
+        self._parts = _first_bodies(front)
+
+    def without(self, point: FrontPoint) -> FrontPoint:
+        """What a line has to say of a point; from then on that is said."""
+        fresh = _without(point, self._case, self._parts)
         for part, body in point.parts.items():
-            parts.setdefault(part, body)
-    ordered = {part: parts[part] for part in sorted(parts, key=_facts_first)}
-    front = front.model_copy(update={"parts": ordered})
-    return _changed(front, lambda point: _without_shared(front, point))
+            self._parts.setdefault(part, body)
+        return fresh
 
 
 def spread(front: Front) -> Front:
-    """The front with points that say all of themselves; those of older files say less."""
+    """The front with points that say all of themselves, of a file or a journal; those of older files say less."""
+    front = front.model_copy(update={"parts": {**_first_bodies(front), **front.parts}})
     whole = _changed(front, lambda point: _with_shared(front, point))
     return whole.model_copy(update={"parts": {}})
 
@@ -114,11 +126,20 @@ def _changed(front: Front, change: Callable[[FrontPoint], FrontPoint]) -> Front:
     return front.model_copy(update={"points": points, "answers": answers})
 
 
-def _without_shared(front: Front, point: FrontPoint) -> FrontPoint:
+def _first_bodies(front: Front) -> dict[str, Body]:
+    """Every part as the first point that has it says it."""
+    parts: dict[str, Body] = {}
+    for point in _points(front):
+        for part, body in point.parts.items():
+            parts.setdefault(part, body)
+    return parts
+
+
+def _without(point: FrontPoint, case: CaseRecord, said: dict[str, Body]) -> FrontPoint:
     if point.case is None:
         return point
-    parts = {part: body for part, body in point.parts.items() if front.parts[part] != body}
-    common = front.case.content
+    parts = {part: body for part, body in point.parts.items() if part not in said or said[part] != body}
+    common = case.content
     content = {key: value for key, value in point.case.content.items() if key not in common or common[key] != value}
     return point.model_copy(update={"parts": parts, "case": point.case.model_copy(update={"content": content})})
 

@@ -162,4 +162,4 @@ def test_a_front_has_a_page_of_its_own() -> None:
     studied("front")
     assert main(["report", "study.json", "-o", "page.html"]) == 0
     page = Path("page.html").read_text()
-    assert "<svg" in page and "2 x lean + 1 x small" in page
+    assert "<svg" in page and page.count("<tr") >= 3

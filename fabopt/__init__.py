@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fabopt.schema import version
+
 if TYPE_CHECKING:
     from fabopt.api import Result, solve
     from fabopt.errors import FaboptError, Fault, InfeasibleError, InputError, NoAnswerError, OutputError
 
-__version__ = "0.2.0"
+__version__ = version.VERSION
 __all__ = [
     "FaboptError",
     "Fault",

@@ -82,13 +82,14 @@ def ceil_of(numerator: Number, denominator: Number) -> Number:
     return -(-numerator // denominator)
 
 
-def some(number: int, noun: str) -> str:
-    """``1 switch``, ``2 leaves``, ``1,024 servers``."""
-    return f"{number:,} {noun if number == 1 else plural(noun)}"
+def some(number: float, noun: str) -> str:
+    """A number of things in words: ``1 switch``, ``2 leaves``, ``1,024 servers``, ``1.5 units``."""
+    shown = int(number) if number == int(number) else number
+    return f"{shown:,} {noun if number == 1 else plural(noun)}"
 
 
 def plural(noun: str) -> str:
-    """``leaves``, ``switches``, ``assemblies``, ``entries``, ``servers``."""
+    """The plural of a noun: ``leaves``, ``switches``, ``assemblies``, ``entries``, ``servers``."""
     if noun.endswith("leaf"):
         return noun.removesuffix("f") + "ves"
     if noun.endswith(("ch", "x", "s")):

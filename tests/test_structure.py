@@ -93,7 +93,7 @@ def imports(path: Path) -> Iterator[str]:
                 inner = f"{node.module}.{alias.name}"
                 if inner in NAMES:
                     yield inner
-                elif node.module in NAMES and node.module != "fabopt":  # `from fabopt import __version__` needs no room
+                elif node.module in NAMES:
                     yield node.module
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import fabopt.output.export
-from fabopt import __version__
 from fabopt.output.export import formats
 from fabopt.output.export.formats import Options, export
 from fabopt.program import formulation
 from fabopt.program.naming import Rule
 from fabopt.schema.design import Design
+from fabopt.schema.version import VERSION
 from fabopt.verify import editions, rules, structure, verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
@@ -26,6 +26,7 @@ from tests.samples import export_samples, small
 
 PAGE = ROOT / "docs" / "contributing.md"
 RULE, FORMAT = "spines_are_no_more_than_leaves", "neighbours"
+MOST_FILES = 5
 LATER_ANNOTATIONS = "from __future__ import annotations\n"
 
 
@@ -33,6 +34,12 @@ def code_of(section: str) -> list[str]:
     """The blocks of Python in a section of the page."""
     text = PAGE.read_text().partition(f"## {section}\n")[2].partition("\n## ")[0]
     return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_every_task_touches_at_most_five_files() -> None:
+    sections = PAGE.read_text().split("\n## ")[1:]
+    files = [re.findall(r"^\| (?!file|---)", section, re.MULTILINE) for section in sections]
+    assert len(files) == 3 and all(1 < len(rows) <= MOST_FILES for rows in files)
 
 
 def run_in(module: dict[str, Any], code: str) -> dict[str, Any]:
@@ -47,7 +54,7 @@ def test_the_rule_decides_and_is_proven(monkeypatch: pytest.MonkeyPatch) -> None
     added = Rule(run_in(vars(formulation), of_program)[RULE], formulation.MODEL)
     monkeypatch.setattr(editions, "BROUGHT", {version: set(names) for version, names in editions.BROUGHT.items()})
     check = run_in({**vars(structure), "since": editions.since}, of_verifier)[RULE]
-    assert RULE in editions.BROUGHT[__version__]
+    assert RULE in editions.BROUGHT[VERSION]
     written = run_in({**vars(small), "verify": verify}, of_tests)
     content = small.case({"switches": {"leaf": ["large"]}})
     without = small.counts(small.solved(content, written["with_mini"]()))

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from fabopt import __version__
+from fabopt.schema.version import VERSION
 from tests.fuzz.__main__ import prepare, run
 from tests.mutations import CLASSES, OTHER, survey
 from tests.paths import ROOT
@@ -85,7 +85,7 @@ def everything(items: int, number: int, kills: int) -> Iterator[Found]:
 
 def table(found: Sequence[Found], command: str) -> str:
     """The block of the page: by which command it was made and when, and what was found."""
-    made = f"fabopt {__version__}, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}, `{command}`:"
+    made = f"fabopt {VERSION}, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}, `{command}`:"
     rows = [f"| {row.line} |" for row in found]
     return "\n".join([made, "", "| what was done | what came of it |", "| --- | --- |", *rows])
 

@@ -79,9 +79,9 @@ MaybeOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from fabopt import __version__
+        from fabopt.schema.version import VERSION
 
-        typer.echo(f"fabopt {__version__}")
+        typer.echo(f"fabopt {VERSION}")
         raise typer.Exit
 
 

@@ -174,7 +174,7 @@ site:
   #   racks_per_row: {racks_per_row}
   #   rack_units: 48
   #   rack_power_w: null  # power of a rack; null: no limit
-  #   network_racks: any  # where switches may stand: any, middle, end, row, or a list of racks
+  #   network_racks: any  # where switches may be: any, middle, end, row, or a list of racks
   #   blocked: []  # columns and missing racks, such as [A01, B01]
 
 # limits: {{budget_usd: null, power_w: null, rack_units: null}}  # over all fabrics; null: no limit

@@ -1,4 +1,4 @@
-"""The bill of a design: its rows, its totals, and what each stage spends and has standing, all added up here."""
+"""The bill of a design: its rows, its totals, and what each stage spends and has installed, all added up here."""
 
 from __future__ import annotations
 

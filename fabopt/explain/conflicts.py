@@ -108,7 +108,7 @@ def _slots(problem: Problem) -> Conflict:
 
 
 def obstacles_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
-    """What stands nearest in the way where no design was found on a floor, and none was ruled out."""
+    """The nearest obstacle where no design was found on a floor, and none was ruled out."""
     if problem.site.settles or clock.is_over():
         return ()
     inquiry = _inquiry(problem, settings, clock, context)

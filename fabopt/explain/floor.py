@@ -51,11 +51,11 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _out_of_reach(apart: TooFar) -> Conflict:
-    """Links of a kind that nothing on sale is long enough for, wherever the switches stand."""
+    """Links of a kind that nothing on sale is long enough for, wherever the switches are."""
     rack, farthest = apart.racks
     most = f"the longest part on sale for such links is {apart.reach_m:g} m" if apart.reach_m else "no part joins them"
     detail = (
-        f"wherever servers and switches of {apart.fabric} stand, some {apart.kind} run is {apart.run_m:.1f} m or more "
+        f"wherever servers and switches of {apart.fabric} are, some {apart.kind} run is {apart.run_m:.1f} m or more "
         f"(as from {rack} to {farthest}), and {most}; longer parts, more servers a rack or cross trays nearer to the "
         "racks would help"
     )

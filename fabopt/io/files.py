@@ -29,8 +29,9 @@ def shown(path: Path) -> str:
         return file_name(str(path))
 
 
-def read_bytes(path: Path, most: int = MAX_INPUT_BYTES) -> bytes:
-    """Return the bytes of a file of at most so many; ``InputError`` otherwise."""
+def read_bytes(path: Path, most: int | None = None) -> bytes:
+    """Return the bytes of a file of at most so many (None: ``MAX_INPUT_BYTES``); ``InputError`` otherwise."""
+    most = MAX_INPUT_BYTES if most is None else most
     try:
         with open(path, "rb") as stream:
             data = stream.read(most + 1)

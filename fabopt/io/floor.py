@@ -116,7 +116,7 @@ class _FloorCheck:
         floor, before = self.floor, len(self.faults)
         units, power_w = server.rack_units, server.power_w
         if units is not None and units > floor.rack_units:
-            problem = f"no {server.id} fits a rack: it takes {units:g} units"
+            problem = f"no {server.id} fits a rack: it takes {some(units, 'unit')}"
             self.report("site.floor.rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
         if floor.rack_power_w is not None and power_w is not None and power_w > floor.rack_power_w:
             problem = f"no {server.id} fits a rack: it uses {power_w:,.16g} W"
@@ -130,7 +130,7 @@ class _FloorCheck:
         most = servers_that_fit(self.floor, server.rack_units, server.power_w)
         if wanted is None or wanted <= most:
             return
-        rack, per_server = f"{self.floor.rack_units} units", f"{server.rack_units:g} units"
+        rack, per_server = some(self.floor.rack_units, "unit"), some(server.rack_units, "unit")
         if self.floor.rack_power_w is not None:
             rack, per_server = (
                 f"{rack} and {self.floor.rack_power_w:,.16g} W",
@@ -175,10 +175,10 @@ class _FloorCheck:
                 continue
             racks = attachment.racks or placed.free
             power = f" and {attachment.power_w:,.16g} W" if self.floor.rack_power_w is not None else ""
-            room = f"{self.floor.rack_units} units"
+            room = some(self.floor.rack_units, "unit")
             if self.floor.rack_power_w is not None:
                 room += f" and {self.floor.rack_power_w:,.16g} W"
-            devices = f"{some(attachment.boxes, 'device')} of {attachment.rack_units:g} units{power}"
+            devices = f"{some(attachment.boxes, 'device')} of {some(attachment.rack_units or 0, 'unit')}{power}"
             problem = f"no room for {devices} in {some(len(racks), 'rack')} of {room}, with what else is there: "
             problem += f"{missing} without a place"
             hint = "name more racks" if attachment.racks else "give the floor more racks"

@@ -57,7 +57,7 @@ class Journal:
         self._end += len(data)
 
     def forget_after(self, number: int) -> None:
-        """Forget all lines but the first so many; the next to be written stands after these."""
+        """Forget all lines but the first so many; the next to be written comes after these."""
         self.lines = self.lines[:number]
         self._end = sum(len(line) + 1 for line in self.lines)
 

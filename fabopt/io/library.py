@@ -1,6 +1,6 @@
 """Where catalogs, AI models and example cases are, and what a name in a case file means.
 
-The data folders ship inside the wheel as ``fabopt/_data``; in a checkout they stand at its root.
+The data folders ship inside the wheel as ``fabopt/_data``; in a checkout they are at its root.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ import numpy as np
 
 from fabopt.network.clos_links import NO_GROUP, ClosNumbers, Ints
 from fabopt.network.graph.symmetry import group_moves, lattice_moves
+from fabopt.units import some
 
 
 class LinkEnds(NamedTuple):
@@ -333,7 +334,7 @@ def links_by_distance(groups: int, outside: int) -> Ints:
     links = np.where(distance > 0, base + (ring <= extra // 2), 0)
     if extra % 2:
         if groups % 2:
-            raise ValueError(f"{groups} groups of {outside} global links each cannot be joined evenly")
+            raise ValueError(f"{groups} groups of {some(outside, 'global link')} each cannot be joined evenly")
         links = links + (distance == groups // 2)
     return np.asarray(links, dtype=np.int64)
 

@@ -14,6 +14,7 @@ from fabopt.schema.structure import (
     Structure,
     TorusStructure,
 )
+from fabopt.units import some
 
 
 @singledispatch
@@ -70,7 +71,7 @@ def _(structure: TorusStructure) -> Sequence[Torus]:
 
 def _require_groups(inside: int, groups: int, outside: int) -> None:
     if inside < 1 or groups < 2 or outside < groups - 1:
-        raise ValueError(f"{outside} global links a group join no {groups} groups")
+        raise ValueError(f"{some(outside, 'global link')} a group: too few to join {some(groups, 'group')}")
 
 
 def _require_lattice(sides: Sequence[int], links: Sequence[int], shortest: int) -> None:

@@ -82,7 +82,7 @@ class FabricProblem:
     # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
     topologies: tuple[str, ...] = ("clos",)
     most_hops: int | None = None
-    # what may stand at the points of a torus
+    # what may be at the points of a torus
     torus_nodes: tuple[str, ...] = ("switches",)
     # out-of-band: what every switch of all fabrics takes, and of how many at each stage it is among the attachments
     per_switch: SwitchPorts | None = None

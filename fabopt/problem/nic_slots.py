@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fabopt.problem.problem import Problem
+from fabopt.units import some
 
 
 def nics_at_least(problem: Problem) -> dict[str, int]:
@@ -26,4 +27,4 @@ def sum_of_nics(problem: Problem) -> str:
     """The fewest NICs as a sum: ``compute 8 + storage 1 = 9 NICs at least, of 8 slots``."""
     fewest = {name: count for name, count in nics_at_least(problem).items() if count}
     parts = " + ".join(f"{name} {count}" for name, count in fewest.items())
-    return f"{parts} = {sum(fewest.values())} NICs at least, of {problem.nic_slots} slots"
+    return f"{parts} = {some(sum(fewest.values()), 'NIC')} at least, of {some(problem.nic_slots, 'slot')}"

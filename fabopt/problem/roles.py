@@ -19,7 +19,7 @@ from fabopt.problem.separation import combinations
 from fabopt.schema.case import Attachment, Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog, Role, Server
 from fabopt.schema.roles import Carried, OutOfBand, StorageDemand
-from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
 
 RATIO_DIGITS = 6
 _BITS_OF_A_GB = 8_000_000_000
@@ -162,7 +162,7 @@ def _told(fabric: Fabric, case: Case, server: Server) -> str:
     if fabric.storage is not None:
         return f"{shown}: {_sum_of(fabric.storage, _fewest_servers(case, server), server)}"
     if fabric.min_gbps_per_server is not None:
-        return f"{shown}: {fabric.min_gbps_per_server:g} Gb/s per server, {max(1, server.gpus)} GPUs each"
+        return f"{shown}: {fabric.min_gbps_per_server:g} Gb/s per server, {some(max(1, server.gpus), 'GPU')} each"
     return f"{shown}: the default of the role {fabric.role}, which the case leaves out"
 
 
@@ -170,7 +170,8 @@ def _sum_of(need: StorageDemand, servers: int, server: Server) -> str:
     parts = []
     if need.checkpoint_gb is not None and need.checkpoint_window_s is not None:
         parts.append(
-            f"a checkpoint of {need.checkpoint_gb:g} GB in {need.checkpoint_window_s:g} s from {servers} servers"
+            f"a checkpoint of {need.checkpoint_gb:g} GB in {need.checkpoint_window_s:g} s "
+            f"from {some(servers, 'server')}"
         )
     if need.loading_gbps_per_gpu is not None:
         parts.append(f"{need.loading_gbps_per_gpu:g} Gb/s of data loading per GPU")

@@ -230,7 +230,7 @@ class Program:
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
 
     def oob_covers_boxes(self) -> None:
-        """An out-of-band fabric has ports for just the switches of all fabrics that stand at each stage, its own too.
+        """An out-of-band fabric has ports for just the switches of all fabrics installed at each stage, its own too.
 
         sum over its candidates of counted * pick = sum over all candidates of switches * pick, for every stage. Ports
         of servers and of what no design changes are in every candidate.

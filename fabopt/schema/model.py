@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from fabopt.schema.base import Strict, Text, Word
 from fabopt.schema.catalog import Precision, Source
+from fabopt.units import some
 
 Size = Annotated[int, Field(ge=1, le=10**9)]
 Ways = Annotated[int, Field(ge=1, le=10**7)]
@@ -85,7 +86,9 @@ class Architecture(Strict):
         if self.kv_heads is not None and self.heads % self.kv_heads:
             raise ValueError(f"{self.heads} heads cannot share {self.kv_heads} kv_heads equally")
         if self.experts is not None and self.experts.dense_layers >= self.layers:
-            raise ValueError(f"experts.dense_layers {self.experts.dense_layers} leaves none of {self.layers} layers")
+            raise ValueError(
+                f"experts.dense_layers {self.experts.dense_layers} leaves none of {some(self.layers, 'layer')}"
+            )
         return self
 
 

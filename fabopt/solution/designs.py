@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import floor
 
-from fabopt import __version__
 from fabopt.design.bill import bill, stage_designs, totals_of
 from fabopt.design.build import case_record, fabric_design, floor_use, hashes_of, parts_of, with_racks
 from fabopt.explain.conflicts import conflicts_of, obstacles_of
@@ -16,6 +15,7 @@ from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.prediction import WorkloadUse
+from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer
 from fabopt.search.separations import words_of
 from fabopt.search.step_time import use_on
@@ -61,8 +61,8 @@ def design_of(answer: Answer, engine: str, seconds: float) -> Design:
     totals = with_racks(totals_of(problem, picked, rows), problem, fabrics, floor_used)
     use = use_on(problem, picked, cents(totals.capex_usd))
     return Design(
-        fabopt=__version__,
-        rules=edition_of(__version__),
+        fabopt=VERSION,
+        rules=edition_of(VERSION),
         case=case_record(problem),
         parts=parts,
         parts_sha256=hashes_of(parts),
@@ -121,8 +121,8 @@ def _without_answer(question: Question, answers: Answers) -> Design:
         question.settings.progress("no design meets the case: looking for what would help")
     conflicts = tuple(_conflicts(question, answers))
     return Design(
-        fabopt=__version__,
-        rules=edition_of(__version__),
+        fabopt=VERSION,
+        rules=edition_of(VERSION),
         case=case_record(problem),
         status="infeasible" if infeasible else "unknown",
         objective=Objective(
@@ -138,7 +138,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
 
 
 def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
-    """What clashes in every combination of separations, or stands nearest in the way, each told apart."""
+    """The conflicts of every combination of separations, or its nearest obstacles, each with its combination."""
     for answer in answers.tried:
         words = words_of(question.inputs.case, answer.problem.asked)
         explain = conflicts_of if answer.optimum.verdict == "infeasible" else obstacles_of
@@ -150,8 +150,8 @@ def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
 def stopped_design(inputs: Inputs, engine: str, reason: str) -> Design:
     """The Design of a case whose search was stopped, or failed, before it came to any answer."""
     return Design(
-        fabopt=__version__,
-        rules=edition_of(__version__),
+        fabopt=VERSION,
+        rules=edition_of(VERSION),
         case=case_record(problem_of(first_combination(inputs.case, inputs.catalog), inputs.catalog)),
         status="unknown",
         objective=Objective(metric=inputs.case.objective, engine=engine),

@@ -141,7 +141,7 @@ class Candidate:
         return tuple(one for one in self.logical_fabrics if one.nic is not None)
 
     def switches(self, stage: int) -> int:
-        """Switches that stand at a stage."""
+        """Switches that are installed at a stage."""
         return sum(count for (when, item), count in self.devices.items() if item.kind == "switch" and when <= stage)
 
     @cached_property

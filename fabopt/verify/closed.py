@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.units import some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import all_kinds
 from fabopt.wiring.model import NOTHING, Wiring
@@ -47,13 +48,16 @@ def _parts(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
 def _require_mesh(fabric: FabricEvidence) -> None:
     clos, mesh = fabric.clos, fabric.mesh
     if not fabric.has_switches and fabric.evidence.servers != mesh.switches:
-        raise ValueError(f"{fabric.designed.name} joins {mesh.switches} of {fabric.evidence.servers} servers")
+        raise ValueError(f"{fabric.designed.name} joins {mesh.switches} of {some(fabric.evidence.servers, 'server')}")
     listed = [(tier.role, tier.count) for tier in fabric.designed.tiers]
     wanted = [(role, clos.planes * count) for role, count in mesh.tiers]
     if listed != wanted or clos.leaves > mesh.leaves:
         raise ValueError(f"{fabric.designed.name} has switches {listed}, recounted {wanted}")
     if not (1 <= clos.per_group <= clos.servers and 1 <= clos.per_leaf <= clos.ports_per_server):
-        raise ValueError(f"{fabric.designed.name}: groups of {clos.per_group} servers, {clos.per_leaf} ports on a leaf")
+        raise ValueError(
+            f"{fabric.designed.name}: groups of {some(clos.per_group, 'server')}, "
+            f"{some(clos.per_leaf, 'port')} on a leaf"
+        )
 
 
 def require_rows(wiring: Wiring) -> None:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from fabopt import __version__
 from fabopt.schema.design import Design
+from fabopt.schema.version import VERSION
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 
@@ -70,7 +70,7 @@ def rules_are_named(proof: Proof, evidence: Evidence) -> None:
     rules = the newest rules up to ``fabopt``, which is no later than this version. Source: design file, ``rules``.
     """
     written, named = evidence.design.fabopt, named_edition(evidence.design)
-    proof.holds(number_of(written) <= number_of(__version__), f"written by fabopt {written}, this is {__version__}")
+    proof.holds(number_of(written) <= number_of(VERSION), f"written by fabopt {written}, this is {VERSION}")
     proof.equal(f"rules of a file of fabopt {written}", named, edition_of(written))
     off = sorted(rules_off(evidence.design))
     proof.note(f"rules of {named}; later ones are off: {', '.join(off)}" if off else f"rules of {named}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class LatticeCounts(MeshCounts):
     """
 
     structure: HyperxStructure | TorusStructure
+    shortest: ClassVar[int] = 1
 
     @property
     def devices(self) -> tuple[tuple[Role, int], ...]:
@@ -43,8 +45,9 @@ class LatticeCounts(MeshCounts):
 
     @property
     def smallest(self) -> bool:
-        """Whether no shorter side would have held as many switches with servers."""
-        return all(self.switches // side * (side - 1) < self.used_leaves for side in self.sides)
+        """Whether no shorter side, where one is allowed, would have held as many switches with servers."""
+        longer = [side for side in self.sides if side > self.shortest]
+        return all(self.switches // side * (side - 1) < self.used_leaves for side in longer)
 
     @property
     def halves(self) -> tuple[tuple[str, Mask], ...]:
@@ -110,6 +113,7 @@ class TorusCounts(LatticeCounts):
     """Every line is a ring."""
 
     structure: TorusStructure
+    shortest = SHORTEST_RING
 
     @cached_property
     def scopes(self) -> tuple[MeshLinks, ...]:
@@ -132,8 +136,9 @@ class TorusCounts(LatticeCounts):
 
     @property
     def hops(self) -> tuple[int, int]:
-        """Half way round every ring."""
-        steps = 1 + sum(side // 2 for side in self.sides)
+        """Half way round every ring, of those dimensions in which devices with endpoints are apart."""
+        coordinates = self._coordinates(np.arange(self.used_leaves))
+        steps = 1 + sum(side // 2 for side, place in zip(self.sides, coordinates, strict=True) if place.any())
         return steps, steps
 
     def _joined(self, x: Ints, y: Ints, side: int) -> Mask:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fabopt.schema.base import Lane
 from fabopt.schema.catalog import Cable, Cage, Fibre, Product, Transceiver
 from fabopt.schema.design import LinkPart, LinkRow
-from fabopt.units import ceil_div
+from fabopt.units import ceil_div, some
 from fabopt.verify.clos_counts import EqualDevices
 from fabopt.verify.evidence import Evidence
 
@@ -150,7 +150,9 @@ def fill_of(holders: Iterable[tuple[int, int]], ports_per_cage: int) -> Fill:
 def ports_per_connector(module: Transceiver, lane: Lane) -> int:
     """Ports that leave a module through one connector."""
     if lane.ports % module.connectors:
-        raise ValueError(f"{module.id}: {lane.ports} ports do not spread over {module.connectors} connectors")
+        raise ValueError(
+            f"{module.id}: {some(lane.ports, 'port')} cannot spread over {some(module.connectors, 'connector')}"
+        )
     return lane.ports // module.connectors
 
 

@@ -212,7 +212,7 @@ def cages_keep_one_use(proof: Proof, cabling: FabricCabling) -> None:
     _sides_are_apart(proof, cabling)
     if not cabling.fabric.shared_cages:
         _nics_are_apart(proof, cabling)
-    proof.note(f"{len(np.unique(combined(*_both_ends(cabling.links)[:2])))} cages in use")
+    proof.note(f"{some(len(np.unique(combined(*_both_ends(cabling.links)[:2]))), 'cage')} in use")
 
 
 def _sides_are_apart(proof: Proof, cabling: FabricCabling) -> None:

@@ -81,7 +81,7 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
     for tier in designed.tiers:
         counts = [_installed(grown[name], tier.role) for name in evidence.stage_names] if grown else [tier.count]
         if counts[-1] != tier.count:
-            raise ValueError(f"{counts[-1]} {tier.role} switches have grown, {tier.count} are in the tier")
+            raise ValueError(f"growth ends with {some(counts[-1], f'{tier.role} switch')}, the tier has {tier.count}")
         for stage, more in enumerate(_added(counts)):
             used[stage, BilledItem("switch", tier.id)] += more
     for logical in designed.logical:

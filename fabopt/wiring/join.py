@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.units import some
 from fabopt.wiring.assembly import Carries, RowAssembly
 from fabopt.wiring.cages import Cages
 from fabopt.wiring.model import NOTHING, Floats, Ints
@@ -120,7 +121,7 @@ def _kinds_taken(share: RealizedRow, free: dict[CageKind, list[int]], assembly: 
     most, ports = [len(free[kind]) for kind in kinds], [kind.ports for kind in kinds]
     counts = _split(share.cages, share.links, share.cables, most, ports, assembly)
     if counts is None:
-        raise ValueError(f"no {share.cages} cages have {share.links} links")
+        raise ValueError(f"{some(share.links, 'link')} do not fill {some(share.cages, 'cage')}")
     return dict(zip(kinds, counts, strict=True))
 
 

@@ -18,7 +18,7 @@ from fabopt.network.structure_links import mesh_of
 from fabopt.schema.case import Attachment, Fabric
 from fabopt.schema.catalog import BuiltInNic, Nic
 from fabopt.schema.design import FabricDesign, LogicalUse
-from fabopt.units import ceil_div
+from fabopt.units import ceil_div, some
 from fabopt.wiring.design_file import Embedded, item_at, networks_of
 from fabopt.wiring.model import Ints
 
@@ -157,7 +157,7 @@ class Numbers:
         if len(servers) < 2 or not growth:
             return (StageNumbers(self.embedded.servers, structure.spines_per_pod, structure.cores_per_group),)
         if len(growth) != len(servers):
-            raise ValueError(f"{self.fabric.name} has {len(growth)} stages of {len(servers)}")
+            raise ValueError(f"{self.fabric.name} grows in {some(len(growth), 'stage')}, the case in {len(servers)}")
         return tuple(
             StageNumbers(
                 count,

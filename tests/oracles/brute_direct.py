@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, partial
-from itertools import product
+from itertools import combinations, product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from tests.oracles.brute_survival import direct_left, wanted_of
 
 Coordinates = tuple[int, ...]
 MOST_DIMENSIONS = 3
+SHORTEST_RING = 3
 
 
 class Scope(NamedTuple):
@@ -54,12 +55,15 @@ def networks(family: str, leaves: int, room: int) -> tuple[Network, ...]:
     """Every network of a family in which no side, or group, is more than the leaves need."""
     if family == "dragonfly":
         return tuple(dragonflies(leaves, room))
-    shortest, dimensions = (2, range(1, MOST_DIMENSIONS + 1)) if family == "hyperx" else (3, range(2, 4))
+    shortest, dimensions = (2, range(1, MOST_DIMENSIONS + 1)) if family == "hyperx" else (SHORTEST_RING, range(2, 4))
     return tuple(
         network
         for number in dimensions
         for sides in rising(number, shortest, max(leaves, shortest))
-        if prod(sides) >= leaves and all(prod(sides) // side * (side - 1) < leaves for side in sides)
+        if prod(sides) >= leaves
+        and not any(
+            prod(sides) // side * (side - 1) >= leaves for side in sides if family == "hyperx" or side > shortest
+        )
         for network in boxes(family, sides, room)
     )
 
@@ -70,7 +74,7 @@ def rising(number: int, lowest: int, highest: int) -> Iterator[Coordinates]:
         yield ()
         return
     for side in range(lowest, highest + 1):
-        for others in rising(number - 1, side, ceil_div(highest, side) if number > 1 else highest):
+        for others in rising(number - 1, side, max(side, ceil_div(highest, side)) if number > 1 else highest):
             yield (side, *others)
 
 
@@ -280,6 +284,9 @@ def longest(network: Network, used: int) -> int:
     """Switches on the longest shortest path between two of the first ``used`` switches."""
     if network.name[0] != "dragonfly":
         family, sides, _ = network.name
+        if family == "torus" and set(sides) == {SHORTEST_RING}:
+            points = list(product(*map(range, sides)))[:used]
+            return 1 + max(sum(a != b for a, b in zip(*pair, strict=True)) for pair in combinations(points, 2))
         return 1 + sum(1 if family == "hyperx" else side // 2 for side in sides)
     near = joined(*(int(network.name[at]) for at in (1, 2, 4)))
     return max(farthest(near, start, used) for start in range(used))

@@ -23,6 +23,7 @@ from fabopt.output.html.build import page_bytes
 from fabopt.output.html.drawing import drawings
 from fabopt.output.html.parts import kind_rows, slices
 from fabopt.schema.design import Design
+from fabopt.units import some
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.samples import small
@@ -404,3 +405,20 @@ def test_documentation_names_every_section() -> None:
     titles = re.findall(r"<h2 id=\"(\w+)\">", templates)
     assert len(named) == len(set(titles) - {"why"})
     assert [title for title in named if title.split()[0].lower() not in titles] == []
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "words"),
+    [
+        (1, "leaf", "1 leaf"),
+        (2, "leaf", "2 leaves"),
+        (0, "switch", "0 switches"),
+        (1024, "server", "1,024 servers"),
+        (3, "assembly", "3 assemblies"),
+        (1.0, "unit", "1 unit"),
+        (8.0, "unit", "8 units"),
+        (1.5, "unit", "1.5 units"),
+    ],
+)
+def test_counts_read_right(number: float, noun: str, words: str) -> None:
+    assert some(number, noun) == words

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabopt import __version__
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import CaseRecord, Design
 from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.schema.version import VERSION
 from fabopt.solution import optimize
 
 Json = dict[str, Any]
@@ -75,7 +75,7 @@ def sweep(case: Json, catalog: Json | None, *settings: Mapping[str, Any], maximi
     objectives = (FrontObjective(metric=maximize, sense="maximize"),) if maximize else ()
     points = tuple(point(case, catalog, over) for over in settings)
     return Front(
-        fabopt=__version__,
+        fabopt=VERSION,
         case=record(case),
         kind="sweep",
         keys=tuple(settings[0]),
@@ -94,7 +94,7 @@ def pareto(case: Json, catalog: Json | None, gbps: Sequence[float], knee: int, t
     ]
     objectives = [("capex_usd", "minimize"), ("gbps_per_gpu", "maximize"), *([(third, "minimize")] if third else [])]
     return Front(
-        fabopt=__version__,
+        fabopt=VERSION,
         case=record(case),
         kind="pareto",
         objectives=tuple(FrontObjective.model_validate({"metric": one, "sense": two}) for one, two in objectives),

@@ -147,9 +147,9 @@ def test_ends_of_what_differs_in_numbers_only_are_checked(monkeypatch: pytest.Mo
     found = pareto.front(finder(one), [MEASURES["capex_usd"], MEASURES["power_w"]], None, lambda graded: None).points
     checked: list[float] = []
 
-    def noted(design: Any) -> Any:
+    def noted(design: Any, wiring: Any = None) -> Any:
         checked.append(design.totals.capex_usd)
-        return verify(design)
+        return verify(design, wiring)
 
     monkeypatch.setattr(optimize, "verify", noted)
     made = points_of(one, found, place(one), Settings(), Clock(None))

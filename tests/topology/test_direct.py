@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fabopt.output.html.drawing import drawings
+from fabopt.schema.structure import TorusStructure
 from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_direct import solve
@@ -91,6 +92,18 @@ def test_any_is_the_cheapest_of_all() -> None:
     others = {one.value: one for one in made.alternatives if one.what == "topology"}
     assert set(others) == set(capex) - {winner}
     assert all(one.capex_usd == capex[family] and "bisection" in one.summary for family, one in others.items())
+
+
+@pytest.mark.parametrize("servers", [2, 3, 4])
+def test_few_servers_are_on_the_smallest_torus(servers: int) -> None:
+    """A ring has three switches at the least, so few are not too few: the others carry what passes."""
+    wanted = small.case({"topologies": ["torus"], "tiers": "any", "group_by": "rack"}, servers=servers)
+    wanted |= {"site": {"servers_per_rack": 1}}
+    design = small.solved(wanted)
+    small.assert_proven(design)
+    structure = design.fabrics[0].structure
+    assert isinstance(structure, TorusStructure) and structure.sides == (3, 3)
+    assert_agrees("torus", small.catalog(), wanted)
 
 
 def test_engines_agree_on_a_direct_network() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from fabopt import __version__
 from fabopt.schema.design import Check, Design
+from fabopt.schema.version import VERSION
 from fabopt.verify import rules, verify
 from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of, since
 from tests.mutations import OF_WHAT_IS_GIVEN, changes, document_of, name_of, outcome, rehashed, survey
@@ -110,7 +110,7 @@ def test_a_file_names_the_version_that_wrote_it(version: str) -> None:
 
 def test_editions_name_rules_that_there_are() -> None:
     assert set().union(*BROUGHT.values()) <= {rule.__name__ for rule in checks_of_verifier()}
-    assert edition_of(__version__) == EDITIONS[-1] and edition_of("0.1.7") == "0.1.0"
+    assert edition_of(VERSION) == EDITIONS[-1] and edition_of("0.1.7") == "0.1.0"
     assert rules.rules_are_named.__name__ not in set().union(*BROUGHT.values())
     assert "single_points_are_listed" in BROUGHT["0.2.0"] and "totals_add_up" not in set().union(*BROUGHT.values())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabopt import __version__
 from fabopt.output.html.alternatives import alternative_rows, objective_column
 from fabopt.output.html.answer import STATUS_WORDS, answer, key_figures
 from fabopt.output.html.assumptions import assumptions, case_text, confidence_sentence, price_rows
@@ -23,6 +22,7 @@ from fabopt.output.terminal.answer import TOLD_BY_DETAIL, conflict_quantity, pro
 from fabopt.output.words import limit_name
 from fabopt.schema.design import Check, Conflict, Design
 from fabopt.schema.front import Front
+from fabopt.schema.version import VERSION
 from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
 
@@ -37,7 +37,7 @@ def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = 
     content = {**_of_every_design(design), **_of_front(design, front)}
     if design.fabrics:
         content |= _of_design(design, checks) | {"bill_link": bill_link(design, mark)}
-    return render("report.html", version=__version__, mark=mark, **content)
+    return render("report.html", version=VERSION, mark=mark, **content)
 
 
 def _of_every_design(design: Design) -> dict[str, Any]:

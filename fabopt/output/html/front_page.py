@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabopt import __version__
 from fabopt.output.charts.compose import charts, trade
 from fabopt.output.charts.figures import Quantity, setting_of, value_of
 from fabopt.output.charts.points import Axes, axes_of, point_label, shown_points, why_not
@@ -16,6 +15,7 @@ from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.html.rendering import drawn, render
 from fabopt.output.words import money
 from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.version import VERSION
 
 _NOTHING = "-"
 
@@ -40,7 +40,7 @@ class FrontTable:
 def plot_page(front: Front) -> bytes:
     """Return a page with the charts of a front and its points."""
     content = {"front": front, "title": trade(front), "figures": front_figures(front), "points": front_table(front)}
-    return render("plot.html", **content, version=__version__)
+    return render("plot.html", **content, version=VERSION)
 
 
 def front_figures(front: Front) -> list[Figure]:

@@ -36,7 +36,7 @@ class TooFar(NamedTuple):
 
 
 def too_far_apart(problem: Problem) -> TooFar | None:
-    """A kind of links that no part is long enough for, wherever servers and switches stand; None if that is not shown.
+    """A kind of links that no part is long enough for, wherever servers and switches are; None if that is not shown.
 
     Every server is joined over a leaf (and a spine, and a core) to one switch, so all racks of servers are within
     the reach of one kind of links after the other from that switch's rack. Where no rack has so many racks

@@ -199,7 +199,7 @@ def _slots(space: FreeSpace, racks: Ints, size: SwitchSize, most: int) -> tuple[
 
 
 class _Tier:
-    """The switches of one tier, those below in place. Numbers of ``racks`` stand for racks, slots for units in them.
+    """The switches of one tier, those below in place. Numbers of ``racks`` mean racks, slots for units in them.
 
     ``cost[switch][rack][slot]``: of its links downwards; ``rest[i]``: what those from the i-th switch on cost at least.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fabopt import __version__
 from fabopt.design.build import case_record
 from fabopt.design.points import gathered
 from fabopt.errors import Fault, fault
@@ -16,6 +15,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Front, FrontObjective
 from fabopt.schema.topologies import TIERED
+from fabopt.schema.version import VERSION
 from fabopt.solution.optimize import finishing_s
 from fabopt.study.front import pareto
 from fabopt.study.front.answers import KeptAnswers
@@ -64,8 +64,8 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
 def empty_front(inputs: Inputs, objectives: Sequence[Measure]) -> Front:
     """The file of a front before any point is found."""
     return Front(
-        fabopt=__version__,
-        rules=edition_of(__version__),
+        fabopt=VERSION,
+        rules=edition_of(VERSION),
         case=case_record(problem_of(inputs.case, inputs.catalog)),
         catalog_sha256=catalog_hash(inputs),
         kind="pareto",

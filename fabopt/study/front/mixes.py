@@ -97,7 +97,7 @@ def mixes_of(kinds: Sequence[EqualLinks]) -> Mixes:
 
 
 class _Mixing:
-    """Kinds of links with their useful options, and where these stand in a row of units."""
+    """Kinds of links with their useful options, and where these are in a row of units."""
 
     def __init__(self, kinds: Sequence[EqualLinks]) -> None:
         self.kinds = kinds

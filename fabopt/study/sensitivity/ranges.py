@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
-from fabopt import __version__
 from fabopt.design.bill import bill
 from fabopt.design.build import case_record
 from fabopt.errors import NoAnswerError
@@ -16,6 +15,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Objective
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
+from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer, best_answer
 from fabopt.search.context import Context
 from fabopt.solution.optimize import answered, finishing_s, proven
@@ -77,7 +77,7 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
 def _empty(inputs: Inputs, problem: Problem, settings: Settings) -> Sensitivity:
     """The file before there is an answer."""
     return Sensitivity(
-        fabopt=__version__,
+        fabopt=VERSION,
         case=case_record(problem),
         catalog_sha256=catalog_hash(inputs),
         status="unknown",

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TypeVar
 
-from fabopt import __version__
 from fabopt.design.build import case_record
 from fabopt.design.points import gathered, spread
 from fabopt.errors import Fault, InputError, NoAnswerError, fault
@@ -17,6 +16,7 @@ from fabopt.io.faults import refuse
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import BUDGET_KEY, Front, FrontObjective, FrontPoint
+from fabopt.schema.version import VERSION
 from fabopt.study.front.knees import with_marginal
 from fabopt.study.sweep import ranges
 from fabopt.study.sweep.cells import MAXIMIZED, GridCell, SweepInputs
@@ -155,8 +155,8 @@ def empty_front(inputs: Inputs, grid: Grid) -> Front:
             FrontObjective(metric=MAXIMIZED[case.maximize], sense="maximize"),
         ]
     return Front(
-        fabopt=__version__,
-        rules=edition_of(__version__),
+        fabopt=VERSION,
+        rules=edition_of(VERSION),
         case=case_record(problem_of(case, inputs.catalog)),
         catalog_sha256=catalog_hash(inputs),
         kind="sweep",

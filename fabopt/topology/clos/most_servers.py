@@ -28,7 +28,7 @@ ONE = Fraction(1)
 
 
 class _AboveLeaf(NamedTuple):
-    """What can stand above a leaf's uplinks: a pod of so many leaves at the most, and so many pods (1 without cores).
+    """The reach of a leaf's uplinks: a pod of so many leaves at the most, and so many pods (1 without cores).
 
     ``spread`` is what an uplink takes of the leaf's cages, in ports: more than one where a cable of several ports joins
     a pair of devices that has fewer links.
@@ -117,7 +117,7 @@ class _Reach:
     # -- switches ---------------------------------------------------------------------------------------------
 
     def _leaves(self, protocol: Protocol, tiers: int) -> dict[tuple[PortType, _AboveLeaf | None], int]:
-        """Most endpoints of any leaf, by its ports downwards and what can stand above it."""
+        """Most endpoints of any leaf, by its ports downwards and what can be above it."""
         most: dict[tuple[PortType, _AboveLeaf | None], int] = {}
         ratio, reserve = self.fabric.oversubscription_leaf, self.fabric.reserve
         above = self._above(protocol, tiers) if tiers > 1 else {}
@@ -133,7 +133,7 @@ class _Reach:
         return most
 
     def _above(self, protocol: Protocol, tiers: int) -> dict[PortType, list[_AboveLeaf]]:
-        """What can stand above each kind of leaf uplink."""
+        """The reaches of each kind of leaf uplink."""
         ups = {up.port for leaf in self.fabric.switches[protocol]["leaf"] for up in leaf.uses}
         pods = self._pods(protocol) if tiers == 3 else {}
         return {up: _largest(self._spines(up, pods, protocol, tiers)) for up in ups}

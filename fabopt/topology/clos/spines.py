@@ -119,7 +119,7 @@ class Spines:
         return (_Stack(block, spine, joins, least, upward), inside) if inside.any() else None
 
     def _uppers(self, block: Block) -> Iterator[Upper]:
-        """Spine switches that may stand above a block: none but its own where one part number is allowed."""
+        """Spine switches that may be above a block: none but its own where one part number is allowed."""
         alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
         for spine in self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers):
             if not alone or spine.switch.item is block.leaf.item:

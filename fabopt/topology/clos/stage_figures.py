@@ -1,4 +1,4 @@
-"""A fabric as it stands at each stage of a growing cluster: counts, free ports, ratios and figures."""
+"""A fabric as it is at each stage of a growing cluster: counts, free ports, ratios and figures."""
 
 from __future__ import annotations
 

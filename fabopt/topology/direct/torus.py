@@ -9,6 +9,7 @@ that. Source: Dally and Towles, Principles and Practices of Interconnection Netw
 from __future__ import annotations
 
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
@@ -38,7 +39,8 @@ class TorusTopology(LatticeTopology):
     dimensions = range(2, MOST_DIMENSIONS + 1)
 
     def _sides(self, leaves: int, dimensions: int, most_ports: int) -> Ints:
-        return smallest_sides(leaves, dimensions, SHORTEST_SIDE, LONGEST_SIDE)
+        """No shorter ones would do: a lattice of the shortest has room for so many, needed or not."""
+        return smallest_sides(max(leaves, SHORTEST_SIDE**dimensions), dimensions, SHORTEST_SIDE, LONGEST_SIDE)
 
     def _ports(self, sides: Ints) -> Ints:
         """Ports of a switch: one each way round."""
@@ -63,11 +65,12 @@ class TorusTopology(LatticeTopology):
         return min(Fraction(2 * k * m, switches * (k * k // 4)) for k, m in zip(sides, links, strict=True))
 
     def hops(self, numbers: Ints, used: int) -> int:
-        """Most switches on a shortest path: half way round in every dimension, and the first.
+        """Most switches on a shortest path: half way round every dimension that used switches differ in, and the first.
 
         Two of the used ones are so far.
         """
-        return sum(side // 2 for side in halves(numbers)[0]) + 1
+        sides, _ = halves(numbers)
+        return 1 + sum(side // 2 for number, side in enumerate(sides) if prod(sides[:number]) < used)
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> TorusStructure:
         """Sides and multiplicities as the design file has them."""

@@ -18,7 +18,9 @@ from xml.sax.saxutils import escape
 WIDTH, HEIGHT, MARGIN = 1000, 500, 40
 SPINE_Y, LEAF_Y, SERVER_Y = 108, 258, 388
 SPINE_SIZE, LEAF_HEIGHT, SERVER_HEIGHT, GAP = (120, 38), 38, 44, 10
-MOST_LEAVES, MOST_SPINES = 16, 6
+MOST_LEAVES, MOST_SPINES = 40, 8
+# Narrower leaves have their number only.
+ROOM_FOR_A_WORD = 50
 INK, FADED, LINE, CARD, EDGE = "#1f2933", "#52606d", "#9fb3c8", "#f7f9fb", "#cbd2d9"
 SPINE, LEAF, SERVERS = "#1d4e89", "#2a7f62", "#7b5e9e"
 
@@ -58,8 +60,9 @@ def drawing(design: dict[str, Any]) -> str:
     spine_x = middles(spines, MARGIN + 120, WIDTH - MARGIN - 120)
     leaf_x = [x for left, right in spans for x in middles(rails, left, right)]
     parts = [line(a, LEAF_Y, b, SPINE_Y + SPINE_SIZE[1], 0.4 * one["links_per_pair"]) for a in leaf_x for b in spine_x]
+    width, height = min(SPINE_SIZE[0], (WIDTH - 2 * MARGIN - 240) / spines - GAP), SPINE_SIZE[1]
     for index, x in enumerate(spine_x, start=1):
-        parts.append(box(x - SPINE_SIZE[0] / 2, SPINE_Y, *SPINE_SIZE, SPINE, f"spine {index}"))
+        parts.append(box(x - width / 2, SPINE_Y, width, height, SPINE, f"spine {index}"))
     for group, (left, right) in enumerate(spans):
         parts += group_parts(fabric, group, sizes[group], left, right)
     return svg([*captions(design, fabric, leaves, spines), *parts])
@@ -67,15 +70,17 @@ def drawing(design: dict[str, Any]) -> str:
 
 def group_parts(fabric: dict[str, Any], group: int, size: int, left: float, right: float) -> list[str]:
     rails, one, nic = fabric["rails"], fabric["structure"], fabric["nic"]
-    width = (right - left) / rails - GAP
+    step = (right - left) / rails
+    width = step - (GAP if step > ROOM_FOR_A_WORD else 2)
+    word = "leaf " if width > ROOM_FOR_A_WORD else ""
     parts = []
     for rail, x in enumerate(middles(rails, left, right), start=1):
         parts.append(line(x, LEAF_Y + LEAF_HEIGHT, x, SERVER_Y, 2.4))
-        parts.append(box(x - width / 2, LEAF_Y, width, LEAF_HEIGHT, LEAF, f"leaf {group * rails + rail}"))
+        parts.append(box(x - width / 2, LEAF_Y, width, LEAF_HEIGHT, LEAF, f"{word}{group * rails + rail}"))
         links = size * one["ports_per_server_per_leaf"]
         parts.append(text(x + 6, (LEAF_Y + LEAF_HEIGHT + SERVER_Y) / 2 + 5, f"{links}", 13, FADED, "start"))
     ports = one["ports_per_server"]
-    words = f"group {group + 1}: {size} servers, {ports} x {nic['gbps']:g}G each"
+    words = f"{size} servers, {ports} x {nic['gbps']:g}G each"
     parts.append(box(left + GAP / 2, SERVER_Y, right - left - GAP, SERVER_HEIGHT, SERVERS, words))
     return parts
 

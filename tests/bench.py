@@ -21,6 +21,7 @@ from pathlib import Path
 import yaml
 
 from tests.paths import ROOT
+from tests.samples.lengths import with_lengths
 
 DEMO = ROOT / "cases" / "finetuning-1024-gpus.yaml"
 FOUR = ROOT / "cases" / "four-fabrics-1024-gpus.yaml"
@@ -260,7 +261,7 @@ def purchases(folder: Path, limit_s: float = 5) -> list[Row]:
 
 
 def direct(patience_s: float) -> list[str]:
-    """The demo on one and two tiers, told to CP-SAT as one model of the whole structure, and as fabopt does it.
+    """The demo on one and two tiers over 3 and 30 m, told to CP-SAT as one model of all of it, and as fabopt does it.
 
     Both in this process, imports and reading done before, without alternatives.
     """
@@ -272,7 +273,7 @@ def direct(patience_s: float) -> list[str]:
     from fabopt.io.case import inputs_from_objects
     from fabopt.solution import optimize
 
-    content = yaml.safe_load(DEMO.read_text())
+    content = with_lengths(yaml.safe_load(DEMO.read_text()))
     content["fabrics"][0]["tiers"] = [1, 2]
     inputs, parts = inputs_from_objects(content), reference()
     started = time.perf_counter()

@@ -459,11 +459,8 @@ def test_workloads_page_has_every_key() -> None:
 
 def test_cases_page_has_the_defaults() -> None:
     text = (ROOT / "docs" / "cases.md").read_text()
-    runs, finance = case_schema.Distances(), case_schema.Finance()
+    finance = case_schema.Finance()
     for key, value in (
-        ("distances_m.server-leaf", f"{runs.server_leaf:g}"),
-        ("distances_m.leaf-spine", f"{runs.leaf_spine:g}"),
-        ("distances_m.spine-core", f"{runs.spine_core:g}"),
         ("finance.energy_usd_per_kwh", f"{finance.energy_usd_per_kwh:.2f}"),
         ("finance.pue", f"{finance.pue:g}"),
         ("finance.years", f"{finance.years:g}"),

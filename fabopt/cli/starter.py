@@ -166,8 +166,9 @@ fabrics:
     # attachments:  # other endpoints on the leaves (example)
     #   - {{name: subnet-manager, ports: 4, gbps: 400, buys: none}}
 
+# Cable runs follow from the racks that groups of servers fill, unless they are said here or measured on a floor.
 site:
-  distances_m: {{server-leaf: 3, leaf-spine: 30, spine-core: 50}}  # cable runs in metres
+  distances_m: null  # or in metres {{server-leaf: 3, leaf-spine: 30, spine-core: 50}}, or some of them
   # servers_per_rack: 4  # (example); on a floor, as many as fit if left out
   # floor:  # rows of racks under cable trays, from which runs are measured (example)
   #   rows: {rows}

@@ -54,7 +54,8 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     design = candidate.design
     part = design.file_part()
     fabric = fabric.with_switches(candidate.counted)
-    fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment))
+    runs_m = fabric.runs_m if fabric.groups is None else fabric.groups.of(part.structure)
+    fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment), runs_m=runs_m)
     figures = design.measured_figures(problem.gpus)
     asked = [(one.failed, one.count) for one in fabric.resilience]
     return FabricDesign(

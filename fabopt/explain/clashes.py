@@ -16,7 +16,7 @@ from fabopt.explain.gaps import gap_of, gap_sentences
 from fabopt.explain.limits import unlimited
 from fabopt.explain.what_if import Inquiry
 from fabopt.program.settings import StoppedError
-from fabopt.schema.case import Case, Fabric, Oversubscription
+from fabopt.schema.case import Case, Distances, Fabric, Oversubscription
 
 
 class Change(NamedTuple):
@@ -168,7 +168,7 @@ def _ruled(rule: str, value: object) -> Callable[[Case], Case]:
 
 def _shorter(run: str) -> Callable[[Case], Case]:
     def of(case: Case) -> Case:
-        distances = case.site.distances_m.model_copy(update={run.replace("-", "_"): SHORTEST_RUN_M})
+        distances = (case.site.distances_m or Distances()).model_copy(update={run.replace("-", "_"): SHORTEST_RUN_M})
         return case.model_copy(update={"site": case.site.model_copy(update={"distances_m": distances})})
 
     return of

@@ -29,6 +29,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.base import NO_SINGLE_LIMIT, Strict
 from fabopt.schema.case import Distances, Fabric
+from fabopt.schema.default_rules import LENGTHS, is_asked_for, without
 from fabopt.schema.design import Conflict, Number
 from fabopt.search.context import Context
 from fabopt.topology.families import most_servers
@@ -268,6 +269,8 @@ def _shown(value: object) -> Number | str | None:
 def _runs(inquiry: Inquiry) -> Iterator[Conflict]:
     if not inquiry.problem.site.runs_are_alike:
         return
+    if inquiry.problem.site.groups is not None:
+        yield from _assumed_runs(inquiry)
     tallest = max(max(fabric.tiers, default=0) for fabric in inquiry.problem.fabrics)
     for key, tiers in RUN_KEYS.items():
         if tallest < tiers:
@@ -276,9 +279,20 @@ def _runs(inquiry: Inquiry) -> Iterator[Conflict]:
         yield from _run(inquiry, key)
 
 
+def _assumed_runs(inquiry: Inquiry) -> Iterator[Conflict]:
+    """The default rule of lengths, where it is asked for by name: else it is not kept where it stands in the way."""
+    rules = inquiry.case.rules
+    if not is_asked_for(rules, LENGTHS):
+        return
+    inquiry.tell(f"rules.{LENGTHS}")
+    if inquiry.design(inquiry.case.model_copy(update={"rules": without(rules, LENGTHS)})) is not None:
+        detail = "with the usual lengths, which do not follow from the size of the groups, there is a design"
+        yield Conflict(limit=f"rules.{LENGTHS}", value="true", needed="false", detail=detail)
+
+
 def _run(inquiry: Inquiry, key: str) -> Iterator[Conflict]:
     """The longest run of one kind, up to the wanted one, that parts reach."""
-    distances = inquiry.case.site.distances_m
+    distances = inquiry.case.site.distances_m or Distances()
     field = key.replace("-", "_")
     wanted = getattr(distances, field)
     if wanted is None or wanted <= SHORTEST_RUN_M:

@@ -10,7 +10,7 @@ from fabopt.explain.demands import changed
 from fabopt.explain.what_if import Inquiry
 from fabopt.problem.problem import problem_of
 from fabopt.schema.base import Strict
-from fabopt.schema.case import Case, Fabric
+from fabopt.schema.case import Case, Distances, Fabric
 from fabopt.schema.catalog import Catalog, Product
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
@@ -91,7 +91,8 @@ def _of_runs(inquiry: Inquiry) -> Iterator[Freedom]:
     if not inquiry.problem.site.runs_are_alike:
         return
     for run in RUNS:
-        distances = inquiry.case.site.distances_m.model_copy(update={run.replace("-", "_"): SHORTEST_RUN_M})
+        said = inquiry.case.site.distances_m or Distances()
+        distances = said.model_copy(update={run.replace("-", "_"): SHORTEST_RUN_M})
         site = inquiry.case.site.model_copy(update={"distances_m": distances})
         case = inquiry.case.model_copy(update={"site": site})
         yield Freedom(case, inquiry.catalog, _with(f"a shorter `site.distances_m.{run}`"))

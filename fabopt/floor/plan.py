@@ -46,13 +46,8 @@ class FloorPlan(Racks):
 
         Infinite where no tray leads from one rack to the other.
         """
-        floor = self.floor
         a, b = np.asarray(rack_a, dtype=np.int64), np.asarray(rack_b, dtype=np.int64)
-        up = np.asarray(height_a_m, dtype=np.float64)
-        down = np.asarray(height_b_m, dtype=np.float64)
-        ends = (floor.tray_height_m - up) + (floor.tray_height_m - down) + 2 * floor.drop_m
-        run = np.where(a == b, np.abs(up - down), ends + self.tray_m(a, b)) + floor.slack_m
-        return np.round(run, DIGITS)
+        return run_m(self.floor, a == b, height_a_m, height_b_m, self.tray_m(a, b))
 
     def tray_m(self, rack_a: ArrayLike, rack_b: ArrayLike) -> Floats:
         """Return the shortest way along trays between the middles of racks, in metres, broadcast.
@@ -123,3 +118,13 @@ class FloorPlan(Racks):
     @cached_property
     def _from_middle_m(self) -> Floats:
         return np.abs(self.x_m - self.floor.racks_per_row * self.floor.rack_pitch_m / 2)
+
+
+def run_m(floor: Floor, in_rack: ArrayLike, height_a_m: ArrayLike, height_b_m: ArrayLike, way_m: ArrayLike) -> Floats:
+    """Return the cable needed between devices at these heights, broadcast: straight within a rack, else up to the
+    trays, along them for ``way_m``, and down again.
+    """
+    up, down, way = (np.asarray(metres, dtype=np.float64) for metres in (height_a_m, height_b_m, way_m))
+    ends = (floor.tray_height_m - up) + (floor.tray_height_m - down) + 2 * floor.drop_m
+    run = np.where(in_rack, np.abs(up - down), ends + way) + floor.slack_m
+    return np.round(run, DIGITS)

@@ -15,7 +15,7 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.rails import RAIL_ONLY, cannot_forward, divisions
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import BuiltInNic, Nic, Pcie, Protocol, Server
-from fabopt.units import exact, gbps
+from fabopt.units import ceil_div, exact, gbps, some
 
 # Usable Gb/s of sixteen lanes, one direction, after encoding and protocol (contract, section PCIe).
 PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
@@ -32,7 +32,8 @@ class NicOption:
     its own, which no other NIC is in; ``topology``: what a network with these NICs is called; ``scale_up``: what a GPU
     then has to forward with. ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server over
     all planes, ``cage_limit`` those that exist; ``full_cages`` have all their ports in use, ``partial_ports`` are the
-    ports in each of ``partial_cages`` others. ``forwards``: the NIC passes on what is for other servers.
+    ports in each of ``partial_cages`` others. ``injection``: Mb/s of the GPU with the smallest share of NICs;
+    ``nic_mbps``: what one NIC moves, its ports or its slot. ``forwards``: the NIC passes on what is for other servers.
     """
 
     nic_id: str
@@ -45,6 +46,7 @@ class NicOption:
     port: PortType
     own_cages: bool
     cage_limit: int
+    nic_mbps: Fraction
     injection: Fraction
     topology: str = "clos"
     apart: bool = False
@@ -142,7 +144,7 @@ def nic_options(
     demand_mbps: int,
     refused: dict[str, str],
 ) -> Iterable[NicOption]:
-    """Ways to equip servers that give what is demanded; ``refused``: NICs that their slots hold back, by id."""
+    """Ways to equip servers that give what is demanded; ``refused``: why, by id of NICs whose ports would do."""
     built_in = [one for one in server.nics if one.role == fabric.role]
     if built_in:
         options = _built_in_options(built_in, offering, fabric, protocol, server, pcie)
@@ -166,19 +168,25 @@ def nic_options(
             else:
                 yield option
         elif option.ports_per_server * option.port.lane.port_mbps >= demand_mbps * server.gpus:
-            refused[nic.id] = _refusal(nic, option, server, demand_mbps)
+            why = _refusal(nic, option, server, fabric, demand_mbps)
+            if why is not None:
+                refused[nic.id] = why
 
 
-def _refusal(nic: Nic, option: NicOption, server: Server, demand_mbps: int) -> str:
-    assert nic.pcie is not None and server.pcie is not None
+def _refusal(nic: Nic, option: NicOption, server: Server, fabric: Fabric, demand_mbps: int) -> str | None:
+    """Why ports that would do together do not: slots hold them back, or GPUs share NICs unevenly, as was asked for."""
+    nics = option.nics_per_server
+    result = f"{float(option.injection) / 1000:g} Gb/s per GPU of {gbps(demand_mbps):g} needed"
+    if nic.pcie is None or server.pcie is None or option.nic_mbps == option.ports_per_nic * option.port.lane.port_mbps:
+        most = some(ceil_div(server.gpus, nics), "GPU")
+        named = fabric.nics_per_server != "any"
+        return f"{nics} x {nic.id} in {server.id}: a NIC serves {most} of {server.gpus}, {result}" if named else None
     generation = min(nic.pcie.generation, server.pcie.generation)
     lanes = min(nic.pcie.lanes, server.pcie.lanes)
-    delivered = option.injection * server.gpus / option.nics_per_server
     return (
-        f"{option.nics_per_server} x {nic.id} (PCIe Gen{nic.pcie.generation} x{nic.pcie.lanes}) in {server.id}'s "
+        f"{nics} x {nic.id} (PCIe Gen{nic.pcie.generation} x{nic.pcie.lanes}) in {server.id}'s "
         f"Gen{server.pcie.generation} x{server.pcie.lanes} slots run at Gen{generation} x{lanes}: "
-        f"{float(delivered) / 1000:g} Gb/s a NIC, {float(option.injection) / 1000:g} Gb/s per GPU "
-        f"of {gbps(demand_mbps):g} needed"
+        f"{float(option.nic_mbps) / 1000:g} Gb/s a NIC, {result}"
     )
 
 
@@ -199,10 +207,22 @@ def bus_limit_mbps(nic: Pcie | None, slot: Pcie | None, pcie_x16_gbps: Mapping[i
     return exact(usable) * 1000 * min(nic.lanes, slot.lanes) / X16_LANES
 
 
-def _injection(nic: Nic, server: Server, nics: int, ports: int, port_mbps: int, pcie: Mapping[int, float]) -> Fraction:
+def share_of_gpu(nics: int, gpus: int) -> Fraction:
+    """NICs of the GPU of a server that has least of them, as a fraction; a server without GPUs counts as one.
+
+    Where one number divides the other all GPUs are alike. Elsewhere the busiest NIC counts (3 NICs for 8 GPUs: a third
+    for each of its three), or the GPU with one NIC. Rule ``injection_meets_demand``. Source: contract, section PCIe.
+    """
+    gpus = max(1, gpus)
+    if nics % gpus == 0 or gpus % nics == 0:
+        return Fraction(nics, gpus)
+    return Fraction(1, ceil_div(gpus, nics))
+
+
+def _nic_mbps(nic: Nic, server: Server, ports: int, port_mbps: int, pcie: Mapping[int, float]) -> Fraction:
     limit = bus_limit_mbps(nic.pcie, server.pcie, pcie)
     nominal = Fraction(ports * port_mbps)
-    return (nominal if limit is None else min(nominal, limit)) * nics / max(1, server.gpus)
+    return nominal if limit is None else min(nominal, limit)
 
 
 def _chosen_options(
@@ -220,11 +240,12 @@ def _chosen_options(
                 for nics in range(1, server.nic_slots + 1):
                     # Rule ``ports_fit_nics``
                     for ports in range(1, cage.count * port.ports + 1):
-                        injection = _injection(nic, server, nics, ports, port.lane.port_mbps, pcie)
+                        rate = _nic_mbps(nic, server, ports, port.lane.port_mbps, pcie)
                         for planes, topology, apart in divisions(fabric, nics, ports):
                             yield nic, NicOption(
                                 nic.id, item, nics, group, split, ports, planes, port, True,
-                                nics * cage.count, injection, topology, apart, forwards=nic.forwards,
+                                nics * cage.count, rate, rate * share_of_gpu(nics, server.gpus), topology, apart,
+                                forwards=nic.forwards,
                             )  # fmt: skip
 
 
@@ -252,9 +273,9 @@ def _built_in_options(
         ports, odd = divmod(limit * port.ports, nics)
         if odd:
             continue
-        injection = _injection(nic, server, nics, ports, port.lane.port_mbps, pcie)
+        rate = _nic_mbps(nic, server, ports, port.lane.port_mbps, pcie)
         for planes, topology, apart in divisions(fabric, nics, ports):
             yield nic, NicOption(
                 nic.id, None, nics, 0, split, ports, planes, port, shared is None,
-                limit, injection, topology, apart, forwards=nic.forwards,
+                limit, rate, rate * share_of_gpu(nics, server.gpus), topology, apart, forwards=nic.forwards,
             )  # fmt: skip

@@ -8,8 +8,10 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 from types import MappingProxyType
+from typing import NamedTuple
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
+from fabopt.floor.group_runs import GroupRuns
 from fabopt.floor.racks import servers_per_rack
 from fabopt.parts.nics import NicOption, nic_options
 from fabopt.parts.offering import Offering
@@ -24,6 +26,7 @@ from fabopt.problem.attachments import (
 )
 from fabopt.problem.demand import Demand, demand_of, stages_of
 from fabopt.problem.out_of_band import ByStage
+from fabopt.problem.site import Site
 from fabopt.schema.case import Case, Fabric, Failing
 from fabopt.schema.catalog import PROTOCOLS, Protocol, Server
 from fabopt.schema.topologies import families_of
@@ -54,6 +57,19 @@ class Survival:
     failed: Failing
     count: int
     least_mbps: int
+
+
+class Span(NamedTuple):
+    """The fewest and the most servers of a leaf group, and of a pod.
+
+    ``tiers``: those of a Clos that are in it. ``alike``: whether all links of a kind run the same; else the run of
+    ``leaf-spine`` is the least of any.
+    """
+
+    group: tuple[int, int]
+    pod: tuple[int, int]
+    tiers: tuple[int, ...] = (1, 2, 3)
+    alike: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +106,9 @@ class FabricProblem:
     # logical fabrics on its switches while their NICs are open: ``fabopt.problem.logical_fabrics`` has it with each
     # choice of NICs
     logical_fabrics: tuple[LogicalFabric, ...] = ()
+    # where runs follow from the size of the groups; of a part of the space in which they are all alike: its sizes
+    groups: GroupRuns | None = None
+    span: Span | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
@@ -102,10 +121,15 @@ class FabricProblem:
         return (
             self.tiers, self.aligned, self.even, self.group_servers, self.oversubscription_leaf,
             self.oversubscription_spine, self.reserve, self.attachments, self.figure_demands,
-            self.resilience,
+            self.resilience, self.is_open,
             tuple((protocol, options) for protocol, options in self.nics.items()),
             tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
         )  # fmt: skip
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its runs are the least that any group may have, so that longer ones count too."""
+        return self.groups is not None and self.span is None
 
     def with_switches(self, switches: ByStage) -> FabricProblem:
         """An out-of-band fabric with the ports of so many switches of all fabrics at each stage; any other as it is."""
@@ -143,11 +167,11 @@ def fabric_of(
     server: Server,
     servers: int,
     pcie: Mapping[int, float],
-    runs_m: Mapping[str, float],
+    site: Site,
 ) -> FabricProblem:
     """What a case means for one of its fabrics.
 
-    ``servers``: of the last stage; ``pcie``: usable Gb/s by generation; ``runs_m``: by kind of links.
+    ``servers``: of the last stage; ``pcie``: usable Gb/s by generation.
     """
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
@@ -170,7 +194,8 @@ def fabric_of(
         attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
         nics=nics,
         switches={protocol: switches_of(fabric, protocol, offering) for protocol in protocols},
-        runs_m=runs_m,
+        runs_m=site.runs_m(offering.item_table.lengths_m),
+        groups=site.groups,
         refused_nics=refused,
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,

@@ -186,7 +186,6 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
     servers = stages[-1].servers
     energy = energy_cents_per_mw(case.finance, [stage.month for stage in stages])
     site = site_of(case, server, servers, grows=len(stages) > 1)
-    runs_m = site.runs_m(item_table.lengths_m)
     return Problem(
         asked=asked,
         case=case,
@@ -197,7 +196,7 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
         item_table=item_table,
         links=offering.links,
         offering=offering,
-        fabrics=tuple(fabric_of(fabric, case, offering, server, servers, pcie, runs_m) for fabric in case.fabrics),
+        fabrics=tuple(fabric_of(fabric, case, offering, server, servers, pcie, site) for fabric in case.fabrics),
         nic_slots=server.nic_slots,
         limits=limits_of(case.limits),
         weights=weights_of(case.objective, energy),

@@ -16,6 +16,7 @@ from fabopt.problem.demand import Demand, demand_of, oversubscription_of, profil
 from fabopt.problem.hosts import host_of
 from fabopt.problem.out_of_band import COUNTED, as_attachment, counted_ports, port_cage
 from fabopt.problem.separation import combinations
+from fabopt.problem.site import with_distances
 from fabopt.schema.case import Attachment, Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog, Role, Server
 from fabopt.schema.roles import Carried, OutOfBand, StorageDemand
@@ -45,12 +46,12 @@ DEFAULTS: Mapping[Role, RoleDefaults] = {
 
 
 def settled(case: Case, server: Server, catalog: Catalog) -> Case:
-    """The case with every demand per GPU, shared fabrics put on those that carry them, and ports of management counted
-    as far as no design changes them. Twice is as once.
+    """The case with every demand per GPU, the distances that no group changes, shared fabrics put on those that carry
+    them, and ports of management counted as far as no design changes them. Twice is as once.
 
     Raises ``InputError`` where a separation is left to cost, and there is more than one.
     """
-    case = with_separations(case, server)
+    case = with_distances(with_separations(case, server))
     own = case.model_copy(update={"fabrics": tuple(_with_demand(one, case, server) for one in case.fabrics)})
     logical_fabrics = [one for one in own.fabrics if one.separation in ("shared", "logical")]
     if logical_fabrics:

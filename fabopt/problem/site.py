@@ -1,4 +1,5 @@
-"""The site of a problem: all links of a kind run the same, or a floor plan says how far each of them runs.
+"""The site of a problem: all links of a kind run the same, as the case says or as follows from the size of the groups,
+or a floor plan says how far each of them runs.
 
 A site is chosen once, when a case is resolved (``site_of``); what searches and explains asks it, not whether it is a
 floor.
@@ -11,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fabopt.floor.appliances import ApplianceRacks
+from fabopt.floor.group_runs import GroupRuns, given_m, group_runs
 from fabopt.floor.layouts import POLICIES, Policy
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import MOST_RACKS
@@ -18,6 +20,7 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import Floats, servers_per_rack
 from fabopt.schema.case import Case, Distances
 from fabopt.schema.catalog import Server
+from fabopt.schema.default_rules import LENGTHS, is_kept
 
 # On larger floors only the candidates that look best are measured, and nothing is called optimal.
 MOST_SERVERS_PROVEN_ON_FLOOR = 512
@@ -27,20 +30,24 @@ MOST_SERVERS_ANYWHERE = 32
 # How candidates are searched: by their sizes alone; with switches in any rack; in layouts with a rule for every switch;
 # in these, but only those that look best are placed.
 Method = Literal["sizes", "places", "layouts", "estimates"]
+# What one plans with where neither groups nor a floor are looked at.
+USUAL = Distances(server_leaf=3, leaf_spine=30, spine_core=50)
 # Kinds of links whose runs follow from a floor.
 RUNS_ON_FLOOR = ("server-leaf", "leaf-spine", "spine-core")
 
 
 @dataclass(frozen=True, eq=False)
 class FlatSite:
-    """No floor plan: all links of a kind run what the case says.
+    """No floor plan: all links of a kind run what ``given`` says, or what follows from the size of the groups, if
+    ``groups`` are looked at.
 
     ``method``: how candidates are searched; ``runs_are_alike``: whether all links of a kind run the same; ``settles``:
     whether a search that has the time always says whether there is a design; ``policies``: rules by which switches may
     be placed; ``rack_power_w``: the most that a rack may use, if that is limited.
     """
 
-    distances: Distances
+    given: Mapping[str, float]
+    groups: GroupRuns | None = None
     method: Method = "sizes"
     runs_are_alike = True
     settles = True
@@ -48,8 +55,13 @@ class FlatSite:
     rack_power_w: float | None = None
 
     def runs_m(self, lengths_m: Floats) -> Mapping[str, float]:
-        """The run of each kind of links in metres. ``lengths_m``: all lengths on sale, rising, shape (lengths,)."""
-        return given_runs_m(self.distances)
+        """By kind of links how far they run at the least, in metres.
+
+        ``lengths_m``: all lengths on sale, rising, shape (lengths,).
+        """
+        if self.groups is None:
+            return self.given
+        return {kind: counted_m(lengths_m, run_m) for kind, run_m in self.groups.least_m.items()}
 
     def estimated(self) -> FlatSite:
         """The site with nothing to be proven: sizes are compared exactly as quickly."""
@@ -63,7 +75,7 @@ class FloorSite:
     ``appliances``: the racks that these take before anything else is placed.
     """
 
-    distances: Distances
+    given: Mapping[str, float]
     plan: FloorPlan
     appliances: ApplianceRacks
     servers_per_rack: int
@@ -71,6 +83,7 @@ class FloorSite:
     runs_are_alike = False
     settles = False
     policies: tuple[Policy, ...] = POLICIES
+    groups = None
 
     @property
     def rack_power_w(self) -> float | None:
@@ -83,7 +96,7 @@ class FloorSite:
         Lengths are in metres. ``lengths_m``: those on sale, rising, shape (lengths,).
         """
         least_m = counted_m(lengths_m, self.plan.floor.slack_m)
-        return {**given_runs_m(self.distances), **dict.fromkeys(RUNS_ON_FLOOR, least_m)}
+        return {**self.given, **dict.fromkeys(RUNS_ON_FLOOR, least_m)}
 
     def estimated(self) -> FloorSite:
         """The site with nothing to be proven."""
@@ -99,9 +112,9 @@ Site = FlatSite | FloorSite
 
 def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
     """The site of a case. ``servers``: at the last stage; ``grows``: whether there are stages before it."""
-    distances, floor = case.site.distances_m, case.site.floor
+    given, floor = given_m(case.site), case.site.floor
     if floor is None:
-        return FlatSite(distances)
+        return FlatSite(given, group_runs(case.site, server, servers))
     appliances, per_rack = ApplianceRacks(case, floor), servers_per_rack(case.site, server)
     plan = FloorPlan(floor, appliances.taken)
     assert per_rack is not None, "a case with a floor is refused if its server has no height"
@@ -110,14 +123,13 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
         method = "estimates"
     elif plan.usable_racks <= MOST_RACKS and servers <= MOST_SERVERS_ANYWHERE and not grows:
         method = "places"
-    return FloorSite(distances, plan, appliances, per_rack, method)
+    return FloorSite(given, plan, appliances, per_rack, method)
 
 
-def given_runs_m(distances: Distances) -> dict[str, float]:
-    """The run of each kind of links that the case gives, in metres."""
-    return {
-        "server-leaf": distances.server_leaf,
-        "attachment-leaf": distances.attachment_leaf or distances.server_leaf,
-        "leaf-spine": distances.leaf_spine,
-        "spine-core": distances.spine_core,
-    }
+def with_distances(case: Case) -> Case:
+    """The case with all distances said where none follows from groups: on a floor, and without the default rule."""
+    if case.site.floor is None and is_kept(case.rules, LENGTHS):
+        return case
+    said = {} if case.site.distances_m is None else case.site.distances_m.model_dump(exclude_none=True)
+    site = case.site.model_copy(update={"distances_m": USUAL.model_copy(update=said)})
+    return case.model_copy(update={"site": site})

@@ -26,6 +26,7 @@ from fabopt.schema.base import (
     parse_split,
 )
 from fabopt.schema.catalog import Role
+from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.finance import Finance
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, StorageDemand
@@ -254,11 +255,11 @@ class Fabric(Strict):
 
 
 class Distances(Strict):
-    """Flat cable lengths in metres."""
+    """Flat cable lengths in metres; those left out follow from the size of the groups (``lengths`` of ``rules``)."""
 
-    server_leaf: Annotated[Metres, Field(alias="server-leaf")] = 3
-    leaf_spine: Annotated[Metres, Field(alias="leaf-spine")] = 30
-    spine_core: Annotated[Metres, Field(alias="spine-core")] = 50
+    server_leaf: Annotated[Metres | None, Field(alias="server-leaf")] = None
+    leaf_spine: Annotated[Metres | None, Field(alias="leaf-spine")] = None
+    spine_core: Annotated[Metres | None, Field(alias="spine-core")] = None
     attachment_leaf: Annotated[Metres | None, Field(alias="attachment-leaf")] = None
 
 
@@ -307,12 +308,12 @@ class Floor(Strict):
 
 
 class Site(Strict):
-    """Where things stand: on a floor, or at flat distances. ``attachment-leaf`` absent: as ``server-leaf``.
+    """Where things stand: on a floor, or at flat distances. ``attachment-leaf`` absent: as a given ``server-leaf``.
 
     ``servers_per_rack`` absent: with a floor, the most that fit a rack.
     """
 
-    distances_m: Distances = Distances()
+    distances_m: Distances | None = None
     floor: Floor | None = None
     servers_per_rack: Count | None = None
 
@@ -348,6 +349,7 @@ class Case(Strict):
     workload: Workload | None = None
     fabrics: Annotated[tuple[Fabric, ...], Field(min_length=1)] = (Fabric(name="compute"),)
     site: Site = Site()
+    rules: RuleChoices = {}
     limits: Limits = Limits()
     finance: Finance = Finance()
     growth: Growth = Growth()

@@ -9,6 +9,7 @@ from fabopt.problem.roles import role_notes
 from fabopt.schema.design import Design
 from fabopt.schema.topologies import DESIGNED, refused
 from fabopt.search.separations import choice_notes
+from fabopt.solution.lengths import length_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.wiring.attachment_runs import longer_runs
 from fabopt.workload.remarks import workload_notes
@@ -52,6 +53,7 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     """What holds for this design: how its model runs on it, and cables that are too short for where devices are."""
     if design.workload is not None:
         yield from workload_notes(design.workload, problem.case, problem.server)
+    yield from length_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
 

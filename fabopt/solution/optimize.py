@@ -17,6 +17,7 @@ from fabopt.search.answer import Answer, best_answer
 from fabopt.search.context import Context
 from fabopt.search.separations import problems_of, words_of
 from fabopt.solution.designs import build, stopped_design
+from fabopt.solution.lengths import freed
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.single_points import with_single_points
@@ -64,11 +65,25 @@ def _answered_in_time(question: Question) -> Design:
 
 def answered(question: Question) -> Design:
     """The one path from a question to its design: of a case, of all its separations, of a point of a study."""
-    problems = prepare(question)
-    answers = search(question, problems)
+    answers = search(question, prepare(question))
+    question, answers = _without_what_cannot_be_kept(question, answers)
     design = build(question, answers)
     design = with_notes(question, answers, design)
     return with_checks(question, design)
+
+
+def _without_what_cannot_be_kept(question: Question, answers: Answers) -> tuple[Question, Answers]:
+    """The question without default rules that no design keeps, and its answers.
+
+    The question itself where there is none without them either, and more spending is what could be allowed.
+    """
+    other = freed(question, answers)
+    if other is None:
+        return question, answers
+    question.settings.progress("no design keeps the default rules: looking without them")
+    others = search(other, prepare(other))
+    is_limited = answers.shown.limits_in_all.are_set
+    return (question, answers) if others.best is None and is_limited else (other, others)
 
 
 def proven(question: Question) -> Design:

@@ -199,7 +199,7 @@ class Costs:
         # the last column is that of what is not there
         self._padded = np.pad(table, ((0, 0), (0, 1)))
         # by near and far port, run in metres and protocol
-        self.least_links: dict[tuple[PortType, PortType, float, str], Floats] = {}
+        self.least_links: dict[tuple[PortType, PortType, float, str, bool], Floats] = {}
         self._units: dict[tuple[tuple[Assembly, ...], int, bool], Floats] = {}
 
     def of(self, item: Item | None) -> Floats:

@@ -7,6 +7,7 @@ turns both into a check that fails.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +22,7 @@ from fabopt.verify.clos_counts import ClosCounts, EqualDevices
 from fabopt.verify.families import counts_of
 from fabopt.verify.mesh_counts import MeshCounts, MeshLinks
 from fabopt.wiring.design_file import DisjointNetworks, Embedded, divide, item_at, networks_of
+from fabopt.wiring.runs import flat_runs_m
 
 FACTS = "facts"
 ROLES = ("leaf", "spine", "core")
@@ -95,6 +97,16 @@ class FabricEvidence:
         """The logical fabrics on this one's switches, by name."""
         return {one.name: one for one in self.designed.logical}
 
+    def run_m(self, kind: str) -> float:
+        """How far links of a kind run where they are not measured; ``LookupError`` if nothing says it."""
+        if kind not in self._runs_m:
+            raise LookupError(f"the case says nothing of {kind}")
+        return self._runs_m[kind]
+
+    @cached_property
+    def _runs_m(self) -> Mapping[str, float]:
+        return flat_runs_m(self.evidence, self.designed)
+
     @cached_property
     def nic(self) -> Nic:
         """The NIC in every server."""
@@ -156,11 +168,23 @@ class FabricEvidence:
         return per_leaf if of_nic % per_leaf == 0 else 1
 
     @cached_property
-    def injection(self) -> Fraction:
-        """Mb/s that a GPU can send: used ports of a NIC, at most what its slot delivers, over all NICs."""
+    def nic_mbps(self) -> Fraction:
+        """Mb/s that a NIC can move: its used ports, at most what its slot delivers."""
         ports = Fraction(self.designed.nic.ports_per_nic * self.nic_lane.port_mbps)
-        per_nic = min(ports, self.nic_limit) if self.nic_limit is not None else ports
-        return per_nic * self.designed.nic.per_server / self.evidence.sharers
+        return ports if self.nic_limit is None else min(ports, self.nic_limit)
+
+    @cached_property
+    def injection(self) -> Fraction:
+        """Mb/s that every GPU can send: what NICs move, dealt to GPUs as evenly as whole NICs and GPUs allow.
+
+        Of fewer NICs than GPUs the busiest one counts, of more the GPU with the fewest; in files from before rules
+        were named, all NICs together.
+        """
+        nics, gpus = self.designed.nic.per_server, self.evidence.sharers
+        if max(nics, gpus) % min(nics, gpus) == 0 or self.evidence.design.rules is None:
+            return self.nic_mbps * nics / gpus
+        busiest = ceil_div(gpus, nics)
+        return self.nic_mbps / busiest
 
     @cached_property
     def nic_limit(self) -> Fraction | None:

@@ -60,7 +60,7 @@ def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
 def of_server(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
     """Share of its injection that a server has left of its own ports."""
     clos, nic, apart = fabric.clos, fabric.designed.nic, fabric.networks.apart
-    top = fabric.injection * fabric.evidence.sharers / nic.per_server / fabric.nic_lane.port_mbps
+    top = fabric.nic_mbps / fabric.nic_lane.port_mbps
     ports = ServerPorts(
         nic.per_server, nic.ports_per_nic, fabric.designed.planes, clos.per_leaf, top, fabric.wanted.homing == "dual",
         apart, apart and fabric.designed.topology != RAIL_ONLY,

@@ -30,6 +30,7 @@ from fabopt.wiring.design_file import divide, item_at
 SERVER_LEAF = "server-leaf"
 LEAF_SPINE = "leaf-spine"
 SPINE_CORE = "spine-core"
+ATTACHMENT_LEAF = "attachment-leaf"
 
 
 def rows_between(
@@ -45,9 +46,7 @@ def rows_between(
 
 def attachment_run_m(fabric: FabricEvidence, attachment: Attachment) -> float:
     """Metres from attachments to leaves; as for servers where the case does not say, and where servers' ports are."""
-    distances = fabric.evidence.case.site.distances_m
-    of_servers = distances.attachment_leaf is None or attachment.name in fabric.logical
-    return distances.server_leaf if of_servers else distances.attachment_leaf or 0.0
+    return fabric.run_m(SERVER_LEAF if attachment.name in fabric.logical else ATTACHMENT_LEAF)
 
 
 def attachment_rows(fabric: FabricEvidence, servers: tuple[ListedRow, ...]) -> dict[str, tuple[ListedRow, ...]]:
@@ -115,7 +114,7 @@ def server_leaf(fabric: FabricEvidence) -> LinkKind:
     """Every used port of every NIC, to the leaves of the server's group. For what lies in one cable, the peers of a
     leaf are the sets of ports that go together: NICs, not servers.
     """
-    clos, site = fabric.clos, fabric.evidence.case.site.distances_m
+    clos = fabric.clos
     nic = nic_end(fabric)
     sets = divide(clos.per_leaf, fabric.together, "sets of ports that go together fill a leaf's share")
     servers = EqualDevices(clos.servers, ((clos.rails * clos.planes * sets, fabric.together),))
@@ -126,7 +125,7 @@ def server_leaf(fabric: FabricEvidence) -> LinkKind:
         LinkSide(nic, fill_of([fabric.nic_holders], nic.lane.ports), (servers,)),
         switch_side(leaf, leaves),
         clos.servers * clos.server_ports,
-        site.server_leaf,
+        fabric.run_m(SERVER_LEAF),
         rows_between(fabric, "server", "leaf"),
     )
 
@@ -141,7 +140,7 @@ def leaf_spine(fabric: FabricEvidence) -> LinkKind:
         switch_side(leaf, (below,)),
         switch_side(spine, above),
         below.count * below.links,
-        fabric.evidence.case.site.distances_m.leaf_spine,
+        fabric.run_m(LEAF_SPINE),
         rows_between(fabric, "leaf", "spine"),
     )
 
@@ -156,14 +155,14 @@ def spine_core(fabric: FabricEvidence) -> LinkKind:
         switch_side(spine, (clos.spine_uplink_devices,)),
         switch_side(core, (clos.core_devices,)),
         clos.planes * clos.pods * clos.spines * clos.spine_uplinks,
-        fabric.evidence.case.site.distances_m.spine_core,
+        fabric.run_m(SPINE_CORE),
         rows_between(fabric, "spine", "core"),
     )
 
 
 def between_equals(fabric: FabricEvidence, scope: MeshLinks) -> LinkKind:
     """Links of one scope between devices of one type: a cage has ends of either side, each pair counts once."""
-    site, planes, role = fabric.evidence.case.site.distances_m, fabric.clos.planes, fabric.equals
+    planes, role = fabric.clos.planes, fabric.equals
     end = switch_end(fabric, role, fabric.up_use(role)) if fabric.has_switches else nic_end(fabric)
     pairs = EqualDevices(1, ((planes * scope.pairs, scope.links_of_pair),))
     near, far = halved(planes * scope.cages(end.lane.ports))
@@ -172,7 +171,7 @@ def between_equals(fabric: FabricEvidence, scope: MeshLinks) -> LinkKind:
         LinkSide(end, Counter({end.lane.ports: near}), (pairs,)),
         LinkSide(end, Counter({end.lane.ports: far}), (pairs,)),
         planes * scope.links,
-        site.spine_core if scope.name == "global" else site.leaf_spine,
+        fabric.run_m(SPINE_CORE if scope.name == "global" else LEAF_SPINE),
         rows_between(fabric, role, role, scope=scope.name),
     )
 

@@ -153,7 +153,7 @@ def plant_of(cabling: FabricCabling) -> Plant:
         switch_of=number[links.b[ports]].reshape(shape),
         nic_of=nic_number,
         port_mbps=fabric.nic_lane.port_mbps,
-        nic_mbps=float(fabric.injection * fabric.evidence.sharers / nic.per_server),
+        nic_mbps=float(fabric.nic_mbps),
         gpus=fabric.evidence.sharers,
         below_leaf=clos.most_endpoints * fabric.nic_lane.port_mbps,
         below_spine=0 if direct or clos.tiers < 3 else clos.most_spine_downlinks * fabric.down("spine").port_mbps,

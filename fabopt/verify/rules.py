@@ -61,6 +61,7 @@ from fabopt.verify.floor import boxes_fit_racks, servers_fill_racks
 from fabopt.verify.graph import figures_hold_on_graph
 from fabopt.verify.graph_failures import failures_leave_flow
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
+from fabopt.verify.lengths import follows_from_groups, runs_follow_from_groups
 from fabopt.verify.links import attachments_are_placed, bundles_join_boxes, cages_close, links_close, parts_cover_links
 from fabopt.verify.orders import (
     orders_are_whole,
@@ -248,6 +249,8 @@ RAIL_WIRING_RULES: tuple[WiringRule, ...] = (rails_never_meet,)
 # Of fabrics whose servers are dual-homed.
 HOMING_RULES: tuple[FabricRule, ...] = (leaves_split_pairs,)
 HOMING_WIRING_RULES: tuple[WiringRule, ...] = (ports_reach_two_leaves,)
+# Of fabrics whose runs nothing else says.
+LENGTH_RULES: tuple[FabricRule, ...] = (runs_follow_from_groups,)
 # Of the wiring of all fabrics together.
 CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
 FLOOR_RULES: tuple[FloorRule, ...] = (servers_fill_racks, boxes_fit_racks)
@@ -293,6 +296,7 @@ def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     yield from (proven for rule in FABRIC_RULES for proven in instead.get(rule, (rule,)))
     yield from RAIL_RULES if has_own_rails(fabric) else ()
     yield from HOMING_RULES if is_dual_homed(fabric) else ()
+    yield from LENGTH_RULES if follows_from_groups(fabric) else ()
 
 
 def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:

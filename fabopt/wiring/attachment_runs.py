@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from fabopt.floor.group_runs import given_m
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
@@ -18,7 +19,7 @@ def longer_runs(design: Design) -> Iterator[str]:
     if not any(fabric.places.attachments for fabric in design.fabrics):
         return
     wiring, embedded = wiring_of(design), Embedded(design)
-    runs = MeasuredRuns(embedded.plan, FlatRuns(embedded.case.site.distances_m), wiring.devices)
+    runs = MeasuredRuns(embedded.plan, FlatRuns(given_m(embedded.case.site)), wiring.devices)
     for name, links in _links_of_attachments(wiring).items():
         run_m = runs.between(wiring.links.a[links], wiring.links.b[links])
         longest = int(np.argmax(run_m))

@@ -45,9 +45,9 @@ def wiring_of(design: Design) -> Wiring:
         devices.extend(fabric_devices(numbers))
         first.append(first_rows(devices, start, numbers.fabric.name))
     table, before, logical = table_of(devices), nics_before(fabrics), logical_before(fabrics)
-    runs = runs_of(embedded, table)
     plans = [
-        FabricPlan(numbers, index, first[index], runs, before[index], logical) for index, numbers in enumerate(fabrics)
+        FabricPlan(numbers, index, first[index], runs_of(embedded, numbers.fabric, table), before[index], logical)
+        for index, numbers in enumerate(fabrics)
     ]
     cabled = [
         kinds for plan in plans for cabler in CABLERS[plan.numbers.fabric.structure.kind] for kinds in cabler(plan)

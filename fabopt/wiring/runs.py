@@ -1,14 +1,16 @@
-"""How long the run of every link is: flat lengths of the site, or measured on the floor plan."""
+"""How long the run of every link is: flat lengths of the site, what follows from the groups, or measured on a floor."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Protocol
 
 import numpy as np
 
+from fabopt.floor.group_runs import given_m, group_runs
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import height_m
-from fabopt.schema.case import Distances
+from fabopt.schema.design import FabricDesign
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Devices, Floats, Ints
 
@@ -43,18 +45,12 @@ class FlatRuns:
 
     differ: ClassVar[bool] = False
 
-    def __init__(self, distances: Distances) -> None:
-        attached = distances.server_leaf if distances.attachment_leaf is None else distances.attachment_leaf
-        self._run_m = {
-            "server-leaf": distances.server_leaf,
-            ATTACHED: attached,
-            "leaf-spine": distances.leaf_spine,
-            "spine-core": distances.spine_core,
-        }
+    def __init__(self, runs_m: Mapping[str, float]) -> None:
+        self._runs_m = runs_m
 
     def of(self, kind: str, a: Ints, b: Ints) -> Floats:
-        """The run of every link of a kind: the site's distance."""
-        return np.full(len(a), float(self._run_m[_AS.get(kind, kind)]))
+        """The run of every link of a kind."""
+        return np.full(len(a), float(self._runs_m[_AS.get(kind, kind)]))
 
 
 class MeasuredRuns:
@@ -84,8 +80,19 @@ class MeasuredRuns:
         return self._plan.run_m(self._rack[a], self._height_m[a], self._rack[b], self._height_m[b])
 
 
-def runs_of(embedded: Embedded, devices: Devices) -> Runs:
+def flat_runs_m(embedded: Embedded, fabric: FabricDesign) -> Mapping[str, float]:
+    """By kind how far links of a fabric run where none is measured: as the case says, or as follows from its groups.
+
+    Groups are those of the last stage; ``LookupError`` where neither says anything.
+    """
+    site, whole = embedded.case.site, embedded.design if embedded.whole is None else embedded.whole
+    groups = group_runs(site, embedded.server, embedded.servers_of((embedded.case.stages or ())[-1]))
+    if groups is None:
+        return given_m(site)
+    return groups.of(next((one for one in whole.fabrics if one.name == fabric.name), fabric).structure)
+
+
+def runs_of(embedded: Embedded, fabric: FabricDesign, devices: Devices) -> Runs:
     """Runs that are measured where the case has a floor, else flat."""
-    site = embedded.case.site
-    flat = FlatRuns(site.distances_m)
-    return flat if site.floor is None else MeasuredRuns(FloorPlan(site.floor), flat, devices)
+    flat, floor = FlatRuns(flat_runs_m(embedded, fabric)), embedded.case.site.floor
+    return flat if floor is None else MeasuredRuns(FloorPlan(floor), flat, devices)

@@ -157,7 +157,7 @@ def test_case_defaults_are_the_contracts() -> None:
     assert (fabric.tiers, fabric.planes, fabric.rails, fabric.striping) == ("any", 1, "aligned", "even")
     assert (fabric.nics, fabric.nics_per_server, fabric.group_by) == ("any", "any", "any")
     assert fabric.min_gbps_per_gpu is None and fabric.max_oversubscription is None and fabric.reserve_ports == 0
-    assert (case.site.distances_m.server_leaf, case.site.distances_m.leaf_spine) == (3, 30)
+    assert (case.site.distances_m, case.rules) == (None, {})
     assert (case.objective, case.maximize, case.include_servers) == ("capex_usd", "gbps_per_gpu", False)
 
 

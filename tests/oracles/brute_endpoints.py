@@ -145,7 +145,15 @@ def built_in_cards(entry: Json, nic: Json, fabric: Json) -> Iterator[Cards]:
 
 
 def injection_gbps(catalog: Json, server: Json, cards: Cards) -> Fraction:
-    """Gb/s that each GPU of a server can send."""
+    """Gb/s that each GPU of a server can send: GPUs are dealt to NICs, or NICs to GPUs; the worst-off GPU counts."""
+    each, gpus = card_gbps(catalog, server, cards), server["gpus"]
+    if gpus % cards.number and cards.number % gpus:
+        return each / -(-gpus // cards.number)
+    return each * cards.number / gpus
+
+
+def card_gbps(catalog: Json, server: Json, cards: Cards) -> Fraction:
+    """Gb/s that a NIC moves through its ports and its slot."""
     usable = dict(PCIE_X16_GBPS)
     usable.update({int(k): v for k, v in ((catalog.get("facts") or {}).get("pcie_x16_gbps") or {}).items()})
     nic = next(nic for nic in catalog["nics"] if nic["id"] == cards.id)
@@ -154,7 +162,7 @@ def injection_gbps(catalog: Json, server: Json, cards: Cards) -> Fraction:
     if slot and edge:
         lanes = min(slot["lanes"], edge["lanes"])
         each = min(each, exact(usable[min(slot["generation"], edge["generation"])]) * lanes / 16)
-    return each * cards.number / server["gpus"]
+    return each
 
 
 def usable_cards(catalog: Json, case: Json, server: Json, fabric: Json, item_table: ItemTable) -> Iterator[Cards]:

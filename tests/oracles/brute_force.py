@@ -26,6 +26,7 @@ from tests.oracles.brute_endpoints import (
     server_kind,
     usable_cards,
 )
+from tests.oracles.brute_lengths import GroupLengths, follow
 from tests.oracles.brute_parts import (
     Box,
     Cage,
@@ -205,11 +206,18 @@ class Space:
         runs.update((case.get("site") or {}).get("distances_m") or {})
         self.runs = {name: exact(run) for name, run in runs.items() if run is not None}
         self.runs.setdefault("attachment-leaf", self.runs["server-leaf"])
+        self.lengths = GroupLengths(case, self.server, self.servers) if follow(case) else None
         self.even = self.fabric.get("striping", "even") == "even"
         self.joiner: Any = None
         self.protocol = ""
         self.modes_of: dict[Any, list[Mode]] = {}
         self.boxes_of: dict[Any, list[Box2]] = {}
+
+    def run(self, kind: str, servers: int | None = None) -> Fraction:
+        """Metres that links of a kind run: as said, or by the servers of a group or a pod, else of all."""
+        if self.lengths is None:
+            return self.runs[kind]
+        return self.lengths.run(kind, self.servers if servers is None else servers)
 
     def useful(self, found: list[Mode]) -> list[Mode]:
         """The modes of a kind that can be the best of it."""
@@ -393,11 +401,11 @@ def with_leaves(
 def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:
     cage = base.leaf.down.cage
     dual = space.fabric.get("homing") == "dual"
-    run = space.runs["server-leaf"]
+    run = space.run("server-leaf", base.g)
     kind = server_kind(space.servers, base.cards, base.card_planes, base.k, loads, cage, run, dual)
     key = (space.protocol, kind, tuple(loads))
     if key not in space.modes_of:
-        found = endpoint_modes(kind, loads, space.attachments, space.runs["attachment-leaf"], space.joiner)
+        found = endpoint_modes(kind, loads, space.attachments, space.run("attachment-leaf"), space.joiner)
         space.modes_of[key] = space.useful(found)
     return Lower(space, base, loads, space.modes_of[key])
 
@@ -478,7 +486,7 @@ def two_tiers(lower: Lower, above: Structure) -> Found:
     for spine in lower.space.boxes("spine", above.leaf.up.cage.speed, top=True):
         structure = changed(above, tiers=2, spine=spine)
         kind = Kind(
-            above.leaf.up.cage, spine.down.cage, lower.space.runs["leaf-spine"], leaf_up_boxes(above), spine_boxes
+            above.leaf.up.cage, spine.down.cage, lower.space.run("leaf-spine"), leaf_up_boxes(above), spine_boxes
         )
         ways: list[Choice] = [(a, b) for a in lower.server_modes for b in lower.space.modes(kind)]
         yield from fitting(structure, ways, (busiest,))
@@ -511,9 +519,8 @@ def three_tiers(lower: Lower, above: Structure) -> Found:
         for spine in space.boxes("spine", above.leaf.up.cage.speed, top=False):
             if not spine.holds(busiest, 1, ceil_div(busiest, spine.down.cage.ports), 1):
                 continue
-            kind = Kind(
-                above.leaf.up.cage, spine.down.cage, space.runs["leaf-spine"], leaf_up_boxes(above), spine_boxes
-            )
+            run = space.run("leaf-spine", size * lower.base.g)
+            kind = Kind(above.leaf.up.cage, spine.down.cage, run, leaf_up_boxes(above), spine_boxes)
             ways: list[Choice] = [(a, b) for a in lower.server_modes for b in space.modes(kind)]
             if ways:
                 yield from with_cores(lower, changed(middle, spine=spine), busiest, ways)
@@ -541,7 +548,7 @@ def core_choices(space: Space, top: Structure, busiest: int, ways: list[Choice])
         if not core.holds(ports, 0, ceil_div(ports, core.down.cage.ports), 0):
             continue
         structure = changed(top, core=core, cores=cores)
-        kind = Kind(top.spine.up.cage, core.down.cage, space.runs["spine-core"], (near,), (far,))
+        kind = Kind(top.spine.up.cage, core.down.cage, space.run("spine-core"), (near,), (far,))
         all_ways = [(*way, mode) for way in ways for mode in space.modes(kind)]
         yield from fitting(structure, all_ways, (busiest, ports))
 

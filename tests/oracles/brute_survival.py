@@ -13,6 +13,8 @@ from functools import cache
 from itertools import combinations, product
 from typing import Any
 
+from tests.oracles.brute_endpoints import card_gbps
+
 Pair = tuple[int, int]
 # of two switches: links between them, and how long a path over one counts
 Rows = dict[Pair, tuple[int, int]]
@@ -53,7 +55,7 @@ def cables_of(cards: int, ports: int) -> list[Counter[int]]:
 def rails_left(space: Any, one: Any, injection: Fraction, failed: str, count: int) -> Fraction:
     """Gb/s per GPU that rails of one or two tiers have left. ``one``: a structure of ``tests.oracles.brute_force``."""
     cards, ports = one.cards.number, one.cards.ports
-    top = injection * space.server["gpus"] * 1000 / cards / one.cards.cage.speed
+    top = card_gbps(space.catalog, space.server, one.cards) * 1000 / one.cards.cage.speed
     of_card = [Counter([card] * one.k) for card in range(cards) for _ in range(ports // one.k)]
     in_plane = ports // one.card_planes
     planes = [Counter(dict.fromkeys(range(cards), in_plane)) for _ in range(one.card_planes)]
@@ -208,7 +210,7 @@ def direct_left(space: Any, lower: Any, network: Any, injection: Fraction, faile
     """Gb/s per GPU. ``lower``, ``network``: of ``tests.oracles.brute_direct``."""
     cards, ports = lower.cards.number, lower.cards.ports
     speed, link = lower.cards.cage.speed, lower.box.up.cage.speed
-    top = injection * space.server["gpus"] * 1000 / cards / speed
+    top = card_gbps(space.catalog, space.server, lower.cards) * 1000 / speed
     each = ports // lower.planes
     boxes = {
         "leaf": leaves_of(cards, ports, lower.planes, lower.k),

@@ -11,11 +11,13 @@ limits. Outside of it ``ValueError``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from fractions import Fraction
+from math import ceil
 from typing import Any, NamedTuple
 
 from ortools.sat.python import cp_model
 
-from tests.oracles.brute_endpoints import among, cards_of, demand_gbps, injection_gbps, num_servers, ratios
+from tests.oracles.brute_endpoints import among, card_gbps, cards_of, demand_gbps, num_servers, ratios
 from tests.oracles.brute_parts import (
     Cage,
     ItemTable,
@@ -248,7 +250,7 @@ class Direct:
     def _card_sizes(self) -> None:
         cp, slots = self.cp, max(1, self.server.get("nic_slots", 0))
         built_in = self.built_in
-        number = built_in.number if built_in else slots
+        self.most_cards = number = built_in.number if built_in else slots
         self.number = self.count("cards", built_in.number if built_in else 1, number)
         self.card_ports, self.planes, in_plane = (
             self.count(name, 1, self.most_card_ports) for name in ("p", "planes", "ports_in_plane")
@@ -277,12 +279,19 @@ class Direct:
         else:
             cp.add(self.card_ports <= ports).only_enforce_if(use.pick)
             self.cost.append(self._bought(use.product["id"], self.number, use.pick, self.servers))
-        need = demand_gbps(self.case, self.fabric) * self.server["gpus"] * 1000
-        cp.add(use.cage.speed * need.denominator * self.server_ports >= need.numerator).only_enforce_if(use.pick)
-        sample = self._card_limit_mbps(use)
-        if sample is not None:
-            limit = sample / need
-            cp.add(limit.numerator * self.number >= limit.denominator).only_enforce_if(use.pick)
+        fewest = [self._fewest_ports(use, number) for number in range(1, self.most_cards + 1)]
+        least = cp.new_int_var(0, MOST_PORTS + 1, f"least.{use.product['id']}.{use.split}")
+        cp.add_element(self.number - 1, fewest, least)
+        cp.add(self.card_ports >= least).only_enforce_if(use.pick)
+
+    def _fewest_ports(self, use: Use, number: int) -> int:
+        """Ports of each of so many cards that give every GPU its demand; more than there are where a slot does not."""
+        gpus = self.server["gpus"]
+        shared = gpus % number and number % gpus
+        need = demand_gbps(self.case, self.fabric) * 1000 * (-(-gpus // number) if shared else Fraction(gpus, number))
+        limit = self._card_limit_mbps(use)
+        held_back = limit is not None and limit < need
+        return MOST_PORTS + 1 if held_back else min(MOST_PORTS + 1, ceil(need / use.cage.speed))
 
     def _card_limit_mbps(self, use: Use) -> Any:
         """What one card delivers at most through its slot, in Mb/s: that of a card with ports without end."""
@@ -291,7 +300,7 @@ class Direct:
         for cards in cards_of(self.catalog, self.server, self.fabric, self.item_table):
             if cards.id == use.product["id"]:
                 endless = cards._replace(ports=10**9, number=1)
-                return injection_gbps(self.catalog, self.server, endless) * self.server["gpus"] * 1000
+                return card_gbps(self.catalog, self.server, endless) * 1000
         return None
 
     def _bought(self, name: str, number: Var, pick: Var, times: int = 1) -> Var:

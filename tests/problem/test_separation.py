@@ -38,6 +38,7 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.oracles.brute_logical import least
 from tests.oracles.brute_parts import Json
+from tests.samples.lengths import with_lengths
 from tests.samples.random_cases import Dice, a_catalog
 from tests.samples.small import assert_proven, catalog, solved
 
@@ -485,7 +486,7 @@ def test_the_summary_names_what_is_carried() -> None:
 def test_limits_and_the_program_count_a_logical_fabric() -> None:
     cheapest_cents = capex_cents(solved(case(), parts()))
     assert cheapest_cents is not None
-    inputs = inputs_from_objects(case(limits={"budget_usd": cheapest_cents / 100}), parts())
+    inputs = inputs_from_objects(with_lengths(case(limits={"budget_usd": cheapest_cents / 100})), parts())
     assert capex_cents(optimize.solve(inputs, alternatives=False)) == cheapest_cents
     less = case(limits={"budget_usd": (cheapest_cents - 1) / 100})
     assert solved(less, parts()).status == "infeasible"

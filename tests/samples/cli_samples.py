@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from tests.paths import ERRORS
+from tests.samples.lengths import with_lengths
 
 TINY = ERRORS / "_tiny.yaml"
 
@@ -26,7 +27,8 @@ Run = Callable[..., Ran]
 
 def case_content(**changes: Any) -> dict[str, Any]:
     """Four servers of two GPUs, with the tiny catalog beside the case, unless changes say otherwise."""
-    return {"name": "pod", "catalog": ["./acme.yaml"], "server": "acme-gpu2", "servers": 4, **changes}
+    content = {"name": "pod", "catalog": ["./acme.yaml"], "server": "acme-gpu2", "servers": 4, **changes}
+    return with_lengths(content)
 
 
 def write_case(name: str = "case.yaml", **changes: Any) -> str:

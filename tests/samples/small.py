@@ -13,6 +13,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
 from fabopt.solution import optimize
+from tests.samples.lengths import with_lengths
 
 Json = dict[str, Any]
 
@@ -85,8 +86,8 @@ def case(fabric: Json | None = None, **changes: Any) -> Json:
 
 
 def inputs(content: Json, parts: Json | None = None) -> Inputs:
-    """A case with a catalog (default: the small one)."""
-    return inputs_from_objects(content, catalog() if parts is None else parts)
+    """A case with a catalog (default: the small one); it says its lengths (``with_lengths``)."""
+    return inputs_from_objects(with_lengths(content), catalog() if parts is None else parts)
 
 
 def solved(content: Json, parts: Json | None = None, engine: str = "cp-sat", prune: bool = True) -> Design:

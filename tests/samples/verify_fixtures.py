@@ -17,6 +17,7 @@ from typing import Any
 
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
+from tests.samples.lengths import USUAL
 
 Json = dict[str, Any]
 
@@ -200,6 +201,7 @@ def one_tier() -> Json:
     case = {
         "name": "one-tier",
         "server": "box2",
+        "site": {"distances_m": USUAL},
         "stages": [{"name": "final", "servers": 4}],
         "fabrics": [
             {
@@ -325,6 +327,7 @@ def two_tiers() -> Json:
     case = {
         "name": "two-tiers",
         "server": "box4",
+        "site": {"distances_m": USUAL},
         "stages": [{"name": "final", "month": 18, "gpus": 28}],
         "fabrics": [
             {
@@ -499,6 +502,7 @@ def three_tiers() -> Json:
     case = {
         "name": "three-tiers",
         "server": "box1",
+        "site": {"distances_m": USUAL},
         "stages": [{"name": "final", "servers": 7}],
         "fabrics": [
             {

@@ -608,6 +608,34 @@ def test_power_of_servers_counts_if_asked() -> None:
     assert found.objective - alone.objective == 1_716_960 + 2_000_000
 
 
+# -- NICs that GPUs share ---------------------------------------------------------------------------------------------
+
+
+def test_the_gpu_with_the_smallest_share_of_nics_counts() -> None:
+    # 3 GPUs with 2 cards of 100 Gb/s: two of them share one.
+    wide = [switch("switch", cage(8, "1x100"))]
+    parts = catalog(servers=server(gpus=3), switches=wide)
+    assert usd(parts, case(2, {"min_gbps_per_gpu": 50})) == 1000 + 4 * 100 + 4 * 10
+    assert best(parts, case(2, {"min_gbps_per_gpu": 51})) is None
+    # With a third slot a card each; 4 GPUs of 3 cards have no more than of 2, 8 GPUs of 3 a third.
+    assert usd(catalog(servers=server(gpus=3, nic_slots=3), switches=wide), case(2, {"min_gbps_per_gpu": 51})) == 1660
+    assert best(catalog(servers=server(gpus=4, nic_slots=3), switches=wide), case(2, {"min_gbps_per_gpu": 51})) is None
+    thirds = catalog(servers=server(gpus=8, nic_slots=3), switches=wide)
+    assert usd(thirds, case(2, {"min_gbps_per_gpu": 33})) == 1660
+    assert best(thirds, case(2, {"min_gbps_per_gpu": 34})) is None
+    told = run(thirds, case(2, {"min_gbps_per_gpu": 34, "nics_per_server": 3}))["conflicts"]
+    assert "3 x card in box: a NIC serves 3 GPUs of 8, 33.3333 Gb/s per GPU of 34 needed" in json.dumps(told)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_cases_of_shared_nics_agree(seed: int) -> None:
+    """Three GPUs and two slots, or five GPUs and three."""
+    parts, wanted = generate("linear", seed)
+    parts["servers"][0] |= {"gpus": 3, "nic_slots": 2} if seed % 2 else {"gpus": 5, "nic_slots": 3}
+    wanted["fabrics"][0]["min_gbps_per_gpu"] = 12.5 * (1 + seed % 4)
+    best(parts, wanted)
+
+
 # -- ties -----------------------------------------------------------------------------------------------------------
 
 

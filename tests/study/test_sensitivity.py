@@ -21,6 +21,7 @@ from fabopt.study.sensitivity.ranges import FLOOR_NOTE, NOTHING_FITS, POWER_NOTE
 from fabopt.study.sensitivity.targets import Asked, check_asked
 from tests.oracles.brute_floor import cheapest, toy
 from tests.oracles.brute_force import solve as brute_solve
+from tests.samples.lengths import with_lengths
 from tests.samples.random_cases import generate
 from tests.samples.small import assert_proven
 from tests.solution.test_brute_force import Json, cable, cage, case, catalog, switch
@@ -95,7 +96,7 @@ def test_a_kind_moves_all_its_products() -> None:
     60 t against 180 t, and the difference is the other way.
     """
     parts = catalog(switches=[switch("small", cage(4, "1x100")), switch("big", cage(8, "1x100"), usd=2600)])
-    wanted = case(6, {"tiers": [1, 2]})
+    wanted = with_lengths(case(6, {"tiers": [1, 2]}))
     switches, cables, big = ranges(parts, wanted, kinds=("switch", "cable"), ids=("big",)).ranges
     assert big.factor_high == 1.969 and big.high is not None and big.high.objective == 5780
     assert big.high.changes[:2] == ("leaf: 1 x big -> 3 x small", "spine: none -> 2 x small")

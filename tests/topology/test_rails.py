@@ -24,6 +24,7 @@ from fabopt.schema.catalog import ScaleUp, Server
 from fabopt.schema.design import Design
 from fabopt.verify import verify, verify_wiring
 from fabopt.wiring.build import wiring_of
+from tests.samples.lengths import with_lengths
 from tests.samples.small import assert_proven, comparable, inputs, solved
 from tests.solution import test_brute_force as tiny
 from tests.solution.test_brute_force import best, cage, card, case, catalog, server, usd
@@ -107,7 +108,8 @@ def test_pruning_changes_nothing(fabric: Json) -> None:
 
 
 def test_a_clos_beside_it_is_an_alternative() -> None:
-    made = fabopt.solve(case(4, RAILS | {"topologies": ["clos", "rail-only"]}), catalog=parts()).design
+    content = with_lengths(case(4, RAILS | {"topologies": ["clos", "rail-only"]}))
+    made = fabopt.solve(content, catalog=parts()).design
     other = next(one for one in made.alternatives if one.what == "topology")
     # 8 ports on two tiers: 4 leaves of 2, 2 spines with a link to each, 8 links of 20 USD.
     assert (other.value, other.capex_usd) == ("clos", 6000 + 800 + 80 + 8 * 20)

@@ -114,7 +114,7 @@ def links_by_pair(wiring: Wiring, kind: str) -> dict[tuple[int, int], list[int]]
     return found
 
 
-@pytest.mark.parametrize("name", ["dgx-superpod-32", "cluster-256-infiniband", "twin-plane-1024-gpus"])
+@pytest.mark.parametrize("name", ["dgx-superpod-32", "cluster-256-infiniband", "four-fabrics-1024-gpus"])
 def test_parallel_links_are_on_adjacent_ports(name: str) -> None:
     _, wiring = shipped(name)
     links, pairs = wiring.links, links_by_pair(wiring, "leaf-spine")

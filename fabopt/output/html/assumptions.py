@@ -11,7 +11,7 @@ from typing import Any
 from fabopt.output.html.parts import sum_usd
 from fabopt.output.terminal.answer import metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
-from fabopt.schema.case import Case
+from fabopt.schema.case import Case, Distances
 from fabopt.schema.catalog import Product, Source
 from fabopt.schema.design import Design, Number
 from fabopt.schema.finance import Finance
@@ -92,8 +92,12 @@ def _site(case: Case) -> Iterator[tuple[str, str]]:
         racks = f"{some(floor.rows, 'row')} of {some(floor.racks_per_row, 'rack')} of {count(floor.rack_units)} U"
         yield "Floor", f"{racks}; cable runs are measured along its trays"
         return
+    runs = runs or Distances()
     lengths = {"server to leaf": runs.server_leaf, "leaf to spine": runs.leaf_spine, "spine to core": runs.spine_core}
-    yield "Cable runs", ", ".join(f"{name} {plain(metres)} m" for name, metres in lengths.items())
+    said = [f"{name} {plain(metres)} m" for name, metres in lengths.items() if metres is not None]
+    if len(said) < len(lengths):
+        said.append("as follows from the size of the groups" if not said else "others as follows from the groups")
+    yield "Cable runs", ", ".join(said)
 
 
 def _limits(case: Case) -> Iterator[str]:

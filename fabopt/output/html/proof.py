@@ -19,7 +19,7 @@ _GROUPS = (
     ("Choice of parts", _names(rules.DESIGN_RULES, rules.MANAGEMENT_RULES, rules.SEPARATION_RULES)),
     (
         "Fabrics: sizes, ports and speeds",
-        _names(rules.FABRIC_RULES, rules.LOGICAL_RULES, rules.RAIL_RULES, rules.HOMING_RULES)
+        _names(rules.FABRIC_RULES, rules.LOGICAL_RULES, rules.RAIL_RULES, rules.HOMING_RULES, rules.LENGTH_RULES)
         | _names(*rules.DIRECT.values(), *rules.SWITCHLESS.values()),
     ),
     (

@@ -21,7 +21,8 @@ from fabopt.search.coefficients import stock_value, weights_table
 from fabopt.search.context import Context
 from fabopt.study.front.finder import PRICE, Finder, GradedDesign, climb
 from fabopt.study.front.measures import Measure
-from fabopt.topology.clos.bounds import Block, BoundedCosts
+from fabopt.topology.clos.blocks import Block
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.families import most_servers
 from fabopt.topology.link_parts import Floats
@@ -160,7 +161,21 @@ class MostServers:
 
 def shrinks(problem: Problem) -> bool:
     """Whether a design for N > 2 servers gives one for N - 1 that takes no more of anything."""
-    return problem.site.runs_are_alike and len(problem.stages) == 1 and all(map(_is_plain, problem.fabrics))
+    runs_shrink = problem.site.groups is None or _longer_costs_more(problem)
+    is_flat = problem.site.runs_are_alike and len(problem.stages) == 1
+    return is_flat and runs_shrink and all(map(_is_plain, problem.fabrics))
+
+
+def _longer_costs_more(problem: Problem) -> bool:
+    """Whether no length of a cable or fibre costs less, or uses less power, than a shorter one of the same product."""
+    by_length = sorted((item for item in problem.item_table.items if item.length_m), key=lambda one: one.length_m or 0)
+    sums: dict[str, tuple[int, ...]] = {}
+    for item in by_length:
+        before, own = sums.get(item.id), (*item.unit_cents, item.power_mw)
+        if item.varies or (before is not None and any(a > b for a, b in zip(before, own, strict=True))):
+            return False
+        sums[item.id] = own
+    return True
 
 
 def _is_plain(fabric: FabricProblem) -> bool:

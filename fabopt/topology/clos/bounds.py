@@ -8,7 +8,7 @@ have, and is taken for each metric on its own. See docs/formulation/search.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
@@ -20,9 +20,10 @@ from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.topology.clos.blocks import Block, Lower, Upper
 from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
 from fabopt.topology.clos.floor_bounds import LayoutBounds, SpreadBounds
-from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, server_joins
+from fabopt.topology.clos.joins import attachment_joins, fewest_together, joins_of, run_of, runs_differ, server_joins
 from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
 from fabopt.topology.clos.shape import Ints, most_peers, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.clos.stage_bounds import EarlyCosts
@@ -30,46 +31,8 @@ from fabopt.topology.link_parts import Costs, Floats, scaled_ceil
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.units import Number
 
-
-class Block(NamedTuple):
-    """A NIC and a leaf switch with its cages' use, on so many tiers."""
-
-    protocol: str
-    tiers: int
-    nic: NicOption
-    leaf: SwitchType
-    down: CageUse
-    up: CageUse | None = None
-
-    @property
-    def uses(self) -> tuple[CageUse, ...]:
-        """Uses of the leaf's cages."""
-        return (self.down,) if self.up is None else (self.down, self.up)
-
-    @property
-    def uplinks(self) -> CageUse:
-        """Use of the leaf's cages for uplinks; more than one tier only, once it is chosen."""
-        assert self.up is not None
-        return self.up
-
-
-class Upper(NamedTuple):
-    """A spine switch as seen from a leaf: what it takes downwards, and (three tiers) upwards."""
-
-    switch: SwitchType
-    down: CageUse
-    up: CageUse | None
-
-
-class Lower(NamedTuple):
-    """A leaf switch as seen from a server's port.
-
-    ``share`` is the least that one such port costs, uplinks aside, shape (metrics,).
-    """
-
-    share: Floats
-    leaf: SwitchType
-    down: CageUse
+# More ports than any switch has.
+MOST_PORTS = 2**31
 
 
 class BoundedCosts(Costs):
@@ -112,8 +75,7 @@ class Bounds:
         self.costs = costs
         self.prune = prune
         self.early = EarlyCosts(problem, fabric, costs) if costs.steps else None
-        # where leaves are is the fabric's own, so what depends on servers' links is too
-        self._scopes: dict[tuple[str, ...], Scope] = {("server-leaf",): Scope()}
+        self._scopes: dict[tuple[str, ...], Scope] = {}
         self._hardware = (prune, fabric.hardware)
         self.runs = self._run_bounds()
 
@@ -129,9 +91,16 @@ class Bounds:
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""
         if runs not in self._scopes:
-            run_lengths = tuple((run, self.fabric.runs_m[run]) for run in runs)
-            self._scopes[runs] = self.costs.scope((*self._hardware, *run_lengths))
+            self._scopes[runs] = self._scope(runs)
         return self._scopes[runs]
+
+    def _scope(self, runs: tuple[str, ...]) -> Scope:
+        of_servers = "server-leaf" in runs
+        if of_servers and not self.problem.site.runs_are_alike:
+            # where leaves are is the fabric's own, so what depends on servers' links is too
+            return Scope()
+        lengths = tuple((self.fabric.runs_m[run], runs_differ(self.problem, self.fabric, run)) for run in runs)
+        return self.costs.scope((*self._hardware, runs, lengths, self.most_on_leaf if of_servers else None))
 
     # -- what there is ----------------------------------------------------------------------------------------
 
@@ -151,7 +120,7 @@ class Bounds:
         timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
         return undominated_switches(options, reducing=timed) if self.prune else options
 
-    @remembered("server-leaf")
+    @remembered("server-leaf", "attachment-leaf")
     def lowers(self, port: PortType, protocol: str, without: str | None) -> list[Lower]:
         """Leaf switches but one that take a server's port, the cheapest share first."""
         lowers = []
@@ -161,7 +130,7 @@ class Bounds:
                     continue
                 link = self.least_link(port, down.port, "server-leaf", protocol)
                 if np.isfinite(link[0]):
-                    lowers.append(Lower(link + self._share_alone(leaf, down), leaf, down))
+                    lowers.append(Lower(link + self._share_alone(leaf, down, self.most_on_leaf), leaf, down))
         return sorted(lowers, key=lambda one: float(one.share[0]))
 
     @remembered("attachment-leaf")
@@ -208,14 +177,14 @@ class Bounds:
         """The least that a link costs, its share of what it has in common with others included."""
         if kind == "server-leaf":
             return self.runs.server_link(near, far, protocol)
-        return self.link_at(near, far, run_of(self.fabric, kind), protocol)
+        return self.link_at(near, far, run_of(self.fabric, kind), protocol, kind)
 
-    def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str) -> Floats:
+    def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
         """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
-        key = (near, far, run_m, protocol)
+        longer = runs_differ(self.problem, self.fabric, kind)
+        key = (near, far, run_m, protocol, longer)
         known = self.costs.least_links
         if key not in known:
-            longer = not self.problem.site.runs_are_alike
             joins = (
                 self.problem.links.assemblies(near, far, run_m, protocol, False, longer) if np.isfinite(run_m) else ()
             )
@@ -325,20 +294,38 @@ class Bounds:
         nics = self.costs.of(nic.item) * nic.nics_per_server
         return np.asarray(self.problem.servers * (nics + nic.ports_per_server * share))
 
+    @remembered("server-leaf", "attachment-leaf")
+    def lowest(self, protocol: str, port_mbps: int | None, without: str | None) -> float:
+        """No network costs less, whatever is above its leaves; of NICs of one speed, without one type of leaf."""
+        nics = [nic for nic in self.nics(protocol) if port_mbps in (None, nic.port.lane.port_mbps)]
+        lowers = ((nic, self.lowers(nic.port, protocol, without)) for nic in nics)
+        return min((float(self.of_servers(nic, first[0].share)[0]) for nic, first in lowers if first), default=np.inf)
+
     def of_block(self, block: Block, tiers: int) -> Floats:
         """The least that anything made of a block costs, even if only so many of its tiers (2 at least) counted."""
         link = self.least_link(block.nic.port, block.down.port, "server-leaf", block.protocol)
-        leaf = self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers)
+        leaf = self._leaf_share(block.leaf, block.down, block.uplinks, block.protocol, tiers, self.most_on_leaf)
         return self.of_servers(block.nic, link + leaf)
 
-    def _share_alone(self, switch: SwitchType, down: CageUse) -> Floats:
-        """The least share of a switch that one down port can have, what is above left aside."""
-        return np.asarray(self.costs.of(switch.item) / usable_ports(down, switch))
+    def _share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
+        """The least share of a switch that one down port, of ``most``, can have, what is above left aside."""
+        return np.asarray(self.costs.of(switch.item) / min(most, usable_ports(down, switch)))
+
+    @cached_property
+    def most_on_leaf(self) -> int:
+        """No leaf has more ports of servers, in the sizes of groups that are looked at."""
+        if self.fabric.span is None:
+            return MOST_PORTS
+        most = min(self.problem.servers, self.fabric.span.group[1])
+        nics = (one for options in self.fabric.nics.values() for one in options)
+        # Rule ``rails_are_aligned``
+        alone = self.fabric.aligned and most < self.problem.servers
+        return most * (1 if alone else max((nic.ports_per_plane for nic in nics), default=1))
 
     @remembered("leaf-spine", "spine-core")
-    def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int) -> Floats:
-        """The least share of a leaf, its uplinks and all above them that one endpoint can have."""
-        return self._share(leaf, down, up, self.leaf_uplinks, self.above(up.port, protocol, tiers))
+    def _leaf_share(self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int, most: int) -> Floats:
+        """The least share of a leaf, its uplinks and all above them that one endpoint of at most so many can have."""
+        return self._share(leaf, down, up, self.leaf_uplinks, self.above(up.port, protocol, tiers), most)
 
     @remembered("leaf-spine", "spine-core")
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
@@ -362,11 +349,16 @@ class Bounds:
         return self._share(spine.switch, spine.down, spine.up, self.spine_uplinks, upward)
 
     def _share(
-        self, switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints], upward: Floats
+        self,
+        switch: SwitchType,
+        down: CageUse,
+        up: CageUse,
+        needed: Callable[..., Ints],
+        upward: Floats,
+        most: int = MOST_PORTS,
     ) -> Floats:
-        """The least over all numbers of down ports: switch and uplinks at ``upward`` each, by the port."""
-        most = usable_ports(down, switch)
-        ports = np.arange(1, most + 1)
+        """The least over all numbers of down ports up to one: switch and uplinks at ``upward`` each, by the port."""
+        ports = np.arange(1, min(most, usable_ports(down, switch)) + 1)
         need = needed(ports, down, up)
         cost = self.costs.of(switch.item)[:, np.newaxis] + np.multiply.outer(upward, need)
         cost = np.where(need <= uplinks_that_fit(switch, down, up, ports), cost, np.inf)

@@ -53,7 +53,7 @@ def bandwidth_left(parts: Parts, shape: Shape, endpoints: Number, gpus: int, fai
 def server_ports(parts: Parts, shape: Shape, gpus: int) -> ServerPorts:
     """The ports of a server and how they lie on leaves and planes."""
     nic = parts.nic
-    top = nic.injection * max(1, gpus) / nic.nics_per_server / nic.port.lane.port_mbps
+    top = nic.nic_mbps / nic.port.lane.port_mbps
     planes = nic.planes // nic.rails_per_plane
     own_planes = nic.apart and planes == nic.planes
     return ServerPorts(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.family import SpaceRequest
+from fabopt.topology.family import SpaceRequest, Spaces
+from fabopt.topology.spans import pods_together
 
 
 class ClosFamily:
@@ -16,10 +19,14 @@ class ClosFamily:
 
     name = "clos"
 
-    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> ClosSpace:
-        """The Clos candidates of a fabric, by tiers."""
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
+        """The Clos candidates of a fabric, by tiers; of several spans the one with the lowest bound first."""
         part = replace(request.restriction, topology=self.name)
-        return ClosSpace(problem, fabric, *request._replace(restriction=part))
+        wanted = request._replace(restriction=part)
+        together = pods_together(problem, fabric, self.name)
+        spaces = [ClosSpace(problem, one, *wanted, parts=parts) for one, parts in together]
+        bounds = [space.lowest_bound for space in spaces] if len(spaces) > 1 else [0.0]
+        return Spaces(tuple(spaces[index] for index in np.argsort(bounds, kind="stable")))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """The most servers of a Clos, by arithmetic: see ``fabopt.topology.clos.most_servers``."""

@@ -17,6 +17,17 @@ def run_of(fabric: FabricProblem, kind: str) -> float:
     return fabric.runs_m[kind]
 
 
+def runs_differ(problem: Problem, fabric: FabricProblem, kind: str) -> bool:
+    """Whether the run of a kind is the least that links can have: on a floor, and where sizes of any run are looked at.
+
+    Those of attachments are never.
+    """
+    if kind == "attachment-leaf":
+        return False
+    pods_differ = kind == "leaf-spine" and fabric.span is not None and not fabric.span.alike
+    return fabric.is_open or pods_differ or not problem.site.runs_are_alike
+
+
 def joins_of(
     problem: Problem,
     fabric: FabricProblem,
@@ -31,7 +42,7 @@ def joins_of(
     Where runs differ that of a fabric is the least that a link can have, so longer ones count too; attachments have
     theirs.
     """
-    longer = not problem.site.runs_are_alike and kind != "attachment-leaf"
+    longer = runs_differ(problem, fabric, kind)
     return problem.links.assemblies(near, far, run_of(fabric, kind), protocol, all_, longer)
 
 

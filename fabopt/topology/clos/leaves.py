@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from fabopt.topology.clos import classes, step_deadline
-from fabopt.topology.clos.bounds import Block, Bounds
+from fabopt.topology.clos.blocks import Block
+from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks
@@ -28,6 +29,7 @@ from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
+from fabopt.topology.spans import Interval, group_sizes, groups_wanted
 from fabopt.units import Number, ceil_of
 
 # Rows that are expanded at a time, by tiers: few enough that the cutoff falls soon, enough for NumPy to be quick.
@@ -51,7 +53,8 @@ class Leaves:
 
     def expand(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the cutoff."""
-        for shape, cost in self._sizes(block, self.problem.servers, self.fabric.runs_m["server-leaf"]):
+        run_m, groups = self.fabric.runs_m["server-leaf"], groups_wanted(self.fabric)
+        for shape, cost in self._sizes(block, self.problem.servers, groups, run_m):
             self.sizes_met = True
             if block.tiers == 1:
                 self.cutoff.offer(ClosBatch(self.fabric, self._parts(block), shape, cost))
@@ -63,8 +66,8 @@ class Leaves:
         return self.bounds.scope(runs)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _sizes(self, block: Block, servers: int, server_run_m: float) -> list[tuple[Shape, Floats]]:
-        """Sizes of a block and their cost: equal for fabrics with equal runs, whatever their layouts."""
+    def _sizes(self, block: Block, servers: int, groups: Interval, server_run_m: float) -> list[tuple[Shape, Floats]]:
+        """Sizes of a block and their cost: equal for fabrics with equal runs and groups, whatever their layouts."""
         shapes = self._one_tier(block) if block.tiers == 1 else self._groups(block)
         return [(shape, self._leaf_cost(block, shape)) for shape in shapes]
 
@@ -80,7 +83,7 @@ class Leaves:
 
     def _one_tier(self, block: Block) -> Iterator[Shape]:
         servers, nic = self.problem.servers, block.nic
-        if self.fabric.group_servers not in (None, servers):
+        if servers not in group_sizes(self.fabric, servers):
             return
         shape = Shape(
             servers,
@@ -106,9 +109,7 @@ class Leaves:
             most_groups = self.bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, ports // k)
             if most < 1 or ceil_of(servers, most) > most_groups or not self._joins_servers(block, k):
                 continue
-            g = np.arange(1, most + 1, dtype=np.int64)
-            if self.fabric.group_servers is not None:
-                g = g[g == self.fabric.group_servers]
+            g = group_sizes(self.fabric, most)
             # Rule ``rails_are_aligned``
             if self.fabric.aligned and k > 1:
                 g = g[g >= servers]

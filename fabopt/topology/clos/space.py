@@ -9,7 +9,7 @@ the caller can prove that nothing cheaper was left out. See docs/formulation/sea
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -20,7 +20,8 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.batch import AnyBatch, Sizing
-from fabopt.topology.clos.bounds import Block, BoundedCosts
+from fabopt.topology.clos.blocks import Block
+from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.step_deadline import in_time
@@ -40,7 +41,8 @@ class _Bounded(NamedTuple):
 class _Queued(NamedTuple):
     """A block in wait. ``level``: tiers that its bound counts; ``next``: where the blocks of its NIC come from.
 
-    ``number`` tells blocks of equal bound and level apart.
+    ``number`` tells blocks of equal bound and level apart. ``leaves``: of the part that it is expanded in, once its
+    bound is that part's.
     """
 
     bound: float
@@ -48,12 +50,14 @@ class _Queued(NamedTuple):
     number: int
     block: Block
     next: Iterator[_Bounded]
+    leaves: Leaves | None = None
 
 
 class ClosSpace:
     """The Clos candidates of one fabric of a problem.
 
     ``costs`` weighs items by metric: row 0 is the objective, the others those that ``caps`` limits, shape (metrics,).
+    ``parts``: the same fabric in spans of its own, none of whose runs is shorter; empty: it has no parts.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class ClosSpace:
         restriction: Restriction = ANYTHING,
         prune: bool = True,
         should_stop: Callable[[], bool] = lambda: False,
+        parts: Sequence[FabricProblem] = (),
     ) -> None:
         self.problem = problem
         self.fabric = fabric
@@ -73,20 +78,29 @@ class ClosSpace:
         self.prune = prune
         self.should_stop = should_stop
         self.bounds = costs.bounds(problem, fabric, prune)
+        self.parts = [costs.bounds(problem, part, prune) for part in parts] or [self.bounds]
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
         cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._in_time)
-        self._expand_all(cutoff, Leaves(self.bounds, cutoff, plain=False))
+        if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
+            self._expand_all(cutoff, [Leaves(bounds, cutoff, plain=False) for bounds in self.parts])
         return cutoff.close()
+
+    @property
+    def lowest_bound(self) -> float:
+        """No candidate costs less; infinite if there is none."""
+        part, protocols = self.restriction, self.fabric.protocols
+        wanted = [one for one in protocols if part.protocol in (None, one)] if self._has_tiers else []
+        return min((self.bounds.lowest(one, part.port_mbps, part.not_leaf) for one in wanted), default=np.inf)
 
     def any_candidate(self) -> Sizing:
         """Some candidate: first among those with one link wherever one is enough, then among all."""
         for plain in (True, False):
             cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._in_time)
-            leaves = Leaves(self.bounds, cutoff, plain)
-            self._expand_all(cutoff, leaves, first=True)
-            if cutoff.sizing.batches or cutoff.sizing.stopped or not leaves.sizes_met:
+            parts = [Leaves(bounds, cutoff, plain) for bounds in self.parts]
+            self._expand_all(cutoff, parts, first=True)
+            if cutoff.sizing.batches or cutoff.sizing.stopped or not any(leaves.sizes_met for leaves in parts):
                 break
         return cutoff.close()
 
@@ -97,33 +111,47 @@ class ClosSpace:
             return None
         return lambda batch: in_time(self.fabric, batch, self.problem.server.gpus)
 
-    def _expand_all(self, cutoff: Cutoff, leaves: Leaves, first: bool = False) -> None:
+    def _expand_all(self, cutoff: Cutoff, parts: Sequence[Leaves], first: bool = False) -> None:
         """Expand blocks, the lowest bound first, until it is past the cutoff; with ``first``, until one is found."""
         numbers = count()
         queue: list[_Queued] = []
         for blocks in self._nics(cutoff):
             _push(queue, blocks, numbers)
         while queue:
-            bound, level, _, block, rest = heapq.heappop(queue)
-            if bound > cutoff.limit or (first and cutoff.sizing.batches):
+            queued = heapq.heappop(queue)
+            if queued.bound > cutoff.limit or (first and cutoff.sizing.batches):
                 return
             if self.should_stop():
                 cutoff.sizing.stopped = True
                 return
-            if level == 1:
-                _push(queue, rest, numbers)
-            if level == block.tiers:
-                leaves.expand(block)
-            elif leaves.plain:
-                for up in block.leaf.uses:
-                    leaves.expand(block._replace(up=up))
-            else:
-                finer_blocks = [block._replace(up=up) for up in block.leaf.uses] if level == 1 else [block]
-                for finer in finer_blocks:
-                    tighter = self.bounds.of_block(finer, level + 1)
-                    if cutoff.possible(tighter):
-                        later = max(bound, float(tighter[0]))
-                        heapq.heappush(queue, _Queued(later, level + 1, next(numbers), finer, rest))
+            if queued.level == 1:
+                _push(queue, queued.next, numbers)
+            for tighter, block, leaves in self._finer(queued, parts):
+                if cutoff.possible(tighter):
+                    later = max(queued.bound, float(tighter[0]))
+                    heapq.heappush(queue, _Queued(later, queued.level + 1, next(numbers), block, queued.next, leaves))
+
+    def _finer(self, queued: _Queued, parts: Sequence[Leaves]) -> Iterator[tuple[Floats, Block, Leaves | None]]:
+        """What a block is taken apart into, with bounds, by its uplinks and then by parts; nothing once it is expanded.
+
+        At every step after the first, its bound counts a tier more.
+        """
+        block, level = queued.block, queued.level
+        ups = [block._replace(up=up) for up in block.leaf.uses] if level == 1 and block.tiers > 1 else [block]
+        if parts[0].plain or level == block.tiers == 1 or queued.leaves is not None:
+            for leaves in parts if queued.leaves is None else [queued.leaves]:
+                for finer in ups:
+                    leaves.expand(finer)
+        elif level < block.tiers:
+            yield from ((self.bounds.of_block(finer, level + 1), finer, None) for finer in ups)
+        elif len(parts) == 1:
+            parts[0].expand(block)
+        else:
+            yield from ((leaves.bounds.of_block(block, level), block, leaves) for leaves in parts)
+
+    @property
+    def _has_tiers(self) -> bool:
+        return self.restriction.tiers is None or self.restriction.tiers in self.fabric.tiers
 
     def _nics(self, cutoff: Cutoff) -> Iterator[Iterator[_Bounded]]:
         """The blocks of every NIC on every number of tiers."""

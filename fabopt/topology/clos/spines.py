@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.topology.clos import step_deadline
-from fabopt.topology.clos.bounds import Block, Bounds, Upper
+from fabopt.topology.clos.blocks import Block, Upper
+from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import spine_uplinks
@@ -32,6 +33,7 @@ from fabopt.topology.clos.shape import (
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
+from fabopt.topology.spans import pod_sizes
 from fabopt.units import Number, ceil_of
 
 
@@ -229,6 +231,7 @@ class Spines:
             most = np.minimum(most, groups - 1)
         # a core has a link to every pod, so T is at least this (and past all groups where it has none to spare):
         least = ceil_of(groups, pods_of_a_rail) if pods_of_a_rail else groups + 1
+        least, most = pod_sizes(self.fabric, shape.g[rows], least, most)
         if self.plain:
             least = np.maximum(least, most)
         index, per_pod = ranges(least, most)

@@ -15,7 +15,7 @@ from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.classes import leaf_uplinks
-from fabopt.topology.clos.joins import joins_of, server_joins
+from fabopt.topology.clos.joins import joins_of, runs_differ, server_joins
 from fabopt.topology.clos.shape import Parts, Shape, most_endpoints, uplinks_needed, usable_ports
 from fabopt.topology.link_parts import Costs, Floats
 from fabopt.units import Number, ceil_of
@@ -93,7 +93,13 @@ class EarlyCosts:
     def _least_link(self, costs: Costs, parts: Parts, kind: str) -> float:
         near, far = (parts.leaf_up, parts.spine_down) if kind == "leaf-spine" else (parts.spine_up, parts.core_down)
         assert near is not None and far is not None
-        key = (near.port, far.port, self.fabric.runs_m[kind], parts.protocol)
+        key = (
+            near.port,
+            far.port,
+            self.fabric.runs_m[kind],
+            parts.protocol,
+            runs_differ(self.problem, self.fabric, kind),
+        )
         if key not in costs.least_links:
             joins = joins_of(self.problem, self.fabric, kind, near.port, far.port, parts.protocol)
             costs.least_links[key] = costs.least_per_link(joins, near.port.ports, far.port.ports)

@@ -9,7 +9,8 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.direct.networks import DirectTopology
 from fabopt.topology.direct.space import DirectSpace
-from fabopt.topology.family import SpaceRequest
+from fabopt.topology.family import SpaceRequest, Spaces
+from fabopt.topology.spans import spans_of
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,10 @@ class DirectFamily:
         """The topology as in the case and the design file."""
         return self.topology.name
 
-    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> DirectSpace:
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
         """The candidates of a fabric that the topology gives."""
-        return DirectSpace(problem, fabric, self.topology, request)
+        parts = spans_of(problem, fabric, self.name)
+        return Spaces(tuple(DirectSpace(problem, one, self.topology, request) for one in parts))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """An upper bound of the servers, on as many switches as ports could join, each with one port for others."""

@@ -33,6 +33,7 @@ from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.family import SpaceRequest
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
+from fabopt.topology.spans import group_sizes, in_pods
 from fabopt.units import ceil_of
 
 # The scopes with runs of their own: within a row of racks, and across.
@@ -130,9 +131,7 @@ class SwitchedSpace(ABC):
         most = min(self.problem.servers, usable_ports(block.down, block.leaf) // k)
         if not joins or most < 1:
             return None
-        g = np.arange(1, most + 1, dtype=np.int64)
-        if self.fabric.group_servers is not None:
-            g = g[g == self.fabric.group_servers]
+        g = group_sizes(self.fabric, most)
         # Rule ``rails_are_aligned``
         if self.fabric.aligned and k > 1:
             g = g[g >= self.problem.servers]
@@ -238,6 +237,12 @@ class DirectSpace(SwitchedSpace):
                 return
             self._offer(cutoff, parts, shape, base, net.take(self._fitting(parts, with_reserve, net)))
 
+    def _in_span(self, shape: Shape, net: DirectNetworks) -> NDArray[np.bool_]:
+        """Networks whose groups of switches are of the sizes that are looked at; with one group, all of them."""
+        if self.topology.name != "dragonfly":
+            return np.ones(len(net), dtype=np.bool_)
+        return in_pods(self.fabric, ceil_of(net.numbers[:, 0], shape.rails) * shape.g[0])
+
     def _nets(self, parts: Parts, leaves: int, load: Load, room: int) -> Iterator[DirectNetworks]:
         """Networks of so many switches with servers that carry a load; all, where more links may have more left."""
         if self._is_tried:
@@ -273,7 +278,7 @@ class DirectSpace(SwitchedSpace):
 
     def _wanted(self, shape: Shape, net: DirectNetworks) -> Ints:
         """Networks with paths as short, and room for as many more servers, as is asked for."""
-        kept, most = self._roomy(shape, net.switches), self.fabric.most_hops
+        kept, most = self._roomy(shape, net.switches) & self._in_span(shape, net), self.fabric.most_hops
         if most is not None:
             for place in np.flatnonzero(kept).tolist():
                 kept[place] = self.topology.hops(net.numbers[place], int(shape.leaves[0])) <= most

@@ -7,7 +7,8 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.dragonfly_plus.candidates import NAME
 from fabopt.topology.dragonfly_plus.space import DragonflyPlusSpace
-from fabopt.topology.family import SpaceRequest
+from fabopt.topology.family import SpaceRequest, Spaces
+from fabopt.topology.spans import spans_of
 
 
 class DragonflyPlusFamily:
@@ -15,9 +16,9 @@ class DragonflyPlusFamily:
 
     name = NAME
 
-    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> DragonflyPlusSpace:
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
         """The dragonfly+ candidates of a fabric."""
-        return DragonflyPlusSpace(problem, fabric, request)
+        return Spaces(tuple(DragonflyPlusSpace(problem, one, request) for one in spans_of(problem, fabric, self.name)))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """The most servers on L (u (p - L) + 1) leaves, which is most where L is half of p.

@@ -16,7 +16,7 @@ import numpy as np
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.topology.clos.bounds import Upper
+from fabopt.topology.clos.blocks import Upper
 from fabopt.topology.clos.shape import Parts, Shape, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.loads import Ints, Rates, rates_of
@@ -35,6 +35,7 @@ from fabopt.topology.dragonfly_plus.networks import (
 )
 from fabopt.topology.link_parts import FAR_TOO_MANY, Floats
 from fabopt.topology.remembered import remembered
+from fabopt.topology.spans import in_pods
 from fabopt.units import ceil_of
 
 # What floating-point sums of bounds may be off.
@@ -169,7 +170,8 @@ class DragonflyPlusSpace(SwitchedSpace):
     def _networks(self, cutoff: Cutoff, sized: _Sized, base: Floats) -> None:
         """Offer every network for one spine and group size."""
         frame = frames(int(sized.shape.leaves[0]), sized.demand, sized.room, sized.above.ports)
-        frame = frame.take(np.flatnonzero(self._roomy(sized.shape, frame.leaves)))
+        in_span = in_pods(self.fabric, ceil_of(frame.numbers[:, 0], sized.shape.rails) * sized.shape.g[0])
+        frame = frame.take(np.flatnonzero(self._roomy(sized.shape, frame.leaves) & in_span))
         frame = frame.take(cutoff.within(base + self._least_cost(sized, frame)))
         if not len(frame):
             return

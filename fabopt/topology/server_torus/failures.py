@@ -38,7 +38,7 @@ class ServerTorusFailures:
         if count != 1:
             raise ValueError(f"{count} failures of {failed} are not looked at")
         network, nic, sharers = self.network, self.network.nic, max(1, self.gpus)
-        top = nic.injection * sharers / nic.nics_per_server / network.link_mbps
+        top = nic.nic_mbps / network.link_mbps
         ports = ServerPorts(nic.nics_per_server, nic.ports_per_nic, 1, nic.ports_per_server, top)
         lost = max(halves(network.numbers)[1]) if failed == "server" else 1
         return min(nic.injection * ports.without_cables(lost), self._carried(failed) / sharers)

@@ -11,6 +11,7 @@ from fabopt.topology.direct.lattices import LONGEST_SIDE
 from fabopt.topology.direct.networks import DirectTopology
 from fabopt.topology.family import Space, SpaceRequest, Spaces
 from fabopt.topology.server_torus.space import NODES, ServerTorusSpace, forwarding_nics
+from fabopt.topology.spans import spans_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class TorusFamily:
         wanted = [nodes for nodes in fabric.torus_nodes if request.restriction.nodes in (None, nodes)]
         spaces: list[Space] = []
         if NODES in wanted:
-            spaces.append(ServerTorusSpace(problem, fabric, self.topology, request))
+            parts = spans_of(problem, fabric, "server-torus")
+            spaces += [ServerTorusSpace(problem, one, self.topology, request) for one in parts]
         if "switches" in wanted:
             spaces.append(self._of_switches.space(problem, fabric, request))
         return Spaces(tuple(spaces))

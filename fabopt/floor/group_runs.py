@@ -1,0 +1,201 @@
+"""How far links run where neither a floor nor a distance says it: by the racks that groups of servers fill.
+
+Rule ``runs_follow_from_groups``. The hall is assumed: racks stand side by side in rows of ``RACKS_PER_ROW``, with the
+measures that a floor plan has by default. Servers fill racks one after another. The leaves of a group are in the middle
+of its racks, at the top if it fills one; spines are in the middle of the racks of their pod (of all racks below three
+tiers), cores and what attachments are in the middle of all. All links of a kind have the longest run that there is
+between such places. Where switches or servers are joined to each other, any two of a group may be neighbours, from its
+first rack to its last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.floor.plan import run_m
+from fabopt.floor.racks import Floats, height_m, servers_that_fit
+from fabopt.schema.case import Floor, Site
+from fabopt.schema.catalog import Server
+from fabopt.schema.structure import AnyStructure, DragonflyPlusStructure, DragonflyStructure, Structure
+from fabopt.units import Number, ceil_div, ceil_of
+
+# A row of the shipped hall, and what fits between the aisles of many: an estimate.
+RACKS_PER_ROW = 16
+# Four servers of 10.2 kW: racks of NVIDIA's DGX SuperPOD H100 Reference Architecture RA-11333-001 V11.
+RACK_POWER_W = 41_000
+USUAL_SERVERS = 4
+# Sixteen switches of one unit and a cable manager for each two of them fill the upper half of a rack.
+LOWEST_SWITCH_UNIT = 25
+HALL = Floor(rows=2, racks_per_row=RACKS_PER_ROW, rack_power_w=RACK_POWER_W)
+
+# Kinds of links whose run follows from groups, in the words of ``Distances``.
+KINDS = ("server-leaf", "leaf-spine", "spine-core")
+# Families whose switches (or servers) are joined to each other over ``leaf-spine`` runs, and over ``spine-core`` runs.
+JOINED_NEAR = ("hyperx", "torus", "server-torus", "dragonfly")
+JOINED_FAR = (*JOINED_NEAR, "dragonfly+")
+
+
+class Heights(NamedTuple):
+    """Between which heights devices of a role are in their racks, in metres."""
+
+    low_m: float
+    high_m: float
+
+
+class Sizes(NamedTuple):
+    """Servers of a leaf group, and of what its switches are joined in: a pod, or a group of a dragonfly."""
+
+    group: Number
+    pod: Number
+
+
+class ServersPerRack(NamedTuple):
+    """How many servers share a rack, and what that follows from."""
+
+    number: int
+    told: str
+
+
+@dataclass(frozen=True)
+class GroupRuns:
+    """The runs of links by the sizes of groups.
+
+    ``servers``: all of the last stage; ``server_units``: rack units of one; ``given``: runs in metres that the case
+    says, by kind, which do not follow from anything.
+    """
+
+    per_rack: ServersPerRack
+    servers: int
+    server_units: float
+    given: Mapping[str, float]
+
+    def racks(self, servers: Number) -> Number:
+        """Racks that so many servers fill; never more than all do."""
+        return ceil_of(np.minimum(servers, self.servers), self.per_rack.number)
+
+    def runs_m(self, family: str, sizes: Sizes) -> dict[str, Floats]:
+        """The run of every kind of links of a family (``kind`` of its structure), shape of the sizes.
+
+        In whole decimetres; rising with the sizes. Of links between equal devices, ``leaf-spine`` is within a group or
+        along a dimension and ``spine-core`` between groups.
+        """
+        servers, switches = self.server_heights, SWITCH_HEIGHTS
+        group, pod, all_ = (self.racks(number) for number in (*sizes, self.servers))
+        ends = (servers, servers) if family == "server-torus" else (switches, switches)
+        runs = {
+            "server-leaf": longest_m(servers, switches, group, from_middle_m(group)),
+            "attachment-leaf": longest_m(servers, switches, all_, from_middle_m(all_)),
+            "leaf-spine": longest_m(*ends, pod, (end_to_end_m if family in JOINED_NEAR else from_middle_m)(pod)),
+            "spine-core": longest_m(*ends, all_, (end_to_end_m if family in JOINED_FAR else from_middle_m)(all_)),
+        }
+        return {**runs, **{kind: np.asarray(given_m) for kind, given_m in self.given.items()}}
+
+    def of(self, structure: AnyStructure) -> dict[str, float]:
+        """The run of every kind of links of a network, in metres."""
+        runs = self.runs_m(structure.kind, sizes_of(structure, self.servers))
+        return {kind: float(run) for kind, run in runs.items()}
+
+    @property
+    def least_m(self) -> dict[str, float]:
+        """By kind a run that no link of any network is shorter than."""
+        least = {kind: float(run) for kind, run in self.runs_m("clos", Sizes(1, 1)).items()}
+        return {**least, "spine-core": self.given.get("spine-core", least["leaf-spine"])}
+
+    @property
+    def server_heights(self) -> Heights:
+        """Between which heights servers are in their racks."""
+        top = HALL.rack_units - ceil_div(int(self.server_units * 1000), 1000) + 1
+        return _heights(1, max(1, top), self.server_units)
+
+
+def group_runs(site: Site, server: Server, servers: int) -> GroupRuns | None:
+    """The runs of a case that follow from groups; None where a floor or the case says all of them.
+
+    ``servers``: of the last stage. A distance of attachments that is not given is that of the servers, if that is.
+    """
+    given = given_m(site)
+    if site.floor is not None or given.keys() >= set(KINDS):
+        return None
+    return GroupRuns(usual_servers_per_rack(site, server), servers, server.rack_units or 1, given)
+
+
+def given_m(site: Site) -> Mapping[str, float]:
+    """The distances that a case says, by kind of links."""
+    if site.distances_m is None:
+        return MappingProxyType({})
+    said = site.distances_m.model_dump(by_alias=True, exclude_none=True)
+    if "server-leaf" in said:
+        said.setdefault("attachment-leaf", said["server-leaf"])
+    return MappingProxyType({kind: float(metres) for kind, metres in said.items()})
+
+
+def usual_servers_per_rack(site: Site, server: Server) -> ServersPerRack:
+    """How many servers share a rack: as given; those of one scale-up domain where it is of several; else what fits."""
+    if site.servers_per_rack is not None:
+        return ServersPerRack(site.servers_per_rack, "`site.servers_per_rack`")
+    domain = 0 if server.scale_up is None or not server.gpus else server.scale_up.domain_gpus // server.gpus
+    if domain > 1:
+        return ServersPerRack(domain, "a scale-up domain fills a rack")
+    if server.rack_units is None and server.power_w is None:
+        return ServersPerRack(USUAL_SERVERS, "as the racks of a DGX SuperPOD have")
+    fit = servers_that_fit(HALL, server.rack_units or 1, server.power_w)
+    return ServersPerRack(max(1, fit), f"{HALL.rack_units} units and {RACK_POWER_W / 1000:g} kW a rack")
+
+
+def sizes_of(structure: AnyStructure, servers: int) -> Sizes:
+    """Servers of a leaf group and of a pod of a network; where there are no pods, all of them."""
+    group = structure.servers_per_group
+    if isinstance(structure, Structure):
+        return Sizes(group, group * structure.groups_per_pod if structure.tiers == 3 else servers)
+    rails = max(1, structure.ports_per_server // structure.ports_per_server_per_leaf)
+    if isinstance(structure, DragonflyStructure):
+        return Sizes(group, group * ceil_div(structure.switches_per_group, rails))
+    if isinstance(structure, DragonflyPlusStructure):
+        return Sizes(group, group * ceil_div(structure.leaves_per_group, rails))
+    return Sizes(group, servers)
+
+
+def from_middle_m(racks: Number) -> Floats:
+    """Along the trays from the middle one of so many racks to the farthest, shape of ``racks``.
+
+    Within a row it is half of them away. Past a row all rows count as full: out of one by its end, across, and into
+    another one as far as both ends of it are equally near.
+    """
+    rows = ceil_of(racks, RACKS_PER_ROW)
+    return _along_m(racks, racks // 2, rows // 2)
+
+
+def end_to_end_m(racks: Number) -> Floats:
+    """Along the trays between the two of so many racks that are farthest apart, shape of ``racks``."""
+    return _along_m(racks, racks - 1, ceil_of(racks, RACKS_PER_ROW) - 1)
+
+
+def _along_m(racks: Number, apart: Number, rows_apart: Number) -> Floats:
+    """Over so many racks of one row; of several rows, over a whole row and as many aisles."""
+    across_m = HALL.rack_depth_m + HALL.aisles_m[0]
+    in_rows = RACKS_PER_ROW * HALL.rack_pitch_m + rows_apart * across_m
+    return np.asarray(np.where(racks <= RACKS_PER_ROW, apart * HALL.rack_pitch_m, in_rows))
+
+
+def _heights(lowest: int, highest: int, units: float) -> Heights:
+    return Heights(*(float(height_m(unit, units)) for unit in (lowest, highest)))
+
+
+SWITCH_HEIGHTS = _heights(LOWEST_SWITCH_UNIT, HALL.rack_units, 1)
+
+
+def longest_m(near: Heights, far: Heights, racks: Number, way_m: Floats) -> Floats:
+    """The longest run between devices at such heights over so many racks; in one rack, up or down in it.
+
+    ``way_m``, along the trays, and what is returned have the shape of ``racks``.
+    """
+    in_rack = np.asarray(racks) <= 1
+    ends = [(near.low_m, far.high_m), (near.high_m, far.low_m), (near.low_m, far.low_m)]
+    inside, turned, over = (run_m(HALL, in_rack, *heights, way_m) for heights in ends)
+    metres = np.where(in_rack, np.maximum(inside, turned), over)
+    return np.asarray(np.ceil(np.round(metres * 10, 6)) / 10)

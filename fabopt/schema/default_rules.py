@@ -1,0 +1,68 @@
+"""The default rules: what an architect would choose where a case does not say it. Each has its one line here.
+
+A rule is a part of the design space: the optimum is over designs that keep it. A case turns one off by
+``rules: {name: false}``, all by ``rules: none``. A rule makes no case infeasible that is feasible without it, unless
+the case asks for it by name (``rules: {name: true}``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, NamedTuple
+
+from pydantic import AfterValidator
+
+from fabopt.errors import cut
+
+
+class DefaultRule(NamedTuple):
+    """``sentence``: what holds where it is kept; ``check``: its check in a design; ``anchor``: its place in docs."""
+
+    name: str
+    sentence: str
+    check: str
+    anchor: str
+
+
+LENGTHS: Final = "lengths"
+DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
+    rule.name: rule
+    for rule in (
+        DefaultRule(
+            LENGTHS,
+            "the lengths of links follow from the racks that groups fill, where neither `site.distances_m` nor a "
+            "floor says them",
+            "runs_follow_from_groups",
+            "docs/cases.md#how-long-cables-are",
+        ),
+    )
+}
+NO_RULES: Final = "none"
+Rules = Mapping[str, bool] | Literal["none"]
+
+
+def _check_names(rules: dict[str, bool] | Literal["none"]) -> dict[str, bool] | Literal["none"]:
+    unknown = [] if rules == NO_RULES else [name for name in rules if name not in DEFAULT_RULES]
+    if unknown:
+        known = ", ".join(DEFAULT_RULES)
+        raise ValueError(f"no default rule is called `{cut(unknown[0])}`; known: {known}")
+    return rules
+
+
+# What a case says of the default rules: which are on or off, the others being on; or none of them.
+RuleChoices = Annotated[dict[str, bool] | Literal["none"], AfterValidator(_check_names)]
+
+
+def is_kept(rules: Rules, name: str) -> bool:
+    """Whether a default rule holds: unless the case turns it off."""
+    return not isinstance(rules, str) and rules.get(name, True)
+
+
+def is_asked_for(rules: Rules, name: str) -> bool:
+    """Whether the case asks for a default rule by its name, so that no design may break it."""
+    return not isinstance(rules, str) and rules.get(name, False)
+
+
+def without(rules: Rules, name: str) -> Rules:
+    """A case's choices of default rules, with one of them turned off."""
+    return rules if isinstance(rules, str) else {**rules, name: False}

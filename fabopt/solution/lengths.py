@@ -1,0 +1,123 @@
+"""What a reader must know of lengths: which were assumed and from what, which could be shorter, which are too short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from fabopt.floor.group_runs import RACKS_PER_ROW, GroupRuns, given_m, group_runs, sizes_of
+from fabopt.floor.shorter_runs import shorter_parts
+from fabopt.problem.problem import Problem
+from fabopt.problem.site import USUAL
+from fabopt.schema.case import Case
+from fabopt.schema.default_rules import DEFAULT_RULES, LENGTHS, is_asked_for, is_kept, without
+from fabopt.schema.design import Design, FabricDesign, LinkRow
+from fabopt.schema.structure import Structure
+from fabopt.solution.question import Answers, Question
+from fabopt.units import some
+
+RULE = DEFAULT_RULES[LENGTHS]
+NOT_KEPT = (
+    f"rule `{LENGTHS}` is not kept: with the lengths that follow from the size of the groups there is no design; links "
+    f"run {USUAL.server_leaf:g} m to leaves, {USUAL.leaf_spine:g} m to spines and {USUAL.spine_core:g} m to cores "
+    "where `site.distances_m` says nothing"
+)
+
+
+def length_notes(problem: Problem, design: Design) -> Iterator[str]:
+    """Lengths that were assumed; and those given that the groups of a design cannot do with."""
+    runs = problem.site.groups
+    if runs is not None and design.fabrics:
+        yield (
+            f"rule `{LENGTHS}`: {RULE.sentence}; {some(runs.per_rack.number, 'server')} a rack ({runs.per_rack.told}), "
+            f"rows of {RACKS_PER_ROW} racks ({RULE.anchor})"
+        )
+        for fabric in design.fabrics:
+            yield from _assumed(problem, runs, fabric)
+    if problem.site.runs_are_alike and is_kept(problem.case.rules, LENGTHS):
+        yield from _too_short(problem, design)
+
+
+def _assumed(problem: Problem, runs: GroupRuns, fabric: FabricDesign) -> Iterator[str]:
+    """Runs of a fabric with what they follow from, and how many links could be shorter."""
+    lengths = list(dict.fromkeys(_told_runs(runs, fabric)))
+    if lengths:
+        yield f"{fabric.name}: {', '.join(lengths)}"
+    if isinstance(fabric.structure, Structure):
+        parts = shorter_parts(runs, fabric.structure, problem.item_table.lengths_m)
+        shorter = [f"{few:,} of {of:,} {kind}" for kind, few, of in _shorter_links(fabric, parts) if few]
+        if shorter:
+            could = f"{_and(shorter)} links could be shorter by their own run, as they are on a floor plan"
+            yield f"{fabric.name}: one length for each kind of link; {could}"
+
+
+def _told_runs(runs: GroupRuns, fabric: FabricDesign) -> Iterator[str]:
+    sizes = sizes_of(fabric.structure, runs.servers)
+    spanned = {"server-leaf": sizes.group, "leaf-spine": sizes.pod}
+    for row in fabric.links:
+        kind = _run_kind(row, fabric)
+        if kind not in runs.given:
+            servers = min(runs.servers, spanned.get(kind, runs.servers))
+            racks = some(int(runs.racks(servers)), "rack")
+            fill = "fills" if servers == 1 else "fill"
+            yield f"{row.attachment or row.scope or kind} {row.length_m:g} m ({some(servers, 'server')} {fill} {racks})"
+
+
+def _run_kind(row: LinkRow, fabric: FabricDesign) -> str:
+    """The kind of links whose run those of a row have."""
+    if row.attachment is not None:
+        return "server-leaf" if row.attachment in {one.name for one in fabric.logical} else "attachment-leaf"
+    if row.scope is not None:
+        return "spine-core" if row.scope == "global" else "leaf-spine"
+    return f"{row.from_}-{row.to}"
+
+
+def _shorter_links(fabric: FabricDesign, parts: Mapping[str, tuple[int, int]]) -> Iterator[tuple[str, int, int]]:
+    """By kind, links that could be shorter, and all: every part has equally many."""
+    for kind, (shorter, of) in parts.items():
+        links = sum(row.count for row in fabric.links if row.attachment is None and f"{row.from_}-{row.to}" == kind)
+        yield kind, links * shorter // of, links
+
+
+def _too_short(problem: Problem, design: Design) -> Iterator[str]:
+    """Lengths that the case gives and the groups of a design cannot do with."""
+    free = problem.case.site.model_copy(update={"distances_m": None})
+    runs, given = group_runs(free, problem.server, problem.servers), given_m(problem.case.site)
+    said = problem.case.site.distances_m
+    assert runs is not None
+    for fabric in design.fabrics:
+        needed, sizes = runs.of(fabric.structure), sizes_of(fabric.structure, runs.servers)
+        groups = {"server-leaf": ("a group", sizes.group), "leaf-spine": ("a pod", sizes.pod)}
+        for kind in dict.fromkeys(_run_kind(row, fabric) for row in fabric.links):
+            is_said = said is not None and getattr(said, kind.replace("-", "_"), None) is not None
+            if is_said and needed[kind] > given[kind]:
+                what, servers = groups.get(kind, ("the cluster", runs.servers))
+                servers = min(servers, runs.servers)
+                fills = f"{some(servers, 'server')} fills {some(int(runs.racks(servers)), 'rack')}"
+                what = f"{_of(design, fabric)}{'the cluster' if servers == runs.servers else what} of {fills}"
+                yield f"distances_m.{kind}: {given[kind]:g} m, but {what}: about {needed[kind]:g} m"
+
+
+def _of(design: Design, fabric: FabricDesign) -> str:
+    return f"in {fabric.name} " if len(design.fabrics) > 1 else ""
+
+
+def _and(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def freed(question: Question, answers: Answers) -> Question | None:
+    """The question without the default rule, where no design keeps it and the case does not ask for it by name."""
+    case = question.inputs.case
+    follow = any(answer.problem.site.groups is not None for answer in answers.tried)
+    if answers.optimum.verdict != "infeasible" or not follow or question.problem is not None:
+        return None
+    if is_asked_for(case.rules, LENGTHS):
+        return None
+    inputs = replace(question.inputs, case=without_lengths(case), notes=(*question.inputs.notes, NOT_KEPT))
+    return replace(question, inputs=inputs)
+
+
+def without_lengths(case: Case) -> Case:
+    """The case without the default rule of lengths."""
+    return case.model_copy(update={"rules": without(case.rules, LENGTHS)})

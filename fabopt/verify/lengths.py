@@ -1,0 +1,34 @@
+"""Rule ``lengths``: where neither a floor nor the case says how far links run, the racks of their groups do."""
+
+from __future__ import annotations
+
+from fabopt.floor.group_runs import KINDS, given_m
+from fabopt.schema.default_rules import LENGTHS, is_kept
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.link_kinds import all_kinds
+from fabopt.verify.proof import Proof
+
+
+def follows_from_groups(fabric: FabricEvidence) -> bool:
+    """Whether some of its runs follow from the size of its groups; where a floor is, the case says the others."""
+    return not given_m(fabric.evidence.case.site).keys() >= set(KINDS)
+
+
+@since("0.2.0")
+def runs_follow_from_groups(proof: Proof, fabric: FabricEvidence) -> None:
+    """Every kind of links is as long as the racks ask for that its groups fill, and so is all that is bought for it.
+
+    Run and lengths of a kind >= the longest run over ceil(n / servers per rack) racks, n being the servers of a leaf
+    group, of a pod or of all; and the case does not turn the rule off. Source: docs/cases.md, how long cables are.
+    """
+    case = fabric.evidence.case
+    proof.holds(is_kept(case.rules, LENGTHS), f"rule `{LENGTHS}` is off, and the case does not say how far links run")
+    for kind in all_kinds(fabric):
+        for row in kind.rows:
+            lengths = [part.length_m or 0 for part in row.lengths]
+            shortest = min([row.listed.length_m, *lengths])
+            proof.holds(
+                shortest >= kind.run_m, f"{kind.name}: {shortest:g} m where its groups ask for {kind.run_m:g} m"
+            )
+        proof.note(f"{kind.name} {kind.run_m:g} m")

@@ -1,0 +1,164 @@
+"""Rule ``lengths``: runs follow from the racks that groups fill, where neither a floor nor the case says them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import fabopt
+from fabopt.schema.design import Design
+from fabopt.verify import verify
+from tests.oracles.brute_force import solve as brute
+from tests.samples.adapter import differences, outline, outline_of_best, run
+from tests.samples.length_samples import ON_EACH_RACK, ON_ONE_SWITCH, length_case, length_catalog
+from tests.samples.lengths import USUAL
+from tests.samples.random_cases import generate
+from tests.samples.small import assert_proven, solved
+
+Json = dict[str, Any]
+
+
+def notes(design: Design) -> str:
+    return "\n".join(design.notes)
+
+
+def runs(design: Design) -> dict[str, float]:
+    return {f"{row.from_}-{row.to}": row.length_m for row in design.fabrics[0].links}
+
+
+def test_group_of_a_rack_wins_where_cables_are_dear() -> None:
+    made = solved(length_case(), length_catalog())
+    assert_proven(made)
+    assert (made.totals.capex_usd, made.fabrics[0].structure.servers_per_group) == (ON_EACH_RACK, 2)
+    assert runs(made) == {"server-leaf": 2.5, "leaf-spine": 5.2}
+    found = brute(length_catalog(), length_case(rules={}))
+    assert found is not None and found.capex_cents == 100 * ON_EACH_RACK
+
+
+@pytest.mark.parametrize(
+    "keys", [{"rules": {"lengths": False}}, {"rules": "none"}, {"site": {"servers_per_rack": 2, "distances_m": USUAL}}]
+)
+def test_without_the_rule_lengths_are_the_usual_ones(keys: Json) -> None:
+    made = solved(length_case(**keys), length_catalog())
+    assert_proven(made)
+    assert (made.totals.capex_usd, runs(made)) == (ON_ONE_SWITCH, {"server-leaf": 3})
+    assert "runs_follow_from_groups" not in {check.name for check in made.checks}
+
+
+def test_answer_says_what_was_assumed() -> None:
+    told = notes(solved(length_case(), length_catalog()))
+    assert "rule `lengths`: the lengths of links follow from the racks that groups fill" in told
+    assert "2 servers a rack (`site.servers_per_rack`), rows of 16 racks (docs/cases.md#how-long-cables-are)" in told
+    assert "compute: server-leaf 2.5 m (2 servers fill 1 rack), leaf-spine 5.2 m (8 servers fill 4 racks)" in told
+    # the second and the third rack of four are as near the spine as its own, or next to it: 1.6 and 4.6 m of 5.2
+    assert "1 of 4 leaf-spine links could be shorter by their own run, as they are on a floor plan" in told
+
+
+def test_given_length_that_a_group_cannot_do_with_is_told() -> None:
+    site = {"servers_per_rack": 2, "distances_m": USUAL}
+    told = notes(solved(length_case(site=site), length_catalog()))
+    assert told == "distances_m.server-leaf: 3 m, but the cluster of 8 servers fills 4 racks: about 6.1 m"
+    site["distances_m"] = {**USUAL, "server-leaf": 10}
+    assert notes(solved(length_case(site=site), length_catalog())) == ""
+    assert notes(solved(length_case(site={"servers_per_rack": 2, "distances_m": USUAL}, rules="none"),
+                        length_catalog())) == ""  # fmt: skip
+
+
+def test_lengths_that_are_left_out_follow() -> None:
+    """Leaves to spines at 3 m: 500 + 8 x 10 + 4 x 10 = 620."""
+    site = {"servers_per_rack": 2, "distances_m": {"leaf-spine": 3}}
+    made = solved(length_case(site=site), length_catalog())
+    assert_proven(made)
+    assert (made.totals.capex_usd, runs(made)) == (620, {"server-leaf": 2.5, "leaf-spine": 3})
+    assert "distances_m.leaf-spine: 3 m, but the cluster of 8 servers fills 4 racks: about 5.2 m" in notes(made)
+
+
+def test_rule_makes_no_case_infeasible() -> None:
+    """With cables of 3 m alone, nothing reaches over four racks: the answer is that of 3, 30 and 50 m, and says so."""
+    made = solved(length_case(), length_catalog(3))
+    assert_proven(made)
+    assert made.totals.capex_usd == ON_ONE_SWITCH
+    assert "rule `lengths` is not kept" in notes(made)
+
+
+def test_rule_that_is_asked_for_by_name_is_kept() -> None:
+    made = solved(length_case(rules={"lengths": True}), length_catalog(3))
+    assert made.status == "infeasible"
+    assert "rules.lengths" in {conflict.limit for conflict in made.conflicts}
+
+
+def test_copper_of_three_metres_never_spans_sixteen_racks() -> None:
+    made = fabopt.solve({"name": "pod", "server": "nvidia-dgx-h100", "servers": 64}).design
+    assert_proven(made)
+    group = made.fabrics[0].structure.servers_per_group
+    lengths = [part.length_m for row in made.fabrics[0].links if row.from_ == "server" for part in row.parts]
+    assert group > 4
+    assert min(length for length in lengths if length) > 3
+
+
+@pytest.mark.parametrize("change", [{"length_m": 2}, {"parts": 1}])
+def test_length_that_its_group_cannot_do_with_fails_its_check(change: Json) -> None:
+    made = solved(length_case(), length_catalog())
+    fabric = made.fabrics[0]
+    rows = [row for row in fabric.links if row.to == "spine"]
+    if "parts" in change:
+        change = {"parts": tuple(part.model_copy(update={"length_m": 3}) for part in rows[0].parts)}
+    changed = [row.model_copy(update=change if row in rows else {}) for row in fabric.links]
+    broken = made.model_copy(update={"fabrics": (fabric.model_copy(update={"links": tuple(changed)}),)})
+    failed = {check.name for check in verify(broken) if not check.ok}
+    assert "runs_follow_from_groups" in failed
+
+
+@pytest.mark.parametrize("family", ["hyperx", "torus", "dragonfly", "dragonfly+", "any"])
+def test_every_family_has_runs_of_its_own(family: str) -> None:
+    """Sixteen servers in eight racks; what is joined in a group is nearer than what is joined across all."""
+    fabric = {"name": "compute", "min_gbps_per_gpu": 100, "max_oversubscription": 4, "topologies": [family]}
+    made = solved(length_case(fabrics=[fabric], servers=16), length_catalog())
+    assert_proven(made)
+    assert "runs_follow_from_groups" in {check.name for check in made.checks}
+
+
+def test_more_families_never_cost_more() -> None:
+    def usd(*families: str) -> float:
+        fabric = {"name": "compute", "min_gbps_per_gpu": 100, "max_oversubscription": 4, "topologies": families}
+        made = solved(length_case(fabrics=[fabric], servers=16), length_catalog())
+        return float(made.totals.capex_usd)
+
+    alone = [usd(family) for family in ("clos", "hyperx", "dragonfly", "dragonfly+")]
+    assert usd("clos", "hyperx", "dragonfly", "dragonfly+") == min(alone)
+
+
+@pytest.mark.parametrize("family", ["linear", "three_tier", "rails"])
+@pytest.mark.parametrize("seed", range(4))
+def test_same_lengths_for_groups_of_all_sizes_never_cost_more(family: str, seed: int) -> None:
+    """Without the rule and with the lengths of its answer, that answer is one of those that are allowed."""
+    catalog, case = generate(family, seed)
+    site = {key: value for key, value in (case.get("site") or {}).items() if key != "distances_m"}
+    case = {**case, "site": site | {"servers_per_rack": 1 + seed % 3}, "rules": {"lengths": True}}
+    kept = solved(case, catalog)
+    if kept.status == "infeasible":
+        return
+    given = {f"{row.from_}-{row.to}": row.length_m for row in kept.fabrics[0].links if row.attachment is None}
+    freed = solved({**case, "site": {**case["site"], "distances_m": {**USUAL, **given}}, "rules": "none"}, catalog)
+    assert freed.objective.value <= kept.objective.value
+
+
+@pytest.mark.parametrize("family", ["linear", "attached", "three_tier", "rails", "planes"])
+@pytest.mark.parametrize("seed", range(3))
+def test_brute_force_agrees(family: str, seed: int) -> None:
+    catalog, case = generate(family, seed)
+    dice = random.Random(f"{family} {seed}")
+    site = {**(case.get("site") or {})}
+    said = site.pop("distances_m", {})
+    site.setdefault("servers_per_rack", dice.choice([1, 1, 2, 3]))
+    if dice.random() < 0.3:
+        site["distances_m"] = {"leaf-spine": said.get("leaf-spine", 30)}
+    case = {**case, "site": site, "rules": {"lengths": True}}
+    found, design = brute(catalog, case), run(catalog, case)
+    if found is None:
+        assert design["status"] == "infeasible"
+        return
+    assert all(check["ok"] for check in design["checks"])
+    assert differences(outline(design), outline_of_best(found)) == {}

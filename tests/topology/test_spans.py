@@ -1,0 +1,58 @@
+"""Spans: every size is in one of them, and its runs count as that span says."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabopt.floor.group_runs import Sizes
+from fabopt.floor.length_classes import counted_m
+from fabopt.problem.problem import problem_of
+from fabopt.topology.spans import pods_together, spans_of
+from tests.samples.length_samples import length_case, length_catalog
+from tests.samples.small import inputs
+
+SERVERS = 70
+
+
+@pytest.mark.parametrize("family", ["clos", "rail-only", "hyperx", "torus", "dragonfly", "dragonfly+"])
+def test_every_size_is_in_one_span_with_its_runs(family: str) -> None:
+    given = inputs(length_case(servers=SERVERS), length_catalog())
+    problem = problem_of(given.case, given.catalog)
+    spans = spans_of(problem, problem.fabrics[0], family)
+    assert spans is spans_of(problem, problem.fabrics[0], family)
+    lengths_m, runs = problem.item_table.lengths_m, problem.site.groups
+    assert runs is not None
+    for tiers in (1, 2, 3):
+        for g in range(1, 17):
+            for pod in range(g, SERVERS + g, g):
+                held = [
+                    one for one in spans if one.span is not None and tiers in one.tiers
+                    and one.span.group[0] <= g <= one.span.group[1] and one.span.pod[0] <= pod <= one.span.pod[1]
+                ]  # fmt: skip
+                assert len(held) == 1, (tiers, g, pod)
+                has_pods = len({one.span.pod for one in spans if one.span is not None and tiers in one.tiers}) > 1
+                own = runs.runs_m(family, Sizes(g, pod if has_pods else SERVERS))
+                assert held[0].runs_m == {kind: counted_m(lengths_m, float(run)) for kind, run in own.items()}
+
+
+def test_fabric_with_said_lengths_has_one_span() -> None:
+    given = inputs(length_case(rules="none"), length_catalog())
+    problem = problem_of(given.case, given.catalog)
+    assert spans_of(problem, problem.fabrics[0], "clos") == problem.fabrics
+
+
+def test_pods_are_bounded_together_by_runs_that_are_no_longer() -> None:
+    given = inputs(length_case(servers=SERVERS), length_catalog())
+    problem = problem_of(given.case, given.catalog)
+    [fabric] = problem.fabrics
+    together = pods_together(problem, fabric, "clos")
+    assert tuple(part for _, parts in together for part in parts) == spans_of(problem, fabric, "clos")
+    shared = [(whole, parts) for whole, parts in together if len(parts) > 1]
+    assert shared
+    for whole, parts in shared:
+        assert whole.span is not None and not whole.span.alike
+        assert whole.runs_m["leaf-spine"] < max(part.runs_m["leaf-spine"] for part in parts)
+        for part in parts:
+            assert part.span is not None and part.span.group == whole.span.group
+            assert all(whole.runs_m[kind] <= run_m for kind, run_m in part.runs_m.items())
+            assert {kind for kind, run_m in part.runs_m.items() if run_m != whole.runs_m[kind]} <= {"leaf-spine"}

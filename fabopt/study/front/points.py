@@ -160,7 +160,7 @@ def without_design(
 
 
 def at_budget(point: FrontPoint, budget_usd: int | float) -> FrontPoint:
-    """The same point as the answer to a budget."""
+    """Return a point as the answer to a budget, which its case then has."""
     assert point.case is not None and (point.totals is None or cents(point.totals.capex_usd) <= cents(budget_usd))
     limits = {**point.case.content["limits"], "budget_usd": budget_usd}
     content = {**point.case.content, "limits": limits}
